@@ -1,0 +1,55 @@
+# Two commands: `make demo` and `make test`. Both do all the set-up themselves, once.
+
+SHELL := /bin/sh
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help setup demo test check chromium lock benchmarks clean
+.DEFAULT_GOAL := help
+
+help: ## say what there is
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+
+setup: $(READY) ## install everything into .venv (the other targets do it when needed)
+
+$(READY): pyproject.toml requirements/dev.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Reelbench needs Python 3.11 or later; this is $$($(PYTHON) --version). Name another with: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@echo "Setting up $(VENV) (once) ..." >&2
+	@# Some systems ship Python without ensurepip: then this Python's own pip fills the folder.
+	@$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || $(PYTHON) -m venv --clear --without-pip $(VENV)
+	@pip="$(PYTHON) -m pip --python $(BIN)/python"; \
+	  $$pip install --quiet --require-hashes --requirement requirements/dev.txt && \
+	  $$pip install --quiet --no-deps --no-build-isolation --no-index --editable .
+	@touch $(READY)
+
+demo: $(READY) ## make a small benchmark, run three baselines on it, write demo/run/report.html
+	@$(BIN)/reelbench demo --out demo
+
+test: check chromium ## run every check and test
+	@$(BIN)/python -m pytest --numprocesses auto
+
+check: $(READY) ## lint, format and types
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check --quiet
+	@$(BIN)/mypy
+
+chromium: ## install Chromium, which the tests of pages need, where that is possible
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "Installing Chromium for the tests of pages ..." >&2; \
+	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium fonts-dejavu-core; } >/dev/null 2>&1 || true; \
+	  fi; \
+	  command -v chromium >/dev/null || echo "Chromium is not here and could not be installed: the tests of pages are skipped. Install it with your system's packages (on Debian: apt-get install chromium)." >&2; }
+
+lock: ## resolve all dependencies anew and write requirements/*.txt
+	@sh requirements/lock.sh $(PYTHON)
+
+benchmarks: $(READY) ## measure what benchmarks/ measures
+	@for file in benchmarks/*.py; do echo; $(BIN)/python $$file; done
+
+clean: ## remove what make made
+	rm -rf $(VENV) demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Writes the locked requirements: the core, the core with the development tools, and the core
+# with each extra. The files hold versions and hashes for every platform, and no addresses.
+set -eu
+cd "$(dirname "$0")/.."
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+"$1" -m venv "$folder/venv"
+"$folder/venv/bin/pip" install --quiet uv
+lock() {
+    name=$1
+    shift
+    "$folder/venv/bin/uv" pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+        --no-header --no-annotate --output-file "requirements/$name.txt" pyproject.toml "$@" >/dev/null
+    echo "requirements/$name.txt: $(grep -c == "requirements/$name.txt") packages"
+}
+lock core
+lock dev --group dev
+for extra in annotate hf local ray web train inspect; do
+    lock "$extra" --extra "$extra"
+done

@@ -1,0 +1,212 @@
+"""A benchmark is a folder: ``benchmark.yaml``, ``items.jsonl`` and the media they name."""
+
+import codecs
+import gc
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from reelbench.errors import ReelbenchError
+from reelbench.files import digest_of, write_atomically
+from reelbench.item_rules import item_from_line
+from reelbench.items import Item, Media, Problem, shown
+from reelbench.manifest import Manifest, read_manifest
+
+ITEMS_FILE = "items.jsonl"
+MANIFEST_FILE = "benchmark.yaml"
+
+
+class BenchmarkError(ReelbenchError):
+    """A benchmark that cannot be trusted as it is; every problem in it is listed."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        count = len(self.problems)
+        total = f"{count} problem{'s' if count != 1 else ''} to put right first."
+        super().__init__("\n".join([*map(str, self.problems), total]))
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """All of a benchmark but the bytes of its media."""
+
+    root: Path
+    manifest: Manifest
+    items: tuple[Item, ...]
+    warnings: tuple[Problem, ...] = field(default=(), compare=False, repr=False)
+
+    @classmethod
+    def load(cls, root: Path | str) -> "Benchmark":
+        """Read and check a folder; raise ``BenchmarkError`` with everything wrong in it."""
+        root = Path(root)
+        if not root.is_dir():
+            raise ReelbenchError(
+                f"{root} is not a folder: a benchmark is a folder with {MANIFEST_FILE} and "
+                f"{ITEMS_FILE} in it."
+            )
+        manifest, problems = read_manifest(root / MANIFEST_FILE)
+        file = read_items(root / ITEMS_FILE)
+        problems = [*problems, *file.problems]
+        if manifest is not None:
+            problems.extend(_unknown_splits(manifest, file))
+        errors = [problem for problem in problems if not problem.is_warning]
+        if manifest is None or errors:
+            raise BenchmarkError(errors)
+        return cls(root, manifest, file.items, warnings=tuple(problems))
+
+    def save(self, root: Path | str) -> None:
+        """Write ``benchmark.yaml`` and ``items.jsonl``; the same content gives the same bytes."""
+        root = Path(root)
+        root.mkdir(parents=True, exist_ok=True)
+        write_atomically(root / MANIFEST_FILE, self.manifest.to_yaml())
+        write_atomically(root / ITEMS_FILE, items_text(self.items))
+
+    def split(self, name: str) -> tuple[Item, ...]:
+        """Return the items whose ``split`` tag is ``name``."""
+        splits = self.manifest.splits
+        if name not in splits:
+            known = ", ".join(splits) or "none"
+            raise ReelbenchError(
+                f"{self.manifest.name} has no split {name!r}; {MANIFEST_FILE} declares: {known}."
+            )
+        return tuple(item for item in self.items if name in item.tag("split"))
+
+    def media_file(self, media: Media) -> Path:
+        """Return where the file of one of this benchmark's media is."""
+        return self.root / media.path
+
+    @property
+    def digest(self) -> str:
+        """The hash of what is asked, whatever the order of the lines (media bytes apart)."""
+        return digest_of([self.manifest.to_record(), sorted(item.digest for item in self.items)])
+
+
+def items_text(items: Sequence[Item]) -> str:
+    """Return the text of an ``items.jsonl`` with these items."""
+    return "".join([item.to_line() + "\n" for item in items])
+
+
+@dataclass(frozen=True, slots=True)
+class ItemsFile:
+    """A file of items as read: what could be read, line by line, and all that is wrong."""
+
+    path: Path
+    items: tuple[Item, ...] = ()
+    lines: tuple[int, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def read_items(path: Path | str) -> ItemsFile:
+    """Read a file of items; nothing is raised for bad lines, all of them are listed."""
+    path = Path(path)
+    try:
+        with path.open("rb") as file, _without_collection():
+            if file.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+                return _unreadable(path, "UTF-16", "UTF-8 (try: iconv -f UTF-16 -t UTF-8)")
+            return _read_lines(path, file)
+    except FileNotFoundError:
+        return _unreadable(path, "no such file", "one JSON object per line")
+    except OSError as error:
+        return _unreadable(path, error.strerror or str(error), "a file one can read")
+
+
+def _unreadable(path: Path, found: str, expected: str) -> ItemsFile:
+    return ItemsFile(path, problems=(Problem("UNREADABLE", "file", found, expected, str(path)),))
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Pause the cycle collector: items hold no cycles, and scanning them took half the load."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _read_lines(path: Path, file: Iterable[bytes]) -> ItemsFile:
+    items: list[Item] = []
+    lines: list[int] = []
+    problems: list[Problem] = []
+    first_seen: dict[str, int] = {}
+
+    def report(number: int, *found: Problem) -> None:
+        problems.extend([replace(problem, file=str(path), line=number) for problem in found])
+
+    for number, line in enumerate(file, 1):
+        content, oddities = tidy_line(line, number)
+        if oddities:
+            report(number, *oddities)
+        if not content:
+            continue
+        item, found = item_from_line(content)
+        if found:
+            report(number, *found)
+        if item is None:
+            continue
+        earlier = first_seen.setdefault(item.id, number)
+        if earlier != number:
+            again = f"{shown(item.id)}, as on line {earlier}"
+            report(number, Problem("DUPLICATE_ID", "id", again, "an id of its own"))
+        items.append(item)
+        lines.append(number)
+    if not items and not problems:
+        report(0, Problem("NO_ITEMS", "file", "no items", "at least one line"))
+    for number, problem in _links_outside(path.parent, items, lines):
+        report(number, problem)
+    return ItemsFile(path, tuple(items), tuple(lines), tuple(problems))
+
+
+def tidy_line(line: bytes, number: int) -> tuple[bytes, list[Problem]]:
+    """Take off what editors leave around a line: byte order mark, CR, nothing but blanks."""
+    oddities = []
+    if number == 1 and line.startswith(codecs.BOM_UTF8):
+        line = line.removeprefix(codecs.BOM_UTF8)
+        expected = "UTF-8 without one"
+        oddities.append(Problem("BYTE_ORDER_MARK", "line", "a byte order mark", expected))
+    if line.endswith(b"\r\n"):
+        oddities.append(Problem("CRLF", "line", "CR LF at the end", "LF alone"))
+    line = line.strip(b" \t\r\n")
+    if not line:
+        oddities.append(Problem("BLANK_LINE", "line", "a blank line", "one JSON object"))
+    return line, oddities
+
+
+def _links_outside(
+    root: Path, items: Sequence[Item], lines: Sequence[int]
+) -> Iterator[tuple[int, Problem]]:
+    """Find media that a symbolic link takes out of the folder."""
+    real_root = os.path.realpath(root)
+    users: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for number, item in zip(lines, items, strict=True):
+        for place, media in enumerate(item.media):
+            users[media.path].append((number, place))
+    folders: dict[str, str] = {}
+    for path, places in users.items():
+        folder, name = os.path.split(path)
+        if folder not in folders:
+            folders[folder] = os.path.realpath(os.path.join(root, folder))
+        target = os.path.join(folders[folder], name)
+        if os.path.islink(target):
+            target = os.path.realpath(target)
+        if os.path.commonpath([real_root, target]) != real_root:
+            expected = "a file in the benchmark's folder: copy it there, or mount its folder"
+            for number, place in places:
+                found = f"{shown(path)}, a link to {target}"
+                yield number, Problem("MEDIA_PATH", f"media[{place}].path", found, expected)
+
+
+def _unknown_splits(manifest: Manifest, file: ItemsFile) -> Iterator[Problem]:
+    splits = manifest.splits
+    if not splits:
+        return
+    for number, item in zip(file.lines, file.items, strict=True):
+        values = item.tag("split")
+        if len(values) != 1 or values[0] not in splits:
+            found, expected = shown(values), "one of " + ", ".join(splits)
+            yield Problem("BAD_FIELD", "tags.split", found, expected, str(file.path), number)

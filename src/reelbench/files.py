@@ -1,0 +1,59 @@
+"""How every file of ours is written and hashed: whole or not at all, the same bytes each time."""
+
+import hashlib
+import json
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+
+def write_atomically(path: Path, data: bytes | str) -> None:
+    """Replace ``path`` by ``data`` so that no reader, and no crash, ever sees half a file."""
+    path = path.resolve()  # replace what a link points to, not the link
+    payload = data.encode() if isinstance(data, str) else data
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(payload)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, _mode_for(path))
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def _mode_for(path: Path) -> int:
+    """Keep the mode of a file that exists; give a new one what a plain open() would have."""
+    if path.exists():
+        return path.stat().st_mode & 0o777
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
+
+
+def canonical_json(value: Any) -> str:
+    """Return the one spelling of a JSON value that hashes are taken of."""
+    return json.dumps(
+        value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+    )
+
+
+def pretty_json(value: Any) -> str:
+    """Return JSON for people and diffs: sorted, indented, with a final newline."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, indent=2, allow_nan=False) + "\n"
+
+
+def digest_of(value: Any) -> str:
+    """Return the sha256 of a JSON value, whatever order its keys came in."""
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+def digest_of_file(path: Path) -> str:
+    """Return the sha256 of a file's bytes without holding them in memory."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,189 @@
+"""``benchmark.yaml``: what a benchmark is called, how it is split and how it asks to be run."""
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from reelbench.items import NOTHING, Json, Problem, freeze, shown
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """How the benchmark asks to be run."""
+
+    sampling: str = "uniform:16"
+    prompt: str = "default"
+    orders: int = 1
+    timestamps: bool = False
+    metrics: tuple[str, ...] = ("accuracy",)
+    extra: Mapping[str, Json] = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The content of ``benchmark.yaml``."""
+
+    name: str
+    version: str
+    title: str = ""
+    licence: str = ""
+    taxonomy: Mapping[str, Json] = NOTHING
+    splits: Mapping[str, Json] = NOTHING
+    protocol: Protocol = field(default_factory=Protocol)
+    extra: Mapping[str, Json] = NOTHING
+
+    def to_record(self) -> dict[str, Json]:
+        """Return the manifest as plain data, in the order a person would write it."""
+        return {
+            "name": self.name,
+            "version": self.version,
+            **{name: getattr(self, name) for name in ("title", "licence") if getattr(self, name)},
+            **{name: getattr(self, name) for name in ("taxonomy", "splits") if getattr(self, name)},
+            "protocol": {
+                "sampling": self.protocol.sampling,
+                "prompt": self.protocol.prompt,
+                "orders": self.protocol.orders,
+                "timestamps": self.protocol.timestamps,
+                "metrics": self.protocol.metrics,
+                **self.protocol.extra,
+            },
+            **self.extra,
+        }
+
+    def to_yaml(self) -> str:
+        """Return the text of a ``benchmark.yaml`` with this content."""
+        return yaml.safe_dump(_plain(self.to_record()), sort_keys=False, allow_unicode=True)
+
+
+def _plain(value: Json) -> Json:
+    """Return frozen data as the dicts and lists that YAML knows."""
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, tuple | list) else value
+
+
+def read_manifest(path: Path) -> tuple[Manifest | None, list[Problem]]:
+    """Read and check a ``benchmark.yaml``; all its problems are listed at once."""
+    try:
+        record, lines = _load_with_lines(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        expected = "a file with at least the lines `name: ...` and `version: ...`"
+        return None, [Problem("UNREADABLE", "file", "no such file", expected, str(path))]
+    except (OSError, UnicodeDecodeError) as error:
+        return None, [Problem("UNREADABLE", "file", str(error), "a UTF-8 file", str(path))]
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        found = getattr(error, "problem", None) or str(error)
+        line = mark.line + 1 if mark else 0
+        return None, [Problem("NOT_YAML", "line", found, "YAML", str(path), line)]
+    problems = [
+        Problem(code, name, found, expected, str(path), lines.get(name, 0))
+        for code, name, found, expected in _faults(record)
+    ]
+    if any(not problem.is_warning for problem in problems):
+        return None, problems
+    return _manifest(freeze(record)), problems
+
+
+def _manifest(record: Mapping[str, Json]) -> Manifest:
+    protocol = record.get("protocol", NOTHING)
+    return Manifest(
+        **{name: value for name, value in record.items() if name in _TOP and name != "protocol"},
+        protocol=Protocol(
+            **{name: value for name, value in protocol.items() if name in _PROTOCOL},
+            extra=freeze({n: v for n, v in protocol.items() if n not in _PROTOCOL}),
+        ),
+        extra=freeze({name: value for name, value in record.items() if name not in _TOP}),
+    )
+
+
+def _load_with_lines(text: str) -> tuple[Any, dict[str, int]]:
+    """Parse YAML and remember the line of each field of the first two levels."""
+    loader = yaml.SafeLoader(text)
+    try:
+        node = loader.get_single_node()
+        lines = dict(_field_lines(node, depth=2))
+        return (loader.construct_document(node) if node else None), lines
+    finally:
+        loader.dispose()
+
+
+def _field_lines(node: yaml.Node | None, depth: int, prefix: str = "") -> Iterator[tuple[str, int]]:
+    if not isinstance(node, yaml.MappingNode) or not depth:
+        return
+    seen: set[str] = set()
+    for key, value in node.value:
+        name = f"{prefix}{key.value}"
+        if name in seen:
+            raise yaml.MarkedYAMLError(problem=f"{name!r} twice", problem_mark=key.start_mark)
+        seen.add(name)
+        yield name, key.start_mark.line + 1
+        yield from _field_lines(value, depth - 1, f"{name}.")
+
+
+Fault = tuple[str, str, str, str]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 1
+
+
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(name, str) for name in value)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_is_text, value))
+
+
+Rule = tuple[Callable[[Any], bool], str]
+_TEXT: Rule = (_is_text, 'text (put a number in quotes: "1.0")')
+_MAPPING: Rule = (_is_mapping, "a mapping of names")
+_TOP: dict[str, Rule] = {
+    "name": _TEXT,
+    "version": _TEXT,
+    "title": _TEXT,
+    "licence": _TEXT,
+    "taxonomy": _MAPPING,
+    "splits": _MAPPING,
+    "protocol": _MAPPING,
+}
+_PROTOCOL: dict[str, Rule] = {
+    "sampling": _TEXT,
+    "prompt": _TEXT,
+    "orders": (_is_count, "a whole number from 1"),
+    "timestamps": (lambda value: isinstance(value, bool), "true or false"),
+    "metrics": (_are_texts, "a list of names"),
+}
+assert set(_TOP) | {"extra"} == {part.name for part in fields(Manifest)}
+
+
+def _faults(record: Any) -> Iterator[Fault]:
+    if not _is_mapping(record):
+        yield "BAD_FIELD", "file", shown(str(record)), "a mapping with name and version"
+        return
+    for name in ("name", "version"):
+        if name not in record:
+            yield "MISSING_FIELD", name, "nothing", _TEXT[1]
+    yield from _field_faults(record, _TOP)
+    protocol = record.get("protocol")
+    if _is_mapping(protocol):
+        yield from _field_faults(protocol, _PROTOCOL, "protocol.")
+
+
+def _field_faults(record: Any, rules: Mapping[str, Rule], prefix: str = "") -> Iterator[Fault]:
+    for name, value in record.items():
+        if name in rules:
+            right, expected = rules[name]
+            if not right(value):
+                yield "BAD_FIELD", f"{prefix}{name}", shown(str(value)), expected
+        elif close := difflib.get_close_matches(name, rules, n=1, cutoff=0.7):
+            yield "UNKNOWN_FIELD", f"{prefix}{name}", "an unknown field", f"perhaps {close[0]}"

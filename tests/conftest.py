@@ -1,0 +1,57 @@
+"""What several tests need: items, benchmarks on disk, a small demo, the command line."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support import reelbench
+
+from reelbench.benchmark import Benchmark
+from reelbench.items import Item
+from reelbench.manifest import Manifest
+
+
+@pytest.fixture
+def save(tmp_path: Path) -> Callable[..., Path]:
+    """Write a benchmark with these items into a fresh folder, and return the folder."""
+
+    def save_items(*items: Item, **manifest: object) -> Path:
+        root = tmp_path / "benchmark"
+        facts = {"name": "test", "version": "1"} | manifest
+        Benchmark(root, Manifest(**facts), items).save(root)
+        return root
+
+    return save_items
+
+
+@pytest.fixture(scope="session")
+def small_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A demo of six videos, made once for all test processes. Read it, do not write to it."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    out = shared / "small demo"
+    with (shared / "small-demo.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (out / "run" / "report.html").exists():
+            done = reelbench("demo", "--videos", 6, "--out", out)
+            assert done.returncode == 0, done.stderr
+    return out
+
+
+@pytest.fixture
+def own_demo(small_demo: Path, tmp_path: Path) -> Path:
+    """A copy of the small demo that a test may change, in a folder with an awkward name."""
+    return Path(shutil.copytree(small_demo, tmp_path / "a démo with blanks"))
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The browser; `make test` installs it where it can."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if path := shutil.which(name):
+            return path
+    pytest.skip("Chromium is not installed (on Debian: apt-get install chromium)")

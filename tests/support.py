@@ -1,0 +1,31 @@
+"""Helpers that tests import."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from reelbench.items import Item, Media
+
+REPOSITORY = Path(__file__).parent.parent
+SHARED = REPOSITORY.parent / "shared"
+
+
+def make_item(number: int = 1, **fields: object) -> Item:
+    """A plain item; any field can be given."""
+    plain: dict[str, object] = {
+        "id": f"q-{number}",
+        "kind": "single",
+        "media": (Media(f"media/{number}.mp4"),),
+        "question": f"What happens in scene {number}?",
+        "options": ("a door opens", "a dog barks", "it snows", "a bell rings"),
+        "answer": ("B",),
+    }
+    return Item(**(plain | fields))
+
+
+def reelbench(
+    *words: object, cwd: Path | None = None, **more: object
+) -> subprocess.CompletedProcess[str]:
+    """Run the command line as a user does, in a process of its own."""
+    command = [sys.executable, "-m", "reelbench", *map(str, words)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, **more)

@@ -1,0 +1,201 @@
+"""A benchmark is a folder: read whole, with every problem named, and written back the same."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support import make_item
+
+from reelbench.benchmark import Benchmark, BenchmarkError, items_text, read_items
+from reelbench.errors import ReelbenchError
+from reelbench.items import Item, Media, freeze
+from reelbench.manifest import Protocol
+
+Save = Callable[..., Path]
+
+
+def test_what_was_saved_is_loaded(save: Save) -> None:
+    items = (make_item(1), make_item(2, kind="multi", answer=("A", "C")))
+    protocol = Protocol(sampling="fps:1", orders=5, extra=freeze({"rounds": 3}))
+    root = save(*items, title="Ein Titel", protocol=protocol, extra=freeze({"contact": "us"}))
+    benchmark = Benchmark.load(root)
+    assert benchmark.items == items
+    assert benchmark.manifest.protocol == protocol
+    assert benchmark.manifest.extra == {"contact": "us"}
+    assert benchmark.warnings == ()
+
+
+def test_saving_twice_gives_the_same_bytes(save: Save, tmp_path: Path) -> None:
+    root = save(
+        make_item(1, tags=freeze({"b": "2", "a": ["1", "3"]})), taxonomy=freeze({"a": ["1", "3"]})
+    )
+    Benchmark.load(root).save(tmp_path / "again")
+    for name in ("benchmark.yaml", "items.jsonl"):
+        assert (tmp_path / "again" / name).read_bytes() == (root / name).read_bytes()
+
+
+def test_the_digest_ignores_the_order_of_lines_and_nothing_else(save: Save) -> None:
+    def digest(*items: Item, **manifest: object) -> str:
+        return Benchmark.load(save(*items, **manifest)).digest
+
+    one, two = make_item(1), make_item(2)
+    assert digest(one, two) == digest(two, one)
+    others = {digest(one, two), digest(one), digest(one, make_item(2, answer=("C",)))}
+    assert len(others | {digest(one, two, version="2")}) == 4
+
+
+def test_splits(save: Save) -> None:
+    items = [make_item(n, tags=freeze({"split": "dev" if n % 2 else "test"})) for n in range(1, 5)]
+    benchmark = Benchmark.load(save(*items, splits=freeze({"dev": {}, "test": {}})))
+    assert [item.id for item in benchmark.split("dev")] == ["q-1", "q-3"]
+    with pytest.raises(ReelbenchError, match=r"no split 'train'; .* dev, test"):
+        benchmark.split("train")
+
+
+def test_an_item_in_no_declared_split_is_an_error(save: Save) -> None:
+    root = save(
+        make_item(1, tags=freeze({"split": "dv"})), make_item(2), splits=freeze({"dev": {}})
+    )
+    with pytest.raises(BenchmarkError) as caught:
+        Benchmark.load(root)
+    assert [(p.line, p.field) for p in caught.value.problems] == [
+        (1, "tags.split"),
+        (2, "tags.split"),
+    ]
+
+
+def test_paths_with_blanks_and_other_scripts(tmp_path: Path) -> None:
+    root = tmp_path / "ein Ordner – 文件夹"
+    item = make_item(media=(Media("media/ein Film – 影片.mp4"),))
+    (root / "media").mkdir(parents=True)
+    (root / "benchmark.yaml").write_text("name: x\nversion: '1'\n")
+    (root / "items.jsonl").write_text(items_text([item]))
+    assert Benchmark.load(root).media_file(item.media[0]).name == "ein Film – 影片.mp4"
+
+
+class TestBadFiles:
+    def problems(self, data: bytes, tmp_path: Path) -> list[tuple[str, int]]:
+        path = tmp_path / "items.jsonl"
+        path.write_bytes(data)
+        return [(problem.code, problem.line) for problem in read_items(path).problems]
+
+    def line(self, number: int = 1, **fields: object) -> bytes:
+        return make_item(number, **fields).to_line().encode() + b"\n"
+
+    def test_every_bad_line_is_listed(self, tmp_path: Path) -> None:
+        data = self.line(1) + b"{}\n" + self.line(3) + b"oops\n" + self.line(5, answer=("Z",))
+        found = self.problems(data, tmp_path)
+        assert {line for _, line in found} == {2, 4, 5}
+        assert ("INVALID_LABEL", 5) in found
+
+    def test_the_sentence_names_file_line_field_found_and_expected(self, save: Save) -> None:
+        root = save(make_item(1))
+        with (root / "items.jsonl").open("ab") as file:
+            file.write(self.line(2, answer=("Z",)))
+        with pytest.raises(BenchmarkError) as caught:
+            Benchmark.load(root)
+        expected = f'{root}/items.jsonl:2: answer: found ["Z"], expected letters from A to D'
+        assert str(caught.value).splitlines() == [expected, "1 problem to put right first."]
+
+    def test_duplicate_ids(self, tmp_path: Path) -> None:
+        assert self.problems(self.line(1) + self.line(2) + self.line(1), tmp_path) == [
+            ("DUPLICATE_ID", 3)
+        ]
+
+    @pytest.mark.parametrize(("data", "found"), [
+        (lambda line: b"\xef\xbb\xbf" + line, [("BYTE_ORDER_MARK", 1)]),
+        (lambda line: line.replace(b"\n", b"\r\n"), [("CRLF", 1)]),
+        (lambda line: b"\n" + line, [("BLANK_LINE", 1)]),
+        (lambda line: line + b"  \n", [("BLANK_LINE", 2)]),
+        (lambda line: line.rstrip(b"\n"), []),
+    ], ids=["mark", "CR LF", "blank first", "blank last", "no newline at the end"])  # fmt: skip
+    def test_harmless_oddities_are_read_and_named(
+        self, data: Callable[[bytes], bytes], found: list[tuple[str, int]], tmp_path: Path
+    ) -> None:
+        assert self.problems(data(self.line(1)), tmp_path) == found
+        file = read_items(tmp_path / "items.jsonl")
+        assert [item.id for item in file.items] == ["q-1"]
+        assert all(problem.is_warning for problem in file.problems)
+
+    def test_other_encodings(self, tmp_path: Path) -> None:
+        text = self.line(1, question="Où est le café ?").decode()
+        assert self.problems(text.encode("utf-16"), tmp_path) == [("UNREADABLE", 0)]
+        assert "iconv" in str(read_items(tmp_path / "items.jsonl").problems[0])
+        assert self.problems(text.encode("latin-1"), tmp_path) == [("ENCODING", 1)]
+
+    def test_nothing_at_all(self, tmp_path: Path) -> None:
+        assert self.problems(b"", tmp_path) == [("NO_ITEMS", 0)]
+        assert "no such file" in str(read_items(tmp_path / "absent.jsonl").problems[0])
+        with pytest.raises(ReelbenchError, match="is not a folder"):
+            Benchmark.load(tmp_path / "absent")
+
+    def test_a_link_out_of_the_folder(self, save: Save, tmp_path: Path) -> None:
+        (tmp_path / "secret.mp4").touch()
+        root = save(make_item(1), make_item(2, media=(Media("outside/secret.mp4"),)))
+        (root / "media").mkdir()
+        (root / "media" / "1.mp4").symlink_to(tmp_path / "secret.mp4")
+        (root / "outside").symlink_to(tmp_path)
+        with pytest.raises(BenchmarkError) as caught:
+            Benchmark.load(root)
+        assert [(p.code, p.line) for p in caught.value.problems] == [
+            ("MEDIA_PATH", 1),
+            ("MEDIA_PATH", 2),
+        ]
+        assert f"a link to {tmp_path}/secret.mp4" in str(caught.value)
+
+    def test_a_link_inside_the_folder_is_fine(self, save: Save) -> None:
+        root = save(make_item(1))
+        (root / "media").mkdir()
+        (root / "real.mp4").touch()
+        (root / "media" / "1.mp4").symlink_to("../real.mp4")
+        assert len(Benchmark.load(root).items) == 1
+
+
+class TestManifest:
+    def load(self, text: str, save: Save) -> Benchmark:
+        root = save(make_item(1))
+        (root / "benchmark.yaml").write_text(text)
+        return Benchmark.load(root)
+
+    def test_two_lines_are_enough(self, save: Save) -> None:
+        assert self.load("name: mine\nversion: '1'\n", save).manifest.protocol == Protocol()
+
+    @pytest.mark.parametrize(("text", "line", "words"), [
+        ("name: x\n", 0, "version: found nothing"),
+        ("name: x\nversion: 1.0\n", 2, "put a number in quotes"),
+        ("name: x\nname: y\nversion: '1'\n", 2, "'name' twice"),
+        ("name: x\nversion: '1'\nprotocol:\n  orders: 0\n", 4, "protocol.orders: found '0'"),
+        ("name: x\nversion: '1'\nprotocol: fast\n", 3, "a mapping"),
+        ("name: [x\n", 2, "expected YAML"),
+        ("- name\n", 0, "a mapping with name and version"),
+        ("", 0, "a mapping with name and version"),
+        ("name: !!python/object:os.system x\n", 1, "could not determine a constructor"),
+    ])  # fmt: skip
+    def test_bad_manifests(self, text: str, line: int, words: str, save: Save) -> None:
+        with pytest.raises(BenchmarkError) as caught:
+            self.load(text, save)
+        assert words in str(caught.value)
+        assert caught.value.problems[0].line == line
+
+    def test_problems_of_both_files_come_together(self, save: Save) -> None:
+        root = save(make_item(1, answer=("Z",)))
+        (root / "benchmark.yaml").write_text("name: x\n")
+        with pytest.raises(BenchmarkError) as caught:
+            Benchmark.load(root)
+        assert [problem.code for problem in caught.value.problems] == [
+            "MISSING_FIELD",
+            "INVALID_LABEL",
+        ]
+
+    def test_a_misspelt_field_is_kept_and_named(self, save: Save) -> None:
+        benchmark = self.load("name: x\nversion: '1'\nprotocl: {orders: 5}\n", save)
+        assert benchmark.manifest.extra == {"protocl": {"orders": 5}}
+        assert "perhaps protocol" in str(benchmark.warnings[0])
+
+    def test_a_missing_manifest_says_what_to_write(self, save: Save) -> None:
+        root = save(make_item(1))
+        (root / "benchmark.yaml").unlink()
+        with pytest.raises(
+            BenchmarkError, match=r"at least the lines `name: ...` and `version: ...`"
+        ):
+            Benchmark.load(root)

@@ -1,0 +1,48 @@
+"""Files are written whole or not at all; draws depend on their names alone."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from reelbench.files import canonical_json, digest_of, write_atomically
+from reelbench.seeds import rng_for, seed_for
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "scores.json"
+    write_atomically(path, "old")
+
+    def full_disk(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    with pytest.raises(OSError, match="No space"):
+        write_atomically(path, "new")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_modes_and_links_are_kept(tmp_path: Path) -> None:
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_text("old")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    write_atomically(link, "new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+    assert real.stat().st_mode & 0o777 == 0o640
+
+
+def test_hashes_know_one_spelling() -> None:
+    assert canonical_json({"b": (1, 2), "a": "é"}) == '{"a":"é","b":[1,2]}'
+    assert digest_of({"a": 1, "b": 2}) == digest_of({"b": 2, "a": 1})
+
+
+def test_draws_are_the_same_on_every_machine() -> None:
+    assert seed_for(0, "options", "q-1") == 12901181034866348212
+    rng = rng_for(0, "options", "q-1")
+    assert [rng.randrange(100) for _ in range(5)] == [81, 68, 72, 89, 81]
+    assert seed_for("ab", "c") != seed_for("a", "bc")

@@ -1,0 +1,1 @@
+"""Asking: conditions, prompts, the parser, and the run itself."""

@@ -1,0 +1,272 @@
+"""The run: ask every item of every model, write each response down, and end with a folder.
+
+Work goes by video: its frames are decoded once and serve all questions, orders and models.
+What the journal holds is never asked again, so running twice costs nothing and a run that was
+killed goes on where it stopped.
+"""
+
+import asyncio
+import json
+import os
+import platform
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import av
+
+from reelbench import __version__
+from reelbench.benchmark import Benchmark
+from reelbench.errors import ReelbenchError
+from reelbench.evaluate.ask import Ask, frames_of, plan
+from reelbench.evaluate.condition import Condition
+from reelbench.evaluate.parse import parse_answer
+from reelbench.evaluate.prompt import PromptSet, load_prompts
+from reelbench.files import digest_of, digest_of_file, pretty_json, write_atomically
+from reelbench.items import LETTERS
+from reelbench.journal import Journal, open_journal
+from reelbench.media.errors import MediaError
+from reelbench.models.base import ChatModel, Part, Response
+from reelbench.models.load import load_model
+from reelbench.progress import Advance, progress
+
+_STATUS_EVERY = 1.0  # seconds between two writes of status.json
+
+
+@dataclass
+class RunState:
+    """How far a run is, as ``status.json`` tells it."""
+
+    total: int
+    done: int = 0
+    asked: int = 0
+    failures: list[dict[str, Any]] = field(default_factory=list)
+
+
+def run_benchmark(
+    benchmark: Benchmark, model_names: Sequence[str], out: Path, seed: int = 0
+) -> RunState:
+    """Run a benchmark into a folder, or go on with the run that is there."""
+    out.mkdir(parents=True, exist_ok=True)
+    with open_journal(out / "journal.sqlite") as journal:
+        names = _all_models(benchmark, model_names, out)
+        models = [load_model(name) for name in names]
+        condition = Condition.from_protocol(benchmark.manifest.protocol)
+        prompts = load_prompts(condition.prompt, benchmark.root)
+        digests = _media_digests(benchmark)
+        asks = list(plan(benchmark, models, condition, prompts, digests, seed))
+        record = _run_record(benchmark, models, condition, prompts, digests, seed, out)
+        write_atomically(out / "run.json", pretty_json(record))
+        state = RunState(total=len(asks))
+        status = _StatusFile(out / "status.json", state)
+        try:
+            with status, progress("Asking models", len(asks), "questions") as advance:
+                asyncio.run(_ask_all(benchmark, asks, journal, state, status, advance))
+        finally:
+            rows = "".join(_prediction_lines(asks, journal))
+            write_atomically(out / "predictions.jsonl", rows)
+    return state
+
+
+def _all_models(benchmark: Benchmark, wanted: Sequence[str], out: Path) -> list[str]:
+    """The models of an earlier run in this folder, and the ones named now."""
+    earlier: list[str] = []
+    if (out / "run.json").exists():
+        record = read_run(out)
+        if record["benchmark"]["name"] != benchmark.manifest.name:
+            raise ReelbenchError(
+                f"{out} holds a run of {record['benchmark']['name']}, not of "
+                f"{benchmark.manifest.name}: name another folder with --out."
+            )
+        earlier = [model["name"] for model in record["models"]]
+    names = list(dict.fromkeys([*earlier, *wanted]))
+    if not names:
+        raise ReelbenchError("No model to ask: name at least one, such as --model baseline:random.")
+    return names
+
+
+def read_run(out: Path) -> dict[str, Any]:
+    """Read the ``run.json`` of a run folder."""
+    path = out / "run.json"
+    try:
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ReelbenchError(f"{out} is not a run folder: there is no run.json in it.") from None
+    except ValueError as error:
+        raise ReelbenchError(f"{path} is damaged ({error}): run again to write it anew.") from None
+    return record
+
+
+def benchmark_of(out: Path, record: dict[str, Any], moved_to: Path | None = None) -> Benchmark:
+    """Load the benchmark that a run was made with, and make sure that it is still the same."""
+    benchmark = Benchmark.load(moved_to or out / record["benchmark"]["path"])
+    if benchmark.digest != record["benchmark"]["digest"]:
+        raise ReelbenchError(
+            f"{benchmark.root} has changed since {out} was made: run it again (what did not "
+            "change is not asked again), or name the benchmark it was made with by --benchmark."
+        )
+    return benchmark
+
+
+def _media_digests(benchmark: Benchmark) -> dict[str, str | None]:
+    """Hash each file once; one that cannot be read fails its own questions later, by name."""
+    digests: dict[str, str | None] = {}
+    for path in dict.fromkeys(media.path for item in benchmark.items for media in item.media):
+        try:
+            digests[path] = digest_of_file(benchmark.root / path)
+        except OSError:
+            digests[path] = None
+    return digests
+
+
+def _run_record(
+    benchmark: Benchmark,
+    models: Sequence[ChatModel],
+    condition: Condition,
+    prompts: PromptSet,
+    digests: dict[str, str | None],
+    seed: int,
+    out: Path,
+) -> dict[str, Any]:
+    """Everything that decides the result."""
+    return {
+        "benchmark": {
+            "name": benchmark.manifest.name,
+            "version": benchmark.manifest.version,
+            "digest": benchmark.digest,
+            "media_digest": digest_of(digests),
+            "path": _relative(benchmark.root, out),
+        },
+        "models": [{"name": m.name, "parameters": dict(m.parameters)} for m in models],
+        "conditions": [condition.to_record() | {"prompt_digest": prompts.digest}],
+        "seed": seed,
+        "versions": {
+            "reelbench": __version__,
+            "python": platform.python_version(),
+            "av": av.__version__,
+            "ffmpeg": ".".join(map(str, av.library_versions["libavcodec"])),
+        },
+    }
+
+
+def _relative(root: Path, out: Path) -> str:
+    """Where the benchmark is, seen from the run, so that both can be moved together."""
+    return os.path.relpath(root.resolve(), out.resolve())
+
+
+class _StatusFile:
+    """Keeps ``status.json`` fresh while a run goes on, and true when it ends."""
+
+    def __init__(self, path: Path, state: RunState) -> None:
+        self._path, self._state = path, state
+        self._written = float("-inf")
+
+    def __enter__(self) -> "_StatusFile":
+        self._write("running")
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self._write("stopped" if kind else "done")
+
+    def refresh(self) -> None:
+        """Write again, unless it was written a moment ago."""
+        if time.monotonic() - self._written >= _STATUS_EVERY:
+            self._write("running")
+
+    def _write(self, word: str) -> None:
+        self._written = time.monotonic()
+        state = self._state
+        content = {
+            "state": word,
+            "total": state.total,
+            "done": state.done,
+            "asked_now": state.asked,
+            "failures": state.failures,
+        }
+        write_atomically(self._path, pretty_json(content))
+
+
+async def _ask_all(
+    benchmark: Benchmark,
+    asks: Sequence[Ask],
+    journal: Journal,
+    state: RunState,
+    status: _StatusFile,
+    advance: Advance,
+) -> None:
+    by_media = sorted(asks, key=lambda ask: [m.path for m in ask.item.media])
+    for _, group in groupby(by_media, key=lambda ask: ask.item.media):
+        pending: list[Ask] = []
+        for ask in group:
+            if journal.answer(ask.key):
+                state.done += 1
+                advance()
+            else:
+                pending.append(ask)
+        frames, broken = _frames_for(benchmark, pending)
+        for ask in pending:
+            if broken and ask.model.sees:
+                response = broken
+            else:
+                response = await ask.model.ask(ask.request(frames))
+            journal.record(ask.key, ask.model.name, response)
+            state.asked += 1
+            state.done += response.status == "ok"
+            if response.status != "ok":
+                state.failures.append(_failure(ask, response))
+            status.refresh()
+            advance()
+
+
+def _frames_for(benchmark: Benchmark, pending: Sequence[Ask]) -> tuple[list[Part], Response | None]:
+    """Decode what the pending questions need; a broken file costs its own questions only."""
+    seeing = next((ask for ask in pending if ask.model.sees), None)
+    if seeing is None:
+        return [], None
+    try:
+        return frames_of(benchmark, seeing.item.media, seeing.condition), None
+    except MediaError as error:
+        return [], Response("error", error=str(error))
+
+
+def _failure(ask: Ask, response: Response) -> dict[str, Any]:
+    return {
+        "id": ask.item.id,
+        "model": ask.model.name,
+        "status": response.status,
+        "error": response.error,
+    }
+
+
+def _prediction_lines(asks: Sequence[Ask], journal: Journal) -> Iterator[str]:
+    for ask in asks:
+        response = journal.outcome(ask.key)
+        if response is not None:
+            yield json.dumps(_prediction(ask, response), ensure_ascii=False) + "\n"
+
+
+def _prediction(ask: Ask, response: Response) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "id": ask.item.id,
+        "model": ask.model.name,
+        "condition": ask.condition.name,
+        "order": ask.number,
+        "status": response.status,
+        "response": response.text,
+        "parsed": None,
+    }
+    if ask.number:
+        row["permutation"] = list(ask.order)
+    if response.status != "ok":
+        return row | {"error": response.error}
+    if ask.item.kind == "open":
+        return row
+    asked_options = tuple(ask.item.options[place] for place in ask.order)
+    parsed = parse_answer(response.text or "", ask.item.kind, asked_options)
+    if parsed.places is None:
+        return row | {"parse_failure": parsed.failure}
+    # Letters of the benchmark's own order, so that a file of predictions can be scored alone.
+    return row | {"parsed": sorted(LETTERS[ask.order[place]] for place in parsed.places)}

@@ -1,0 +1,1 @@
+"""Models that answer: one small protocol, and what speaks it."""

@@ -1,0 +1,86 @@
+"""The nouns of asking: a request made of messages goes in, a response with a status comes out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from reelbench.items import Kind
+
+Status = Literal["ok", "refused", "error", "timeout", "over_budget"]
+STATUSES: tuple[Status, ...] = ("ok", "refused", "error", "timeout", "over_budget")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A part of a message that is read."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A part of a message that is looked at: one frame, and its moment in the video."""
+
+    data: bytes
+    media_type: str
+    time: float
+
+
+Part = Text | Picture
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What one side says."""
+
+    role: Literal["system", "user", "assistant"]
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One rendered question. ``key`` is the hash of everything that can change the reply.
+
+    ``question`` and ``options`` repeat what the messages say, in the order they say it, for
+    models that read no prose. Nothing here tells the answer.
+    """
+
+    key: str
+    messages: tuple[Message, ...]
+    kind: Kind
+    question: str
+    options: tuple[str, ...]
+
+    @property
+    def pictures(self) -> tuple[Picture, ...]:
+        """All pictures, in the order they are shown."""
+        parts = (part for message in self.messages for part in message.parts)
+        return tuple(part for part in parts if isinstance(part, Picture))
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What came back. Only ``ok`` is an answer; ``error`` says why there is none."""
+
+    status: Status
+    text: str | None = None
+    error: str | None = None
+
+
+class ChatModel(Protocol):
+    """Anything that can be asked."""
+
+    @property
+    def name(self) -> str:
+        """The name it was asked for by, such as ``baseline:random``."""
+
+    @property
+    def sees(self) -> bool:
+        """Whether it wants pictures."""
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """What decides its replies beside the request; part of the request's key."""
+
+    async def ask(self, request: Request) -> Response:
+        """Answer a request; failures are responses, not exceptions."""

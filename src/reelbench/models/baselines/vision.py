@@ -1,0 +1,167 @@
+"""Classical vision: what colour thresholds, blobs and templates see in a few frames.
+
+Knows nothing but pixels and their times. It looks for patches of strong colour on a greyish
+ground, names colour and outline of each, and follows them from frame to frame.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from io import BytesIO
+from itertools import combinations, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+from scipy import ndimage
+
+from reelbench.media.scene import COLOURS, SHAPES
+from reelbench.media.shapes import shape_mask
+from reelbench.models.base import Picture
+
+Mask = NDArray[np.bool_]
+_STRONG = 60  # difference of the largest and the smallest channel in a coloured patch
+_SMALLEST = 250  # pixels; less is an edge or an artefact
+_TEMPLATE = 32  # blobs are compared with templates at this size
+_REACH = 4  # pixels between two patches that count as touching
+_CUT = 18.0  # change of the mean grey of the ground between two frames
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """One patch of colour in one frame."""
+
+    time: float
+    colour: str
+    shape: str
+    likeness: float
+    area: int
+    mask: Mask
+    box: tuple[slice, slice]
+
+
+@dataclass
+class Sight:
+    """What was seen of one shape over the whole video."""
+
+    shape: str
+    times: list[float] = field(default_factory=list)
+    colours: list[str] = field(default_factory=list)  # one per time
+    areas: list[int] = field(default_factory=list)  # one per time
+
+
+@dataclass
+class Observation:
+    """All that was seen: shapes by name, when the ground changed, and who touched whom."""
+
+    sights: dict[str, Sight]
+    cuts: list[float]
+    touches: dict[frozenset[str], float]
+    times: list[float]
+
+
+def observe(pictures: Sequence[Picture]) -> Observation:
+    """Look at all pictures of a request."""
+    images = [np.asarray(Image.open(BytesIO(p.data)).convert("RGB")) for p in pictures]
+    times = [picture.time for picture in pictures]
+    frames = [_blobs(image, time) for image, time in zip(images, times, strict=True)]
+    names = _shape_of_each_colour(frames)
+    sights: dict[str, Sight] = {}
+    for blob in (blob for frame in frames for blob in frame if blob.colour in names):
+        sight = sights.setdefault(names[blob.colour], Sight(names[blob.colour]))
+        sight.times.append(blob.time)
+        sight.colours.append(blob.colour)
+        sight.areas.append(blob.area)
+    grounds = [_ground(image) for image in images]
+    cuts = [t for (a, b), t in zip(pairwise(grounds), times[1:], strict=True) if abs(a - b) > _CUT]
+    return Observation(sights, cuts, _touches(frames, names), times)
+
+
+def _blobs(image: NDArray[np.uint8], time: float) -> list[Blob]:
+    """Find the largest patch of each colour."""
+    red, green, blue = np.moveaxis(image, 2, 0)
+    brightest = np.maximum(np.maximum(red, green), blue)
+    strong = brightest - np.minimum(np.minimum(red, green), blue) > _STRONG
+    nearest = np.full(strong.shape, -1, np.int8)
+    nearest[strong] = _nearest_colour(image[strong])
+    blobs = []
+    for number in np.unique(nearest[strong]):
+        colour = list(COLOURS)[number]
+        labels, _ = ndimage.label(nearest == number)
+        sizes = np.bincount(labels.ravel())[1:]
+        if sizes.max() >= _SMALLEST:
+            mask = labels == sizes.argmax() + 1
+            box = ndimage.find_objects(labels)[sizes.argmax()]
+            shape, likeness = _name_shape(mask[box])
+            blobs.append(Blob(time, colour, shape, likeness, int(sizes.max()), mask, box))
+    return blobs
+
+
+def _nearest_colour(pixels: NDArray[np.uint8]) -> NDArray[np.intp]:
+    palette = np.array(list(COLOURS.values()), np.int32)
+    apart = ((pixels[:, None, :].astype(np.int32) - palette) ** 2).sum(axis=2)
+    return np.asarray(apart.argmin(axis=1), np.intp)
+
+
+def _name_shape(mask: Mask) -> tuple[str, float]:
+    """Compare a patch with the outlines one knows, at the same size."""
+    seen = _normalised(mask)
+    likeness = {
+        shape: (seen & template).sum() / (seen | template).sum()
+        for shape, template in _templates().items()
+    }
+    best = max(likeness, key=lambda shape: likeness[shape])
+    return best, float(likeness[best])
+
+
+@lru_cache(maxsize=1)
+def _templates() -> dict[str, Mask]:
+    masks = {shape: shape_mask(shape, 48) > 0.5 for shape in SHAPES}
+    boxes = {shape: ndimage.find_objects(mask.astype(np.uint8))[0] for shape, mask in masks.items()}
+    return {shape: _normalised(mask[boxes[shape]]) for shape, mask in masks.items()}
+
+
+def _normalised(mask: Mask) -> Mask:
+    """Scale a patch, cut out at its rims, to the size of the templates."""
+    scaled = Image.fromarray(mask.astype(np.uint8) * 255).resize((_TEMPLATE, _TEMPLATE))
+    return np.asarray(scaled) > 127
+
+
+def _shape_of_each_colour(frames: Sequence[Sequence[Blob]]) -> dict[str, str]:
+    """Name the outline of each colour by its clear views: a half-covered shape looks odd."""
+    votes: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for blob in (blob for frame in frames for blob in frame):
+        votes[blob.colour][blob.shape] += blob.likeness**4
+    return {colour: max(found, key=lambda s: found[s]) for colour, found in votes.items()}
+
+
+def _ground(image: NDArray[np.uint8]) -> float:
+    """The grey of the frame's upper rim, where nothing moves."""
+    return float(image[:12].mean())
+
+
+def _touches(
+    frames: Sequence[Sequence[Blob]], names: dict[str, str]
+) -> dict[frozenset[str], float]:
+    """When two patches first lie against each other."""
+    touches: dict[frozenset[str], float] = {}
+    for frame in frames:
+        for blob, other in combinations(frame, 2):
+            pair = frozenset((names[blob.colour], names[other.colour]))
+            if pair not in touches and _adjacent(blob, other):
+                touches[pair] = blob.time
+    return touches
+
+
+def _adjacent(one: Blob, other: Blob) -> bool:
+    """Whether two patches come within a few pixels; boxes far apart settle most cases."""
+    rows = slice(max(one.box[0].start, other.box[0].start) - _REACH,
+                 min(one.box[0].stop, other.box[0].stop) + _REACH)  # fmt: skip
+    columns = slice(max(one.box[1].start, other.box[1].start) - _REACH,
+                    min(one.box[1].stop, other.box[1].stop) + _REACH)  # fmt: skip
+    if rows.start >= rows.stop or columns.start >= columns.stop:
+        return False
+    place = (slice(max(rows.start, 0), rows.stop), slice(max(columns.start, 0), columns.stop))
+    wider = ndimage.binary_dilation(one.mask[place], iterations=_REACH)
+    return bool((wider & other.mask[place]).any())

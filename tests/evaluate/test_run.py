@@ -1,0 +1,315 @@
+"""A run asks once, loses nothing, and goes on after a crash."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import make_item, reelbench
+
+from reelbench.benchmark import Benchmark
+from reelbench.errors import ReelbenchError
+from reelbench.evaluate.run import run_benchmark
+from reelbench.evaluate.vote import majority
+from reelbench.items import Item, freeze
+from reelbench.journal import open_journal
+from reelbench.manifest import Protocol
+from reelbench.models.base import Response
+
+BLIND = ["baseline:random", "baseline:longest-option"]
+
+
+def predictions(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / "predictions.jsonl").read_text().splitlines()]
+
+
+def blind_benchmark(root: Path, *items: Item, **protocol: Any) -> Benchmark:
+    from reelbench.manifest import Manifest
+
+    Benchmark(root, Manifest("blind", "1", protocol=Protocol(**protocol)), items).save(root)
+    return Benchmark.load(root)
+
+
+ITEMS = tuple(make_item(n, question=f"Question {n}?", media=make_item(1).media) for n in range(8))
+
+
+class TestFolder:
+    def test_it_holds_what_the_contract_says(self, small_demo: Path) -> None:
+        run = small_demo / "run"
+        names = {path.name for path in run.iterdir()}
+        assert {
+            "run.json",
+            "journal.sqlite",
+            "predictions.jsonl",
+            "scores.json",
+            "report.html",
+            "status.json",
+        } <= names
+        rows = predictions(run)
+        assert all(
+            set(row) >= {"id", "model", "condition", "order", "status", "response", "parsed"}
+            for row in rows
+        )
+        status = json.loads((run / "status.json").read_text())
+        assert status["state"] == "done"
+        assert status["done"] == status["total"] == len(rows)
+        record = json.loads((run / "run.json").read_text())
+        assert record["benchmark"]["digest"] == Benchmark.load(small_demo / "benchmark").digest
+        assert record["benchmark"]["path"] == "../benchmark"
+
+    def test_nothing_of_the_construction_reaches_a_model(self, tmp_path: Path) -> None:
+        from reelbench.evaluate.ask import plan
+        from reelbench.evaluate.condition import Condition
+        from reelbench.evaluate.prompt import load_prompts
+        from reelbench.models.load import load_model
+
+        hidden = freeze({"note": "SECRET"})
+        item = make_item(1, context=hidden, provenance=hidden, reference="SECRET", tags=hidden)
+        benchmark = blind_benchmark(tmp_path, item)
+        model, condition = load_model("baseline:pixels"), Condition.from_protocol(Protocol())
+        prompts = load_prompts("default", tmp_path)
+        (ask,) = plan(benchmark, [model], condition, prompts, {"media/1.mp4": "x"}, seed=0)
+        assert "SECRET" not in repr(ask.request([]))
+
+
+class TestResume:
+    def test_the_second_run_asks_nothing_and_changes_nothing(self, own_demo: Path) -> None:
+        files = ["run.json", "predictions.jsonl", "scores.json", "report.html"]
+        before = {name: (own_demo / "run" / name).read_bytes() for name in files}
+        done = reelbench("run", own_demo / "benchmark", "--out", own_demo / "run")
+        assert done.returncode == 0
+        assert done.stderr.startswith("0 of ")
+        assert {name: (own_demo / "run" / name).read_bytes() for name in files} == before
+
+    def test_only_an_edited_question_is_asked_again(self, tmp_path: Path) -> None:
+        benchmark = blind_benchmark(tmp_path / "b", *ITEMS)
+        assert run_benchmark(benchmark, BLIND, tmp_path / "run").asked == 16
+        edited = blind_benchmark(tmp_path / "b", *ITEMS[:-1], make_item(7, question="New?"))
+        assert run_benchmark(edited, [], tmp_path / "run").asked == 2
+
+    def test_renamed_items_cost_nothing(self, tmp_path: Path) -> None:
+        benchmark = blind_benchmark(tmp_path / "b", *ITEMS)
+        run_benchmark(benchmark, BLIND, tmp_path / "run")
+        renamed = [
+            make_item(n + 50, question=f"Question {n}?", media=ITEMS[0].media) for n in range(8)
+        ]
+        again = blind_benchmark(tmp_path / "b", *renamed)
+        assert run_benchmark(again, [], tmp_path / "run").asked == 0
+
+    def test_a_new_model_joins_the_others(self, tmp_path: Path) -> None:
+        benchmark = blind_benchmark(tmp_path / "b", *ITEMS)
+        run_benchmark(benchmark, BLIND[:1], tmp_path / "run")
+        assert run_benchmark(benchmark, BLIND[1:], tmp_path / "run").asked == 8
+        assert {row["model"] for row in predictions(tmp_path / "run")} == set(BLIND)
+
+    def test_kill_9_and_go_on(self, small_demo: Path, tmp_path: Path) -> None:
+        benchmark, out = small_demo / "benchmark", tmp_path / "run"
+        command = [sys.executable, "-m", "reelbench", "run", str(benchmark), "--out", str(out)]
+        models = [
+            "--model",
+            "baseline:random",
+            "--model",
+            "baseline:longest-option",
+            "--model",
+            "baseline:pixels",
+        ]
+        process = subprocess.Popen(
+            [*command, *models], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        )
+        recorded = wait_for_rows(out / "journal.sqlite", 20)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert recorded >= 20
+        assert not (out / "predictions.jsonl").exists()
+        resumed = subprocess.run([*command, *models], capture_output=True, text=True, check=False)
+        assert resumed.returncode == 0, resumed.stderr
+        asked = int(resumed.stderr.split(" of ")[0])
+        total = len(predictions(out))
+        assert 0 < asked <= total - recorded
+        for name in ("predictions.jsonl", "scores.json"):
+            assert (out / name).read_bytes() == (small_demo / "run" / name).read_bytes()
+
+    def test_another_benchmark_is_refused(self, small_demo: Path, tmp_path: Path) -> None:
+        benchmark = blind_benchmark(tmp_path / "b", *ITEMS)
+        run_benchmark(benchmark, BLIND, tmp_path / "run")
+        with pytest.raises(ReelbenchError, match=r"holds a run of blind, not of reelbench-demo"):
+            run_benchmark(Benchmark.load(small_demo / "benchmark"), BLIND, tmp_path / "run")
+
+
+def wait_for_rows(path: Path, enough: int, limit: float = 60.0) -> int:
+    """Wait until a journal in use has so many rows, looking at it from outside."""
+    deadline = time.monotonic() + limit
+    while time.monotonic() < deadline:
+        wal = path.with_name(path.name + "-wal")
+        if wal.exists() and (rows := rows_in_copy(path)) >= enough:
+            return rows
+    raise AssertionError(f"{path} never had {enough} rows")
+
+
+def rows_in_copy(path: Path) -> int:
+    """Count the committed rows of a journal that another process holds, in a copy of its files."""
+    copy = path.with_name("copy.sqlite")
+    for suffix in ("", "-wal"):
+        copy.with_name(copy.name + suffix).write_bytes(
+            path.with_name(path.name + suffix).read_bytes()
+        )
+    try:
+        with closing(sqlite3.connect(copy)) as connection:
+            return int(connection.execute("SELECT count(*) FROM responses").fetchone()[0])
+    except sqlite3.DatabaseError:
+        return 0  # copied while it was being written: look again
+    finally:
+        for left in path.parent.glob("copy.sqlite*"):
+            left.unlink()
+
+
+class TestFailures:
+    def test_a_broken_video_costs_its_own_questions(self, own_demo: Path, tmp_path: Path) -> None:
+        root = own_demo / "benchmark"
+        (root / "media" / "scene-02.mp4").write_bytes(b"broken")
+        (root / "media" / "scene-03.mp4").unlink()
+        done = reelbench(
+            "run",
+            root,
+            "--model",
+            "baseline:pixels",
+            "--model",
+            "baseline:random",
+            "--out",
+            tmp_path / "run",
+        )
+        assert done.returncode == 1
+        assert "scene-02.mp4: cannot be decoded" in done.stderr
+        rows = predictions(tmp_path / "run")
+        failed = [row for row in rows if row["status"] == "error"]
+        assert {row["model"] for row in failed} == {"baseline:pixels"}
+        assert all(row["parsed"] is None and row["response"] is None for row in failed)
+        scores = json.loads((tmp_path / "run" / "scores.json").read_text())
+        pixels = next(row for row in scores["results"] if row["model"] == "baseline:pixels")
+        assert pixels["statuses"]["error"] == len(failed) == pixels["items"] - pixels["answered"]
+        status = json.loads((tmp_path / "run" / "status.json").read_text())
+        assert len(status["failures"]) == len(failed)
+
+    def test_a_failure_is_asked_again(self, own_demo: Path, tmp_path: Path) -> None:
+        root, video = own_demo / "benchmark", own_demo / "benchmark" / "media" / "scene-02.mp4"
+        whole = video.read_bytes()
+        video.unlink()
+        first = run_benchmark(Benchmark.load(root), ["baseline:pixels"], tmp_path / "run")
+        video.write_bytes(whole)
+        second = run_benchmark(Benchmark.load(root), [], tmp_path / "run")
+        assert second.asked == len(first.failures) > 0
+        assert second.failures == []
+
+    def test_two_runs_on_one_folder(self, tmp_path: Path) -> None:
+        benchmark = blind_benchmark(tmp_path / "b", *ITEMS)
+        (tmp_path / "run").mkdir()
+        with (
+            open_journal(tmp_path / "run" / "journal.sqlite"),
+            pytest.raises(ReelbenchError, match="another run"),
+        ):
+            run_benchmark(benchmark, BLIND, tmp_path / "run")
+
+    def test_open_questions_are_not_answered_by_letters(self, tmp_path: Path) -> None:
+        item = make_item(1, kind="open", options=(), answer=(), reference="A dog barks.")
+        state = run_benchmark(blind_benchmark(tmp_path / "b", item), BLIND, tmp_path / "run")
+        assert [failure["status"] for failure in state.failures] == ["refused", "refused"]
+
+    @pytest.mark.parametrize(("models", "words"), [
+        ([], "name at least one"), (["gpt"], "backend:name"), (["baseline:best"], "longest-option"),
+    ])  # fmt: skip
+    def test_no_such_model(self, models: list[str], words: str, tmp_path: Path) -> None:
+        with pytest.raises(ReelbenchError, match=words):
+            run_benchmark(blind_benchmark(tmp_path / "b", *ITEMS), models, tmp_path / "run")
+
+
+class TestJournal:
+    def test_only_ok_is_an_answer(self, tmp_path: Path) -> None:
+        with open_journal(tmp_path / "j") as journal:
+            journal.record("k", "m", Response("error", error="boom"))
+            assert journal.answer("k") is None
+            assert journal.outcome("k") == Response("error", error="boom")
+            journal.record("k", "m", Response("ok", "B"))
+            journal.record("k", "m", Response("timeout"))
+            assert journal.answer("k") == journal.outcome("k") == Response("ok", "B")
+
+    def test_damage_is_named(self, tmp_path: Path) -> None:
+        path = tmp_path / "journal.sqlite"
+        with open_journal(path) as journal:
+            journal.record("key-1", "m", Response("ok", "B"))
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("UPDATE responses SET body = replace(body, 'B', 'C')")
+        with (
+            open_journal(path) as journal,
+            pytest.raises(ReelbenchError, match=r"key-1.* is damaged"),
+        ):
+            journal.answer("key-1")
+
+    def test_a_file_that_is_no_journal(self, tmp_path: Path) -> None:
+        (tmp_path / "j").write_bytes(os.urandom(5000))
+        with pytest.raises(ReelbenchError, match="damaged"), open_journal(tmp_path / "j"):
+            pass
+
+    def test_a_folder_that_cannot_be_written(self, tmp_path: Path) -> None:
+        with (
+            pytest.raises(ReelbenchError, match="cannot be written"),
+            open_journal(tmp_path / "no" / "j"),
+        ):
+            pass
+
+
+class TestOrders:
+    def test_orders_are_seeded_and_answers_are_options_not_letters(self, tmp_path: Path) -> None:
+        options = ("tiny", "a much longer option", "small", "mini")
+        items = [make_item(n, options=options, question=f"Question {n}?") for n in range(6)]
+        benchmark = blind_benchmark(tmp_path / "b", *items, orders=4)
+        run_benchmark(benchmark, ["baseline:longest-option"], tmp_path / "run")
+        rows = predictions(tmp_path / "run")
+        assert len(rows) == 24
+        assert {tuple(row["parsed"]) for row in rows} == {("B",)}
+        assert len({row["response"] for row in rows}) > 1
+        assert all("permutation" not in row for row in rows if row["order"] == 0)
+        run_benchmark(benchmark, ["baseline:longest-option"], tmp_path / "again")
+        assert predictions(tmp_path / "again") == rows
+
+    def test_majority(self) -> None:
+        a, b = frozenset("A"), frozenset("B")
+        assert majority([b, a, a]) == a
+        assert majority([None, b]) == b
+        assert majority([b, a]) == b
+        assert majority([None]) is None
+
+
+class TestPrompts:
+    def test_a_benchmark_brings_its_own(self, tmp_path: Path) -> None:
+        (tmp_path / "b" / "prompts" / "terse").mkdir(parents=True)
+        (tmp_path / "b" / "prompts" / "terse" / "single.md").write_text(
+            "{{options}}\n{{question}} {x}"
+        )
+        from reelbench.evaluate.prompt import load_prompts
+
+        prompts = load_prompts("prompts/terse", tmp_path / "b")
+        text = prompts.render(make_item(1, question="Why {{options}}?"), (1, 0, 2, 3))
+        assert text.splitlines()[:2] == ["A. a dog barks", "B. a door opens"]
+        assert text.endswith("Why {{options}}? {x}")
+
+    @pytest.mark.parametrize(
+        ("name", "words"), [("../b", "folder inside"), ("absent", "one of ours \\(default\\)")]
+    )
+    def test_no_such_prompt(self, name: str, words: str, tmp_path: Path) -> None:
+        benchmark = blind_benchmark(tmp_path / "b", *ITEMS, prompt=name)
+        with pytest.raises(ReelbenchError, match=words):
+            run_benchmark(benchmark, BLIND, tmp_path / "run")
+
+    def test_an_unknown_slot(self, tmp_path: Path) -> None:
+        (tmp_path / "b" / "mine").mkdir(parents=True)
+        (tmp_path / "b" / "mine" / "single.md").write_text("{{answer}}")
+        benchmark = blind_benchmark(tmp_path / "b", *ITEMS, prompt="mine")
+        with pytest.raises(ReelbenchError, match=r"slot \{\{answer\}\}"):
+            run_benchmark(benchmark, BLIND, tmp_path / "run")

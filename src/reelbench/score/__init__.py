@@ -1,0 +1,1 @@
+"""From predictions to numbers: every number with its coverage and its interval."""

@@ -1,0 +1,123 @@
+"""Read predictions, from a run of ours or from anyone, and hold them against the benchmark."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from reelbench.benchmark import Benchmark, BenchmarkError
+from reelbench.errors import ReelbenchError
+from reelbench.evaluate.parse import parse_answer
+from reelbench.evaluate.vote import Answer, majority
+from reelbench.items import Item, Problem, shown
+from reelbench.models.base import STATUSES
+
+Asked = tuple[str, str]  # model and condition
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one item under one model and condition."""
+
+    answer: Answer | None
+    statuses: tuple[str, ...]  # one per order
+
+
+def read_predictions(path: Path, benchmark: Benchmark) -> dict[Asked, dict[str, Outcome]]:
+    """Return the outcome of each item, for each model and condition in the file.
+
+    A row needs an ``id`` and either ``parsed`` (letters in the benchmark's order) or
+    ``response`` (a reply, which our parser reads). ``model``, ``condition``, ``order`` and
+    ``status`` may be left out by who has one of each.
+    """
+    items = {item.id: item for item in benchmark.items}
+    rows: dict[Asked, dict[str, dict[int, dict[str, Any]]]] = defaultdict(lambda: defaultdict(dict))
+    problems: list[Problem] = []
+    for number, row in _rows(path, problems):
+        faults = list(_faults(row, items))
+        if not faults:
+            asked = (row.get("model", path.stem), row.get("condition", "protocol"))
+            orders = rows[asked][row["id"]]
+            if row.get("order", 0) in orders:
+                same = f"{shown(row['id'])} twice for {asked[0]}, order {row.get('order', 0)}"
+                faults.append(Problem("DUPLICATE", "id", same, "one row each"))
+            orders[row.get("order", 0)] = row
+        problems += [replace(fault, file=str(path), line=number) for fault in faults]
+    if problems:
+        raise BenchmarkError(problems)
+    return {
+        asked: {item_id: _outcome(items[item_id], orders) for item_id, orders in by_item.items()}
+        for asked, by_item in rows.items()
+    }
+
+
+def _rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Any]]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise ReelbenchError(f"{path} does not exist: name a file of predictions.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReelbenchError(f"{path} cannot be read as UTF-8 text: {error}.") from None
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            yield number, json.loads(line)
+        except ValueError as error:
+            problem = Problem("NOT_JSON", "line", f"{shown(line)} ({error})", "one JSON object")
+            problems.append(replace(problem, file=str(path), line=number))
+
+
+def _faults(row: Any, items: Mapping[str, Item]) -> Iterator[Problem]:
+    if not isinstance(row, dict):
+        yield Problem("BAD_FIELD", "line", shown(row), "a JSON object")
+        return
+    item = items.get(row["id"]) if isinstance(row.get("id"), str) else None
+    if item is None:
+        yield Problem("UNKNOWN_ITEM", "id", shown(row.get("id")), "the id of an item")
+    for field in ("model", "condition"):
+        if not isinstance(row.get(field, ""), str):
+            yield Problem("BAD_FIELD", field, shown(row[field]), "text")
+    if type(row.get("order", 0)) is not int:
+        yield Problem("BAD_FIELD", "order", shown(row["order"]), "a whole number")
+    if row.get("status", "ok") not in STATUSES:
+        expected = "one of " + ", ".join(STATUSES)
+        yield Problem("BAD_FIELD", "status", shown(row["status"]), expected)
+    if item is not None:
+        yield from _answer_faults(row, item)
+
+
+def _answer_faults(row: Mapping[str, Any], item: Item) -> Iterator[Problem]:
+    if "parsed" not in row and "response" not in row:
+        yield Problem("MISSING_FIELD", "parsed", "nothing", "parsed or response")
+    parsed = row.get("parsed")
+    if parsed is not None and not (
+        isinstance(parsed, list) and all(isinstance(p, str) and p in item.letters for p in parsed)
+    ):
+        expected = f"a list of letters among {item.letters}, or null"
+        yield Problem("BAD_FIELD", "parsed", shown(parsed), expected)
+    if not isinstance(row.get("response"), str | None):
+        yield Problem("BAD_FIELD", "response", shown(row["response"]), "text or null")
+    order = row.get("permutation")
+    if order is not None and sorted(order) != list(range(len(item.options))):
+        expected = f"the numbers 0 to {len(item.options) - 1} in some order"
+        yield Problem("BAD_FIELD", "permutation", shown(order), expected)
+
+
+def _outcome(item: Item, orders: Mapping[int, Mapping[str, Any]]) -> Outcome:
+    rows = [orders[number] for number in sorted(orders)]
+    answers = [_answer(item, row) for row in rows]
+    return Outcome(majority(answers), tuple(row.get("status", "ok") for row in rows))
+
+
+def _answer(item: Item, row: Mapping[str, Any]) -> Answer | None:
+    if row.get("status", "ok") != "ok" or item.kind == "open":
+        return None
+    if "parsed" in row:
+        return frozenset(row["parsed"]) if row["parsed"] else None
+    order = row.get("permutation") or range(len(item.options))
+    asked = tuple(item.options[place] for place in order)
+    places = parse_answer(row["response"] or "", item.kind, asked).places
+    return None if places is None else frozenset(item.letters[order[place]] for place in places)

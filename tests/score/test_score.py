@@ -1,0 +1,173 @@
+"""Scores come with coverage and intervals, and do not depend on anything they should not."""
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support import make_item
+
+from reelbench.benchmark import Benchmark, BenchmarkError
+from reelbench.errors import ReelbenchError
+from reelbench.files import pretty_json
+from reelbench.items import Item, Media, freeze
+from reelbench.score.intervals import ClusterBootstrap, wilson
+from reelbench.score.score import chance, score_predictions
+
+Save = Callable[..., Path]
+
+
+def write(path: Path, *rows: object) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+ITEMS = [
+    make_item(1, tags=freeze({"skill": ["see", "hear"]})),
+    make_item(2, tags=freeze({"skill": "see"})),
+    make_item(3, kind="multi", answer=("A", "C")),
+    make_item(4, kind="yesno", options=("Yes", "No"), answer=("A",)),
+]
+
+
+@pytest.fixture
+def benchmark(save: Save) -> Benchmark:
+    return Benchmark.load(save(*ITEMS))
+
+
+def test_numbers_by_hand(benchmark: Benchmark, tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "p.jsonl",
+        {"id": "q-1", "parsed": ["B"]},
+        {"id": "q-2", "response": "I think so. The answer is (C)."},
+        {"id": "q-3", "response": "A and C"},
+        {"id": "q-4", "status": "timeout", "response": None},
+    )
+    scores = score_predictions(benchmark, path)
+    (row,) = scores["results"]
+    assert (row["model"], row["condition"]) == ("p", "protocol")
+    assert (row["items"], row["answered"], row["correct"], row["missing"]) == (4, 3, 2, 0)
+    assert (row["accuracy"], row["coverage"]) == (0.5, 0.75)
+    assert row["statuses"] == {"ok": 3, "timeout": 1}
+    assert {k: (v["correct"], v["items"]) for k, v in row["by"]["skill"].items()} == {
+        "hear": (1, 1),
+        "see": (1, 2),
+    }
+    assert {k: v["accuracy"] for k, v in row["by"]["kind"].items()} == {
+        "multi": 1.0,
+        "single": 0.5,
+        "yesno": 0.0,
+    }
+    assert scores["policy"] == "an item without an answer counts as wrong"
+
+
+def test_chance_is_computed_from_the_options(benchmark: Benchmark, tmp_path: Path) -> None:
+    assert [chance(item) for item in ITEMS] == [1 / 4, 1 / 4, 1 / 15, 1 / 2]
+    scores = score_predictions(
+        benchmark, write(tmp_path / "p.jsonl", {"id": "q-1", "parsed": None})
+    )
+    assert scores["chance"]["accuracy"] == pytest.approx(
+        (1 / 4 + 1 / 4 + 1 / 15 + 1 / 2) / 4, abs=1e-6
+    )
+    assert scores["results"][0]["missing"] == 3
+
+
+def test_an_answer_to_a_shuffled_order_is_mapped_back(benchmark: Benchmark, tmp_path: Path) -> None:
+    row = {"id": "q-1", "response": "D", "permutation": [3, 2, 0, 1]}
+    scores = score_predictions(benchmark, write(tmp_path / "p.jsonl", row))
+    assert scores["results"][0]["correct"] == 1
+
+
+def test_the_order_of_lines_does_not_matter(save: Save, tmp_path: Path) -> None:
+    items = [
+        make_item(n, media=(Media(f"{n % 5}.mp4"),), tags=freeze({"c": str(n % 3)}))
+        for n in range(40)
+    ]
+    rows = [
+        {"id": i.id, "model": m, "parsed": ["ABCD"[(n * k) % 4]]}
+        for n, i in enumerate(items)
+        for k, m in enumerate("xyz")
+    ]
+    texts = []
+    for seed in range(3):
+        random.Random(seed).shuffle(items)
+        random.Random(seed).shuffle(rows)
+        benchmark = Benchmark.load(save(*items))
+        texts.append(pretty_json(score_predictions(benchmark, write(tmp_path / "p.jsonl", *rows))))
+    assert texts[0] == texts[1] == texts[2]
+
+
+class TestIntervals:
+    def test_wilson_of_the_textbook(self) -> None:
+        assert wilson(8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-4)
+
+    def test_it_knows_that_questions_about_one_video_hang_together(self) -> None:
+        clusters = [str(n // 10) for n in range(200)]
+        right = [n // 10 % 2 == 0 for n in range(200)]
+        low, high = ClusterBootstrap(clusters, 0).interval(clusters, right)
+        naive_low, naive_high = wilson(100, 200)
+        assert high - low > 2.5 * (naive_high - naive_low)
+
+    def test_it_covers_the_truth_as_often_as_it_says(self) -> None:
+        generator = np.random.default_rng(5)
+        clusters = [str(n // 6) for n in range(360)]
+        bootstrap = ClusterBootstrap(clusters, 0)
+        covered = 0
+        for _ in range(300):
+            shares = np.repeat(generator.beta(3, 3, 60), 6)
+            low, high = bootstrap.interval(clusters, list(generator.random(360) < shares))
+            covered += low <= 0.5 <= high
+        assert 0.91 < covered / 300 < 0.98
+
+    def test_all_right_is_not_certainty(self) -> None:
+        clusters = list("aabbccdd")
+        low, high = ClusterBootstrap(clusters, 0).interval(clusters, [True] * 8)
+        assert low < 0.7
+        assert high == 1.0
+
+
+@pytest.mark.parametrize(("row", "words"), [
+    ({"id": "q-99", "parsed": ["A"]}, "id: found 'q-99', expected the id of an item"),
+    ({"id": 1, "parsed": ["A"]}, "id: found 1"),
+    ({"id": "q-1"}, "parsed: found nothing"),
+    ({"id": "q-1", "parsed": ["E"]}, "a list of letters among ABCD"),
+    ({"id": "q-1", "parsed": "A"}, "a list of letters"),
+    ({"id": "q-1", "response": 3}, "response: found 3"),
+    ({"id": "q-1", "parsed": ["A"], "status": "fine"}, "one of ok, refused"),
+    ({"id": "q-1", "parsed": ["A"], "order": "first"}, "a whole number"),
+    ({"id": "q-1", "response": "A", "permutation": [0, 1]}, "the numbers 0 to 3"),
+    ({"id": "q-2", "parsed": ["A"]}, "'q-2' twice for p, order 0"),
+    ([1], "a JSON object"),
+])  # fmt: skip
+def test_bad_predictions_are_listed_with_their_lines(
+    row: object, words: str, benchmark: Benchmark, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "p.jsonl", {"id": "q-2", "parsed": ["A"]}, row)
+    with pytest.raises(BenchmarkError) as caught:
+        score_predictions(benchmark, path)
+    assert f"p.jsonl:2: {words.split(':')[0] if ':' in words else ''}" in str(caught.value)
+    assert words in str(caught.value)
+
+
+def test_files_that_cannot_be_read(benchmark: Benchmark, tmp_path: Path) -> None:
+    with pytest.raises(ReelbenchError, match="does not exist"):
+        score_predictions(benchmark, tmp_path / "absent")
+    (tmp_path / "p").write_bytes(b'{"id": "q-1", "response": "\xff"}')
+    with pytest.raises(ReelbenchError, match="UTF-8"):
+        score_predictions(benchmark, tmp_path / "p")
+    (tmp_path / "p").write_text("not json\n")
+    with pytest.raises(BenchmarkError, match="p:1: line: found 'not json'"):
+        score_predictions(benchmark, tmp_path / "p")
+
+
+def test_open_questions_are_left_out_and_counted(save: Save, tmp_path: Path) -> None:
+    items: list[Item] = [ITEMS[0], make_item(9, kind="open", options=(), answer=(), reference="r")]
+    benchmark = Benchmark.load(save(*items))
+    path = write(
+        tmp_path / "p.jsonl", {"id": "q-1", "parsed": ["B"]}, {"id": "q-9", "response": "r"}
+    )
+    scores = score_predictions(benchmark, path)
+    assert (scores["benchmark"]["items"], scores["benchmark"]["scored_items"]) == (2, 1)
+    assert scores["results"][0]["accuracy"] == 1.0

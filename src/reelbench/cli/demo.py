@@ -1,0 +1,58 @@
+"""``reelbench demo``."""
+
+import argparse
+import time
+from pathlib import Path
+
+from reelbench.cli.lint import put_report
+from reelbench.cli.say import put_scores, tell
+
+BASELINES = ("baseline:random", "baseline:longest-option", "baseline:pixels")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.epilog = "example:\n  reelbench demo --out demo\n\nneeds no network and no key"
+    parser.add_argument(
+        "--out", type=Path, default=Path("demo"), help="folder to make it in (default: demo)"
+    )
+    parser.add_argument(
+        "--videos", type=_count, default=24, help="how many videos to make (default: 24)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="another seed, another world")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 2 <= int(text) <= 999:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 2 to 999")
+    return int(text)
+
+
+def main(options: argparse.Namespace) -> int:
+    """Make, lint, run, score and report."""
+    from reelbench.benchmark import Benchmark
+    from reelbench.cli.run import finish
+    from reelbench.evaluate.run import run_benchmark
+    from reelbench.make.lint import lint_benchmark
+    from reelbench.recipes.demo.recipe import make_demo
+
+    began = time.monotonic()
+    root, out = options.out / "benchmark", options.out / "run"
+    tell(f"Making {options.videos} videos and their questions in {root} ...")
+    make_demo(root, options.videos, options.seed)
+    benchmark = Benchmark.load(root)
+    tell(f"Checking {len(benchmark.items)} items ...")
+    report = lint_benchmark(root)
+    put_report(report, most=5)
+    tell(f"Asking {len(BASELINES)} baselines ...")
+    state = run_benchmark(benchmark, BASELINES, out, options.seed)
+    scores = finish(benchmark, out, options.seed)
+    put_scores(scores)
+    tell(
+        f"\nDone in {time.monotonic() - began:.0f} s. Open {out / 'report.html'} in a browser.\n"
+        f"What next:\n"
+        f"  reelbench lint {root}\n"
+        f"  reelbench run {root} --model baseline:random --out my-run\n"
+        f"  docs/make.md tells how to make a benchmark of your own."
+    )
+    return 1 if state.failures else 0

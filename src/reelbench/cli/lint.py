@@ -1,0 +1,96 @@
+"""``reelbench lint``."""
+
+import argparse
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reelbench.cli.say import put, put_table, tell
+
+if TYPE_CHECKING:
+    from reelbench.make.lint import LintReport
+
+TIERS = ("low", "medium", "high", "critical", "never")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.epilog = (
+        "examples:\n"
+        "  reelbench lint my-benchmark\n"
+        "  reelbench lint items.jsonl --no-media --fail-on medium\n"
+        "  reelbench lint my-benchmark --json | jq .tags\n"
+        "  reelbench lint my-benchmark --fix     # aligns what is LOW, and nothing else"
+    )
+    parser.add_argument("benchmark", type=Path, help="a benchmark's folder, or a file of items")
+    parser.add_argument("--json", action="store_true", help="all findings and figures as JSON")
+    parser.add_argument(
+        "--fail-on",
+        choices=TIERS,
+        default="high",
+        help="exit with 1 from this tier on (default: high)",
+    )
+    parser.add_argument("--fix", action="store_true", help="align what is LOW, then look again")
+    parser.add_argument("--no-media", action="store_true", help="do not open the media")
+    parser.add_argument(
+        "--most", type=int, default=10, help="findings to show of each tag (default: 10; 0: all)"
+    )
+
+
+def main(options: argparse.Namespace) -> int:
+    """Lint, and fix first if asked to."""
+    from reelbench.files import pretty_json
+    from reelbench.make.lint import Severity, fix, lint_benchmark
+
+    if options.fix:
+        changed = fix(options.benchmark)
+        tell(f"Aligned {changed} line{'s' if changed != 1 else ''} of {options.benchmark}.")
+    report = lint_benchmark(options.benchmark, check_media=not options.no_media)
+    if options.json:
+        put(pretty_json(report.to_record()).rstrip("\n"))
+    else:
+        put_report(report, options.most)
+    if options.fail_on == "never" or report.worst is None:
+        return 0
+    return 1 if report.worst >= Severity[options.fail_on.upper()] else 0
+
+
+def put_report(report: "LintReport", most: int) -> None:
+    """Write the findings for a person, the gravest first."""
+    seen: Counter[str] = Counter()
+    rows = []
+    for finding in report.findings:
+        seen[finding.tag] += 1
+        if not most or seen[finding.tag] <= most:
+            where = f"line {finding.line}" if finding.line else ""
+            rows.append((finding.severity.name, finding.tag, where, finding.item, finding.message))
+    if rows:
+        put_table(("tier", "tag", "where", "item", "finding"), rows)
+    for tag, count in seen.items():
+        if most and count > most:
+            put(f"{tag}: {count - most} more (--most 0 shows all)")
+    for line in _figures(report):
+        put(line)
+    number = len(report.findings)
+    put(
+        f"{report.items:,} items, {report.media:,} media, "
+        f"{number or 'no'} finding{'s' if number != 1 else ''}"
+    )
+
+
+def _figures(report: "LintReport") -> list[str]:
+    lines = []
+    places = report.figures["key_positions"]
+    if places:
+        lines.append(
+            f"key positions: chi-square {places['chi_square']:.1f}, "
+            f"{places['degrees_of_freedom']} degrees of freedom, p = {places['p']:.2g}"
+        )
+    for word, bet in (report.figures["key_lengths"] or {}).items():
+        lines.append(
+            f"pick the {word} option: {bet['accuracy']:.1%} right, chance {bet['chance']:.1%}"
+        )
+    yes_no = report.figures["yes_no"]
+    if yes_no:
+        lines.append(f"yes/no: {yes_no['yes']} yes, {yes_no['no']} no")
+    return lines

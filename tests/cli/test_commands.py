@@ -1,0 +1,291 @@
+"""Each command as a user types it."""
+
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support import make_item, reelbench
+
+from reelbench.cli import COMMANDS
+from reelbench.items import freeze
+
+Save = Callable[..., Path]
+HEAVY = {
+    "numpy",
+    "scipy",
+    "av",
+    "PIL",
+    "plotly",
+    "yaml",
+    "rich",
+    "jinja2",
+    "msgspec",
+    "asyncio",
+    "sqlite3",
+}
+
+
+class TestHelp:
+    def test_it_lists_every_command(self) -> None:
+        done = reelbench("--help")
+        assert done.returncode == 0
+        assert all(f"  {name} " in done.stdout for name in COMMANDS)
+
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_every_command_has_an_example(self, command: str) -> None:
+        done = reelbench(command, "--help")
+        assert done.returncode == 0
+        assert f"  reelbench {command}" in done.stdout
+
+    def test_it_imports_nothing_heavy(self) -> None:
+        program = "import sys; from reelbench.cli import main\ntry: main(['--help'])\nexcept SystemExit: print('|', *sys.modules)"
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        )
+        loaded = {name.split(".")[0] for name in done.stdout.rpartition("|")[2].split()}
+        assert loaded & HEAVY == set()
+
+    @pytest.mark.parametrize(
+        "words", [[], ["dance"], ["lint"], ["run", "x"], ["demo", "--videos", "1"]]
+    )
+    def test_wrong_use_is_2(self, words: list[str]) -> None:
+        assert reelbench(*words).returncode == 2
+
+    def test_version(self) -> None:
+        assert reelbench("--version").stdout.startswith("reelbench 0.")
+
+
+class TestDemo:
+    def test_it_says_where_it_is_and_what_to_do_next(self, own_demo: Path) -> None:
+        done = reelbench("demo", "--videos", 6, "--out", own_demo)
+        assert done.returncode == 0
+        assert f"Open {own_demo}/run/report.html in a browser" in done.stderr
+        assert "reelbench lint" in done.stderr
+        models = [
+            line.split()[0] for line in done.stdout.splitlines() if line.startswith("baseline:")
+        ]
+        assert models[0] == "baseline:pixels"
+        assert set(models[1:]) == {"baseline:random", "baseline:longest-option"}
+
+    def test_what_it_makes(self, small_demo: Path) -> None:
+        items = [
+            json.loads(line)
+            for line in (small_demo / "benchmark" / "items.jsonl").read_text().splitlines()
+        ]
+        assert len(items) == 54
+        assert {item["kind"] for item in items} == {"single", "multi", "yesno"}
+        assert all(item["evidence"] for item in items)
+        assert all(4 <= len(item["options"]) <= 8 for item in items if item["kind"] != "yesno")
+
+    def test_the_same_bytes_from_the_same_seed(self, small_demo: Path, tmp_path: Path) -> None:
+        reelbench("demo", "--videos", 2, "--out", tmp_path / "a")
+        reelbench("demo", "--videos", 2, "--out", tmp_path / "b")
+        names = [
+            "benchmark/items.jsonl",
+            "benchmark/media/scene-01.mp4",
+            "run/predictions.jsonl",
+            "run/scores.json",
+            "run/report.html",
+        ]
+        for name in names:
+            assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+        first = "benchmark/media/scene-01.mp4"
+        assert (tmp_path / "a" / first).read_bytes() == (small_demo / first).read_bytes()
+
+    def test_another_seed_makes_another_world_in_the_same_folder(self, own_demo: Path) -> None:
+        video = own_demo / "benchmark" / "media" / "scene-01.mp4"
+        before = video.read_bytes()
+        done = reelbench("demo", "--videos", 6, "--seed", 5, "--out", own_demo)
+        assert done.returncode == 0
+        assert video.read_bytes() != before
+
+    def test_ctrl_c_leaves_no_half_written_file(self, tmp_path: Path) -> None:
+        command = [sys.executable, "-m", "reelbench", "demo", "--out", str(tmp_path / "demo")]
+        process = subprocess.Popen(
+            command, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+        media = tmp_path / "demo" / "benchmark" / "media"
+        deadline = time.monotonic() + 60
+        while not (media.exists() and list(media.glob("scene-*.mp4"))):
+            assert time.monotonic() < deadline
+        os.killpg(process.pid, signal.SIGINT)
+        _, talk = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "Traceback" not in talk
+        assert [path.name for path in media.iterdir() if path.name.startswith(".")] == []
+        assert reelbench("lint", media.parent, "--fail-on", "never").returncode == 0
+        for truth in (media.parent / "truth").iterdir():
+            assert (media / f"{truth.stem}.mp4").exists()
+
+
+class TestLint:
+    def test_findings_and_exit_status(self, save: Save) -> None:
+        root = save(
+            make_item(1),
+            make_item(2, options=("a dog", "A dog", "cat")),
+            make_item(3, reference="dogs bark"),
+        )
+        statuses = {
+            tier: reelbench("lint", root, "--no-media", "--fail-on", tier).returncode
+            for tier in ("never", "low", "medium", "high", "critical")
+        }
+        assert statuses == {"never": 0, "low": 1, "medium": 1, "high": 1, "critical": 0}
+        done = reelbench("lint", root, "--no-media")
+        assert "HIGH  DUPLICATE_OPTS        line 2  q-2   A and B are both 'A dog'" in done.stdout
+        assert done.stdout.endswith("3 items, 3 media, 2 findings\n")
+
+    def test_json_can_be_piped(self, save: Save) -> None:
+        done = reelbench("lint", save(make_item(1, kind="multi")), "--json")
+        report = json.loads(done.stdout)
+        assert report["tags"] == {"MISSING_MEDIA": 1, "MULTI_1_ANSWER": 1}
+        assert report["tiers"] == {"CRITICAL": 1, "HIGH": 0, "MEDIUM": 1, "LOW": 0}
+        assert done.returncode == 1
+
+    def test_many_findings_are_counted_not_poured_out(self, save: Save) -> None:
+        root = save(*(make_item(n, kind="multi", question=f"{n}?") for n in range(30)))
+        short = reelbench("lint", root, "--no-media").stdout
+        assert "MULTI_1_ANSWER: 20 more (--most 0 shows all)" in short
+        everything = reelbench("lint", root, "--no-media", "--most", 0).stdout
+        assert everything.count("MULTI_1_ANSWER") == 30
+
+    def test_fix(self, save: Save) -> None:
+        root = save(make_item(1, reference="barking"))
+        done = reelbench("lint", root, "--no-media", "--fix", "--fail-on", "low")
+        assert done.returncode == 0
+        assert "Aligned 1 line" in done.stderr
+        assert '"reference": "a dog barks"' in (root / "items.jsonl").read_text()
+
+
+class TestRunScoreReport:
+    def test_a_wrong_benchmark_lists_every_line(self, save: Save) -> None:
+        root = save(make_item(1, answer=("Z",)), make_item(2), make_item(3, evidence=((5.0, 1.0),)))
+        done = reelbench("run", root, "--model", "baseline:random", "--out", root / "run")
+        assert done.returncode == 2
+        assert "items.jsonl:1: answer" in done.stderr
+        assert "items.jsonl:3: evidence[0]" in done.stderr
+        assert done.stderr.endswith("2 problems to put right first.\n")
+        assert not (root / "run").exists()
+
+    def test_score_prints_the_table_and_writes_the_file(
+        self, own_demo: Path, tmp_path: Path
+    ) -> None:
+        written = (own_demo / "run" / "scores.json").read_bytes()
+        done = reelbench("score", own_demo / "run")
+        assert done.returncode == 0
+        assert done.stdout.splitlines()[0].split() == [
+            "model",
+            "condition",
+            "accuracy",
+            "95%",
+            "interval",
+            "answered",
+        ]
+        assert (own_demo / "run" / "scores.json").read_bytes() == written
+        done = reelbench(
+            "score", "--benchmark", own_demo / "benchmark", "--predictions", own_demo / "run" / "predictions.jsonl",
+            "--out", tmp_path / "s.json", "--json",
+        )  # fmt: skip
+        assert (
+            json.loads(done.stdout)
+            == json.loads((tmp_path / "s.json").read_text())
+            == json.loads(written)
+        )
+
+    def test_score_needs_something_to_score(self) -> None:
+        done = reelbench("score")
+        assert done.returncode == 2
+        assert "Name a run's folder" in done.stderr
+
+    def test_a_run_is_moved_together_with_its_benchmark(
+        self, own_demo: Path, tmp_path: Path
+    ) -> None:
+        moved = Path(shutil.move(own_demo, tmp_path / "elsewhere"))
+        assert reelbench("score", "run", cwd=moved).returncode == 0
+        shutil.move(moved / "benchmark", tmp_path / "b")
+        assert reelbench("score", moved / "run").returncode == 2
+        assert reelbench("report", moved / "run", "--benchmark", tmp_path / "b").returncode == 0
+
+    def test_a_changed_benchmark_is_not_scored_with_old_answers(self, own_demo: Path) -> None:
+        items = own_demo / "benchmark" / "items.jsonl"
+        items.write_text(items.read_text().replace("How many", "How very many", 1))
+        done = reelbench("score", own_demo / "run")
+        assert done.returncode == 2
+        assert "has changed since" in done.stderr
+
+    def test_a_report_elsewhere(self, small_demo: Path, tmp_path: Path) -> None:
+        done = reelbench("report", small_demo / "run", "--out", tmp_path / "page.html")
+        assert done.stdout.strip() == str(tmp_path / "page.html")
+        assert (tmp_path / "page.html").read_bytes() == (
+            small_demo / "run" / "report.html"
+        ).read_bytes()
+
+    def test_a_folder_that_is_no_run(self, tmp_path: Path) -> None:
+        done = reelbench("report", tmp_path)
+        assert done.returncode == 2
+        assert "is not a run folder" in done.stderr
+
+    def test_quiet_when_piped(self, own_demo: Path) -> None:
+        done = reelbench("run", own_demo / "benchmark", "--out", own_demo / "run")
+        assert "\x1b" not in done.stdout + done.stderr
+
+    def test_a_reader_that_goes_away(self, small_demo: Path) -> None:
+        command = (
+            f"'{sys.executable}' -m reelbench lint '{small_demo}/benchmark' --json | head -n 1"
+        )
+        done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+        assert done.stderr == ""
+
+    def test_a_warning_of_a_misspelt_field(self, save: Save) -> None:
+        root = save(make_item(1, tags=freeze({"a": "b"})))
+        with (root / "benchmark.yaml").open("a") as file:
+            file.write("licens: MIT\n")
+        done = reelbench("run", root, "--model", "baseline:random", "--out", root / "run")
+        assert done.returncode == 0
+        assert "warning: " in done.stderr
+        assert "perhaps licence" in done.stderr
+
+
+class TestDoctor:
+    def test_it_says_what_is_here_and_how_to_get_the_rest(self) -> None:
+        done = reelbench("doctor")
+        assert done.returncode == 0
+        assert "pip install 'reelbench[ray]'" in done.stdout
+
+    def test_json_tells_the_same(self) -> None:
+        checks = {
+            check["name"]: check for check in json.loads(reelbench("doctor", "--json").stdout)
+        }
+        assert checks["python"]["present"]
+        assert checks["encode H.264"]["found"] == "libx264"
+        assert checks["[annotate]"]["remedy"] in ("", "pip install 'reelbench[annotate]'")
+        extras = {"annotate", "hf", "local", "ray", "web", "train", "inspect"}
+        assert {name.strip("[]") for name in checks if name.startswith("[")} == extras
+
+
+def test_a_bar_with_a_rate_and_an_eta_on_a_terminal() -> None:
+    program = (
+        "from reelbench import progress as p\n"
+        "p._PATIENCE_SECONDS = 0\n"
+        "for _ in p.track(range(50), 'Counting', 50, 'sheep'): pass\n"
+    )
+    parent, child = pty.openpty()
+    subprocess.run(
+        [sys.executable, "-c", program],
+        stderr=child,
+        check=True,
+        env=os.environ | {"COLUMNS": "100"},
+    )
+    os.close(child)
+    shown = os.read(parent, 100_000).decode()
+    os.close(parent)
+    assert "Counting" in shown
+    assert "sheep/s" in shown
+    assert "0:00:00" in shown

@@ -1,0 +1,72 @@
+"""A lower room never imports a higher one."""
+
+import ast
+from pathlib import Path
+
+import reelbench
+
+SOURCE = Path(reelbench.__file__).parent
+# From the ground up. What stands on one line may import each other.
+FLOORS = [
+    {"errors", "seeds", "files", "progress", "workers", "__init__", "doctor"},
+    {"items", "item_rules", "manifest", "benchmark"},
+    {"media"},
+    {"models"},
+    {"journal"},
+    {"annotate"},
+    {"make"},
+    {"recipes"},
+    {"evaluate"},
+    {"score"},
+    {"report"},
+    {"review", "leaderboard"},
+    {"interop"},
+    {"engine"},
+    {"cli", "__main__"},
+]
+HEIGHT = {room: height for height, floor in enumerate(FLOORS) for room in floor}
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imported_rooms(path: Path) -> set[str]:
+    """The rooms that a file imports when it runs; imports for type checkers alone do not count."""
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            node.body = []
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative imports hide which room is meant"
+            assert node.module
+            names.add(node.module)
+            names |= {
+                f"{node.module}.{alias.name}" for alias in node.names if node.module == "reelbench"
+            }
+    ours = [name.split(".") for name in names if name.split(".")[0] == "reelbench"]
+    return {parts[1] for parts in ours if len(parts) > 1 and not parts[1].startswith("__version__")}
+
+
+def test_every_room_has_its_floor() -> None:
+    assert {room_of(path) for path in SOURCE.rglob("*.py")} <= set(HEIGHT)
+
+
+def test_no_lower_room_imports_a_higher_one() -> None:
+    wrong = [
+        f"{path.relative_to(SOURCE)} imports {room}"
+        for path in sorted(SOURCE.rglob("*.py"))
+        for room in sorted(imported_rooms(path))
+        if HEIGHT[room] > HEIGHT[room_of(path)]
+    ]
+    assert wrong == []
+
+
+def test_the_public_names_fit_on_a_screen_and_exist() -> None:
+    assert len(reelbench.__all__) <= 24
+    for name in reelbench.__all__:
+        assert callable(getattr(reelbench, name))

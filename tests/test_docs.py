@@ -1,0 +1,96 @@
+"""Every command in the README and the docs runs, and does what the text says."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support import REPOSITORY
+
+PAGES = [
+    REPOSITORY / "README.md",
+    REPOSITORY / "CONTRIBUTING.md",
+    *sorted((REPOSITORY / "docs").rglob("*.md")),
+]
+_BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_FILE = re.compile(r"^```\w+ title=\"(.*?)\"\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def commands(page: Path) -> list[str]:
+    """The lines that begin with a prompt, in the console blocks of a page."""
+    blocks = _BLOCK.findall(page.read_text())
+    return [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+
+
+def steps(page: Path) -> list[tuple[str, str]]:
+    """Commands and files to write, in the order a reader meets them."""
+    text = page.read_text()
+    found = [(match.start(), match[1], match[2]) for match in _FILE.finditer(text)]
+    for block in _BLOCK.finditer(text):
+        found += [
+            (block.start(), "", line[2:]) for line in block[1].splitlines() if line.startswith("$ ")
+        ]
+    return [(name, content) for _, name, content in sorted(found, key=lambda step: step[0])]
+
+
+def run_as_shown(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command of the docs; `make` runs where the Makefile is."""
+    if command == "make test":
+        command = "make --dry-run test"  # this is make test: a real one would never end
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        command,
+        shell=True,
+        cwd=REPOSITORY if command.startswith("make ") else folder,
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_of_the_page_runs(page: Path, small_demo: Path, tmp_path: Path) -> None:
+    shutil.copytree(small_demo, tmp_path / "demo")
+    for name, content in steps(page):
+        if name:
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(content)
+            continue
+        done = run_as_shown(content, tmp_path)
+        assert done.returncode == 0, f"{page.name}: {content}\n{done.stdout}{done.stderr}"
+
+
+def test_the_pages_show_every_command_there_is() -> None:
+    from reelbench.cli import COMMANDS
+
+    shown = {
+        line.split()[1]
+        for page in PAGES
+        for line in commands(page)
+        if line.startswith("reelbench ")
+    }
+    assert set(COMMANDS) <= shown
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_table_of_the_readme_is_what_the_demo_prints() -> None:
+    assert (
+        subprocess.run(
+            ["make", "demo"], cwd=REPOSITORY, capture_output=True, check=False
+        ).returncode
+        == 0
+    )
+    printed = run_as_shown(f"reelbench score {REPOSITORY}/demo/run", REPOSITORY).stdout
+    table = "\n".join(
+        line for line in printed.splitlines() if re.match(r"model|baseline:|chance", line)
+    )
+    assert table in (REPOSITORY / "README.md").read_text()

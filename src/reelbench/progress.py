@@ -1,22 +1,21 @@
 """Progress on stderr: a bar with a rate and an ETA once a job takes over two seconds."""
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
 Element = TypeVar("Element")
-_PATIENCE_SECONDS = 2.0
-
-
 Advance = Callable[[], None]  # to call after each finished unit of work
+_PATIENCE_SECONDS = 2.0
 
 
 @contextmanager
 def progress(label: str, total: int, unit: str = "items") -> Iterator[Advance]:
     """Show how far a job is; silent when stderr is not a terminal or the job is short."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield lambda: None
         return
 
@@ -25,9 +24,9 @@ def progress(label: str, total: int, unit: str = "items") -> Iterator[Advance]:
     from rich.progress import TimeRemainingColumn as Remaining
 
     bar = Progress(
+        MofNCompleteColumn(),
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
         Remaining(),
         console=Console(stderr=True),
@@ -36,18 +35,22 @@ def progress(label: str, total: int, unit: str = "items") -> Iterator[Advance]:
     began = time.monotonic()
     task = bar.add_task(label, total=total, rate="")
     done = 0
+    # By the clock, not by the first unit: that one may take long.
+    starter = threading.Timer(_PATIENCE_SECONDS, bar.start)
+    starter.daemon = True
+    starter.start()
 
     def advance() -> None:
         nonlocal done
         done += 1
-        elapsed = time.monotonic() - began
-        if elapsed >= _PATIENCE_SECONDS:
-            bar.start()
-        bar.update(task, completed=done, rate=f"{done / max(elapsed, 1e-9):.1f} {unit}/s")
+        rate = done / max(time.monotonic() - began, 1e-9)
+        bar.update(task, completed=done, rate=f"{rate:.1f} {unit}/s")
 
     try:
         yield advance
     finally:
+        starter.cancel()
+        starter.join()
         bar.stop()
 
 

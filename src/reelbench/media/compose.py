@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from reelbench.media.scene import (
@@ -37,7 +38,7 @@ def compose(seed: int, name: str) -> Scene:
     kinds = _event_kinds(rng, times := _event_times(rng, duration))
     stage = _Stage(rng, cast, hide=kinds.count("appear"), spare_colours=palette[len(cast) :])
     chosen = [stage.perform(kind, time) for kind, time in zip(kinds, times, strict=True)]
-    events = _add_sounds(rng, chosen)
+    events = _add_hush(rng, _add_sounds(rng, chosen), duration)
     shots = _shots(rng, events, duration)
     return Scene(
         name=name,
@@ -49,7 +50,7 @@ def compose(seed: int, name: str) -> Scene:
         ),
         events=events,
         word_length=WORD_LENGTH,
-        hum=_hum(rng, duration),
+        hum=_hum(rng, events, duration),
     )
 
 
@@ -62,11 +63,13 @@ def _event_times(rng: random.Random, duration: int) -> list[float]:
 
 
 def _event_kinds(rng: random.Random, times: Sequence[float]) -> list[EventKind]:
-    wanted: list[EventKind] = [
-        "appear", "recolour", "vanish", "meet", "cut", "appear", "word", "resize",
-    ]  # fmt: skip
-    more: list[EventKind] = ["appear", "vanish", "recolour", "resize", "cut", "word", "sound"]
-    kinds = wanted[: len(times)] + rng.choices(more, k=max(0, len(times) - len(wanted)))
+    """As many cuts as chance wants, some of everything else, and a shuffle."""
+    cuts = rng.randint(0, min(4, len(times) // 2))
+    wanted: list[EventKind] = ["appear", "recolour", "vanish", "meet", "appear", "word", "resize"]
+    more: list[EventKind] = ["appear", "vanish", "recolour", "resize", "word", "sound"]
+    others = wanted + rng.choices(more, k=len(times))
+    kinds: list[EventKind] = ["cut"] * cuts
+    kinds += others[: len(times) - cuts]
     rng.shuffle(kinds)
     return kinds
 
@@ -78,7 +81,7 @@ class _Stage:
         self, rng: random.Random, cast: list[str], hide: int, spare_colours: list[str]
     ) -> None:
         self.rng, self.cast, self.spare_colours = rng, cast, spare_colours
-        self.hidden = cast[2:][-hide:]
+        self.hidden = cast[2:][-hide:] if hide else []
         self.visible = [shape for shape in cast if shape not in self.hidden]
         self.words = rng.sample(WORDS, len(WORDS))
         self.changed: set[str] = set()
@@ -132,10 +135,7 @@ def _add_sounds(rng: random.Random, events: list[Event]) -> tuple[Event, ...]:
     for event in events:
         if event.time not in sounds and (event.kind == "sound" or rng.random() < 0.4):
             sounds[event.time] = "click"
-    return tuple(
-        Event(event.time, event.kind, event.actors, event.detail, sounds.get(event.time))
-        for event in events
-    )
+    return tuple(replace(event, sound=sounds.get(event.time)) for event in events)
 
 
 def _shots(rng: random.Random, events: Sequence[Event], duration: int) -> tuple[Shot, ...]:
@@ -194,12 +194,23 @@ def _path(
     return tuple(sorted(points, key=lambda point: point[0]))
 
 
-def _hum(rng: random.Random, duration: int) -> tuple[tuple[float, float], ...]:
-    """Let every second scene hum softly, and fall silent once."""
-    if rng.random() < 0.5:
-        return ()
-    quiet = rng.randint(2, duration - 4) + rng.choice((0.4, 0.6))
-    return ((0.0, quiet), (quiet + SILENCE, float(duration)))
+def _add_hush(rng: random.Random, events: tuple[Event, ...], duration: int) -> tuple[Event, ...]:
+    """In every second scene, let the hum fall silent at the moment of one quiet event."""
+    quiet = [e for e in events if e.sound is None and 2 < e.time < duration - SILENCE - 1]
+    if not quiet or rng.random() < 0.4:
+        return events
+    chosen = rng.choice(quiet)
+    return tuple(replace(event, hush=event == chosen) for event in events)
+
+
+def _hum(
+    rng: random.Random, events: Sequence[Event], duration: int
+) -> tuple[tuple[float, float], ...]:
+    """A soft hum throughout but for its silence, or none at all."""
+    for event in events:
+        if event.hush:
+            return (0.0, event.time), (round(event.time + SILENCE, 2), float(duration))
+    return ((0.0, float(duration)),) if rng.random() < 0.5 else ()
 
 
 assert all(length < min(GAPS) for length in SOUND_LENGTH.values())

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from reelbench.errors import ReelbenchError
 
+MOST_FRAMES = 10_000
 _FORM = re.compile(r"(?:uniform:(?P<count>\d+)|fps:(?P<rate>\d+(?:\.\d+)?)(?:,max=(?P<most>\d+))?)")
 
 
@@ -44,15 +45,16 @@ def parse_sampling(text: str) -> Sampling:
     """Read a sampling; raise a sentence that shows the forms there are."""
     match = _FORM.fullmatch(text.strip())
     if match:
-        count, rate, most = match["count"], match["rate"], match["most"]
         sampling = Sampling(
             text.strip(),
-            count=int(count) if count else None,
-            rate=float(rate) if rate else None,
-            most=int(most) if most else None,
+            count=int(match["count"]) if match["count"] else None,
+            rate=float(match["rate"]) if match["rate"] else None,
+            most=int(match["most"]) if match["most"] else None,
         )
-        if 0 not in (sampling.count, sampling.rate, sampling.most):
+        most = max(sampling.count or 0, sampling.most or 0)
+        if 0 not in (sampling.count, sampling.rate, sampling.most) and most <= MOST_FRAMES:
             return sampling
     raise ReelbenchError(
-        f"The sampling {text!r} is not one we know; write uniform:16, fps:2 or fps:2,max=64."
+        f"The sampling {text!r} is not one we know; write uniform:16, fps:2 or fps:2,max=64, with "
+        f"at most {MOST_FRAMES} frames."
     )

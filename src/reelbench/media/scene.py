@@ -76,13 +76,14 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happens at one moment; ``sound`` names what is heard at that very moment."""
+    """Something that happens at one moment, and what is heard, or no longer heard, just then."""
 
     time: float
     kind: EventKind
     actors: tuple[str, ...] = ()
-    detail: str = ""  # the new colour, "larger" or "smaller", the word, the new background
+    detail: str = ""  # the new colour, "larger" or "smaller", the word
     sound: SoundKind | None = None
+    hush: bool = False  # whether the hum falls silent at that very moment
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """Render a scene as a video with sound: 640x360, H.264 and AAC, and its truth beside it."""
 
+import os
+import tempfile
 from functools import lru_cache
 from pathlib import Path
 
@@ -9,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image as Pillow
 from PIL import ImageDraw, ImageFont
 
-from reelbench.files import pretty_json, write_atomically
+from reelbench.files import digest_of_file, pretty_json, write_atomically
 from reelbench.media.decode import Image
 from reelbench.media.scene import (
     BACKGROUNDS,
@@ -25,31 +27,33 @@ from reelbench.media.shapes import shape_mask
 from reelbench.seeds import seed_for
 
 RENDERER_VERSION = 1  # raise it when a change alters what is drawn or heard
+PARTIAL = ".reelbench-partial-"  # how the names of unfinished videos begin
 SAMPLE_RATE = 32_000
 _WORD_BAND = slice(HEIGHT - 62, HEIGHT - 14)
 _AUDIO_CHUNK = 1024  # what the AAC encoder takes at a time
 
 
 def synthesize(scene: Scene, video: Path, truth: Path) -> None:
-    """Write the video of a scene, and then its truth: a truth file vouches for a whole video."""
-    partial = video.with_name(f".{video.stem}.partial{video.suffix}")
-    truth.unlink(missing_ok=True)
+    """Write the video of a scene, and then its truth, which vouches for the video's bytes."""
+    handle, partial = tempfile.mkstemp(dir=video.parent, prefix=PARTIAL, suffix=video.suffix)
+    os.close(handle)
     try:
-        _encode(scene, partial)
-        partial.replace(video)
+        _encode(scene, Path(partial))
+        os.chmod(partial, 0o644)
+        os.replace(partial, video)
     finally:
-        partial.unlink(missing_ok=True)
-    write_atomically(truth, truth_text(scene))
+        Path(partial).unlink(missing_ok=True)
+    write_atomically(truth, _truth_text(scene, video))
 
 
 def is_synthesized(scene: Scene, video: Path, truth: Path) -> bool:
-    """Whether this very scene has been rendered there already."""
-    return video.exists() and truth.exists() and truth.read_text() == truth_text(scene)
+    """Whether this very scene has been rendered there already, and is still whole."""
+    return video.is_file() and truth.is_file() and truth.read_text() == _truth_text(scene, video)
 
 
-def truth_text(scene: Scene) -> str:
-    """Return the truth file of a scene."""
-    return pretty_json(scene.truth() | {"renderer": RENDERER_VERSION})
+def _truth_text(scene: Scene, video: Path) -> str:
+    facts = {"renderer": RENDERER_VERSION, "video_sha256": digest_of_file(video)}
+    return pretty_json(scene.truth() | facts)
 
 
 def _encode(scene: Scene, path: Path) -> None:

@@ -1,0 +1,1 @@
+"""The demo: a benchmark whose answers are facts, made from videos that we render ourselves."""

@@ -9,7 +9,7 @@ from support import make_item
 from reelbench.benchmark import Benchmark, BenchmarkError, items_text, read_items
 from reelbench.errors import ReelbenchError
 from reelbench.items import Item, Media, freeze
-from reelbench.manifest import Protocol
+from reelbench.manifest import Manifest, Protocol
 
 Save = Callable[..., Path]
 
@@ -32,6 +32,16 @@ def test_saving_twice_gives_the_same_bytes(save: Save, tmp_path: Path) -> None:
     Benchmark.load(root).save(tmp_path / "again")
     for name in ("benchmark.yaml", "items.jsonl"):
         assert (tmp_path / "again" / name).read_bytes() == (root / name).read_bytes()
+
+
+def test_what_could_not_be_loaded_is_not_saved(tmp_path: Path) -> None:
+    manifest = Manifest("test", "1", splits=freeze({"dev": {}}))
+    items = (make_item(1), make_item(1), make_item(2, answer=("Z",)))
+    with pytest.raises(BenchmarkError) as caught:
+        Benchmark(tmp_path / "b", manifest, items).save(tmp_path / "b")
+    codes = [problem.code for problem in caught.value.problems]
+    assert codes == ["DUPLICATE_ID", "INVALID_LABEL", "BAD_FIELD", "BAD_FIELD", "BAD_FIELD"]
+    assert not (tmp_path / "b").exists()
 
 
 def test_the_digest_ignores_the_order_of_lines_and_nothing_else(save: Save) -> None:
@@ -170,6 +180,13 @@ class TestManifest:
         ("- name\n", 0, "a mapping with name and version"),
         ("", 0, "a mapping with name and version"),
         ("name: !!python/object:os.system x\n", 1, "could not determine a constructor"),
+        ("name: x\nversion: '1'\nreleased: 2024-05-01\n", 3, "dates in quotes"),
+        ("name: x\nversion: 2024-13-45\n", 0, "expected plain YAML"),
+        ("name: x\nversion: '1'\nscore: .nan\n", 3, "found nan"),
+        ("name: x\nversion: '1'\nloop: &a [*a]\n", 3, "an alias to itself"),
+        ("name: x\nversion: '1'\ntaxonomy: {category: {1: x}}\n", 3, "the name 1, which is not text"),
+        ("name: x\nversion: '1'\nprotocol: {metrics: [bleu]}\n", 3, "some of: accuracy"),
+        ("name: x\nversion: '1'\nprotocol: {orders: 100000000}\n", 3, "from 1 to 1000"),
     ])  # fmt: skip
     def test_bad_manifests(self, text: str, line: int, words: str, save: Save) -> None:
         with pytest.raises(BenchmarkError) as caught:

@@ -53,6 +53,13 @@ class TestRoundTrip:
         }
         assert item.media[0].extra == {"fps": 25}
 
+    @pytest.mark.parametrize(
+        "odd", ['"note": null', '"*": {}', '"\\u002a": {"id": "x"}', '"n": {"a": null}']
+    )
+    def test_fields_that_look_like_nothing_are_kept(self, odd: str) -> None:
+        line = '{"id": "q", "kind": "single", "media": [{"path": "a.mp4", "note": null}], "question": "?", "options": ["x", "y"], "answer": ["A"], %s}'
+        assert read(line % odd).to_line() == (line % odd).replace("\\u002a", "*")
+
     def test_whole_seconds_stay_whole(self) -> None:
         assert '"start": 10, "end": 20.0' in read(json.dumps(FULL)).to_line()
 
@@ -168,6 +175,7 @@ BAD = [
     ("a field twice", plain()[:-1] + b', "answer": ["B"]}', "NOT_JSON", "line", "'answer' twice"),
     ("a nested field twice", plain()[:-1] + b', "tags": {"a": "x", "a": "y"}}', "NOT_JSON", "line", "'a' twice"),
     ("a field twice, disguised", plain()[:-1] + b', "\\u0061nswer" : ["B"]}', "NOT_JSON", "line", "'answer' twice"),
+    ("a field twice, behind a carriage return", plain()[:-1] + b', "id"\r: "z"}', "NOT_JSON", "line", "'id' twice"),
     ("half a surrogate", plain()[:-1] + b', "x": "\\ud800"}', "NOT_JSON", "line", "half a surrogate pair"),
     ("Latin-1", plain(question="caf?").replace(b"caf?", b"caf\xe9"), "ENCODING", "line", "byte 0xE9"),
     ("endless nesting", b'{"a":' * 100_000, "NOT_JSON", "line", "nesting"),
@@ -222,6 +230,11 @@ def test_a_bad_line_gets_a_sentence(line: bytes, code: str, field: str, words: s
     _, problems = item_from_line(line)
     assert [(problem.code, problem.field) for problem in problems] == [(code, field)]
     assert words in str(problems[0])
+
+
+def test_fields_that_are_not_ours_are_no_fault() -> None:
+    _, problems = item_from_line(plain(media=[{"path": "a", "fps": 25}], options="no"))
+    assert [problem.field for problem in problems] == ["options"]
 
 
 def test_all_that_is_wrong_with_a_line_is_listed() -> None:

@@ -51,18 +51,27 @@ class Benchmark:
         file = read_items(root / ITEMS_FILE)
         problems = [*problems, *file.problems]
         if manifest is not None:
-            problems.extend(_unknown_splits(manifest, file))
+            problems.extend(split_problems(manifest, file))
         errors = [problem for problem in problems if not problem.is_warning]
         if manifest is None or errors:
             raise BenchmarkError(errors)
         return cls(root, manifest, file.items, warnings=tuple(problems))
 
     def save(self, root: Path | str) -> None:
-        """Write ``benchmark.yaml`` and ``items.jsonl``; the same content gives the same bytes."""
+        """Write ``benchmark.yaml`` and ``items.jsonl``; the same content gives the same bytes.
+
+        What ``load`` would refuse is not written: ``BenchmarkError`` lists it instead.
+        """
         root = Path(root)
+        text = items_text(self.items)
+        file = _read_lines(root / ITEMS_FILE, text.encode().splitlines(keepends=True))
+        problems = [problem for problem in file.problems if not problem.is_warning]
+        problems += split_problems(self.manifest, file)
+        if problems:
+            raise BenchmarkError(problems)
         root.mkdir(parents=True, exist_ok=True)
         write_atomically(root / MANIFEST_FILE, self.manifest.to_yaml())
-        write_atomically(root / ITEMS_FILE, items_text(self.items))
+        write_atomically(root / ITEMS_FILE, text)
 
     def split(self, name: str) -> tuple[Item, ...]:
         """Return the items whose ``split`` tag is ``name``."""
@@ -157,7 +166,8 @@ def _read_lines(path: Path, file: Iterable[bytes]) -> ItemsFile:
         lines.append(number)
     if not items and not problems:
         report(0, Problem("NO_ITEMS", "file", "no items", "at least one line"))
-    for number, problem in _links_outside(path.parent, items, lines):
+    refused = {problem.line for problem in problems if not problem.is_warning}
+    for number, problem in _links_outside(path.parent, items, lines, refused):
         report(number, problem)
     return ItemsFile(path, tuple(items), tuple(lines), tuple(problems))
 
@@ -178,14 +188,15 @@ def tidy_line(line: bytes, number: int) -> tuple[bytes, list[Problem]]:
 
 
 def _links_outside(
-    root: Path, items: Sequence[Item], lines: Sequence[int]
+    root: Path, items: Sequence[Item], lines: Sequence[int], refused: set[int]
 ) -> Iterator[tuple[int, Problem]]:
-    """Find media that a symbolic link takes out of the folder."""
+    """Find media that a symbolic link takes out of the folder, in lines that are right so far."""
     real_root = os.path.realpath(root)
     users: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for number, item in zip(lines, items, strict=True):
-        for place, media in enumerate(item.media):
-            users[media.path].append((number, place))
+        if number not in refused:
+            for place, media in enumerate(item.media):
+                users[media.path].append((number, place))
     folders: dict[str, str] = {}
     for path, places in users.items():
         folder, name = os.path.split(path)
@@ -201,7 +212,8 @@ def _links_outside(
                 yield number, Problem("MEDIA_PATH", f"media[{place}].path", found, expected)
 
 
-def _unknown_splits(manifest: Manifest, file: ItemsFile) -> Iterator[Problem]:
+def split_problems(manifest: Manifest, file: ItemsFile) -> Iterator[Problem]:
+    """Find items that are in none of the declared splits, or in several."""
     splits = manifest.splits
     if not splits:
         return

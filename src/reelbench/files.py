@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -38,14 +39,28 @@ def _mode_for(path: Path) -> int:
 
 def canonical_json(value: Any) -> str:
     """Return the one spelling of a JSON value that hashes are taken of."""
-    return json.dumps(
-        value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
-    )
+    return _json(value, sort_keys=True, separators=(",", ":"))
+
+
+def json_line(value: Any) -> str:
+    """Return a JSON value as one line of a file, with its newline, its fields as they come."""
+    return _json(value) + "\n"
 
 
 def pretty_json(value: Any) -> str:
     """Return JSON for people and diffs: sorted, indented, with a final newline."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, indent=2, allow_nan=False) + "\n"
+    return _json(value, sort_keys=True, indent=2) + "\n"
+
+
+def _json(value: Any, **layout: Any) -> str:
+    """Write characters as they are, unless one is half a pair, which only an escape can hold."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, **layout)
+    if text.isascii() or not _HALF_A_PAIR.search(text):
+        return text
+    return json.dumps(value, ensure_ascii=True, allow_nan=False, **layout)
+
+
+_HALF_A_PAIR = re.compile(r"[\ud800-\udfff]")
 
 
 def digest_of(value: Any) -> str:

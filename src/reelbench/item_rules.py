@@ -73,13 +73,11 @@ def item_from_line(line: bytes) -> tuple[Item | None, list[Problem]]:
 def _decode(line: bytes) -> Item:
     try:
         item = _item(line)
-        plain = not item.extra and not any([media.extra for media in item.media])
     except msgspec.ValidationError:
-        plain = False
-    if not plain:
         item = _item_with_unknown_fields(line)
     if _may_repeat_a_name(line, item):
         _strictly(line.decode())
+        item = _item_with_unknown_fields(line)
     return item
 
 
@@ -101,9 +99,11 @@ def _may_repeat_a_name(line: bytes, item: Item) -> bool:
     """Tell cheaply whether a line may name a field twice, from the number of its names.
 
     JSON readers keep the last of two equal names without a word, so a line in doubt is read
-    again strictly. In doubt are also escapes, which can put a quote and a colon into a text,
-    and white space before a colon.
+    again strictly. In doubt are also escapes, which can put a quote and a colon into a text or
+    spell a name in two ways, and white space before a colon.
     """
+    if b"\\" in line or b"\r" in line or b'" :' in line or b'"\t:' in line or b'"*"' in line:
+        return True
     names = _names_in(item.extra)
     for field in (item.options, item.answer, item.evidence):
         names += bool(field)
@@ -112,7 +112,7 @@ def _may_repeat_a_name(line: bytes, item: Item) -> bool:
     for media in item.media:
         names += 1 + (media.start is not None) + (media.end is not None) + _names_in(media.extra)
     names += len(_REQUIRED) + (item.reference is not None)
-    return line.count(b'":') != names or b"\\" in line or b'" :' in line or b'"\t:' in line
+    return line.count(b'":') != names
 
 
 def _names_in(value: Json) -> int:
@@ -149,25 +149,32 @@ def _constant(name: str) -> NoReturn:
 
 def _reasons(line: bytes) -> Iterator[Problem]:
     """Explain at leisure why a line was refused: its form first, then each field's type."""
+    record, problems = decode_strictly(line)
+    yield from problems or _type_problems(record)
+
+
+def decode_strictly(line: bytes) -> tuple[Json, list[Problem]]:
+    """Decode a line of JSON, or say in one sentence why it cannot be."""
     try:
         record = _strictly(line.decode())
         json.dumps(record, ensure_ascii=False).encode()
     except _BadLineError as error:
-        yield Problem("NOT_JSON", "line", *error.args)
+        found, expected = error.args
     except UnicodeDecodeError as error:
         found = f"byte 0x{line[error.start]:02X} at column {error.start + 1}"
-        yield Problem("ENCODING", "line", found, "UTF-8")
+        return None, [Problem("ENCODING", "line", found, "UTF-8")]
     except UnicodeEncodeError:
-        yield Problem("NOT_JSON", "line", "half a surrogate pair", "whole characters")
+        found, expected = "half a surrogate pair", "whole characters"
     except json.JSONDecodeError as error:
         found = f"{shown(line.decode())} ({error.msg} at column {error.colno})"
-        yield Problem("NOT_JSON", "line", found, "one complete JSON object")
+        expected = "one complete JSON object"
     except RecursionError:
-        yield Problem("NOT_JSON", "line", "too deep a nesting", "a plain JSON object")
+        found, expected = "too deep a nesting", "a plain JSON object"
     except ValueError as error:  # such as an integer of ten thousand digits
-        yield Problem("NOT_JSON", "line", str(error), "a plain JSON object")
+        found, expected = str(error), "a plain JSON object"
     else:
-        yield from _type_problems(record)
+        return record, []
+    return None, [Problem("NOT_JSON", "line", found, expected)]
 
 
 def _type_problems(record: Json) -> Iterator[Problem]:
@@ -181,11 +188,19 @@ def _type_problems(record: Json) -> Iterator[Problem]:
                 yield Problem("MISSING_FIELD", name, "nothing", expected)
             continue
         try:
-            msgspec.convert(record[name], types[name], dec_hook=_frozen)
+            msgspec.convert(_known(name, record[name]), types[name], dec_hook=_frozen)
         except msgspec.ValidationError as error:
             place = _place(str(error))
             found = shown(_at(record[name], place))
             yield Problem("BAD_FIELD", name + place, found, expected)
+
+
+def _known(name: str, value: Json) -> Json:
+    """Leave out the fields of media that are not ours: they are no fault."""
+    if name != "media" or not isinstance(value, list):
+        return value
+    ours = ("path", "start", "end")
+    return [{k: v for k, v in m.items() if k in ours} if isinstance(m, dict) else m for m in value]
 
 
 def _place(message: str) -> str:

@@ -7,7 +7,7 @@ what its fields may hold, is in ``item_rules.py``.
 import json
 import re
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, get_args
 
 import msgspec
 
@@ -18,6 +18,7 @@ Json = Any  # plain JSON data, with tuples for lists and FrozenDict for dicts
 Seconds = int | float  # kept apart, so that 10 is not written back as 10.0
 Span = tuple[Seconds, Seconds]
 
+KINDS: tuple[Kind, ...] = get_args(Kind)
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -66,8 +67,12 @@ class Media(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
     def to_record(self) -> dict[str, Json]:
         """Return the medium as plain data, in the contract's order."""
-        record = {"path": self.path, "start": self.start, "end": self.end, **self.extra}
-        return {name: value for name, value in record.items() if value is not None}
+        record: dict[str, Json] = {"path": self.path}
+        if self.start is not None:
+            record["start"] = self.start
+        if self.end is not None:
+            record["end"] = self.end
+        return {**record, **self.extra}
 
 
 class Item(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -112,6 +117,11 @@ class Item(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
             if name == "answer" and self.reference is not None:
                 record["reference"] = self.reference
         return {**record, **self.extra}
+
+    @property
+    def chance(self) -> float:
+        """The chance that a blind guess is right: one option, or one non-empty set of them."""
+        return 1 / (2 ** len(self.options) - 1 if self.kind == "multi" else len(self.options))
 
     def to_line(self) -> str:
         """Write the item as its line of ``items.jsonl``, without the newline."""

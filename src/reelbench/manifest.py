@@ -1,6 +1,7 @@
 """``benchmark.yaml``: what a benchmark is called, how it is split and how it asks to be run."""
 
 import difflib
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -9,6 +10,9 @@ from typing import Any
 import yaml
 
 from reelbench.items import NOTHING, Json, Problem, freeze, shown
+
+METRICS = ("accuracy",)
+MOST_ORDERS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,8 @@ def read_manifest(path: Path) -> tuple[Manifest | None, list[Problem]]:
         return None, [Problem("UNREADABLE", "file", "no such file", expected, str(path))]
     except (OSError, UnicodeDecodeError) as error:
         return None, [Problem("UNREADABLE", "file", str(error), "a UTF-8 file", str(path))]
+    except (ValueError, RecursionError) as error:  # a date that is none; an alias to itself
+        return None, [Problem("NOT_YAML", "file", str(error), "plain YAML", str(path))]
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         found = getattr(error, "problem", None) or str(error)
@@ -133,15 +139,37 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 1
+    return type(value) is int and 1 <= value <= MOST_ORDERS
 
 
 def _is_mapping(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(name, str) for name in value)
 
 
-def _are_texts(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(map(_is_text, value))
+def _are_metrics(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(name in METRICS for name in value)
+
+
+def _foreign(value: Any, inside: tuple[int, ...] = ()) -> str | None:
+    """Show the first part of a value that JSON has no word for; None where there is none."""
+    if isinstance(value, dict | list):
+        if id(value) in inside:
+            return "an alias to itself"
+        names = value if isinstance(value, dict) else ()
+        if odd := [name for name in names if not isinstance(name, str)]:
+            return f"the name {odd[0]!r}, which is not text"
+        parts = value.values() if isinstance(value, dict) else value
+        faults = (_foreign(part, (*inside, id(value))) for part in parts)
+        return next((fault for fault in faults if fault), None)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, str) and not _encodable(value):
+        return "half a surrogate pair"
+    return None if isinstance(value, str | int | float | bool | None) else shown(str(value))
+
+
+def _encodable(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 Rule = tuple[Callable[[Any], bool], str]
@@ -159,16 +187,23 @@ _TOP: dict[str, Rule] = {
 _PROTOCOL: dict[str, Rule] = {
     "sampling": _TEXT,
     "prompt": _TEXT,
-    "orders": (_is_count, "a whole number from 1"),
+    "orders": (_is_count, f"a whole number from 1 to {MOST_ORDERS}"),
     "timestamps": (lambda value: isinstance(value, bool), "true or false"),
-    "metrics": (_are_texts, "a list of names"),
+    "metrics": (_are_metrics, "a list with some of: " + ", ".join(METRICS)),
 }
 assert set(_TOP) | {"extra"} == {part.name for part in fields(Manifest)}
 
 
 def _faults(record: Any) -> Iterator[Fault]:
-    if not _is_mapping(record):
-        yield "BAD_FIELD", "file", shown(str(record)), "a mapping with name and version"
+    if not isinstance(record, dict):
+        found = "nothing" if record is None else shown(str(record))
+        yield "BAD_FIELD", "file", found, "a mapping with name and version"
+        return
+    foreign = [(str(name), fault) for name, value in record.items() if (fault := _foreign(value))]
+    foreign += [(str(name), str(name)) for name in record if not isinstance(name, str)]
+    for name, fault in foreign:
+        yield "BAD_FIELD", name, fault, "text, numbers, lists and mappings (dates in quotes)"
+    if foreign:
         return
     for name in ("name", "version"):
         if name not in record:

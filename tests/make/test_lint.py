@@ -169,10 +169,7 @@ class TestShortcuts:
             items.append(keyed(n, LETTERS[n % 4], options=tuple(options)))
         report = lint_benchmark(save(*items), check_media=False)
         assert [f.tag for f in report.findings] == ["KEY_LENGTH"]
-        assert (
-            f"picking the {word} option is right in 100.0% of 60 items"
-            in report.findings[0].message
-        )
+        assert f"the {word} option is right in 100.0% of 60 items" in report.findings[0].message
         assert report.figures["key_lengths"][word]["accuracy"] == 1.0
 
     def test_equal_lengths_give_nothing_away(self, save: Save) -> None:
@@ -289,3 +286,148 @@ class TestFix:
         before = (root / "items.jsonl").stat()
         assert fix(root) == 0
         assert (root / "items.jsonl").stat().st_ino == before.st_ino
+
+
+@pytest.mark.parametrize(("options", "tag"), [
+    (("rain", "all the above"), "ALL_OF_THE_ABOVE"),
+    (("rain", "snow", "Both of the above."), "ALL_OF_THE_ABOVE"),
+    (("rain", "snow", "A, B and C"), "ALL_OF_THE_ABOVE"),
+    (("rain", "snow", "All options are correct"), "ALL_OF_THE_ABOVE"),
+    (("None of above", "rain"), "NONE_NOT_LAST"),
+    (("rain", "All of them run away"), None),
+    (("rain", "a and the"), None),
+    (("none of the doors opens", "rain"), None),
+])  # fmt: skip
+def test_options_that_refer_to_others(
+    options: tuple[str, ...], tag: str | None, save: Save
+) -> None:
+    assert tags(save(make_item(options=options, answer=("A",)))) == ([tag] if tag else [])
+
+
+@pytest.mark.parametrize(("question", "flagged"), [
+    ("Which? [A] a door opens [B] a dog barks [C] a fire", True),
+    ("Which? a) a door opens b) a dog barks c) a fire", True),
+    ("Which?\nA: a door opens\nB: a dog barks\nC: a fire", True),
+    ("A: Are you coming? B: Not yet. What does B do next?", False),
+    ("Who wins, team A. the reds or team B. the blues?", False),
+    ("What does John A. Smith do?", False),
+    ("Why" + " " * 20_000 + "?", False),
+])  # fmt: skip
+def test_options_inside_questions(question: str, flagged: bool, save: Save) -> None:
+    assert ("EMBEDDED_MISMATCH" in tags(save(make_item(question=question)))) == flagged
+
+
+@pytest.mark.parametrize(("field", "said", "tag"), [
+    ("correct_answer", "It snows.", "ANSWER_TEXT_CONTRADICTS"),
+    ("correct_answer", "D. a bell rings", "ANSWER_TEXT_CONTRADICTS"),
+    ("correct_answer", "C", "ANSWER_TEXT_CONTRADICTS"),
+    ("correct_answer", "the animal makes a noise", "ANSWER_TEXT_MISMATCH"),
+    ("correct_answer", "B. A dog barks.", "ANSWER_TEXT_MISMATCH"),
+    ("correct_answer", "", None),
+    ("reference", "At 0:12 the man opens the gate, which wakes the neighbours and their pets.", None),
+    ("reference", "", None),
+])  # fmt: skip
+def test_answers_written_out(field: str, said: str, tag: str | None, save: Save) -> None:
+    item = (
+        make_item(reference=said)
+        if field == "reference"
+        else make_item(extra=freeze({field: said}))
+    )
+    root = save(item)
+    assert tags(root) == ([tag] if tag else [])
+    before = (root / "items.jsonl").read_bytes()
+    fix(root)
+    changed = (root / "items.jsonl").read_bytes() != before
+    assert changed == (tag == "ANSWER_TEXT_MISMATCH")
+
+
+class TestSmallBenchmarks:
+    def test_one_item_proves_nothing(self, save: Save) -> None:
+        options = ("the longest of all options here", *(f"option {n:02d}" for n in range(11)))
+        assert tags(save(make_item(1, options=options, answer=("A",)))) == []
+
+    def test_nineteen_equal_keys_are_no_chance(self, save: Save) -> None:
+        assert tags(save(*(keyed(n, "D") for n in range(19)))) == ["KEY_POSITION"]
+
+    def test_true_and_false_are_yes_and_no(self, save: Save) -> None:
+        items = [keyed(n, "A", kind="yesno", options=("True", "False")) for n in range(30)]
+        assert tags(save(*items)) == ["YES_NO_IMBALANCE"]
+
+
+def test_the_rank_of_numbers_gives_the_key_away(save: Save) -> None:
+    def items(rank: Callable[[int], int]) -> list[Item]:
+        made = []
+        for n in range(60):
+            numbers = [str(n + k) for k in range(4)]
+            key = numbers[rank(n)]
+            shown = numbers[n % 4 :] + numbers[: n % 4]
+            made.append(keyed(n, LETTERS[shown.index(key)], options=tuple(shown)))
+        return made
+
+    assert "KEY_NUMBER" not in tags(save(*items(lambda n: n // 4 % 4)))
+    report = lint_benchmark(save(*items(lambda n: 1)), check_media=False)
+    finding = next(f for f in report.findings if f.tag == "KEY_NUMBER")
+    assert "picking the middle is right in 100.0% of 60 items" in finding.message
+    assert finding.severity is Severity.HIGH
+
+
+def test_many_templates_on_one_video_take_no_time(save: Save) -> None:
+    media = (Media("a.mp4"),)
+    items = [
+        make_item(
+            n,
+            media=media,
+            question=f"What does the player with the number {n} do after minute {n}?",
+            answer=("ABCD"[n % 4],),
+        )
+        for n in range(3000)
+    ]
+    report = lint_benchmark(save(*items), check_media=False)
+    assert max(sum(f.item == f"q-{n}" for f in report.findings) for n in (1, 500, 2999)) <= 1
+
+
+class TestForeignFormats:
+    records = (
+        {"question": "What is it?", "options": ["a dog", "a cat", "a dog"], "correct_label": "B", "correct_answer": "a cat"},
+        {"question": "Which two?", "choices": {"A": "x", "B": "y", "C": "z"}, "answer": ["A", "C"], "type": "multi_select"},
+        {"stem": "When?", "candidates": ["now", "then"], "answer": "now", "video": "v.mp4"},
+        {"question": "Who?", "options": ["a man", "a boy"], "answer": 5},
+    )  # fmt: skip
+
+    @pytest.mark.parametrize("form", ["lines", "list"])
+    def test_they_are_looked_at_as_they_are(self, form: str, tmp_path: Path) -> None:
+        lines = [json.dumps(record) for record in self.records]
+        text = "\n".join(lines) if form == "lines" else "[" + ",\n".join(lines) + "]"
+        (tmp_path / "theirs.json").write_text(text)
+        report = lint_benchmark(tmp_path / "theirs.json")
+        assert [(f.tag, f.line) for f in report.findings] == [
+            ("INVALID_LABEL", 4), ("DUPLICATE_OPTS", 1), ("FOREIGN_FORMAT", 0),
+        ]  # fmt: skip
+        assert report.items == 4
+
+    def test_one_line_of_ours_makes_the_file_ours(self, tmp_path: Path) -> None:
+        lines = [CLEAN.to_line(), json.dumps(self.records[0])]
+        (tmp_path / "items.jsonl").write_text("\n".join(lines))
+        found = {
+            f.tag for f in lint_benchmark(tmp_path / "items.jsonl", check_media=False).findings
+        }
+        assert found == {"BAD_FIELD"}
+
+
+def test_what_run_would_refuse_is_found(save: Save) -> None:
+    root = save(make_item(1, tags=freeze({"split": "tst"})), splits=freeze({"test": {}}))
+    with (root / "benchmark.yaml").open("a") as file:
+        file.write("")
+    text = (root / "benchmark.yaml").read_text().replace("uniform:16", "evenly:16")
+    (root / "benchmark.yaml").write_text(text)
+    messages = [f.message for f in lint_benchmark(root, check_media=False).findings]
+    assert any("protocol.sampling" in message for message in messages)
+    assert any("tags.split" in message for message in messages)
+
+
+def test_half_a_download_is_unreadable(own_demo: Path) -> None:
+    video = own_demo / "benchmark" / "media" / "scene-01.mp4"
+    os.truncate(video, video.stat().st_size // 2)
+    report = lint_benchmark(own_demo / "benchmark")
+    assert [f.tag for f in report.findings] == ["UNREADABLE_MEDIA"]
+    assert "fetch it again" in report.findings[0].message

@@ -1,15 +1,19 @@
 """Questions that are asked twice about the same media."""
 
-import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+
+import numpy as np
+from scipy import sparse
 
 from reelbench.items import Item
 from reelbench.make.lint.findings import Finding
 from reelbench.make.lint.text import plain, words
 
 ALIKE = 0.8  # share of word pairs that two questions have in common
+_BLOCK = 1000  # questions compared with all others at a time
+_MOST = 20_000  # questions about one medium; beyond, only equal ones are looked for
 
 Numbered = tuple[int, Item]
 Words = tuple[str, ...]
@@ -32,7 +36,7 @@ def duplicate_findings(items: Sequence[Numbered]) -> Iterator[Finding]:
 def _within(group: Sequence[Numbered]) -> Iterator[Finding]:
     same_words: dict[Words, list[Numbered]] = defaultdict(list)
     for line, item in group:
-        same_words[tuple(words(item.question))].append((line, item))
+        same_words[words(item.question)].append((line, item))
     for asked in same_words.values():
         line, item = asked[0]
         for other_line, other in asked[1:]:
@@ -45,9 +49,11 @@ def _within(group: Sequence[Numbered]) -> Iterator[Finding]:
                     f"{_shown(other)} instead of {_shown(item)}"
                 )
                 yield Finding.of("CONTRADICTORY_KEYS", message, other, other_line)
-    for first, second in _similar_pairs([text for text in same_words if text]):
+    told: set[int] = set()
+    for first, second in _similar_pairs(list(same_words)):
         (line, item), (other_line, twin) = same_words[first][0], same_words[second][0]
-        if _said(item) == _said(twin):
+        if _said(item) == _said(twin) and other_line not in told:
+            told.add(other_line)
             message = f"nearly the same words and the same answer as {item.id} (line {line})"
             yield Finding.of("NEAR_DUPLICATE", message, twin, other_line)
 
@@ -61,20 +67,20 @@ def _shown(item: Item) -> str:
 
 
 def _similar_pairs(texts: Sequence[Words]) -> Iterator[tuple[Words, Words]]:
-    """Yield the pairs that share most word pairs, without comparing all with all.
-
-    Of two sets that share ``ALIKE`` of their union, each must have at least one of the other's
-    rarest elements among its own rarest few; only such pairs are compared.
-    """
+    """Yield the pairs that share most word pairs, in order."""
+    if not 1 < len(texts) <= _MOST:
+        return
     shingles: list[set[Words]] = [set(pairwise(text)) or {text} for text in texts]
-    frequency = Counter(shingle for each in shingles for shingle in each)
-    holders: dict[Words, list[int]] = defaultdict(list)
-    for number, own in enumerate(shingles):
-        rarest_first = sorted(own, key=lambda shingle: (frequency[shingle], shingle))
-        telling = rarest_first[: len(own) - math.ceil(ALIKE * len(own)) + 1]
-        candidates = {other for shingle in telling for other in holders[shingle]}
-        for other in sorted(candidates):
-            if len(own & shingles[other]) >= ALIKE * len(own | shingles[other]):
-                yield texts[other], texts[number]
-        for shingle in telling:
-            holders[shingle].append(number)
+    columns: dict[Words, int] = {}
+    places = [columns.setdefault(shingle, len(columns)) for own in shingles for shingle in own]
+    sizes = np.array([len(own) for own in shingles])
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    shape = (len(texts), len(columns))
+    has = sparse.csr_array((np.ones(len(places), np.int32), places, starts), shape=shape)
+    for begin in range(0, len(texts), _BLOCK):
+        shared = (has[begin : begin + _BLOCK] @ has.T).tocoo()
+        rows, others = shared.row + begin, shared.col
+        union = sizes[rows] + sizes[others] - shared.data
+        alike = (others < rows) & (shared.data >= ALIKE * union)
+        for row, other in sorted(zip(rows[alike], others[alike], strict=True)):
+            yield texts[other], texts[row]

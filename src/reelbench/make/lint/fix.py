@@ -4,8 +4,10 @@ import json
 from pathlib import Path
 
 import msgspec
+from msgspec import structs
 
 from reelbench.benchmark import tidy_line
+from reelbench.errors import ReelbenchError
 from reelbench.files import write_atomically
 from reelbench.item_rules import item_from_line
 from reelbench.items import Item, Json
@@ -16,20 +18,23 @@ from reelbench.make.lint.options import misaligned_texts
 def fix(path: Path | str) -> int:
     """Rewrite the lines that have a LOW finding; return how many changed.
 
-    Every other line stays as it is, byte for byte, and so does each field that is not aligned.
+    Every other line stays as it is, byte for byte, and so does each value that is not aligned.
     """
     file = items_path(Path(path))
+    if not file.is_file():
+        raise ReelbenchError(f"{file} does not exist: there are no items to align.")
     changed = 0
     lines: list[bytes] = []
     with file.open("rb") as source:
         for number, line in enumerate(source, 1):
             content, oddities = tidy_line(line, number)
             aligned = _align(content)
-            if oddities or aligned != content:
-                changed += 1
+            if not oddities and aligned == content:
+                lines.append(line)
+                continue
+            changed += 1
             if aligned:
-                ending = b"\n" if oddities or line.endswith(b"\n") else b""
-                lines.append((aligned + ending) if oddities or aligned != content else line)
+                lines.append(aligned + b"\n")
     if changed:
         write_atomically(file, b"".join(lines))
     return changed
@@ -37,9 +42,7 @@ def fix(path: Path | str) -> int:
 
 def _align(content: bytes) -> bytes:
     item, problems = item_from_line(content) if content else (None, [])
-    if item is None or problems:
-        return content
-    changes = _changes(item)
+    changes = _changes(item, sound=not problems) if item else {}
     if not changes:
         return content
     fields = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
@@ -49,15 +52,14 @@ def _align(content: bytes) -> bytes:
     return ("{" + ", ".join(pairs) + "}").encode()
 
 
-def _changes(item: Item) -> dict[str, Json]:
+def _changes(item: Item, sound: bool) -> dict[str, Json]:
+    """What to write instead; an answer is only spelt out where it is known to be one."""
     changes: dict[str, Json] = {}
+    trimmed = tuple(option.strip() for option in item.options)
     if item.question != item.question.strip():
         changes["question"] = item.question.strip()
-    trimmed = [option.strip() for option in item.options]
-    if trimmed != list(item.options):
+    if trimmed != item.options:
         changes["options"] = trimmed
-    if item.kind != "open":
-        for field, right in misaligned_texts(item):
-            exact = right.strip() if isinstance(right, str) else [text.strip() for text in right]
-            changes[field] = exact
+    if sound and item.kind != "open":
+        changes |= dict(misaligned_texts(structs.replace(item, options=trimmed)))
     return changes

@@ -1,46 +1,53 @@
-"""Lint a benchmark folder or a file of items, good or bad."""
+"""Lint a benchmark folder or a file of items, good or bad, ours or not."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from reelbench.benchmark import ITEMS_FILE, MANIFEST_FILE, read_items
+from reelbench.benchmark import (
+    ITEMS_FILE,
+    MANIFEST_FILE,
+    ItemsFile,
+    read_items,
+    split_problems,
+    tidy_line,
+)
 from reelbench.errors import ReelbenchError
+from reelbench.item_rules import decode_strictly
 from reelbench.items import Item, Problem
 from reelbench.make.lint.duplicates import duplicate_findings
 from reelbench.make.lint.findings import TAGS, Finding, LintReport
+from reelbench.make.lint.foreign import draft_item
 from reelbench.make.lint.media import media_findings
 from reelbench.make.lint.options import answer_findings, option_findings
-from reelbench.make.lint.shortcuts import shortcut_findings, tag_findings
-from reelbench.manifest import read_manifest
+from reelbench.make.lint.shortcuts import shortcut_findings
+from reelbench.make.lint.tags import tag_findings
+from reelbench.manifest import Manifest, read_manifest
+from reelbench.media.sample import parse_sampling
+from reelbench.progress import track
 
 
 def lint_benchmark(path: Path | str, *, check_media: bool = True) -> LintReport:
     """Look for everything an editor would want to know; nothing is changed."""
     path = Path(path)
-    file = read_items(items_path(path))
-    by_line = dict(zip(file.lines, file.items, strict=True))
-    findings = [_from_problem(problem, by_line) for problem in file.problems]
-    taxonomy: dict[str, set[str]] = {}
-    if path.is_dir():
-        manifest, problems = read_manifest(path / MANIFEST_FILE)
-        findings += [_from_problem(problem, {}) for problem in problems]
-        taxonomy = _taxonomy(manifest.taxonomy) if manifest else {}
-    broken = {problem.line for problem in file.problems if not problem.is_warning}
-    whole = [(line, item) for line, item in by_line.items() if line not in broken]
-    for line, item in by_line.items():
+    material = _material(path)
+    whole = [(line, item) for line, item in material.items.items() if line not in material.broken]
+    findings = list(material.findings)
+    checked = track(material.items.items(), "Reading items", len(material.items), "items")
+    for line, item in checked:
         findings += option_findings(item, line)
-    for line, item in whole:
-        findings += answer_findings(item, line)
-    findings += tag_findings(whole, taxonomy)
+        if line not in material.broken:
+            findings += answer_findings(item, line)
+    if material.manifest:
+        findings += tag_findings(whole, material.manifest.taxonomy)
     findings += duplicate_findings(whole)
     given_away, figures = shortcut_findings([item for _, item in whole])
     findings += given_away
-    if check_media:
-        findings += media_findings(file.path.parent, whole)
+    if check_media and not material.foreign:
+        findings += media_findings(items_path(path).parent, whole)
     findings.sort(key=lambda finding: (-finding.severity, finding.tag, finding.line))
-    media = {medium.path for item in file.items for medium in item.media}
-    return LintReport(str(path), len(file.items), len(media), tuple(findings), figures)
+    media = {medium.path for item in material.items.values() for medium in item.media}
+    return LintReport(str(path), len(material.items), len(media), tuple(findings), figures)
 
 
 def items_path(path: Path) -> Path:
@@ -50,26 +57,89 @@ def items_path(path: Path) -> Path:
     return path / ITEMS_FILE if path.is_dir() else path
 
 
-def _from_problem(problem: Problem, by_line: dict[int, Item]) -> Finding:
+@dataclass
+class _Material:
+    """What there is to look at: items by line, and what reading them has found already."""
+
+    items: dict[int, Item]
+    broken: set[int]  # lines whose item does not keep the contract
+    findings: list[Finding] = field(default_factory=list)
+    manifest: Manifest | None = None
+    foreign: bool = False
+
+
+def _material(path: Path) -> _Material:
+    file = read_items(items_path(path))
+    if not file.items:
+        foreign = _foreign_material(file)
+        if foreign:
+            return foreign
+    problems = list(file.problems)
+    broken = {problem.line for problem in problems if not problem.is_warning}
+    material = _Material(dict(zip(file.lines, file.items, strict=True)), broken)
+    if path.is_dir():
+        material.manifest, more = read_manifest(path / MANIFEST_FILE)
+        problems += more
+        if material.manifest:
+            problems += split_problems(material.manifest, file)
+            problems += _sampling_problems(material.manifest, path / MANIFEST_FILE)
+    material.findings = [_from_problem(problem, material.items) for problem in problems]
+    return material
+
+
+def _foreign_material(file: ItemsFile) -> _Material | None:
+    """Take a file in which no line is ours for one in another format, if it can be read."""
+    drafts: dict[int, Item] = {}
+    if file.path.is_file():
+        for number, record in _records(file.path):
+            draft = draft_item(record, number)
+            if draft:
+                drafts[number] = draft
+    if not drafts:
+        return None
+    note = f"{len(drafts)} items in another format: looked at as they are, but not ready to run"
+    material = _Material(drafts, set(), [Finding.of("FOREIGN_FORMAT", note)], foreign=True)
+    for line, item in drafts.items():
+        if not item.answer or not set(item.answer) <= set(item.letters):
+            material.broken.add(line)
+            material.findings.append(_without_answer(item, line))
+    return material
+
+
+def _without_answer(item: Item, line: int) -> Finding:
+    found = ", ".join(item.answer) or "no letter"
+    message = f"answer: found {found}, expected letters among {item.letters}"
+    empty = "MULTI_0_ANSWER" if item.kind == "multi" else "BAD_FIELD"
+    return Finding.of("INVALID_LABEL" if item.answer else empty, message, item, line)
+
+
+def _records(path: Path) -> Iterator[tuple[int, object]]:
+    """Yield the records of a file with one a line, or of one JSON list."""
+    whole, faults = decode_strictly(path.read_bytes())
+    if not faults and isinstance(whole, list):
+        yield from enumerate(whole, 1)
+        return
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            content, _ = tidy_line(line, number)
+            record, faults = decode_strictly(content)
+            if not faults:
+                yield number, record
+
+
+def _sampling_problems(manifest: Manifest, path: Path) -> Iterator[Problem]:
+    sampling = manifest.protocol.sampling
+    try:
+        parse_sampling(sampling)
+    except ReelbenchError:
+        expected = "a sampling such as uniform:16"
+        yield Problem("BAD_FIELD", "protocol.sampling", repr(sampling), expected, str(path))
+
+
+def _from_problem(problem: Problem, items: dict[int, Item]) -> Finding:
     tag = problem.code if problem.code in TAGS else "BAD_FIELD"
     message = f"{problem.field}: found {problem.found}, expected {problem.expected}"
     if problem.file.endswith(MANIFEST_FILE):
-        return Finding.of(tag, f"{MANIFEST_FILE}, line {problem.line}: {message}")
-    return Finding.of(tag, message, by_line.get(problem.line), problem.line)
-
-
-def _taxonomy(tree: Any) -> dict[str, set[str]]:
-    return {tag: set(_names(part)) for tag, part in tree.items()}
-
-
-def _names(part: Any) -> Iterator[str]:
-    """All names of a taxonomy, which may be a list or a tree: inner nodes are values too."""
-    if isinstance(part, dict):
-        for name, deeper in part.items():
-            yield name
-            yield from _names(deeper)
-    elif isinstance(part, tuple):
-        for deeper in part:
-            yield from _names(deeper)
-    elif part is not None:
-        yield str(part)
+        where = f", line {problem.line}" if problem.line else ""
+        return Finding.of(tag, f"{MANIFEST_FILE}{where}: {message}")
+    return Finding.of(tag, message, items.get(problem.line), problem.line)

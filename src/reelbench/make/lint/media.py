@@ -6,6 +6,7 @@ from pathlib import Path
 
 from reelbench.items import Item
 from reelbench.make.lint.findings import Finding
+from reelbench.media.decode import check_end
 from reelbench.media.errors import MediaError
 from reelbench.media.probe import MediaInfo, probe
 from reelbench.progress import track
@@ -34,12 +35,13 @@ def media_findings(root: Path, items: Sequence[tuple[int, Item]]) -> Iterator[Fi
 
 
 def _open(path: Path) -> MediaInfo | tuple[str, str]:
-    if not path.exists():
-        return "MISSING_MEDIA", "no such file"
     try:
-        return probe(path)
+        info = probe(path)
+        check_end(path)  # half a download opens well
     except MediaError as error:
-        return "UNREADABLE_MEDIA", error.reason
+        missing = error.reason == "no such file"
+        return "MISSING_MEDIA" if missing else "UNREADABLE_MEDIA", error.reason
+    return info
 
 
 def _late(item: Item, line: int, durations: dict[str, float]) -> Iterator[Finding]:

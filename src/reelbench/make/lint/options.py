@@ -2,22 +2,26 @@
 
 import re
 from collections.abc import Iterator
+from difflib import SequenceMatcher
 from itertools import combinations
 
 from reelbench.items import LETTERS, Item, Json
 from reelbench.make.lint.findings import Finding
-from reelbench.make.lint.text import REFERS_TO_OTHERS, is_none_of_them, plain, words
+from reelbench.make.lint.text import bare, is_none_of_them, plain, refers_to_others, words
 
 PREFIX = 50  # characters after which a reader has stopped comparing
 SIMILAR_SHARE = 0.5  # of all pairs of options
+PARAPHRASE = 0.5  # likeness of an answer in other words; an explanation is less alike
 
-# Where benchmarks write the right option out in full; the first is ours.
-ANSWER_TEXT_FIELDS = ("reference", "correct_answer", "correct_answers", "answer_text")
+# Where benchmarks write the right option out in full. Ours has `reference`, which may also hold
+# an explanation, so that it counts only where it resembles an option.
+ANSWER_TEXT_FIELDS = ("correct_answer", "correct_answers", "answer_text", "reference")
 
-_INLINE = re.compile(
-    r"(?:^|[\s(\[])\(?(?P<letter>[A-Z])[).:]\s*(?P<text>\S.*?)\s*"
-    r"(?=[\s(\[,;]\(?[A-Z][).:]\s*\S|$)",
-    re.DOTALL,
+# "A) ", "(B) ", "C. ", "[D] " anywhere, "a) " too, and "A: " where a line begins.
+_LABEL = re.compile(
+    r"(?:(?:^|(?<=[\s(]))\(?([A-Z])[).](?=\s|\()|\[([A-Z])\]|(?:^|(?<=\s))\(?([a-z])\)(?=\s)"
+    r"|^([A-Z]):(?=\s))",
+    re.MULTILINE,
 )
 
 
@@ -41,10 +45,9 @@ def answer_findings(item: Item, line: int) -> Iterator[Finding]:
     if item.kind == "multi" and len(item.answer) == len(item.options):
         yield Finding.of("MULTI_ALL_ANSWERS", "every option is right", item, line)
     yield from _answer_in_question(item, line)
-    for field, found, right in answer_texts(item):
-        finding = _compare_answer_text(item, field, found, right)
-        if finding:
-            yield Finding.of(finding[0], finding[1], item, line)
+    for field, found, right, tag in _answer_texts(item):
+        verb = "the option is" if tag == "ANSWER_TEXT_MISMATCH" else "the answer is"
+        yield Finding.of(tag, f"{field} says {found!r}, {verb} {right!r}", item, line)
 
 
 def _prefixes(item: Item, line: int) -> Iterator[Finding]:
@@ -68,24 +71,34 @@ def _duplicates(item: Item, line: int) -> Iterator[Finding]:
 
 
 def _embedded(item: Item, line: int) -> Iterator[Finding]:
-    inline = {match["letter"]: match["text"] for match in _INLINE.finditer(item.question)}
-    if len(inline) < 2 or list(inline) != list(LETTERS[: len(inline)]):
+    inline = _inline_options(item.question) if item.options else {}
+    if not inline:
         return
-    same = list(inline) == list(item.letters) and all(
-        plain(text).strip(" ,;.?") == plain(option).strip(" ,;.?")
-        for text, option in zip(inline.values(), item.options, strict=True)
-    )
-    if same:
+    texts, options = [bare(t) for t in inline.values()], [bare(o) for o in item.options]
+    if texts == options:
         yield Finding.of("EMBEDDED_OPTIONS", "the question repeats its options", item, line)
-    else:
+        return
+    # Two labels alone may be two speakers, or two teams: then one must be an option at least.
+    if len(inline) >= 3 or set(texts) & set(options):
         listed = ", ".join(f"{letter} {text!r}" for letter, text in inline.items())
         message = f"the question lists {listed}; the options are {', '.join(item.options)}"
         yield Finding.of("EMBEDDED_MISMATCH", message, item, line)
 
 
+def _inline_options(question: str) -> dict[str, str]:
+    """Return the options that a question lists within itself, by letter."""
+    labels = list(_LABEL.finditer(question))
+    letters = "".join(label[label.lastindex or 0].upper() for label in labels)
+    if len(letters) < 2 or letters != LETTERS[: len(letters)]:
+        return {}
+    ends = [label.start() for label in labels[1:]] + [len(question)]
+    texts = [question[label.end() : end].strip() for label, end in zip(labels, ends, strict=True)]
+    return dict(zip(letters, texts, strict=True)) if all(texts) else {}
+
+
 def _references(item: Item, line: int) -> Iterator[Finding]:
     for place, option in enumerate(item.options):
-        if REFERS_TO_OTHERS.search(option):
+        if refers_to_others(option):
             message = f"{LETTERS[place]} is {option!r}: wrong once options change places"
             yield Finding.of("ALL_OF_THE_ABOVE", message, item, line)
         if is_none_of_them(option) and place < len(item.options) - 1:
@@ -95,41 +108,57 @@ def _references(item: Item, line: int) -> Iterator[Finding]:
 
 def _answer_in_question(item: Item, line: int) -> Iterator[Finding]:
     """A question that names its answer, unless it names another option as well."""
+    if item.kind == "yesno":
+        return
     question = f" {' '.join(words(item.question))} "
-    named = [f" {' '.join(words(option))} " in question for option in item.options]
-    right = [LETTERS.index(letter) for letter in item.answer]
-    telling = [len(item.options[place]) >= 4 and item.kind != "yesno" for place in right]
-    if all(telling) and all(named[p] for p in right) and sum(named) == len(right):
+    named = {option for option in item.options if f" {' '.join(words(option))} " in question}
+    telling = all(any(len(word) > 2 and word.isalpha() for word in words(o)) for o in item.correct)
+    if telling and named == set(item.correct):
         told = ", ".join(repr(option) for option in item.correct)
         yield Finding.of("ANSWER_IN_QUESTION", f"the question says {told}", item, line)
 
 
-def answer_texts(item: Item) -> Iterator[tuple[str, Json, Json]]:
-    """Yield each field that writes the answer out: its name, what it says, what it should say."""
+def _answer_texts(item: Item) -> Iterator[tuple[str, Json, Json, str]]:
+    """Yield each field that writes the answer out wrongly: name, what it says, should say, tag."""
     for field in ANSWER_TEXT_FIELDS:
         found = item.reference if field == "reference" else item.extra.get(field)
-        if isinstance(found, str) and len(item.answer) == 1:
-            yield field, found, item.correct[0]
-        elif isinstance(found, tuple) and all(isinstance(text, str) for text in found):
-            yield field, found, item.correct
+        said = (found,) if isinstance(found, str) else found
+        right = (
+            item.correct[0] if isinstance(found, str) and len(item.answer) == 1 else item.correct
+        )
+        if not isinstance(said, tuple) or not all(isinstance(s, str) and s.strip() for s in said):
+            continue
+        if set(said) != set(item.correct) and set(said) != set(item.answer):
+            tag = _judge_answer_text(item, field, said)
+            if tag:
+                yield field, found, right, tag
 
 
-def _compare_answer_text(
-    item: Item, field: str, found: Json, right: Json
-) -> tuple[str, str] | None:
-    said = (found,) if isinstance(found, str) else found
-    meant = (right,) if isinstance(right, str) else right
-    if set(said) == set(meant) or set(said) == set(item.answer):
-        return None
-    other = [text for text in said if text in item.options or text in item.letters]
-    if any(text not in meant and text not in item.answer for text in other):
-        return "ANSWER_TEXT_CONTRADICTS", f"{field} says {found!r}, the answer is {right!r}"
-    return "ANSWER_TEXT_MISMATCH", f"{field} says {found!r}, the option is {right!r}"
+def _judge_answer_text(item: Item, field: str, said: tuple[str, ...]) -> str | None:
+    """Tell other words for the right option from the words of a wrong one."""
+    letters = set(item.letters)
+    for text in said:
+        nearest, likeness = _nearest_option(item, text)
+        if text in letters - set(item.answer) or (likeness == 1 and nearest not in item.correct):
+            return "ANSWER_TEXT_CONTRADICTS"
+        if field == "reference" and (likeness < PARAPHRASE or nearest not in item.correct):
+            return None
+        if nearest not in item.correct and likeness >= PARAPHRASE:
+            return "ANSWER_TEXT_CONTRADICTS"
+    return "ANSWER_TEXT_MISMATCH"
+
+
+def _nearest_option(item: Item, text: str) -> tuple[str, float]:
+    likeness = {
+        option: SequenceMatcher(None, bare(text), bare(option), autojunk=False).ratio()
+        for option in item.options
+    }
+    nearest = max(item.options, key=lambda option: (likeness[option], option in item.correct))
+    return nearest, likeness[nearest]
 
 
 def misaligned_texts(item: Item) -> Iterator[tuple[str, Json]]:
     """Yield the fields that ``--fix`` aligns, with the exact text of the option."""
-    for field, found, right in answer_texts(item):
-        finding = _compare_answer_text(item, field, found, right)
-        if finding and finding[0] == "ANSWER_TEXT_MISMATCH":
+    for field, _, right, tag in _answer_texts(item):
+        if tag == "ANSWER_TEXT_MISMATCH":
             yield field, right

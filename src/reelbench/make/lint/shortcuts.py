@@ -1,19 +1,22 @@
-"""What the whole benchmark gives away: places, lengths, and answers that come too often."""
+"""What the whole benchmark gives away: places, lengths, ranks, and answers that come too often."""
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from scipy import stats
 
 from reelbench.items import LETTERS, Item
+from reelbench.make.lint.evenness import Stratum, at_least, evenness_of
 from reelbench.make.lint.findings import Finding, Severity
 from reelbench.make.lint.text import is_none_of_them, plain
 
 UNLIKELY = 0.001  # a benchmark has many figures: call only what chance would hardly do
 GAIN = 0.10  # what a guesser must win over chance for a shortcut to be HIGH
-ENOUGH = 5  # expected keys per place below which the chi-square law does not hold
+
+Look = tuple[list[Finding], dict[str, Any] | None]
 
 
 def shortcut_findings(items: Sequence[Item]) -> tuple[list[Finding], dict[str, Any]]:
@@ -26,141 +29,166 @@ def shortcut_findings(items: Sequence[Item]) -> tuple[list[Finding], dict[str, A
     return findings, figures
 
 
-Look = tuple[list[Finding], dict[str, Any] | None]
-
-
 def _shortcut(tag: str, message: str, gain: float) -> Finding:
     finding = Finding.of(tag, message)
     return replace(finding, severity=Severity.HIGH) if gain > GAIN else finding
 
 
 def _key_positions(items: Sequence[Item]) -> Look:
-    """Test by chi-square whether the right options stand equally often in every place.
+    """Test whether the right options stand equally often in every place.
 
     Items are compared with those of equal option count and equal number of right options; a
     closing "none of the above" is left out, since its place is fixed.
     """
-    strata: dict[tuple[int, int], Counter[int]] = defaultdict(Counter)
-    sizes: Counter[tuple[int, int]] = Counter()
+    strata: dict[Stratum, Counter[int]] = defaultdict(Counter)
     for item in items:
-        free = _free_options(item)
+        places = len(item.options) - is_none_of_them(item.options[-1]) if item.options else 0
         right = [LETTERS.index(letter) for letter in item.answer]
-        if item.kind in ("single", "multi") and all(place < free for place in right):
-            strata[free, len(right)].update(right)
-            sizes[free, len(right)] += 1
-    statistic, freedom = 0.0, 0
-    for (count, right_count), places in strata.items():
-        expected = sizes[count, right_count] * right_count / count
-        if expected < ENOUGH or right_count == count:
-            continue
-        # The places of one item's several keys exclude each other, which shrinks the spread.
-        spread = expected * (1 - right_count / count) * count / (count - 1)
-        statistic += sum((places[place] - expected) ** 2 / spread for place in range(count))
-        freedom += count - 1
-    if not freedom:
+        if item.kind in ("single", "multi") and all(place < places for place in right):
+            strata[places, len(right)].update(right)
+    evenness = evenness_of(strata)
+    if evenness is None:
         return [], None
-    p = float(stats.chi2.sf(statistic, freedom))
     single = [item for item in items if item.kind == "single"]
     keys = Counter(item.answer[0] for item in single)
-    best, wins = keys.most_common(1)[0] if keys else ("", 0)
-    accuracy, chance = wins / max(1, len(single)), _chance(single)
-    figure = {
-        "chi_square": round(statistic, 3),
-        "degrees_of_freedom": freedom,
-        "p": p,
-        "single_keys": dict(sorted(keys.items())),
-        "always": {"letter": best, "accuracy": round(accuracy, 4), "chance": round(chance, 4)},
-    }
-    if p >= UNLIKELY:
+    figure = evenness | {"single_keys": dict(sorted(keys.items()))}
+    if evenness["p"] >= UNLIKELY:
         return [], figure
-    message = (
-        f"right options are not spread evenly over places (chi-square {statistic:.1f}, {freedom} "
-        f"degrees of freedom, p = {p:.1g}); always {best} is right in {accuracy:.1%} of "
-        f"{len(single)} single-select items, where chance gives {chance:.1%}"
+    message = f"right options are not spread evenly over places ({_told(evenness)})"
+    gain = 0.0
+    if keys:
+        best, wins = keys.most_common(1)[0]
+        accuracy, chance = wins / len(single), _chance(single)
+        gain = accuracy - chance
+        message += (
+            f"; always {best} is right in {accuracy:.1%} of {len(single)} single-select items, "
+            f"where chance gives {chance:.1%}"
+        )
+    return [_shortcut("KEY_POSITION", message, gain)], figure
+
+
+def _told(evenness: Mapping[str, Any]) -> str:
+    return (
+        f"chi-square {evenness['chi_square']:.1f}, {evenness['degrees_of_freedom']} degrees of "
+        f"freedom, p = {evenness['p']:.1g}"
     )
-    return [_shortcut("KEY_POSITION", message, accuracy - chance)], figure
 
 
 def _chance(items: Sequence[Item]) -> float:
-    return sum(1 / len(item.options) for item in items) / max(1, len(items))
-
-
-def _free_options(item: Item) -> int:
-    """How many options can stand in any place."""
-    fixed = bool(item.options) and is_none_of_them(item.options[-1])
-    return len(item.options) - fixed
-
-
-@dataclass(frozen=True, slots=True)
-class _Bet:
-    """What a guesser who ignores the video reaches, beside what chance would."""
-
-    items: int
-    accuracy: float
-    chance: float
-    p: float
-
-    def to_record(self) -> dict[str, Any]:
-        return {
-            "items": self.items,
-            "accuracy": round(self.accuracy, 4),
-            "chance": round(self.chance, 4),
-            "p": self.p,
-        }
-
-
-def _bet(items: Sequence[Item], best: Callable[[list[int]], int]) -> _Bet | None:
-    """Bet on the longest (or shortest) option; where several are, their shares are split."""
-    won = expected = spread = 0.0
-    for item in items:
-        lengths = [len(option) for option in item.options]
-        tied = [place for place, length in enumerate(lengths) if length == best(lengths)]
-        won += (LETTERS.index(item.answer[0]) in tied) / len(tied)
-        chance = 1 / len(item.options)
-        expected += chance
-        # A tie between t options wins 1/t of the time: less spread than a straight guess.
-        spread += chance * (1 / len(tied) - chance)
-    if not items or spread <= 0:
-        return None
-    p = float(stats.norm.sf((won - expected) / spread**0.5))
-    return _Bet(len(items), won / len(items), expected / len(items), p)
+    return sum(item.chance for item in items) / max(1, len(items))
 
 
 def _key_lengths(items: Sequence[Item]) -> Look:
-    single = [item for item in items if item.kind == "single"]
+    """Bet on the longest option, and on the shortest: how often is it a right one?"""
+    closed = [item for item in items if item.kind in ("single", "multi")]
     figure: dict[str, Any] = {}
     findings = []
     for word, best in (("longest", max), ("shortest", min)):
-        bet = _bet(single, best)
+        bet = _bet(closed, best)
         if bet is None:
             continue
-        figure[word] = bet.to_record()
-        if bet.p < UNLIKELY:
+        figure[word] = bet
+        if bet["p"] < UNLIKELY:
             message = (
-                f"picking the {word} option is right in {bet.accuracy:.1%} of {bet.items} items, "
-                f"where chance gives {bet.chance:.1%} (p = {bet.p:.1g})"
+                f"the {word} option is right in {bet['accuracy']:.1%} of {bet['items']} items, "
+                f"where chance gives {bet['chance']:.1%} (p = {bet['p']:.1g})"
             )
-            findings.append(_shortcut("KEY_LENGTH", message, bet.accuracy - bet.chance))
+            gain = bet["accuracy"] - bet["chance"]
+            findings.append(_shortcut("KEY_LENGTH", message, gain))
     return findings, figure or None
 
 
-def _yes_no(items: Sequence[Item]) -> Look:
-    answers = Counter(plain(item.correct[0]).rstrip(".!") for item in items if item.kind == "yesno")
-    yes, no = answers["yes"], answers["no"]
-    if not yes + no:
+def _bet(items: Sequence[Item], best: Callable[[list[int]], int]) -> dict[str, Any] | None:
+    """What the bet wins, shares split where several options tie, beside chance.
+
+    How unlikely that is, is told by the items in which one option stands out alone.
+    """
+    won = expected = 0.0
+    clear_wins, clear_chances = 0, []
+    for item in items:
+        lengths = [len(option) for option in item.options]
+        tied = [place for place, length in enumerate(lengths) if length == best(lengths)]
+        right = {LETTERS.index(letter) for letter in item.answer}
+        won += len(right & set(tied)) / len(tied)
+        expected += len(right) / len(item.options)
+        if len(tied) == 1:
+            clear_wins += tied[0] in right
+            clear_chances.append(len(right) / len(item.options))
+    if not clear_chances:
+        return None
+    return {
+        "items": len(items),
+        "accuracy": round(won / len(items), 4),
+        "chance": round(expected / len(items), 4),
+        "p": at_least(clear_wins, clear_chances),
+    }
+
+
+def _key_numbers(items: Sequence[Item]) -> Look:
+    """Test whether the right number is as often the least, a middle one or the greatest."""
+    strata: dict[Stratum, Counter[int]] = defaultdict(Counter)
+    for item in items:
+        numbers = [_number(option) for option in item.options]
+        known = [number for number in numbers if number is not None]
+        if item.kind == "single" and len(set(known)) == len(item.options):
+            rank = sorted(known).index(known[LETTERS.index(item.answer[0])])
+            strata[len(known), 1][rank] += 1
+    evenness = evenness_of(strata)
+    if evenness is None:
         return [], None
-    p = float(stats.binomtest(yes, yes + no).pvalue)
-    figure = {"yes": yes, "no": no, "p": p}
+    total = sum(counts.total() for counts in strata.values())
+    wins = {
+        "least": sum(counts[0] for counts in strata.values()),
+        "greatest": sum(counts[places - 1] for (places, _), counts in strata.items()),
+        "middle": sum(counts[(places - 1) // 2] for (places, _), counts in strata.items()),
+    }
+    best = max(wins, key=lambda word: wins[word])
+    chance = sum(counts.total() / places for (places, _), counts in strata.items()) / total
+    figure = evenness | {"items": total, "best": best, "accuracy": round(wins[best] / total, 4)}
+    if evenness["p"] >= UNLIKELY:
+        return [], figure
+    message = (
+        f"the right number's rank among the options is not even ({_told(evenness)}); picking the "
+        f"{best} is right in {wins[best] / total:.1%} of {total} items, where chance gives "
+        f"{chance:.1%}"
+    )
+    return [_shortcut("KEY_NUMBER", message, wins[best] / total - chance)], figure
+
+
+def _number(option: str) -> float | None:
+    """The number that an option gives, or the first of a span; None if it is no number."""
+    found = re.fullmatch(r"\D*?(-?\d+(?:\.\d+)?)(?:\D+\d+(?:\.\d+)?)?[^\d]*", option)
+    return float(found[1]) if found and len(option) <= 40 else None
+
+
+_YES = frozenset({"yes", "true", "correct", "right", "是", "对", "正确", "はい"})
+_NO = frozenset({"no", "false", "incorrect", "wrong", "否", "不是", "错", "错误", "いいえ"})
+
+
+def _yes_no(items: Sequence[Item]) -> Look:
+    asked = [item for item in items if item.kind == "yesno"]
+    answers = Counter(_side(item) for item in asked)
+    if not asked:
+        return [], None
+    (first, often), seldom = answers.most_common(1)[0], len(asked)
+    seldom -= often
+    p = float(stats.binomtest(often, len(asked)).pvalue)
+    figure = {**dict(sorted(answers.items())), "p": p}
     if p >= UNLIKELY:
         return [], figure
-    message = f"{yes} yes/no items have the answer yes and {no} have no (p = {p:.1g})"
+    message = f"{often} of {len(asked)} yes/no items have the answer {first} (p = {p:.1g})"
     return [Finding.of("YES_NO_IMBALANCE", message)], figure
 
 
+def _side(item: Item) -> str:
+    """Yes or no, whatever the words; the letter where they are neither."""
+    word = plain(item.correct[0]).strip(" .!。")
+    return "yes" if word in _YES else "no" if word in _NO else item.answer[0]
+
+
 def _none_of_the_above(items: Sequence[Item]) -> Look:
-    offered = [
-        item for item in items if item.kind == "single" and any(map(is_none_of_them, item.options))
-    ]
+    single = [item for item in items if item.kind == "single"]
+    offered = [item for item in single if any(map(is_none_of_them, item.options))]
     if not offered:
         return [], None
     right = sum(is_none_of_them(item.correct[0]) for item in offered)
@@ -180,18 +208,7 @@ def _none_of_the_above(items: Sequence[Item]) -> Look:
 _LOOKS: dict[str, Callable[[Sequence[Item]], Look]] = {
     "key_positions": _key_positions,
     "key_lengths": _key_lengths,
+    "key_numbers": _key_numbers,
     "yes_no": _yes_no,
     "none_of_the_above": _none_of_the_above,
 }
-
-
-def tag_findings(
-    items: Sequence[tuple[int, Item]], taxonomy: dict[str, set[str]]
-) -> Iterator[Finding]:
-    """Find tag values that the benchmark's own taxonomy does not have."""
-    for line, item in items:
-        for tag, allowed in taxonomy.items():
-            for value in item.tag(tag):
-                if value not in allowed:
-                    message = f"{tag} is {value!r}, which benchmark.yaml's taxonomy does not have"
-                    yield Finding.of("UNKNOWN_TAG", message, item, line)

@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from reelbench.errors import ReelbenchError
+from reelbench.files import json_line
 from reelbench.models.base import Response
 
 _SCHEMA = """
@@ -36,7 +37,7 @@ class Journal:
 
     def record(self, key: str, model: str, response: Response) -> None:
         """Write a response down; when this returns, it survives a crash of the machine."""
-        body = json.dumps({"text": response.text, "error": response.error}, ensure_ascii=False)
+        body = json_line({"text": _whole(response.text), "error": _whole(response.error)})
         row = (key, model, response.status, body)
         with self._connection:
             self._connection.execute(
@@ -60,12 +61,20 @@ class Journal:
         ).fetchone()
         if row is None:
             return None
-        if _checksum(*row[:4]) != row[4]:
-            raise ReelbenchError(
-                f"{self._path}: the response {key[:12]} of {row[1]} is damaged (its checksum does "
-                "not match). Restore the file from a copy, or move it away and run again."
-            )
-        return Response(status=row[2], **json.loads(row[3]))
+        try:
+            if _checksum(*row[:4]) == row[4]:
+                return Response(status=row[2], **json.loads(row[3]))
+        except (TypeError, ValueError):
+            pass  # a row that we did not write: named below
+        raise ReelbenchError(
+            f"{self._path}: the response {key[:12]} of {row[1]} is damaged (its checksum does not "
+            "match). Restore the file from a copy, or move it away and run again."
+        )
+
+
+def _whole(text: str | None) -> str | None:
+    """Replace half a character, which a reply cut off at its token limit can end with."""
+    return text and text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _checksum(*fields: str) -> str:
@@ -76,7 +85,7 @@ def _checksum(*fields: str) -> str:
 def open_journal(path: Path) -> Iterator[Journal]:
     """Open a journal for this process alone."""
     try:
-        with closing(sqlite3.connect(path, timeout=0.2)) as connection:
+        with closing(sqlite3.connect(path, timeout=0.2, check_same_thread=False)) as connection:
             # Held until closing: a second run on the same folder is told so at once.
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             connection.execute("PRAGMA journal_mode = WAL")

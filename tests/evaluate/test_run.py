@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -85,7 +86,7 @@ class TestResume:
         before = {name: (own_demo / "run" / name).read_bytes() for name in files}
         done = reelbench("run", own_demo / "benchmark", "--out", own_demo / "run")
         assert done.returncode == 0
-        assert done.stderr.startswith("0 of ")
+        assert ": 0 asked now, 162 answered before." in done.stderr
         assert {name: (own_demo / "run" / name).read_bytes() for name in files} == before
 
     def test_only_an_edited_question_is_asked_again(self, tmp_path: Path) -> None:
@@ -96,7 +97,7 @@ class TestResume:
 
     def test_renamed_items_cost_nothing(self, tmp_path: Path) -> None:
         benchmark = blind_benchmark(tmp_path / "b", *ITEMS)
-        run_benchmark(benchmark, BLIND, tmp_path / "run")
+        run_benchmark(benchmark, ["baseline:longest-option"], tmp_path / "run")
         renamed = [
             make_item(n + 50, question=f"Question {n}?", media=ITEMS[0].media) for n in range(8)
         ]
@@ -130,7 +131,7 @@ class TestResume:
         assert not (out / "predictions.jsonl").exists()
         resumed = subprocess.run([*command, *models], capture_output=True, text=True, check=False)
         assert resumed.returncode == 0, resumed.stderr
-        asked = int(resumed.stderr.split(" of ")[0])
+        asked = int(re.search(r"(\d+) asked now", resumed.stderr)[1])
         total = len(predictions(out))
         assert 0 < asked <= total - recorded
         for name in ("predictions.jsonl", "scores.json"):
@@ -294,7 +295,7 @@ class TestPrompts:
         )
         from reelbench.evaluate.prompt import load_prompts
 
-        prompts = load_prompts("prompts/terse", tmp_path / "b")
+        prompts = load_prompts("prompts/terse", tmp_path / "b", {"single"})
         text = prompts.render(make_item(1, question="Why {{options}}?"), (1, 0, 2, 3))
         assert text.splitlines()[:2] == ["A. a dog barks", "B. a door opens"]
         assert text.endswith("Why {{options}}? {x}")
@@ -313,3 +314,93 @@ class TestPrompts:
         benchmark = blind_benchmark(tmp_path / "b", *ITEMS, prompt="mine")
         with pytest.raises(ReelbenchError, match=r"slot \{\{answer\}\}"):
             run_benchmark(benchmark, BLIND, tmp_path / "run")
+
+
+class TestJournalTexts:
+    def test_half_a_character_at_the_end_of_a_reply(self, tmp_path: Path) -> None:
+        with open_journal(tmp_path / "j") as journal:
+            journal.record("k", "m", Response("ok", "B \ud83d"))
+            assert journal.answer("k") == Response("ok", "B \ufffd")
+
+    def test_a_row_that_is_not_ours_is_named(self, tmp_path: Path) -> None:
+        path = tmp_path / "journal.sqlite"
+        with open_journal(path):
+            pass
+        from reelbench.journal import _checksum
+
+        row = ("key-1", "m", "ok", "not json")
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute(
+                "INSERT INTO responses (key, model, status, body, checksum) VALUES (?, ?, ?, ?, ?)",
+                (*row, _checksum(*row)),
+            )
+        with open_journal(path) as journal, pytest.raises(ReelbenchError, match="damaged"):
+            journal.answer("key-1")
+
+
+class TestAskedOnce:
+    def test_the_same_question_about_the_same_video(self, tmp_path: Path) -> None:
+        twins = [make_item(n, question="Why?", media=ITEMS[0].media) for n in range(3)]
+        benchmark = blind_benchmark(tmp_path / "b", *twins)
+        state = run_benchmark(benchmark, ["baseline:longest-option"], tmp_path / "run")
+        assert (state.asked, state.repeated, state.done) == (1, 2, 3)
+
+    def test_a_draw_is_made_for_every_item(self, tmp_path: Path) -> None:
+        twins = [make_item(n, question="Why?") for n in range(40)]
+        benchmark = blind_benchmark(tmp_path / "b", *twins)
+        assert run_benchmark(benchmark, ["baseline:random"], tmp_path / "run").asked == 40
+        assert len({row["response"] for row in predictions(tmp_path / "run")}) == 4
+
+
+class TestRunRecord:
+    def test_damage_is_repaired_by_naming_the_models(self, tmp_path: Path) -> None:
+        benchmark = blind_benchmark(tmp_path / "b", *ITEMS)
+        run_benchmark(benchmark, BLIND, tmp_path / "run")
+        for damage in ("", "{", "[]", "{}", '{"models": 3}'):
+            (tmp_path / "run" / "run.json").write_text(damage)
+            with pytest.raises(ReelbenchError, match="naming its models with --model"):
+                run_benchmark(benchmark, [], tmp_path / "run")
+            assert run_benchmark(benchmark, BLIND, tmp_path / "run").asked == 0
+
+    def test_a_wrong_model_leaves_no_folder(self, tmp_path: Path) -> None:
+        benchmark = blind_benchmark(tmp_path / "b", *ITEMS)
+        with pytest.raises(ReelbenchError, match="backends"):
+            run_benchmark(benchmark, ["openai:gpt"], tmp_path / "run")
+        assert not (tmp_path / "run").exists()
+
+    def test_from_within_a_running_loop(self, tmp_path: Path) -> None:
+        import asyncio
+
+        async def notebook() -> int:
+            return run_benchmark(
+                blind_benchmark(tmp_path / "b", *ITEMS), BLIND, str(tmp_path / "run")
+            ).asked
+
+        assert asyncio.run(notebook()) == 16
+
+
+def test_media_that_never_end_are_refused(tmp_path: Path) -> None:
+    benchmark = blind_benchmark(tmp_path / "b", make_item(1))
+    (tmp_path / "b" / "media").mkdir()
+    os.mkfifo(tmp_path / "b" / "media" / "1.mp4")
+    state = run_benchmark(benchmark, ["baseline:pixels"], tmp_path / "run")
+    assert "not a file" in state.failures[0]["error"]
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("{{options}}", "single.md lacks the slot {{question}}"),
+    ("{{question}}", "single.md lacks the slot {{options}}"),
+    (b"{{question}} {{options}} \xff", "single.md has 'utf-8' codec"),
+    (None, "single.md is missing"),
+])  # fmt: skip
+def test_prompts_are_checked_before_any_work(
+    text: str | bytes | None, words: str, tmp_path: Path
+) -> None:
+    (tmp_path / "b" / "mine").mkdir(parents=True)
+    if text is not None:
+        content = text if isinstance(text, bytes) else text.encode()
+        (tmp_path / "b" / "mine" / "single.md").write_bytes(content)
+    benchmark = blind_benchmark(tmp_path / "b", *ITEMS, prompt="mine")
+    with pytest.raises(ReelbenchError) as caught:
+        run_benchmark(benchmark, BLIND, tmp_path / "run")
+    assert words in str(caught.value)

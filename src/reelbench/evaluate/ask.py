@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
@@ -67,14 +68,16 @@ def _key(
     digests: Mapping[str, str | None],
     seed: int,
 ) -> str:
-    """Hash what decides the reply, and nothing else: not the item's id, not the run's folder."""
-    content = {
+    """Hash what decides the reply, and nothing else: not the run's folder, not who asks."""
+    content: dict[str, Any] = {
         "model": model.name,
         "parameters": dict(model.parameters),
         "prompt": prompt,
-        "order": [seed, number],
+        "order": [seed, number] if number else 0,
         "round": 0,
     }
+    if model.draws:
+        content["draw"] = [seed, item.id]
     if model.sees:
         content["media"] = [[digests[m.path], m.start, m.end] for m in item.media]
         content["frames"] = [condition.sampling.text, condition.timestamps, _JPEG_QUALITY]

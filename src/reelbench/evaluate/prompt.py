@@ -1,6 +1,7 @@
 """Prompts are Markdown files with named slots, one file per kind of question."""
 
 import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -9,23 +10,21 @@ from pathlib import Path
 from reelbench.errors import ReelbenchError
 from reelbench.files import digest_of
 from reelbench.item_rules import path_escapes
-from reelbench.items import LETTERS, Item, Kind
+from reelbench.items import KINDS, LETTERS, Item, Kind
 
-KINDS: tuple[Kind, ...] = ("single", "multi", "yesno", "open")
-_SLOT = re.compile(r"\{\{(\w+)\}\}")
-_SLOTS = {"question", "options"}
+_SLOT = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
 @dataclass(frozen=True, slots=True)
 class PromptSet:
-    """The four texts of a prompt variant; ``digest`` is recorded with every run."""
+    """The texts of a prompt variant, by kind; ``digest`` is recorded with every run."""
 
     name: str
     texts: dict[Kind, str]
 
     @property
     def digest(self) -> str:
-        """The hash of all four texts."""
+        """The hash of all texts."""
         return digest_of(self.texts)
 
     def render(self, item: Item, order: tuple[int, ...]) -> str:
@@ -35,40 +34,49 @@ class PromptSet:
         return _SLOT.sub(lambda slot: slots[slot[1]], self.texts[item.kind]).strip()
 
 
-def load_prompts(name: str, root: Path) -> PromptSet:
+def load_prompts(name: str, root: Path, kinds: Collection[Kind] = KINDS) -> PromptSet:
     """Load a variant of ours by name, or a benchmark's own by the path of its folder."""
-    ours = _ours().joinpath(name)
-    if "/" not in name and ours.is_dir():
-        texts = {kind: ours.joinpath(f"{kind}.md").read_text(encoding="utf-8") for kind in KINDS}
-    else:
-        texts = _own_texts(name, root)
-    for kind, text in texts.items():
-        unknown = set(_SLOT.findall(text)) - _SLOTS
-        if unknown:
-            raise ReelbenchError(
-                f"The prompt {name}/{kind}.md has the slot {{{{{unknown.pop()}}}}}; "
-                f"there are only {{{{question}}}} and {{{{options}}}}."
-            )
+    folder = _ours() / name if name in _names() else _own_folder(name, root)
+    texts: dict[Kind, str] = {}
+    problems: list[str] = []
+    for kind in sorted(kinds):
+        try:
+            texts[kind] = (folder / f"{kind}.md").read_text(encoding="utf-8")
+            problems += _problems(kind, texts[kind])
+        except (OSError, UnicodeDecodeError) as error:
+            reason = "is missing" if isinstance(error, FileNotFoundError) else f"has {error}"
+            problems.append(f"{kind}.md {reason}")
+    if problems:
+        raise ReelbenchError(
+            f"The prompt {name!r} cannot be used: {'; '.join(problems)}. A prompt has the slots "
+            "{{question}} and, but for open questions, {{options}}, and no others."
+        )
     return PromptSet(name, texts)
 
 
+def _problems(kind: Kind, text: str) -> Iterator[str]:
+    slots = set(_SLOT.findall(text))
+    needed = {"question"} if kind == "open" else {"question", "options"}
+    for slot in sorted(needed - slots):
+        yield f"{kind}.md lacks the slot {{{{{slot}}}}}"
+    for slot in sorted(slots - needed):
+        yield f"{kind}.md has the slot {{{{{slot}}}}}"
+
+
 def _ours() -> Traversable:
-    return files(__package__).joinpath("prompts")
+    return files(__package__) / "prompts"
 
 
-def _own_texts(name: str, root: Path) -> dict[Kind, str]:
+def _names() -> list[str]:
+    return sorted(variant.name for variant in _ours().iterdir())
+
+
+def _own_folder(name: str, root: Path) -> Path:
     folder = root / name
-    if path_escapes(name) or not folder.is_dir():
-        known = ", ".join(
-            sorted(p.name for p in files("reelbench.evaluate").joinpath("prompts").iterdir())
-        )
+    inside = not path_escapes(name) and folder.resolve().is_relative_to(root.resolve())
+    if not inside or not folder.is_dir():
         raise ReelbenchError(
-            f"There is no prompt {name!r}: name one of ours ({known}) or a folder inside the "
-            f"benchmark with {', '.join(f'{kind}.md' for kind in KINDS)}."
+            f"There is no prompt {name!r}: name one of ours ({', '.join(_names())}) or a folder "
+            f"inside the benchmark with {', '.join(f'{kind}.md' for kind in KINDS)}."
         )
-    texts: dict[Kind, str] = {}
-    for kind in KINDS:
-        file = folder / f"{kind}.md"
-        if file.is_file():
-            texts[kind] = file.read_text(encoding="utf-8")
-    return texts
+    return folder

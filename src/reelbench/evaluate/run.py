@@ -10,7 +10,8 @@ import json
 import os
 import platform
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -19,19 +20,20 @@ from typing import Any
 import av
 
 from reelbench import __version__
-from reelbench.benchmark import Benchmark
+from reelbench.benchmark import ITEMS_FILE, Benchmark
 from reelbench.errors import ReelbenchError
 from reelbench.evaluate.ask import Ask, frames_of, plan
 from reelbench.evaluate.condition import Condition
 from reelbench.evaluate.parse import parse_answer
 from reelbench.evaluate.prompt import PromptSet, load_prompts
-from reelbench.files import digest_of, digest_of_file, pretty_json, write_atomically
+from reelbench.files import digest_of, digest_of_file, json_line, pretty_json, write_atomically
+from reelbench.item_rules import LATEST_SECOND
 from reelbench.items import LETTERS
 from reelbench.journal import Journal, open_journal
 from reelbench.media.errors import MediaError
 from reelbench.models.base import ChatModel, Part, Response
 from reelbench.models.load import load_model
-from reelbench.progress import Advance, progress
+from reelbench.progress import Advance, progress, track
 
 _STATUS_EVERY = 1.0  # seconds between two writes of status.json
 
@@ -41,21 +43,30 @@ class RunState:
     """How far a run is, as ``status.json`` tells it."""
 
     total: int
-    done: int = 0
-    asked: int = 0
+    done: int = 0  # have an answer
+    asked: int = 0  # by this call
+    known: int = 0  # were answered before it
+    repeated: int = 0  # were answered by it for another item, word for word the same
     failures: list[dict[str, Any]] = field(default_factory=list)
 
 
 def run_benchmark(
-    benchmark: Benchmark, model_names: Sequence[str], out: Path, seed: int = 0
+    benchmark: Benchmark, model_names: Sequence[str], out: Path | str, seed: int | None = None
 ) -> RunState:
     """Run a benchmark into a folder, or go on with the run that is there."""
+    out = Path(out)
+    if (out / ITEMS_FILE).exists():
+        raise ReelbenchError(
+            f"{out} is a benchmark: name a folder of its own for the run with --out."
+        )
+    for name in model_names:
+        load_model(name)  # a wrong name is told before any folder is made
+    condition = Condition.from_protocol(benchmark.manifest.protocol)
+    prompts = load_prompts(condition.prompt, benchmark.root, {i.kind for i in benchmark.items})
     out.mkdir(parents=True, exist_ok=True)
     with open_journal(out / "journal.sqlite") as journal:
-        names = _all_models(benchmark, model_names, out)
+        names, seed = _continued(benchmark, model_names, out, seed)
         models = [load_model(name) for name in names]
-        condition = Condition.from_protocol(benchmark.manifest.protocol)
-        prompts = load_prompts(condition.prompt, benchmark.root)
         digests = _media_digests(benchmark)
         asks = list(plan(benchmark, models, condition, prompts, digests, seed))
         record = _run_record(benchmark, models, condition, prompts, digests, seed, out)
@@ -64,28 +75,50 @@ def run_benchmark(
         status = _StatusFile(out / "status.json", state)
         try:
             with status, progress("Asking models", len(asks), "questions") as advance:
-                asyncio.run(_ask_all(benchmark, asks, journal, state, status, advance))
+                _finish(_ask_all(benchmark, asks, journal, state, status, advance))
         finally:
             rows = "".join(_prediction_lines(asks, journal))
             write_atomically(out / "predictions.jsonl", rows)
     return state
 
 
-def _all_models(benchmark: Benchmark, wanted: Sequence[str], out: Path) -> list[str]:
-    """The models of an earlier run in this folder, and the ones named now."""
-    earlier: list[str] = []
+def _finish(work: Coroutine[Any, Any, None]) -> None:
+    """Run to the end, also from within a notebook, whose own loop is running already."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work)
+    else:
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, work).result()
+
+
+def _continued(
+    benchmark: Benchmark, wanted: Sequence[str], out: Path, seed: int | None
+) -> tuple[list[str], int]:
+    """The models of an earlier run in this folder beside those named now, and its seed."""
+    earlier: dict[str, Any] = {}
     if (out / "run.json").exists():
-        record = read_run(out)
-        if record["benchmark"]["name"] != benchmark.manifest.name:
-            raise ReelbenchError(
-                f"{out} holds a run of {record['benchmark']['name']}, not of "
-                f"{benchmark.manifest.name}: name another folder with --out."
-            )
-        earlier = [model["name"] for model in record["models"]]
-    names = list(dict.fromkeys([*earlier, *wanted]))
+        try:
+            earlier = read_run(out)
+        except ReelbenchError:
+            if not wanted:
+                raise
+    if earlier and earlier["benchmark"]["name"] != benchmark.manifest.name:
+        raise ReelbenchError(
+            f"{out} holds a run of {earlier['benchmark']['name']}, not of "
+            f"{benchmark.manifest.name}: name another folder with --out."
+        )
+    if earlier and seed is not None and seed != earlier["seed"]:
+        raise ReelbenchError(
+            f"{out} holds a run with seed {earlier['seed']}: leave --seed out to go on with it, or "
+            "name another folder with --out."
+        )
+    names = [model["name"] for model in earlier.get("models", [])]
+    names = list(dict.fromkeys([*names, *wanted]))
     if not names:
         raise ReelbenchError("No model to ask: name at least one, such as --model baseline:random.")
-    return names
+    return names, earlier.get("seed", seed or 0)
 
 
 def read_run(out: Path) -> dict[str, Any]:
@@ -93,20 +126,41 @@ def read_run(out: Path) -> dict[str, Any]:
     path = out / "run.json"
     try:
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        # What we read of it again; anything else in it is for people.
+        _ = [model["name"] for model in record["models"]], record["conditions"][0], record["seed"]
+        _ = record["benchmark"]["name"], record["benchmark"]["path"], record["versions"]
     except FileNotFoundError:
         raise ReelbenchError(f"{out} is not a run folder: there is no run.json in it.") from None
-    except ValueError as error:
-        raise ReelbenchError(f"{path} is damaged ({error}): run again to write it anew.") from None
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise ReelbenchError(
+            f"{path} is damaged ({error!r}): run again, naming its models with --model, to write "
+            "it anew; nothing that was answered is asked again."
+        ) from None
     return record
+
+
+def is_finished(out: Path) -> bool:
+    """Whether the latest run in a folder came to its end."""
+    try:
+        return bool(
+            json.loads((out / "status.json").read_text(encoding="utf-8"))["state"] == "done"
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def benchmark_of(out: Path, record: dict[str, Any], moved_to: Path | None = None) -> Benchmark:
     """Load the benchmark that a run was made with, and make sure that it is still the same."""
-    benchmark = Benchmark.load(moved_to or out / record["benchmark"]["path"])
+    root = moved_to or Path(os.path.normpath(out / record["benchmark"]["path"]))
+    if not root.is_dir():
+        raise ReelbenchError(
+            f"The benchmark of {out} is no longer at {root}: name it by --benchmark."
+        )
+    benchmark = Benchmark.load(root)
     if benchmark.digest != record["benchmark"]["digest"]:
         raise ReelbenchError(
-            f"{benchmark.root} has changed since {out} was made: run it again (what did not "
-            "change is not asked again), or name the benchmark it was made with by --benchmark."
+            f"{root} has changed since {out} was made: run it again (what did not change is not "
+            "asked again), or name the benchmark it was made with by --benchmark."
         )
     return benchmark
 
@@ -114,9 +168,12 @@ def benchmark_of(out: Path, record: dict[str, Any], moved_to: Path | None = None
 def _media_digests(benchmark: Benchmark) -> dict[str, str | None]:
     """Hash each file once; one that cannot be read fails its own questions later, by name."""
     digests: dict[str, str | None] = {}
-    for path in dict.fromkeys(media.path for item in benchmark.items for media in item.media):
+    paths = sorted({media.path for item in benchmark.items for media in item.media})
+    for path in track(paths, "Hashing media", len(paths), "files"):
+        file = benchmark.root / path
         try:
-            digests[path] = digest_of_file(benchmark.root / path)
+            # Not a pipe or a device, which would never end.
+            digests[path] = digest_of_file(file) if file.is_file() else None
         except OSError:
             digests[path] = None
     return digests
@@ -197,25 +254,31 @@ async def _ask_all(
     status: _StatusFile,
     advance: Advance,
 ) -> None:
-    by_media = sorted(asks, key=lambda ask: [m.path for m in ask.item.media])
-    for _, group in groupby(by_media, key=lambda ask: ask.item.media):
-        pending: list[Ask] = []
-        for ask in group:
-            if journal.answer(ask.key):
-                state.done += 1
-                advance()
-            else:
-                pending.append(ask)
+    def shown(ask: Ask) -> list[tuple[str, float, float]]:
+        return [(m.path, m.start or 0, LATEST_SECOND if m.end is None else m.end)
+                for m in ask.item.media]  # fmt: skip
+
+    for _, group in groupby(sorted(asks, key=shown), key=shown):
+        together = list(group)
+        pending = [ask for ask in together if not journal.answer(ask.key)]
+        state.known += len(together) - len(pending)
+        state.repeated += len(pending)  # less what will be asked
         frames, broken = _frames_for(benchmark, pending)
-        for ask in pending:
-            if broken and ask.model.sees:
-                response = broken
+        for ask in together:
+            # Looked up again: the same question may just have been answered for another item.
+            response = journal.answer(ask.key)
+            if response is None:
+                await asyncio.sleep(0)  # where Ctrl-C takes effect: models may never wait
+                if broken and ask.model.sees:
+                    response = broken
+                else:
+                    response = await ask.model.ask(ask.request(frames))
+                journal.record(ask.key, ask.model.name, response)
+                state.asked += 1
+                state.repeated -= 1
+            if response.status == "ok":
+                state.done += 1
             else:
-                response = await ask.model.ask(ask.request(frames))
-            journal.record(ask.key, ask.model.name, response)
-            state.asked += 1
-            state.done += response.status == "ok"
-            if response.status != "ok":
                 state.failures.append(_failure(ask, response))
             status.refresh()
             advance()
@@ -245,7 +308,7 @@ def _prediction_lines(asks: Sequence[Ask], journal: Journal) -> Iterator[str]:
     for ask in asks:
         response = journal.outcome(ask.key)
         if response is not None:
-            yield json.dumps(_prediction(ask, response), ensure_ascii=False) + "\n"
+            yield json_line(_prediction(ask, response))
 
 
 def _prediction(ask: Ask, response: Response) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 from reelbench.items import Kind
 
 Status = Literal["ok", "refused", "error", "timeout", "over_budget"]
-STATUSES: tuple[Status, ...] = ("ok", "refused", "error", "timeout", "over_budget")
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,10 @@ class ChatModel(Protocol):
     @property
     def sees(self) -> bool:
         """Whether it wants pictures."""
+
+    @property
+    def draws(self) -> bool:
+        """Whether it draws lots: then equal requests about two items are two draws."""
 
     @property
     def parameters(self) -> Mapping[str, Any]:

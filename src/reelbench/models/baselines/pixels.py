@@ -1,7 +1,7 @@
-"""The pixels baseline: classical vision on the frames, and a reader of plain questions.
+"""The pixels baseline: classical vision on the frames, and a reader of the demo's questions.
 
-It has no access to any truth: it gets the same request as every other model. What it cannot
-see (sound, writing, or a question it cannot read) it guesses, as a person would have to.
+It has no access to any truth: it gets the same request as every other model. It knows the kinds
+of shapes, colours and questions that the demo has, and guesses everything else.
 """
 
 import re
@@ -20,6 +20,7 @@ class Pixels:
 
     name = "baseline:pixels"
     sees = True
+    draws = True  # where it cannot tell
     parameters: Mapping[str, Any] = {"version": 1}
 
     def __init__(self) -> None:

@@ -13,6 +13,7 @@ class RandomChoice:
 
     name = "baseline:random"
     sees = False
+    draws = True
     parameters: Mapping[str, Any] = {}
 
     async def ask(self, request: Request) -> Response:
@@ -25,6 +26,7 @@ class LongestOption:
 
     name = "baseline:longest-option"
     sees = False
+    draws = False
     parameters: Mapping[str, Any] = {}
 
     async def ask(self, request: Request) -> Response:

@@ -1,7 +1,8 @@
 """Classical vision: what colour thresholds, blobs and templates see in a few frames.
 
-Knows nothing but pixels and their times. It looks for patches of strong colour on a greyish
-ground, names colour and outline of each, and follows them from frame to frame.
+It looks for patches of strong colour on a greyish ground, names the colour and the outline of
+each, and follows them from frame to frame. Tuned to synthesized scenes: it knows which colours
+and outlines there are, but of a video it gets the pixels and their times alone.
 """
 
 from collections import defaultdict

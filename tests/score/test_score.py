@@ -13,8 +13,8 @@ from reelbench.benchmark import Benchmark, BenchmarkError
 from reelbench.errors import ReelbenchError
 from reelbench.files import pretty_json
 from reelbench.items import Item, Media, freeze
-from reelbench.score.intervals import ClusterBootstrap, wilson
-from reelbench.score.score import chance, score_predictions
+from reelbench.score.intervals import Cell, Interval, intervals, wilson
+from reelbench.score.score import score_predictions, video_clusters
 
 Save = Callable[..., Path]
 
@@ -64,7 +64,7 @@ def test_numbers_by_hand(benchmark: Benchmark, tmp_path: Path) -> None:
 
 
 def test_chance_is_computed_from_the_options(benchmark: Benchmark, tmp_path: Path) -> None:
-    assert [chance(item) for item in ITEMS] == [1 / 4, 1 / 4, 1 / 15, 1 / 2]
+    assert [item.chance for item in ITEMS] == [1 / 4, 1 / 4, 1 / 15, 1 / 2]
     scores = score_predictions(
         benchmark, write(tmp_path / "p.jsonl", {"id": "q-1", "parsed": None})
     )
@@ -99,33 +99,50 @@ def test_the_order_of_lines_does_not_matter(save: Save, tmp_path: Path) -> None:
     assert texts[0] == texts[1] == texts[2]
 
 
+def interval(videos: list[int], right: list[bool]) -> Interval:
+    return intervals([Cell(videos, right)], max(videos) + 1, seed=0)[0]
+
+
 class TestIntervals:
     def test_wilson_of_the_textbook(self) -> None:
-        assert wilson(8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-4)
+        assert wilson(0.8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-4)
+        assert interval(list(range(10)), [True] * 8 + [False] * 2) == wilson(0.8, 10)
 
     def test_it_knows_that_questions_about_one_video_hang_together(self) -> None:
-        clusters = [str(n // 10) for n in range(200)]
-        right = [n // 10 % 2 == 0 for n in range(200)]
-        low, high = ClusterBootstrap(clusters, 0).interval(clusters, right)
-        naive_low, naive_high = wilson(100, 200)
+        low, high = interval([n // 10 for n in range(200)], [n // 10 % 2 == 0 for n in range(200)])
+        naive_low, naive_high = wilson(0.5, 200)
         assert high - low > 2.5 * (naive_high - naive_low)
 
-    def test_it_covers_the_truth_as_often_as_it_says(self) -> None:
+    @pytest.mark.parametrize("videos", [3, 6, 10, 24, 60])
+    def test_it_covers_the_truth_as_often_as_it_says(self, videos: int) -> None:
         generator = np.random.default_rng(5)
-        clusters = [str(n // 6) for n in range(360)]
-        bootstrap = ClusterBootstrap(clusters, 0)
-        covered = 0
-        for _ in range(300):
-            shares = np.repeat(generator.beta(3, 3, 60), 6)
-            low, high = bootstrap.interval(clusters, list(generator.random(360) < shares))
-            covered += low <= 0.5 <= high
-        assert 0.91 < covered / 300 < 0.98
+        numbers = [n // 6 for n in range(videos * 6)]
+        shares = np.repeat(generator.beta(3, 3, (600, videos)), 6, axis=1)
+        verdicts = generator.random(shares.shape) < shares
+        found = intervals([Cell(numbers, list(row)) for row in verdicts], videos, seed=0)
+        covered = sum(low <= 0.5 <= high for low, high in found) / 600
+        assert covered > 0.925
+        assert covered < 0.975 or videos < 10  # few videos: wide rather than wrong
 
-    def test_all_right_is_not_certainty(self) -> None:
-        clusters = list("aabbccdd")
-        low, high = ClusterBootstrap(clusters, 0).interval(clusters, [True] * 8)
-        assert low < 0.7
-        assert high == 1.0
+    @pytest.mark.parametrize(
+        "right", [[True] * 8, [True, False] * 4], ids=["all right", "all alike"]
+    )
+    def test_no_spread_is_not_certainty(self, right: list[bool]) -> None:
+        low, high = interval([0, 0, 1, 1, 2, 2, 3, 3], right)
+        assert high - low > 0.45
+
+    def test_one_video_tells_little(self) -> None:
+        low, high = interval([0] * 100, [True] * 50 + [False] * 50)
+        assert high - low > 0.8
+
+    def test_pairs_tie_their_videos_together(self) -> None:
+        def item(number: int, *paths: str) -> Item:
+            return make_item(number, media=tuple(map(Media, paths)))
+
+        items = [item(1, "a"), item(2, "b", "c"), item(3, "c"), item(4, "d"), item(5, "a", "b")]
+        clusters = video_clusters(items)
+        assert clusters == {"q-1": 0, "q-2": 0, "q-3": 0, "q-4": 1, "q-5": 0}
+        assert video_clusters(items[::-1]) == clusters
 
 
 @pytest.mark.parametrize(("row", "words"), [
@@ -134,6 +151,10 @@ class TestIntervals:
     ({"id": "q-1"}, "parsed: found nothing"),
     ({"id": "q-1", "parsed": ["E"]}, "a list of letters among ABCD"),
     ({"id": "q-1", "parsed": "A"}, "a list of letters"),
+    ({"id": "q-1", "parsed": ["AB"]}, "a list of letters"),
+    ({"id": "q-1", "parsed": [""]}, "a list of letters"),
+    ({"id": "q-1", "response": "A", "permutation": 5}, "the numbers 0 to 3"),
+    ({"id": "q-1", "response": "A", "permutation": [0, "a", 2, 3]}, "the numbers 0 to 3"),
     ({"id": "q-1", "response": 3}, "response: found 3"),
     ({"id": "q-1", "parsed": ["A"], "status": "fine"}, "one of ok, refused"),
     ({"id": "q-1", "parsed": ["A"], "order": "first"}, "a whole number"),
@@ -155,7 +176,13 @@ def test_files_that_cannot_be_read(benchmark: Benchmark, tmp_path: Path) -> None
     with pytest.raises(ReelbenchError, match="does not exist"):
         score_predictions(benchmark, tmp_path / "absent")
     (tmp_path / "p").write_bytes(b'{"id": "q-1", "response": "\xff"}')
-    with pytest.raises(ReelbenchError, match="UTF-8"):
+    with pytest.raises(BenchmarkError, match="p:1: line: found byte 0xFF at column 28"):
+        score_predictions(benchmark, tmp_path / "p")
+    (tmp_path / "p").write_text("\n")
+    with pytest.raises(BenchmarkError, match="p: file: found nothing"):
+        score_predictions(benchmark, tmp_path / "p")
+    (tmp_path / "p").write_text('{"id": "q-1", "parsed": ["A"], "parsed": ["B"]}\n')
+    with pytest.raises(BenchmarkError, match="'parsed' twice"):
         score_predictions(benchmark, tmp_path / "p")
     (tmp_path / "p").write_text("not json\n")
     with pytest.raises(BenchmarkError, match="p:1: line: found 'not json'"):

@@ -3,56 +3,69 @@
 import base64
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined
+from markupsafe import escape
 from PIL import Image
 
 from reelbench import __version__
 from reelbench.benchmark import Benchmark
-from reelbench.files import write_atomically
-from reelbench.items import Item
+from reelbench.evaluate.run import read_run
+from reelbench.files import canonical_json, write_atomically
+from reelbench.items import Item, Span
 from reelbench.media.decode import frames_at
 from reelbench.media.errors import MediaError
 from reelbench.media.probe import probe
 from reelbench.progress import track
+from reelbench.score.predictions import Outcome, read_predictions
+from reelbench.score.score import score_predictions, unanswered_in_words
 
 # Okabe and Ito's colours, which the colour-blind tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
-_FRAMES_PER_VIDEO, _FRAME_WIDTH, _FRAME_QUALITY = 8, 220, 60
+_FRAMES_PER_VIDEO, _FRAME_WIDTH, _FRAME_QUALITY = 12, 220, 60
+_MOST_FRAMES = 1600  # in one page: about 7 MB; with more videos, each shows fewer
 
 
-def write_report(
-    benchmark: Benchmark,
-    run: Mapping[str, Any],
-    scores: Mapping[str, Any],
-    predictions: Path,
-    out: Path,
-) -> None:
-    """Write one HTML file with everything in it."""
+def report_run(benchmark: Benchmark, out: Path, page: Path | None = None) -> Path:
+    """Write the report of a run, into its folder or elsewhere, and return where it is."""
+    run = read_run(out)
+    predictions = out / "predictions.jsonl"
+    page = page or out / "report.html"
+    scores = score_predictions(benchmark, predictions, run["seed"])
+    write_atomically(page, _page(benchmark, run, scores, predictions))
+    return page
+
+
+def _page(
+    benchmark: Benchmark, run: Mapping[str, Any], scores: Mapping[str, Any], predictions: Path
+) -> str:
     tags = _tags(scores)
+    results = scores["results"]
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    page = environment.from_string(_own("page.html.j2")).render(
+    return environment.from_string(_own("page.html.j2")).render(
         title=benchmark.manifest.title or benchmark.manifest.name,
         scores=scores,
         tags=tags,
-        several_conditions=len({row["condition"] for row in scores["results"]}) > 1,
+        several_conditions=len({row["condition"] for row in results}) > 1,
         provenance=_provenance(run, scores),
         colours=COLOURS,
         percent=lambda share: f"{100 * share:.1f}%",
-        failures=_failures,
-        count=lambda tag, value: scores["results"][0]["by"][tag][value]["items"],
+        whole=lambda share: f"{100 * share:.0f}",
+        models=len(run["models"]),
+        counted=lambda number, thing: f"{number:,} {thing}{'' if number == 1 else 's'}",
+        failures=lambda row: unanswered_in_words(row) or "none",
+        count=lambda tag, value: results[0]["by"][tag][value]["items"],
         version=__version__,
         style=_own("style.css"),
         script=_own("script.js"),
         plotly=files("plotly").joinpath("package_data/plotly.min.js").read_text("utf-8"),
-        data=_embedded(_data(benchmark, scores, predictions, tags[0])),
+        data=_embedded(_data(benchmark, scores, predictions, tags[0] if tags else "kind")),
     )
-    write_atomically(out, page)
 
 
 def _own(name: str) -> str:
@@ -61,14 +74,13 @@ def _own(name: str) -> str:
 
 def _embedded(data: Any) -> str:
     """JSON inside a script element: no text in it can end the element."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c")
+    return canonical_json(data).replace("<", "\\u003c")
 
 
 def _tags(scores: Mapping[str, Any]) -> list[str]:
     """The tags to show: those with more than one value, kinds last."""
     tags = [tag for tag, values in scores["chance"]["by"].items() if len(values) > 1]
-    return sorted(tags, key=lambda tag: (tag == "kind", tag)) or ["kind"]
+    return sorted(tags, key=lambda tag: (tag == "kind", tag)) or list(scores["chance"]["by"])[:1]
 
 
 def _provenance(run: Mapping[str, Any], scores: Mapping[str, Any]) -> dict[str, str]:
@@ -88,78 +100,83 @@ def _provenance(run: Mapping[str, Any], scores: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def _failures(row: Mapping[str, Any]) -> str:
-    """Say in words what did not end in an answer."""
-    failed = [f"{n} {status}" for status, n in row["statuses"].items() if status != "ok"]
-    if row["missing"]:
-        failed.append(f"{row['missing']} not asked")
-    unread = row["statuses"].get("ok", 0) - row["answered"]
-    if unread > 0 and not failed:
-        failed.append(f"{unread} without a readable answer")
-    return ", ".join(failed) or "none"
-
-
 def _data(
     benchmark: Benchmark, scores: Mapping[str, Any], predictions: Path, tag: str
 ) -> dict[str, Any]:
-    models = [row["model"] for row in scores["results"]]
-    replies = _replies(predictions)
+    outcomes = read_predictions(predictions, benchmark)
+    ranked = [(row["model"], row["condition"]) for row in scores["results"]]
+    asked = ranked or list(outcomes)  # where nothing is scored, nothing is ranked
     return {
-        "models": models,
-        "categories": list(scores["chance"]["by"][tag]),
-        "items": [_item(item, models, replies, tag) for item in benchmark.items],
+        "models": [model for model, _ in asked],
+        "tag": tag,
+        "categories": list(scores["chance"]["by"].get(tag, ())),
+        "items": [
+            _item(item, [outcomes[a].get(item.id) for a in asked], tag) for item in benchmark.items
+        ],
         "frames": _frames(benchmark),
         "figure": _figure(scores, tag),
     }
 
 
-def _replies(predictions: Path) -> dict[tuple[str, str], dict[str, Any]]:
-    """The reply to each item in the first order, by model."""
-    replies: dict[tuple[str, str], dict[str, Any]] = {}
-    for line in predictions.read_text("utf-8").splitlines():
-        row = json.loads(line)
-        replies.setdefault((row["id"], row.get("model", predictions.stem)), row)
-    return replies
-
-
-def _item(
-    item: Item, models: list[str], replies: Mapping[tuple[str, str], dict[str, Any]], tag: str
-) -> dict[str, Any]:
+def _item(item: Item, outcomes: Sequence[Outcome | None], tag: str) -> dict[str, Any]:
     return {
         "id": item.id,
         "kind": item.kind,
         "question": item.question,
         "options": item.options,
         "answer": item.answer,
-        "category": [item.kind] if tag == "kind" else item.tag(tag),
+        "reference": item.reference or "",
+        "category": item.tag(tag) or (item.kind,),
         "videos": [media.path for media in item.media],
         "evidence": item.evidence,
-        "replies": [_reply(item, replies.get((item.id, model))) for model in models],
+        "replies": [_reply(item, outcome) for outcome in outcomes],
     }
 
 
-def _reply(item: Item, row: Mapping[str, Any] | None) -> dict[str, Any]:
-    if row is None:
-        return {"right": False, "text": "not asked"}
-    if row.get("status", "ok") != "ok":
-        return {"right": False, "text": f"{row['status']}: {row.get('error') or ''}"}
-    right = set(row.get("parsed") or ()) == set(item.answer)
-    return {"right": right, "text": row.get("response") or ", ".join(row.get("parsed") or ())}
+def _reply(item: Item, outcome: Outcome | None) -> dict[str, Any]:
+    """What a model made of an item: right, wrong, or nothing one could score."""
+    if outcome is None:
+        return {"verdict": "none", "text": "not asked"}
+    if item.kind == "open" and "ok" in outcome.statuses:
+        verdict = "unscored"
+    elif outcome.answer is None:
+        verdict = "none"
+    else:
+        verdict = "right" if outcome.answer == frozenset(item.answer) else "wrong"
+    replies = dict.fromkeys(outcome.replies)
+    if len(outcome.replies) == 1:
+        return {"verdict": verdict, "text": outcome.replies[0]}
+    chosen = ", ".join(sorted(outcome.answer or ())) or "no answer"
+    return {"verdict": verdict, "text": f"{chosen} by majority of: {' | '.join(replies)}"}
 
 
 def _frames(benchmark: Benchmark) -> dict[str, list[dict[str, Any]]]:
-    """A few small pictures of every video that can be opened."""
-    paths = sorted({media.path for item in benchmark.items for media in item.media})
-    pictures: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for path in track(paths, "Picking frames for the report", len(paths), "videos"):
+    """A few small pictures of every video that can be opened, some within its evidence."""
+    evidence: dict[str, list[Span]] = defaultdict(list)
+    for item in benchmark.items:
+        for media in item.media:
+            evidence[media.path] += item.evidence
+    most = min(_FRAMES_PER_VIDEO, _MOST_FRAMES // max(1, len(evidence)))
+    pictures: dict[str, list[dict[str, Any]]] = {}
+    for path in track(sorted(evidence), "Picking frames for the report", len(evidence), "videos"):
         try:
-            duration = probe(benchmark.root / path).duration
-            times = [(n + 0.5) * duration / _FRAMES_PER_VIDEO for n in range(_FRAMES_PER_VIDEO)]
-            for frame in frames_at(benchmark.root / path, times):
-                pictures[path].append({"time": round(frame.time, 2), "image": _small(frame.image)})
+            times = _moments(probe(benchmark.root / path).duration, evidence[path], most)
+            pictures[path] = [
+                {"time": round(frame.time, 2), "image": _small(frame.image)}
+                for frame in frames_at(benchmark.root / path, times)
+            ]
         except MediaError:
             continue  # its questions are listed as failures, with the reason
     return pictures
+
+
+def _moments(duration: float, evidence: Sequence[Span], most: int) -> list[float]:
+    """Spread half of the pictures evenly, and put the others where evidence has none."""
+    times = [(number + 0.5) * duration / (most // 2) for number in range(most // 2)]
+    for start, end in sorted(evidence, key=lambda span: (span[1] - span[0], span)):
+        if len(times) < most and not any(start <= time <= end for time in times):
+            times.append(min((start + end) / 2, duration))
+    return sorted(times)
 
 
 def _small(image: Any) -> str:
@@ -171,50 +188,59 @@ def _small(image: Any) -> str:
 
 
 def _figure(scores: Mapping[str, Any], tag: str) -> dict[str, Any]:
-    """Accuracy by category as points with intervals, one colour a model."""
-    traces: list[dict[str, Any]] = []
-    for number, row in enumerate(scores["results"]):
-        cells = row["by"][tag]
-        shares = [100 * cell["accuracy"] for cell in cells.values()]
-        traces.append(
-            {
-                "type": "bar",
-                "name": row["model"],
-                "x": list(cells),
-                "y": shares,
-                "marker": {"color": COLOURS[number % len(COLOURS)]},
-                "error_y": {
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [100 * c["interval"][1] - 100 * c["accuracy"] for c in cells.values()],
-                    "arrayminus": [
-                        100 * c["accuracy"] - 100 * c["interval"][0] for c in cells.values()
-                    ],
-                    "color": "#888",
-                    "thickness": 1.2,
-                    "width": 3,
-                },
-                "hovertemplate": "%{x}: %{y:.1f}%<extra>" + row["model"] + "</extra>",
-            }
-        )
-    chance = scores["chance"]["by"][tag]
-    traces.append(
+    """Accuracy by category as points with intervals, one colour a model, and chance as dashes."""
+    rows = [row for row in scores["results"] if tag in row["by"]]
+    chance = [100 * share for share in scores["chance"]["by"].get(tag, {}).values()]
+    dashes = [
         {
-            "type": "scatter",
-            "mode": "markers",
-            "name": "chance",
-            "x": list(chance),
-            "y": [100 * share for share in chance.values()],
-            "marker": {"symbol": "line-ew", "size": 26, "line": {"width": 2, "color": "#777"}},
-            "hovertemplate": "chance %{y:.1f}%<extra></extra>",
+            "type": "line",
+            "x0": place - 0.42,
+            "x1": place + 0.42,
+            "y0": share,
+            "y1": share,
+            "line": {"color": "#808080", "dash": "dash", "width": 2},
         }
-    )
+        for place, share in enumerate(chance)
+    ]
     layout = {
-        "barmode": "group",
+        "scattermode": "group",
+        "scattergap": 0.35,
         "autosize": True,
-        "margin": {"l": 50, "r": 10, "t": 10, "b": 60},
-        "legend": {"orientation": "h", "y": 1.12},
-        "yaxis": {"title": {"text": "accuracy, %"}, "range": [0, 105]},
-        "xaxis": {},
+        "margin": {"l": 50, "r": 10, "t": 10, "b": 64},
+        "showlegend": False,
+        "shapes": dashes,
+        "yaxis": {"title": {"text": "accuracy, %"}, "range": [-3, 103]},
+        "xaxis": {"type": "category"},
     }
-    return {"data": traces, "layout": layout}
+    return {
+        "data": [_points(row, tag, number) for number, row in enumerate(rows)],
+        "layout": layout,
+    }
+
+
+def _points(row: Mapping[str, Any], tag: str, number: int) -> dict[str, Any]:
+    cells, colour = row["by"][tag].values(), COLOURS[number % len(COLOURS)]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": row["model"],
+        "x": _as_text(row["by"][tag]),
+        "y": [100 * cell["accuracy"] for cell in cells],
+        "marker": {"color": colour, "size": 11},
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": [100 * (cell["interval"][1] - cell["accuracy"]) for cell in cells],
+            "arrayminus": [100 * (cell["accuracy"] - cell["interval"][0]) for cell in cells],
+            "color": colour,
+            "thickness": 2,
+            "width": 0,
+        },
+        "hovertemplate": "%{x}: %{y:.1f}%<extra>" + str(escape(row["model"])) + "</extra>",
+        "offsetgroup": str(number),
+    }
+
+
+def _as_text(names: Iterable[str]) -> list[str]:
+    """Plotly reads some HTML in labels: show it instead."""
+    return [str(escape(name)) for name in names]

@@ -24,17 +24,20 @@ function matches(item) {
   if (category && !item.category.includes(category)) return false;
   if (kind && item.kind !== kind) return false;
   if (!verdict) return true;
+  if (verdict === "split") return new Set(item.replies.map((reply) => reply.verdict)).size > 1;
   const [what, number] = verdict.split(":");
-  return item.replies[Number(number)].right === (what === "right");
+  return (item.replies[Number(number)].verdict === "right") === (what === "right");
 }
+
+const SIGNS = { right: "●", wrong: "○", none: "–", unscored: "·" };
+const WORDS = { right: "right", wrong: "wrong", none: "no answer", unscored: "not scored" };
 
 function dots(item) {
   const box = element("span", { class: "dots" });
   item.replies.forEach((reply, number) => {
-    const word = reply.right ? "right" : "wrong";
-    const label = `${data.models[number]}: ${word}`;
-    box.append(element("span", { class: `is-${word}`, title: label, "aria-label": label, role: "img" },
-      reply.right ? "●" : "○"));
+    const label = `${data.models[number]}: ${WORDS[reply.verdict]}`;
+    box.append(element("span", { class: `is-${reply.verdict}`, title: label, "aria-label": label, role: "img" },
+      SIGNS[reply.verdict]));
   });
   return box;
 }
@@ -61,6 +64,7 @@ function optionList(item) {
     list.append(element("li", key ? { class: "key" } : {},
       element("b", {}, letter), option, key ? " (right)" : ""));
   });
+  if (item.reference) list.append(element("li", { class: "note" }, `In words: ${item.reference}`));
   return list;
 }
 
@@ -68,7 +72,7 @@ function replyTable(item) {
   const body = element("tbody");
   item.replies.forEach((reply, number) => body.append(element("tr", {},
     element("th", { scope: "row" }, data.models[number]),
-    element("td", { class: reply.right ? "is-right" : "is-wrong" }, reply.right ? "right" : "wrong"),
+    element("td", { class: `is-${reply.verdict}` }, WORDS[reply.verdict]),
     element("td", {}, reply.text))));
   return element("table", { class: "replies" }, body);
 }
@@ -76,7 +80,8 @@ function replyTable(item) {
 function card(item) {
   const card = element("details", { id: `item-${item.id}` },
     element("summary", {},
-      element("span", { class: "id" }, item.id), element("span", { class: "text" }, item.question), dots(item)));
+      element("a", { class: "id", href: `#item=${encodeURIComponent(item.id)}`, title: "Link to this item" }, item.id),
+      element("span", { class: "text" }, item.question), dots(item)));
   card.addEventListener("toggle", () => {
     if (!card.open || card.querySelector(".body")) return;
     const where = item.evidence.map(([start, end]) => `${start} to ${end} s`).join(", ");
@@ -108,18 +113,30 @@ function drawFigure() {
   }, { responsive: true, displayModeBar: false });
 }
 
+field("category-label").hidden = data.categories.length < 2 || data.tag === "kind";
+field("legend").textContent = `${SIGNS.right} right, ${SIGNS.wrong} wrong, ${SIGNS.none} no answer; one mark a model: ${data.models.join(", ")}.`;
 fillSelect(field("category"), data.categories.map((name) => [name, name]));
 fillSelect(field("kind"), [...new Set(data.items.map((item) => item.kind))].map((kind) => [kind, kind]));
 fillSelect(field("verdict"), data.models.flatMap((model, number) =>
-  [[`wrong:${number}`, `${model} wrong`], [`right:${number}`, `${model} right`]]));
+  [[`wrong:${number}`, `${model} not right`], [`right:${number}`, `${model} right`]]));
 for (const filter of filters) filter.addEventListener("input", () => { shown = PAGE; draw(); });
 field("items").querySelector("form").addEventListener("submit", (event) => event.preventDefault());
 field("more").addEventListener("click", () => { shown += PAGE; draw(); });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawFigure);
-field("search").value = new URLSearchParams(location.hash.slice(1)).get("search") ?? "";
-draw();
-drawFigure();
-const opened = new URLSearchParams(location.hash.slice(1)).get("item");
-const wanted = opened && document.getElementById(`item-${opened}`);
-if (wanted) { wanted.open = true; wanted.scrollIntoView(); }
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => field("figure") && drawFigure());
+addEventListener("beforeprint", () => { shown = data.items.length; draw(); });
+addEventListener("hashchange", follow);
+
+// #search=words filters the list, #item=id opens an item wherever it is in it.
+function follow() {
+  const wish = new URLSearchParams(location.hash.slice(1));
+  if (wish.has("search")) field("search").value = wish.get("search");
+  const place = data.items.filter(matches).findIndex((item) => item.id === wish.get("item"));
+  shown = Math.max(shown, place + 1);
+  draw();
+  const wanted = place >= 0 && document.getElementById(`item-${wish.get("item")}`);
+  if (wanted) { wanted.open = true; wanted.scrollIntoView(); }
+}
+
+follow();
+if (field("figure")) drawFigure();
 document.documentElement.dataset.ready = "true";

@@ -1,16 +1,16 @@
 """Read predictions, from a run of ours or from anyone, and hold them against the benchmark."""
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from reelbench.benchmark import Benchmark, BenchmarkError
+from reelbench.benchmark import Benchmark, BenchmarkError, tidy_line
 from reelbench.errors import ReelbenchError
 from reelbench.evaluate.parse import parse_answer
 from reelbench.evaluate.vote import Answer, majority
+from reelbench.item_rules import decode_strictly
 from reelbench.items import Item, Problem, shown
 from reelbench.models.base import STATUSES
 
@@ -19,10 +19,12 @@ Asked = tuple[str, str]  # model and condition
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one item under one model and condition."""
+    """What became of one item under one model and condition, over all option orders."""
 
     answer: Answer | None
     statuses: tuple[str, ...]  # one per order
+    replies: tuple[str, ...]  # what was said in each order, or why nothing was
+    unread: int  # orders whose reply holds no answer that we can read
 
 
 def read_predictions(path: Path, benchmark: Benchmark) -> dict[Asked, dict[str, Outcome]]:
@@ -45,29 +47,32 @@ def read_predictions(path: Path, benchmark: Benchmark) -> dict[Asked, dict[str, 
                 faults.append(Problem("DUPLICATE", "id", same, "one row each"))
             orders[row.get("order", 0)] = row
         problems += [replace(fault, file=str(path), line=number) for fault in faults]
+    if not rows and not problems:
+        problems = [Problem("NO_PREDICTIONS", "file", "nothing", "at least one line", str(path))]
     if problems:
         raise BenchmarkError(problems)
     return {
         asked: {item_id: _outcome(items[item_id], orders) for item_id, orders in by_item.items()}
-        for asked, by_item in rows.items()
+        for asked, by_item in sorted(rows.items())
     }
 
 
 def _rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Any]]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                content, _ = tidy_line(line, number)
+                if not content:
+                    continue
+                row, faults = decode_strictly(content)
+                problems += [replace(fault, file=str(path), line=number) for fault in faults]
+                if not faults:
+                    yield number, row
     except FileNotFoundError:
-        raise ReelbenchError(f"{path} does not exist: name a file of predictions.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ReelbenchError(f"{path} cannot be read as UTF-8 text: {error}.") from None
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            yield number, json.loads(line)
-        except ValueError as error:
-            problem = Problem("NOT_JSON", "line", f"{shown(line)} ({error})", "one JSON object")
-            problems.append(replace(problem, file=str(path), line=number))
+        raise ReelbenchError(
+            f"{path} does not exist: name a file of predictions, or run the run again if it was "
+            "stopped before it wrote them."
+        ) from None
 
 
 def _faults(row: Any, items: Mapping[str, Item]) -> Iterator[Problem]:
@@ -94,14 +99,22 @@ def _answer_faults(row: Mapping[str, Any], item: Item) -> Iterator[Problem]:
         yield Problem("MISSING_FIELD", "parsed", "nothing", "parsed or response")
     parsed = row.get("parsed")
     if parsed is not None and not (
-        isinstance(parsed, list) and all(isinstance(p, str) and p in item.letters for p in parsed)
+        isinstance(parsed, list) and all(letter in list(item.letters) for letter in parsed)
     ):
         expected = f"a list of letters among {item.letters}, or null"
+        yield Problem("BAD_FIELD", "parsed", shown(parsed), expected)
+    elif parsed and len(parsed) > 1 and item.kind != "multi":
+        expected = f"one letter for kind {item.kind}"
         yield Problem("BAD_FIELD", "parsed", shown(parsed), expected)
     if not isinstance(row.get("response"), str | None):
         yield Problem("BAD_FIELD", "response", shown(row["response"]), "text or null")
     order = row.get("permutation")
-    if order is not None and sorted(order) != list(range(len(item.options))):
+    places = list(range(len(item.options)))
+    if order is not None and not (
+        isinstance(order, list)
+        and all(type(place) is int for place in order)
+        and sorted(order) == places
+    ):
         expected = f"the numbers 0 to {len(item.options) - 1} in some order"
         yield Problem("BAD_FIELD", "permutation", shown(order), expected)
 
@@ -109,7 +122,20 @@ def _answer_faults(row: Mapping[str, Any], item: Item) -> Iterator[Problem]:
 def _outcome(item: Item, orders: Mapping[int, Mapping[str, Any]]) -> Outcome:
     rows = [orders[number] for number in sorted(orders)]
     answers = [_answer(item, row) for row in rows]
-    return Outcome(majority(answers), tuple(row.get("status", "ok") for row in rows))
+    ok = [row.get("status", "ok") == "ok" for row in rows]
+    unread = sum(fine and answer is None for fine, answer in zip(ok, answers, strict=True))
+    return Outcome(
+        answer=majority(answers),
+        statuses=tuple(row.get("status", "ok") for row in rows),
+        replies=tuple(map(_reply, rows)),
+        unread=0 if item.kind == "open" else unread,
+    )
+
+
+def _reply(row: Mapping[str, Any]) -> str:
+    if row.get("status", "ok") != "ok":
+        return f"{row['status']}: {row.get('error') or 'no reason given'}"
+    return row.get("response") or ", ".join(row.get("parsed") or ()) or "(empty)"
 
 
 def _answer(item: Item, row: Mapping[str, Any]) -> Answer | None:

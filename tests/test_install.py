@@ -1,6 +1,7 @@
 """The core stays light, and what is locked is locked whole."""
 
 import re
+import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -52,6 +53,20 @@ def test_every_locked_package_has_hashes_and_no_address(path: Path) -> None:
     assert all("--hash=sha256:" in block for block in blocks)
     assert "://" not in text
     assert "index-url" not in text
+
+
+def test_no_source_file_is_left_out_of_the_repository() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "src"], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("this is not a git checkout")
+    here = {
+        str(path.relative_to(REPOSITORY))
+        for path in (REPOSITORY / "src").rglob("*")
+        if path.is_file()
+    }
+    assert {path for path in here if "__pycache__" not in path} <= set(listed.stdout.splitlines())
 
 
 def test_there_is_a_lock_for_every_extra() -> None:

@@ -13,7 +13,8 @@ from typing import Any
 _CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _ENOUGH_DISK = 2e9  # bytes; the demo and its report need a hundredth of it
 
-# What each extra is for, in words; its packages are read from the installed metadata.
+# What each extra is for, in words; its packages are read from the installed metadata. No command
+# of this version needs any of them.
 EXTRAS = {
     "annotate": "label clips: faces, shots, speech, text on screen",
     "hf": "run local transformers models",
@@ -32,7 +33,7 @@ class Check:
     name: str
     present: bool
     found: str
-    remedy: str = ""
+    remedy: str = ""  # how to get it; shown where it is absent
     needed: bool = False
 
     @property
@@ -42,7 +43,12 @@ class Check:
 
     def to_record(self) -> dict[str, Any]:
         """Return the check as plain data."""
-        return asdict(self) | {"verdict": self.word}
+        return asdict(self) | {"verdict": self.word, "remedy": self.advice}
+
+    @property
+    def advice(self) -> str:
+        """What to do about it, if anything."""
+        return "" if self.present else self.remedy
 
 
 def examine() -> list[Check]:
@@ -52,7 +58,7 @@ def examine() -> list[Check]:
 
 def _python() -> Iterator[Check]:
     version = platform.python_version()
-    yield Check("python", sys.version_info >= (3, 11), version, "install Python 3.11", needed=True)
+    yield Check("python", sys.version_info >= (3, 11), version, "install Python 3.11", True)
     own = metadata.version("reelbench")
     yield Check("reelbench", True, own, needed=True)
 
@@ -95,9 +101,8 @@ def _extras() -> Iterator[Check]:
     for extra, purpose in EXTRAS.items():
         checks = [_package(name, "", needed=False) for name in _packages(extra)]
         lacking = [check.name for check in checks if not check.present]
-        found = f"{purpose}" if not lacking else f"{purpose} (lacks {', '.join(lacking)})"
-        remedy = f"pip install 'reelbench[{extra}]'" if lacking else ""
-        yield Check(f"[{extra}]", not lacking, found, remedy)
+        found = f"{purpose}; nothing needs it yet"
+        yield Check(f"[{extra}]", not lacking, found, f"pip install 'reelbench[{extra}]'")
 
 
 def _machine() -> Iterator[Check]:
@@ -106,8 +111,7 @@ def _machine() -> Iterator[Check]:
         "chromium",
         browser is not None,
         browser or "not found: only our own tests need it",
-        "" if browser else "apt-get install chromium",
+        "apt-get install chromium",
     )
     free = shutil.disk_usage(os.getcwd()).free
-    room = free >= _ENOUGH_DISK
-    yield Check("disk", room, f"{free / 1e9:.1f} GB free here", "" if room else "free some space")
+    yield Check("disk", free >= _ENOUGH_DISK, f"{free / 1e9:.1f} GB free here", "free some space")

@@ -33,6 +33,12 @@ HEAVY = {
 }
 
 
+def wait_until(condition: Callable[[], bool], limit: float = 60.0) -> None:
+    deadline = time.monotonic() + limit
+    while not condition():
+        assert time.monotonic() < deadline
+
+
 class TestHelp:
     def test_it_lists_every_command(self) -> None:
         done = reelbench("--help")
@@ -100,12 +106,44 @@ class TestDemo:
         first = "benchmark/media/scene-01.mp4"
         assert (tmp_path / "a" / first).read_bytes() == (small_demo / first).read_bytes()
 
-    def test_another_seed_makes_another_world_in_the_same_folder(self, own_demo: Path) -> None:
-        video = own_demo / "benchmark" / "media" / "scene-01.mp4"
-        before = video.read_bytes()
-        done = reelbench("demo", "--videos", 6, "--seed", 5, "--out", own_demo)
-        assert done.returncode == 0
-        assert video.read_bytes() != before
+    def test_nothing_else_is_overwritten(self, own_demo: Path, save: Save) -> None:
+        for words in (["--seed", "5", "--out", own_demo], ["--out", save(make_item(1)).parent]):
+            done = reelbench("demo", "--videos", 2, *words)
+            assert done.returncode == 2
+            assert "name another folder" in done.stderr
+
+    def test_fewer_videos_leave_none_behind(self, own_demo: Path) -> None:
+        assert reelbench("demo", "--videos", 2, "--out", own_demo).returncode == 0
+        assert len(list((own_demo / "benchmark" / "media").iterdir())) == 2
+
+    def test_a_damaged_video_is_made_again(self, own_demo: Path) -> None:
+        video = own_demo / "benchmark" / "media" / "scene-02.mp4"
+        whole = video.read_bytes()
+        video.write_bytes(whole[:-1000])
+        assert reelbench("demo", "--videos", 6, "--out", own_demo).returncode == 0
+        assert video.read_bytes() == whole
+
+    def test_kill_9_leaves_no_process_and_no_harm(self, small_demo: Path, tmp_path: Path) -> None:
+        command = [
+            sys.executable,
+            "-m",
+            "reelbench",
+            "demo",
+            "--videos",
+            "6",
+            "--out",
+            str(tmp_path),
+        ]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        media = tmp_path / "benchmark" / "media"
+        wait_until(lambda: media.exists() and len(list(media.iterdir())) >= 2)
+        process.kill()
+        # The pipe ends when the last process that holds it does.
+        process.communicate(timeout=30)
+        assert reelbench("demo", "--videos", 6, "--out", tmp_path).returncode == 0
+        for name in ("benchmark/items.jsonl", "run/scores.json"):
+            assert (tmp_path / name).read_bytes() == (small_demo / name).read_bytes()
+        assert len(list(media.iterdir())) == 6
 
     def test_ctrl_c_leaves_no_half_written_file(self, tmp_path: Path) -> None:
         command = [sys.executable, "-m", "reelbench", "demo", "--out", str(tmp_path / "demo")]
@@ -113,9 +151,7 @@ class TestDemo:
             command, stderr=subprocess.PIPE, text=True, start_new_session=True
         )
         media = tmp_path / "demo" / "benchmark" / "media"
-        deadline = time.monotonic() + 60
-        while not (media.exists() and list(media.glob("scene-*.mp4"))):
-            assert time.monotonic() < deadline
+        wait_until(lambda: media.exists() and bool(list(media.glob("scene-*.mp4"))))
         os.killpg(process.pid, signal.SIGINT)
         _, talk = process.communicate(timeout=60)
         assert process.returncode == 130
@@ -157,7 +193,7 @@ class TestLint:
         assert everything.count("MULTI_1_ANSWER") == 30
 
     def test_fix(self, save: Save) -> None:
-        root = save(make_item(1, reference="barking"))
+        root = save(make_item(1, reference="a dog is barking"))
         done = reelbench("lint", root, "--no-media", "--fix", "--fail-on", "low")
         assert done.returncode == 0
         assert "Aligned 1 line" in done.stderr
@@ -199,10 +235,105 @@ class TestRunScoreReport:
             == json.loads(written)
         )
 
+    def test_a_foreign_file_does_not_touch_the_run(self, own_demo: Path, tmp_path: Path) -> None:
+        written = (own_demo / "run" / "scores.json").read_bytes()
+        (tmp_path / "p.jsonl").write_text('{"id": "demo-001", "parsed": ["A"]}\n')
+        done = reelbench("score", own_demo / "run", "--predictions", tmp_path / "p.jsonl")
+        assert done.returncode == 2
+        done = reelbench(
+            "score", "--benchmark", own_demo / "benchmark", "--predictions", tmp_path / "p.jsonl"
+        )
+        assert done.returncode == 0
+        assert "p: 53 not asked" in done.stderr
+        assert (own_demo / "run" / "scores.json").read_bytes() == written
+
+    def test_a_run_that_was_stopped_says_so(self, own_demo: Path) -> None:
+        status = own_demo / "run" / "status.json"
+        status.write_text(status.read_text().replace('"done"', '"running"', 1))
+        status.write_text(json.dumps({"state": "running"}))
+        assert "has not finished" in reelbench("score", own_demo / "run").stderr
+
+    @pytest.mark.parametrize("words", [
+        ["run", "{demo}/benchmark", "--model", "baseline:random", "--out", "{file}"],
+        ["score", "{demo}/run", "--out", "{demo}"],
+        ["report", "{demo}/run", "--out", "{demo}/no/such/page.html"],
+        ["report", "{file}"],
+        ["demo", "--out", "{file}"],
+        ["lint", "{demo}/benchmark/media", "--fix"],
+        ["run", "{demo}/benchmark", "--model", "baseline:random", "--out", "{demo}/benchmark"],
+    ], ids=lambda words: words[0])  # fmt: skip
+    def test_wrong_paths_get_a_sentence(
+        self, words: list[str], small_demo: Path, tmp_path: Path
+    ) -> None:
+        (tmp_path / "file").write_text("x")
+        filled = [word.format(demo=small_demo, file=tmp_path / "file") for word in words]
+        done = reelbench(*filled)
+        assert done.returncode == 2
+        assert "Traceback" not in done.stderr
+        assert done.stderr.splitlines()[-1].startswith(f"reelbench {words[0]}: ")
+
+    def test_a_full_disk_gets_a_sentence(self, small_demo: Path) -> None:
+        with Path("/dev/full").open("w") as full:
+            command = [
+                sys.executable,
+                "-m",
+                "reelbench",
+                "score",
+                str(small_demo / "run"),
+                "--json",
+            ]
+            done = subprocess.run(
+                command, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            )
+        assert done.returncode == 2
+        assert "No space left on device" in done.stderr
+
+    def test_ctrl_c_stops_a_run_at_once_and_it_goes_on(
+        self, small_demo: Path, tmp_path: Path
+    ) -> None:
+        words = [
+            "run",
+            str(small_demo / "benchmark"),
+            "--model",
+            "baseline:pixels",
+            "--out",
+            str(tmp_path / "r"),
+        ]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "reelbench", *words], stderr=subprocess.PIPE, text=True
+        )
+        status = tmp_path / "r" / "status.json"
+        wait_until(lambda: status.exists())
+        process.send_signal(signal.SIGINT)
+        _, talk = process.communicate(timeout=30)
+        assert process.returncode == 130
+        assert "Nothing is lost" in talk
+        stopped = json.loads(status.read_text())
+        assert stopped["state"] == "stopped"
+        assert stopped["done"] < stopped["total"]
+        assert reelbench(*words[:2], *words[4:]).returncode == 0
+        assert (tmp_path / "r" / "run.json").exists()
+
+    def test_the_seed_of_a_run_stays(self, small_demo: Path, tmp_path: Path) -> None:
+        words = [
+            "run",
+            small_demo / "benchmark",
+            "--model",
+            "baseline:random",
+            "--out",
+            tmp_path / "r",
+        ]
+        reelbench(*words, "--seed", 5)
+        again = reelbench(*words)
+        assert "54 questions: 0 asked now, 54 answered before." in again.stderr
+        assert json.loads((tmp_path / "r" / "run.json").read_text())["seed"] == 5
+        assert "seed 5" in (tmp_path / "r" / "scores.json").read_text()
+        assert reelbench(*words, "--seed", 6).returncode == 2
+
     def test_score_needs_something_to_score(self) -> None:
         done = reelbench("score")
         assert done.returncode == 2
-        assert "Name a run's folder" in done.stderr
+        assert "Name either a run's folder" in done.stderr
 
     def test_a_run_is_moved_together_with_its_benchmark(
         self, own_demo: Path, tmp_path: Path

@@ -4,9 +4,13 @@ The list below is data, so that ``reelbench --help`` imports no command and answ
 """
 
 import argparse
+import io
+import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import NoReturn
 
 from reelbench import __version__
 from reelbench.errors import ReelbenchError
@@ -32,23 +36,47 @@ data goes to standard output, talk and progress to standard error
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # rather than fail at a foreign letter
+    signal.signal(signal.SIGTERM, _stop)
     parser = _parser(words)
     options = parser.parse_args(words)
     if options.command is None:
         parser.print_help()
         return 2
     try:
-        return int(options.main(options))
-    except ReelbenchError as error:
-        print(f"reelbench {options.command}: {error}", file=sys.stderr)  # noqa: T201
-        return 2
+        status = int(options.main(options))
+        sys.stdout.flush()
+    except (ReelbenchError, BrokenPipeError, OSError) as error:
+        return _failed(options.command, error)
     except KeyboardInterrupt:
-        print("\nStopped.", file=sys.stderr)  # noqa: T201
+        _say("\nStopped.")
         return 130
-    except BrokenPipeError:
+    return status
+
+
+def _stop(*_: object) -> NoReturn:
+    """Take a polite request to end as Ctrl-C."""
+    raise KeyboardInterrupt
+
+
+def _failed(command: str, error: Exception) -> int:
+    """Say in a sentence what went wrong outside of us."""
+    if isinstance(error, BrokenPipeError):
         # The reader went away, as `| head` does; do not fail again when Python flushes at exit.
-        sys.stdout = open("/dev/null", "w")  # noqa: SIM115
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
+    if isinstance(error, OSError):
+        where = f"{error.filename2 or error.filename}: " if error.filename else ""
+        _say(f"reelbench {command}: {where}{error.strerror or error}.")
+        return 2
+    _say(f"reelbench {command}: {error}")
+    return 2
+
+
+def _say(text: str) -> None:
+    if sys.stderr is not None:
+        print(text, file=sys.stderr)  # noqa: T201
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:

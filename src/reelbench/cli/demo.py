@@ -5,7 +5,8 @@ import time
 from pathlib import Path
 
 from reelbench.cli.lint import put_report
-from reelbench.cli.say import put_scores, tell
+from reelbench.cli.run import tell_failures
+from reelbench.cli.say import command, put_scores, tell
 
 BASELINES = ("baseline:random", "baseline:longest-option", "baseline:pixels")
 
@@ -19,7 +20,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--videos", type=_count, default=24, help="how many videos to make (default: 24)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="another seed, another world")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="another seed, another world (default: 0)"
+    )
 
 
 def _count(text: str) -> int:
@@ -31,10 +34,11 @@ def _count(text: str) -> int:
 def main(options: argparse.Namespace) -> int:
     """Make, lint, run, score and report."""
     from reelbench.benchmark import Benchmark
-    from reelbench.cli.run import finish
     from reelbench.evaluate.run import run_benchmark
     from reelbench.make.lint import lint_benchmark
     from reelbench.recipes.demo.recipe import make_demo
+    from reelbench.report.report import report_run
+    from reelbench.score.score import score_run
 
     began = time.monotonic()
     root, out = options.out / "benchmark", options.out / "run"
@@ -42,17 +46,17 @@ def main(options: argparse.Namespace) -> int:
     make_demo(root, options.videos, options.seed)
     benchmark = Benchmark.load(root)
     tell(f"Checking {len(benchmark.items)} items ...")
-    report = lint_benchmark(root)
-    put_report(report, most=5)
+    put_report(lint_benchmark(root), most=5)
     tell(f"Asking {len(BASELINES)} baselines ...")
     state = run_benchmark(benchmark, BASELINES, out, options.seed)
-    scores = finish(benchmark, out, options.seed)
-    put_scores(scores)
+    put_scores(score_run(benchmark, out))
+    report_run(benchmark, out)
+    tell_failures(state, out)
     tell(
         f"\nDone in {time.monotonic() - began:.0f} s. Open {out / 'report.html'} in a browser.\n"
-        f"What next:\n"
-        f"  reelbench lint {root}\n"
-        f"  reelbench run {root} --model baseline:random --out my-run\n"
-        f"  docs/make.md tells how to make a benchmark of your own."
+        "What next:\n"
+        f"  {command('lint', root)}\n"
+        f"  {command('run', root, '--model', 'baseline:random', '--out', 'my-run')}\n"
+        "The page `Make a new benchmark` of the docs tells how to make one of your own."
     )
     return 1 if state.failures else 0

@@ -20,6 +20,6 @@ def main(options: argparse.Namespace) -> int:
     if options.json:
         put(pretty_json([check.to_record() for check in checks]).rstrip("\n"))
     else:
-        rows = [(check.word, check.name, check.found, check.remedy) for check in checks]
+        rows = [(check.word, check.name, check.found, check.advice) for check in checks]
         put_table(("", "what", "found", "how to get it"), rows)
     return 1 if any(check.needed and not check.present for check in checks) else 0

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reelbench.cli.say import put, put_table, tell
+from reelbench.cli.say import counted, put, put_table, tell
 
 if TYPE_CHECKING:
     from reelbench.make.lint import LintReport
@@ -44,7 +44,8 @@ def main(options: argparse.Namespace) -> int:
 
     if options.fix:
         changed = fix(options.benchmark)
-        tell(f"Aligned {changed} line{'s' if changed != 1 else ''} of {options.benchmark}.")
+        done = f"Aligned {counted(changed, 'line')}" if changed else "Nothing to align in"
+        tell(f"{done} {'of ' if changed else ''}{options.benchmark}.")
     report = lint_benchmark(options.benchmark, check_media=not options.no_media)
     if options.json:
         put(pretty_json(report.to_record()).rstrip("\n"))
@@ -71,11 +72,8 @@ def put_report(report: "LintReport", most: int) -> None:
             put(f"{tag}: {count - most} more (--most 0 shows all)")
     for line in _figures(report):
         put(line)
-    number = len(report.findings)
-    put(
-        f"{report.items:,} items, {report.media:,} media, "
-        f"{number or 'no'} finding{'s' if number != 1 else ''}"
-    )
+    found = counted(len(report.findings), "finding") if report.findings else "no findings"
+    put(f"{counted(report.items, 'item')}, {report.media:,} media, {found}")
 
 
 def _figures(report: "LintReport") -> list[str]:
@@ -90,7 +88,13 @@ def _figures(report: "LintReport") -> list[str]:
         lines.append(
             f"pick the {word} option: {bet['accuracy']:.1%} right, chance {bet['chance']:.1%}"
         )
-    yes_no = report.figures["yes_no"]
-    if yes_no:
-        lines.append(f"yes/no: {yes_no['yes']} yes, {yes_no['no']} no")
+    numbers = report.figures["key_numbers"]
+    if numbers:
+        lines.append(
+            f"pick the {numbers['best']} number: {numbers['accuracy']:.1%} of "
+            f"{counted(numbers['items'], 'item')} right, p = {numbers['p']:.2g}"
+        )
+    sides = {k: v for k, v in (report.figures["yes_no"] or {}).items() if k != "p"}
+    if sides:
+        lines.append("yes/no: " + ", ".join(f"{count} {side}" for side, count in sides.items()))
     return lines

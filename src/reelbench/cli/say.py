@@ -1,13 +1,17 @@
 """How commands talk: data on stdout, everything else on stderr."""
 
+import shlex
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 
 def tell(text: str = "") -> None:
     """Say something to the person; it never mixes with data."""
-    print(text, file=sys.stderr, flush=True)  # noqa: T201
+    if sys.stderr is not None:
+        print(text, file=sys.stderr, flush=True)  # noqa: T201
 
 
 def put(text: str) -> None:
@@ -17,14 +21,22 @@ def put(text: str) -> None:
 
 def put_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Write a table with aligned columns that also reads well when piped."""
-    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
-    for row in (headings, *rows):
+    shown = [[printable(cell) for cell in row] for row in (headings, *rows)]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    for row in shown:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
         put("  ".join(cells).rstrip())
 
 
+def printable(text: str) -> str:
+    """Spell out what a terminal would obey instead of show."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def put_scores(scores: Mapping[str, Any]) -> None:
-    """Write the leaderboard of a ``scores.json``."""
+    """Write the leaderboard of a ``scores.json``, and what has no answer."""
+    from reelbench.score.score import unanswered_in_words
+
     rows = [
         (
             row["model"],
@@ -37,3 +49,27 @@ def put_scores(scores: Mapping[str, Any]) -> None:
     ]
     rows.append(("chance", "", f"{scores['chance']['accuracy']:.1%}", "", ""))
     put_table(("model", "condition", "accuracy", "95% interval", "answered"), rows)
+    for row in scores["results"]:
+        words = unanswered_in_words(row)
+        if words:
+            tell(f"{printable(row['model'])}: {words}")
+
+
+def counted(number: int, thing: str) -> str:
+    """Write a number of things, one or many."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def command(*words: object) -> str:
+    """Spell a command of ours as it works in this shell, to be copied."""
+    program = "reelbench" if shutil.which("reelbench") else _own_program()
+    return " ".join([program, *(shlex.quote(str(word)) for word in words)])
+
+
+def _own_program() -> str:
+    beside = Path(sys.executable).with_name("reelbench")
+    return (
+        shlex.quote(str(beside))
+        if beside.exists()
+        else f"{shlex.quote(sys.executable)} -m reelbench"
+    )

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from reelbench.cli.say import put, put_scores
+from reelbench.cli.say import put, put_scores, tell
 from reelbench.errors import ReelbenchError
 
 
@@ -17,33 +17,42 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", type=Path, nargs="?", help="a run's folder")
     parser.add_argument("--benchmark", type=Path, help="the benchmark's folder, if it has moved")
     parser.add_argument("--predictions", type=Path, help="anyone's predictions, one JSON a line")
-    parser.add_argument("--out", type=Path, help="where to write scores.json")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the intervals")
-    parser.add_argument("--json", action="store_true", help="print scores.json instead of a table")
+    parser.add_argument(
+        "--out", type=Path, help="where to write the scores (default: scores.json of the run)"
+    )
+    parser.add_argument("--seed", type=int, help="seed of the intervals (default: the run's, or 0)")
+    parser.add_argument("--json", action="store_true", help="print the scores as JSON")
 
 
 def main(options: argparse.Namespace) -> int:
     """Score predictions and print the table."""
     from reelbench.benchmark import Benchmark
-    from reelbench.evaluate.run import benchmark_of, read_run
+    from reelbench.evaluate.run import benchmark_of, is_finished, read_run
     from reelbench.files import pretty_json, write_atomically
     from reelbench.score.score import score_predictions
 
-    predictions, out = options.predictions, options.out
-    if options.run:
-        benchmark = benchmark_of(options.run, read_run(options.run), options.benchmark)
-        predictions = predictions or options.run / "predictions.jsonl"
-        out = out or options.run / "scores.json"
-    elif options.benchmark and predictions:
+    predictions, out, seed = options.predictions, options.out, options.seed
+    if options.run and predictions is None:
+        run = read_run(options.run)
+        benchmark = benchmark_of(options.run, run, options.benchmark)
+        predictions = options.run / "predictions.jsonl"
+        if not is_finished(options.run):
+            tell(
+                f"{options.run} has not finished: run it again to bring its predictions up to date."
+            )
+        if seed in (None, run["seed"]) and not options.json:
+            out = out or options.run / "scores.json"
+        seed = run["seed"] if seed is None else seed
+    elif options.benchmark and predictions and not options.run:
         benchmark = Benchmark.load(options.benchmark)
     else:
-        raise ReelbenchError("Name a run's folder, or both --benchmark and --predictions.")
-    scores = score_predictions(benchmark, predictions, options.seed)
-    if out:
-        write_atomically(out, pretty_json(scores))
+        raise ReelbenchError("Name either a run's folder, or both --benchmark and --predictions.")
+    scores = score_predictions(benchmark, predictions, seed or 0)
     if options.json:
         put(pretty_json(scores).rstrip("\n"))
     else:
         put_scores(scores)
-        put(f"{scores['policy']}; interval: {scores['interval']}")
+        tell(f"Here {scores['policy']}. Interval: {scores['interval']}.")
+    if out:
+        write_atomically(out, pretty_json(scores))
     return 0

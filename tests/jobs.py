@@ -1,0 +1,33 @@
+"""What tests ask workers to do. A module of its own, for a worker must be able to import it."""
+
+import os
+import signal
+import threading
+
+from reelbench.workers import GIGABYTE
+
+
+def double(number: int) -> int:
+    return 2 * number
+
+
+def fail(text: str) -> None:
+    raise ValueError(text)
+
+
+def hang() -> None:
+    threading.Event().wait()
+
+
+def die(sign: int) -> None:
+    os.kill(os.getpid(), sign)
+
+
+def eat() -> int:
+    return len(bytearray(3 * GIGABYTE))
+
+
+def stall_or_double(number: int) -> int:
+    if number == 3:
+        die(signal.SIGKILL)
+    return 2 * number

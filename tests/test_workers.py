@@ -1,0 +1,75 @@
+"""What hangs, dies or eats memory costs one job."""
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from jobs import die, double, eat, fail, hang, stall_or_double
+
+from reelbench.workers import GIGABYTE, WorkerError, WorkerPool, each_in_a_process
+
+
+@pytest.fixture
+def pool() -> WorkerPool:
+    return WorkerPool(1, memory=2 * GIGABYTE)
+
+
+def test_results_and_exceptions_come_back(pool: WorkerPool) -> None:
+    assert pool.call(double, 21, limit=30) == 42
+    with pytest.raises(ValueError, match="on purpose"):
+        pool.call(fail, "on purpose", limit=30)
+    assert pool.call(double, 4, limit=30) == 8
+
+
+@pytest.mark.parametrize(("work", "args", "words"), [
+    (hang, (), "took over 0.5 s"),
+    (die, (signal.SIGSEGV,), "crashed \\(SIGSEGV\\)"),
+    (die, (signal.SIGKILL,), "crashed \\(SIGKILL\\)"),
+    (os._exit, (7,), "crashed \\(exit status 7\\)"),
+    (eat, (), "needs over 2 GB of memory"),
+])  # fmt: skip
+def test_a_lost_worker_costs_one_job(
+    pool: WorkerPool, work: object, args: tuple[object, ...], words: str
+) -> None:
+    pool.call(double, 1, limit=30)  # so that the limit is not spent on starting
+    with pytest.raises(WorkerError, match=words):
+        pool.call(work, *args, limit=0.5 if work is hang else 30)
+    assert pool.call(double, 5, limit=30) == 10
+
+
+def test_results_come_in_the_order_of_the_jobs() -> None:
+    assert list(each_in_a_process(double, [(n,) for n in range(9)], limit=60)) == [
+        2 * n for n in range(9)
+    ]
+
+
+def test_a_job_that_dies_is_told_and_the_others_are_not_waited_for() -> None:
+    results = each_in_a_process(stall_or_double, [(n,) for n in range(6)], limit=60)
+    assert [next(results) for _ in range(3)] == [0, 2, 4]
+    with pytest.raises(WorkerError, match="SIGKILL"):
+        next(results)
+
+
+def test_closing_ends_what_is_at_work(pool: WorkerPool) -> None:
+    pool.call(double, 1, limit=30)
+    errors: list[BaseException] = []
+
+    def wait_for_ever() -> None:
+        try:
+            pool.call(hang, limit=600)
+        except WorkerError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=wait_for_ever)
+    thread.start()
+    (worker,) = pool._workers
+    deadline = time.monotonic() + 30
+    while Path(f"/proc/{worker.process.pid}/wchan").exists() and not pool._idle.empty():
+        assert time.monotonic() < deadline
+    pool.close()
+    thread.join(30)
+    assert not thread.is_alive()
+    assert len(errors) == 1

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,14 @@ from support import reelbench
 from reelbench.benchmark import items_text
 from reelbench.items import Item
 from reelbench.manifest import Manifest
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give the whole test run one cache of its own; the workers inherit it."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        folder = tempfile.mkdtemp(prefix="reelbench-test-cache-")
+        os.environ["REELBENCH_CACHE"] = folder
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 @pytest.fixture

@@ -1,24 +1,16 @@
 """From an item to a request: which question, in which order, with which frames, under which key."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from io import BytesIO
-from pathlib import Path
+from dataclasses import asdict, dataclass
 from typing import Any
-
-from PIL import Image
 
 from reelbench.benchmark import Benchmark
 from reelbench.evaluate.condition import Condition, option_order
 from reelbench.evaluate.prompt import PromptSet
 from reelbench.files import digest_of
 from reelbench.items import Item, Media
-from reelbench.media.decode import frames_at
-from reelbench.media.errors import MediaError
-from reelbench.media.probe import probe
+from reelbench.media.frames import Wish, frames_of
 from reelbench.models.base import ChatModel, Message, Part, Picture, Request, Text
-
-_JPEG_QUALITY = 90
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,30 +71,32 @@ def _key(
     if model.draws:
         content["draw"] = [seed, item.id]
     if model.sees:
-        content["media"] = [[digests[m.path], m.start, m.end] for m in item.media]
-        content["frames"] = [condition.sampling.text, condition.timestamps, _JPEG_QUALITY]
+        content["media"] = [digests[media.path] for media in item.media]
+        content["frames"] = [asdict(wish_for(media, item, condition)) for media in item.media]
+        content["timestamps"] = condition.timestamps
     return digest_of(content)
 
 
-def frames_of(benchmark: Benchmark, media: Sequence[Media], condition: Condition) -> list[Part]:
-    """Decode the frames of an item's media as the parts of a message."""
+def wish_for(media: Media, item: Item, condition: Condition) -> Wish:
+    """What a condition asks to see of one of an item's media."""
+    return Wish(
+        sampling=condition.sampling.text,
+        start=media.start,
+        end=media.end,
+        evidence=item.evidence if condition.sampling.evidence else (),
+        shared_by=len(item.media),
+    )
+
+
+def frames_for(benchmark: Benchmark, item: Item, condition: Condition) -> list[Part]:
+    """Return the frames of an item's media as the parts of a message."""
     parts: list[Part] = []
-    for number, medium in enumerate(media, 1):
-        if len(media) > 1:
+    for number, media in enumerate(item.media, 1):
+        if len(item.media) > 1:
             parts.append(Text(f"Video {number}:"))
-        for picture in _pictures(benchmark.media_file(medium), medium, condition):
+        clip = frames_of(benchmark.media_file(media), wish_for(media, item, condition))
+        for picture in clip.pictures:
             if condition.timestamps:
                 parts.append(Text(f"{picture.time:.1f} s"))
-            parts.append(picture)
+            parts.append(Picture(picture.data, clip.media_type, picture.time))
     return parts
-
-
-def _pictures(path: Path, media: Media, condition: Condition) -> Iterator[Picture]:
-    duration = probe(path).duration
-    start, end = media.start or 0.0, duration if media.end is None else min(media.end, duration)
-    if start >= end:
-        raise MediaError(path, f"ends at {duration:.2f} s, before the item's start at {start} s")
-    for frame in frames_at(path, condition.sampling.times(start, end)):
-        data = BytesIO()
-        Image.fromarray(frame.image).save(data, "JPEG", quality=_JPEG_QUALITY)
-        yield Picture(data.getvalue(), "image/jpeg", frame.time)

@@ -22,14 +22,15 @@ import av
 from reelbench import __version__
 from reelbench.benchmark import ITEMS_FILE, Benchmark
 from reelbench.errors import ReelbenchError
-from reelbench.evaluate.ask import Ask, frames_of, plan
+from reelbench.evaluate.ask import Ask, frames_for, plan
 from reelbench.evaluate.condition import Condition
 from reelbench.evaluate.parse import parse_answer
 from reelbench.evaluate.prompt import PromptSet, load_prompts
-from reelbench.files import digest_of, digest_of_file, json_line, pretty_json, write_atomically
+from reelbench.files import digest_of, json_line, pretty_json, write_atomically
 from reelbench.item_rules import LATEST_SECOND
 from reelbench.items import LETTERS
 from reelbench.journal import Journal, open_journal
+from reelbench.media.digests import media_digest
 from reelbench.media.errors import MediaError
 from reelbench.models.base import ChatModel, Part, Response
 from reelbench.models.load import load_model
@@ -173,7 +174,7 @@ def _media_digests(benchmark: Benchmark) -> dict[str, str | None]:
         file = benchmark.root / path
         try:
             # Not a pipe or a device, which would never end.
-            digests[path] = digest_of_file(file) if file.is_file() else None
+            digests[path] = media_digest(file) if file.is_file() else None
         except OSError:
             digests[path] = None
     return digests
@@ -290,7 +291,7 @@ def _frames_for(benchmark: Benchmark, pending: Sequence[Ask]) -> tuple[list[Part
     if seeing is None:
         return [], None
     try:
-        return frames_of(benchmark, seeing.item.media, seeing.condition), None
+        return frames_for(benchmark, seeing.item, seeing.condition), None
     except MediaError as error:
         return [], Response("error", error=str(error))
 

@@ -5,29 +5,27 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import escape
-from PIL import Image
 
 from reelbench import __version__
 from reelbench.benchmark import Benchmark
 from reelbench.evaluate.run import read_run
 from reelbench.files import canonical_json, write_atomically
 from reelbench.items import Item, Span
-from reelbench.media.decode import frames_at
 from reelbench.media.errors import MediaError
-from reelbench.media.probe import probe
+from reelbench.media.frames import Wish, frames_of
+from reelbench.media.safely import probe_safely
 from reelbench.progress import track
 from reelbench.score.predictions import Outcome, read_predictions
 from reelbench.score.score import score_predictions, unanswered_in_words
 
 # Okabe and Ito's colours, which the colour-blind tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
-_FRAMES_PER_VIDEO, _FRAME_WIDTH, _FRAME_QUALITY = 12, 220, 60
+_FRAMES_PER_VIDEO, _FRAME_SIZE, _FRAME_ENCODING = 12, "long:220", "jpeg:60"
 _MOST_FRAMES = 1600  # in one page: about 7 MB; with more videos, each shows fewer
 
 
@@ -160,31 +158,31 @@ def _frames(benchmark: Benchmark) -> dict[str, list[dict[str, Any]]]:
     pictures: dict[str, list[dict[str, Any]]] = {}
     for path in track(sorted(evidence), "Picking frames for the report", len(evidence), "videos"):
         try:
-            times = _moments(probe(benchmark.root / path).duration, evidence[path], most)
-            pictures[path] = [
-                {"time": round(frame.time, 2), "image": _small(frame.image)}
-                for frame in frames_at(benchmark.root / path, times)
-            ]
+            pictures[path] = _pictures(benchmark.root / path, evidence[path], most)
         except MediaError:
             continue  # its questions are listed as failures, with the reason
     return pictures
 
 
+def _pictures(path: Path, evidence: Sequence[Span], most: int) -> list[dict[str, Any]]:
+    duration = probe_safely(path).duration
+    times = ",".join(f"{time:.3f}" for time in _moments(duration, evidence, most))
+    clip = frames_of(path, Wish(f"times:{times}", size=_FRAME_SIZE, encoding=_FRAME_ENCODING))
+    kind = f"data:{clip.media_type};base64,"
+    return [
+        {"time": round(picture.time, 2), "image": kind + base64.b64encode(picture.data).decode()}
+        for picture in clip.pictures
+    ]
+
+
 def _moments(duration: float, evidence: Sequence[Span], most: int) -> list[float]:
     """Spread half of the pictures evenly, and put the others where evidence has none."""
-    times = [(number + 0.5) * duration / (most // 2) for number in range(most // 2)]
+    half = max(1, most // 2)
+    times = [(number + 0.5) * duration / half for number in range(half)]
     for start, end in sorted(evidence, key=lambda span: (span[1] - span[0], span)):
         if len(times) < most and not any(start <= time <= end for time in times):
-            times.append(min((start + end) / 2, duration))
+            times.append(min((start + end) / 2, duration - 0.001))
     return sorted(times)
-
-
-def _small(image: Any) -> str:
-    picture = Image.fromarray(image)
-    picture.thumbnail((_FRAME_WIDTH, _FRAME_WIDTH))
-    data = BytesIO()
-    picture.save(data, "JPEG", quality=_FRAME_QUALITY)
-    return "data:image/jpeg;base64," + base64.b64encode(data.getvalue()).decode()
 
 
 def _figure(scores: Mapping[str, Any], tag: str) -> dict[str, Any]:

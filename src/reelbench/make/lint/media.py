@@ -6,9 +6,9 @@ from pathlib import Path
 
 from reelbench.items import Item
 from reelbench.make.lint.findings import Finding
-from reelbench.media.decode import check_end
 from reelbench.media.errors import MediaError
-from reelbench.media.probe import MediaInfo, probe
+from reelbench.media.probe import MediaInfo
+from reelbench.media.safely import probe_safely
 from reelbench.progress import track
 
 _ROUNDING = 0.1  # seconds: containers and annotators round durations
@@ -36,11 +36,13 @@ def media_findings(root: Path, items: Sequence[tuple[int, Item]]) -> Iterator[Fi
 
 def _open(path: Path) -> MediaInfo | tuple[str, str]:
     try:
-        info = probe(path)
-        check_end(path)  # half a download opens well
+        info = probe_safely(path)
     except MediaError as error:
         missing = error.reason == "no such file"
         return "MISSING_MEDIA" if missing else "UNREADABLE_MEDIA", error.reason
+    if info.is_cut:
+        declared = f"declares {info.declared_duration:.1f} s but ends at {info.duration:.1f} s"
+        return "UNREADABLE_MEDIA", f"{declared}: fetch it again"
     return info
 
 

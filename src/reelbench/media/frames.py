@@ -1,0 +1,193 @@
+"""The frames of a clip, as pictures ready to be sent: decoded once, safely, and kept.
+
+This is the one way from a file to what a model sees. Decoding is done by a worker process with a
+time and memory limit; the result goes into the frame store, from which every later question, model
+and option order is served without opening a decoder.
+"""
+
+import math
+import re
+import threading
+from dataclasses import asdict, dataclass
+from io import BytesIO
+from pathlib import Path
+from weakref import WeakValueDictionary
+
+import av
+import numpy as np
+from PIL import Image as Pillow
+
+from reelbench.errors import ReelbenchError
+from reelbench.files import digest_of
+from reelbench.items import Span
+from reelbench.media.decode import Image, iterate_frames
+from reelbench.media.digests import media_digest
+from reelbench.media.errors import MediaError
+from reelbench.media.probe import MediaInfo, probe
+from reelbench.media.safely import safely
+from reelbench.media.sample import parse_sampling
+from reelbench.media.store import Entry, FrameStore
+from reelbench.media.timeline import frame_times
+
+VERSION = 1  # raise it when a change alters which frames come, or their bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Which frames of a video are wanted, and as what: all of it decides the key."""
+
+    sampling: str
+    start: float | None = None
+    end: float | None = None
+    evidence: tuple[Span, ...] = ()
+    shared_by: int = 1  # media that share the sampling's budget
+    size: str = ""  # "long:768" or "short:360": the side to shrink to; empty for as it is
+    encoding: str = "jpeg:90"  # or "png", "webp": both lossless
+    accept_damage: bool = False  # take what there is of a file that ends early or is damaged
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One encoded frame, the moment it was asked for and when it came on the screen."""
+
+    time: float
+    shown_at: float
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """The frames of a wish, and what one should know about them."""
+
+    pictures: tuple[Picture, ...]
+    media_type: str
+    warnings: tuple[str, ...] = ()
+
+
+def frames_of(path: Path, wish: Wish, store: FrameStore | None = None) -> Clip:
+    """Return the frames of a wish, from the store or decoded now; raise ``MediaError`` else.
+
+    Any number of threads may ask: equal wishes at the same time are decoded once, and a file that
+    failed is not tried again by this process.
+    """
+    store = store or FrameStore()
+    key = _key(path, wish)
+    entry = store.get(key) or _decoded_once(key, path, wish, store)
+    moments = zip(entry.facts["times"], entry.facts["shown_at"], entry.pieces, strict=True)
+    pictures = tuple(Picture(time, shown_at, data) for time, shown_at, data in moments)
+    return Clip(pictures, entry.facts["media_type"], tuple(entry.facts["warnings"]))
+
+
+_guard = threading.Lock()
+_flights: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
+_failures: dict[str, MediaError] = {}
+
+
+def _decoded_once(key: str, path: Path, wish: Wish, store: FrameStore) -> Entry:
+    with _guard:
+        flight = _flights.setdefault(key, threading.Lock())
+    with flight:
+        if key in _failures:
+            raise MediaError(path, _failures[key].reason)
+        entry = store.get(key)  # by who was here before
+        if entry is None:
+            try:
+                entry = safely(_decode, path, wish)
+            except MediaError as error:
+                _failures[key] = error
+                raise
+            store.put(key, entry)
+        return entry
+
+
+def _key(path: Path, wish: Wish) -> str:
+    try:
+        if not path.is_file():
+            raise MediaError(path, "not a file" if path.exists() else "no such file")
+        digest = media_digest(path)
+    except OSError as error:
+        raise MediaError(path, error.strerror or str(error)) from error
+    decoder = [VERSION, av.__version__, ".".join(map(str, av.library_versions["libavcodec"]))]
+    return digest_of([digest, asdict(wish), decoder])
+
+
+def _decode(path: Path, wish: Wish) -> Entry:
+    """Decode and encode, frame by frame, so that memory does not grow with their number."""
+    media_type = _media_type(wish.encoding)
+    info = probe(path)
+    warnings = _check(path, info, wish)
+    times = _times(path, info, wish)
+    asked, shown, pieces = [], [], []
+    for frame in iterate_frames(path, times, skip_damage=wish.accept_damage):
+        asked.append(round(frame.time, 6))
+        shown.append(round(frame.shown_at, 6))
+        pieces.append(encode_picture(resized(frame.image, wish.size), wish.encoding))
+    if not pieces:
+        raise MediaError(path, "none of the frames asked for can be decoded")
+    if len(pieces) < len(times):
+        lacking = len(times) - len(pieces)
+        warnings.append(f"{lacking} of {len(times)} frames are left out, for they are damaged")
+    facts = {"times": asked, "shown_at": shown, "warnings": warnings, "media_type": media_type}
+    return Entry(facts, tuple(pieces))
+
+
+def _check(path: Path, info: MediaInfo, wish: Wish) -> list[str]:
+    if not info.has_video:
+        raise MediaError(path, "no video in it")
+    if not info.is_cut:
+        return []
+    reason = f"declares {info.declared_duration:.1f} s but ends at {info.duration:.1f} s"
+    if not wish.accept_damage:
+        raise MediaError(path, f"{reason}: fetch it again")
+    return [reason]
+
+
+def _times(path: Path, info: MediaInfo, wish: Wish) -> list[float]:
+    if info.is_image:
+        return [0.0]
+    sampling = parse_sampling(wish.sampling).shared_by(wish.shared_by)
+    start, end = wish.start or 0.0, min(math.inf if wish.end is None else wish.end, info.duration)
+    if start >= end:
+        raise MediaError(path, f"ends at {info.duration:.2f} s, before the start at {start} s")
+    spans = sampling.spans(start, end, wish.evidence)
+    times = sampling.times(spans, frame_times(path) if sampling.counts_frames else ())
+    if not times:
+        raise MediaError(path, f"{wish.sampling} leaves no frame of it")
+    return times
+
+
+def resized(image: Image, size: str) -> Image:
+    """Shrink a picture so that its longer or shorter side is of the given length; never grow it."""
+    if not size:
+        return image
+    which, _, length = size.partition(":")
+    if which not in ("long", "short") or not length.isdecimal() or not 1 <= int(length) <= 8192:
+        raise ReelbenchError(f"The size {size!r} is not one we know; write long:768 or short:360.")
+    height, width = image.shape[:2]
+    scale = int(length) / (max if which == "long" else min)(width, height)
+    if scale >= 1:
+        return image
+    shape = (max(1, round(width * scale)), max(1, round(height * scale)))
+    small = Pillow.fromarray(image).resize(shape, Pillow.Resampling.BICUBIC)
+    return np.asarray(small, np.uint8)
+
+
+def _media_type(encoding: str) -> str:
+    if not re.fullmatch(r"jpeg:([1-9]\d?|100)|png|webp", encoding):
+        raise ReelbenchError(
+            f"The encoding {encoding!r} is not one we know; write jpeg:90, png or webp."
+        )
+    return "image/" + encoding.partition(":")[0]
+
+
+def encode_picture(image: Image, encoding: str) -> bytes:
+    """Encode a picture as JPEG of a quality, or without loss as PNG or WebP."""
+    data = BytesIO()
+    picture = Pillow.fromarray(image)
+    if encoding == "png":
+        picture.save(data, "PNG", compress_level=3)
+    elif encoding == "webp":
+        picture.save(data, "WEBP", lossless=True, quality=20, method=2)
+    else:
+        picture.save(data, "JPEG", quality=int(encoding.removeprefix("jpeg:")))
+    return data.getvalue()

@@ -1,0 +1,296 @@
+"""Frames are decoded once, kept, and never believed when damaged."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+from PIL import Image
+from videos import make_video
+
+from reelbench.errors import ReelbenchError
+from reelbench.media import digests, frames
+from reelbench.media.decode import frames_at
+from reelbench.media.errors import MediaError
+from reelbench.media.frames import Clip, Wish, frames_of
+from reelbench.media.store import Entry, FrameStore
+
+
+@pytest.fixture(scope="module")
+def video(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_video(tmp_path_factory.mktemp("v") / "ein Film – 影片.mp4", sound=True)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FrameStore:
+    return FrameStore(tmp_path / "store", limit=10**9)
+
+
+def images(clip: Clip) -> list[np.ndarray]:
+    return [
+        np.asarray(Image.open(BytesIO(picture.data)).convert("RGB")) for picture in clip.pictures
+    ]
+
+
+class TestWishes:
+    @pytest.mark.parametrize("encoding", ["png", "webp"])
+    def test_lossless_is_the_decoded_frame(
+        self, encoding: str, video: Path, store: FrameStore
+    ) -> None:
+        clip = frames_of(video, Wish("times:0.5,3.3", encoding=encoding), store)
+        exact = [frame.image for frame in frames_at(video, [0.5, 3.3])]
+        assert all(np.array_equal(a, b) for a, b in zip(images(clip), exact, strict=True))
+        assert clip.media_type == f"image/{encoding}"
+
+    def test_jpeg_is_near_it_and_smaller(self, video: Path, store: FrameStore) -> None:
+        jpeg = frames_of(video, Wish("times:0.5"), store).pictures[0]
+        png = frames_of(video, Wish("times:0.5", encoding="png"), store).pictures[0]
+        assert len(jpeg.data) < len(png.data)
+        assert (jpeg.time, jpeg.shown_at) == (0.5, 0.48)
+
+    def test_sizes(self, video: Path, store: FrameStore) -> None:
+        shapes = {
+            size: images(frames_of(video, Wish("times:1", size=size), store))[0].shape[:2]
+            for size in ("", "long:160", "short:90", "long:4000")
+        }
+        assert shapes == {
+            "": (180, 320),
+            "long:160": (90, 160),
+            "short:90": (90, 160),
+            "long:4000": (180, 320),
+        }
+
+    def test_windows_and_evidence(self, video: Path, store: FrameStore) -> None:
+        def times(wish: Wish) -> list[float]:
+            return [picture.time for picture in frames_of(video, wish, store).pictures]
+
+        assert times(Wish("uniform:2", 1.0, 3.0)) == [1.5, 2.5]
+        assert times(Wish("uniform:2", 3.0, 99.0)) == [3.25, 3.75]
+        assert times(Wish("uniform:2,evidence=only", evidence=((1.0, 2.0),))) == [1.25, 1.75]
+        assert times(Wish("uniform:4,start", shared_by=2)) == [0.0, 2.0]
+
+    @pytest.mark.parametrize(("wish", "words"), [
+        (Wish("uniform:4", start=50.0), "ends at 4.0"),
+        (Wish("uniform:4,evidence=only"), "leaves no frame"),
+    ])  # fmt: skip
+    def test_nothing_to_see(self, wish: Wish, words: str, video: Path, store: FrameStore) -> None:
+        with pytest.raises(MediaError, match=words):
+            frames_of(video, wish, store)
+
+    @pytest.mark.parametrize(
+        "wish", [Wish("often"), Wish("uniform:1", size="big"), Wish("uniform:1", encoding="bmp")]
+    )
+    def test_wrong_words(self, wish: Wish, video: Path, store: FrameStore) -> None:
+        with pytest.raises(ReelbenchError, match="is not one we know"):
+            frames_of(video, wish, store)
+
+    def test_a_picture_is_one_frame(self, tmp_path: Path, store: FrameStore) -> None:
+        Image.fromarray(np.full((20, 30, 3), 90, np.uint8)).save(tmp_path / "a.png")
+        assert len(frames_of(tmp_path / "a.png", Wish("uniform:16"), store).pictures) == 1
+
+    def test_half_a_download_is_refused_or_taken_with_a_warning(
+        self, tmp_path: Path, store: FrameStore
+    ) -> None:
+        path = make_video(tmp_path / "a.mp4", seconds=8, container={"movflags": "+faststart"})
+        os.truncate(path, path.stat().st_size // 2)
+        with pytest.raises(MediaError, match=r"declares 8\.0 s but ends at .*: fetch it again"):
+            frames_of(path, Wish("uniform:4"), store)
+        clip = frames_of(path, Wish("uniform:4", accept_damage=True), store)
+        assert len(clip.pictures) == 4
+        assert clip.warnings[0].startswith("declares 8.0 s")
+
+    def test_damage_in_the_middle_is_refused_or_left_out_with_a_warning(
+        self, tmp_path: Path, store: FrameStore
+    ) -> None:
+        options = {"preset": "fast", "threads": "1", "g": "25", "sc_threshold": "0", "bf": "0"}
+        path = make_video(tmp_path / "a.mp4", options=options)
+        whole = frames_of(path, Wish("uniform:8"), store)
+        data = bytearray(path.read_bytes())
+        with av.open(str(path)) as container:
+            hit = [p for p in container.demux(video=0) if p.size][30]  # of 100, 25 to a key frame
+            assert hit.pos is not None
+            data[hit.pos + 40 : hit.pos + hit.size] = bytes(hit.size - 40)
+        path.write_bytes(data)
+        with pytest.raises(MediaError, match=r"a\.mp4: damaged at 1\.20 s"):
+            frames_of(path, Wish("uniform:8"), store)
+        clip = frames_of(path, Wish("uniform:8", accept_damage=True), store)
+        assert clip.warnings == ("2 of 8 frames are left out, for they are damaged",)
+        assert clip.pictures == whole.pictures[:2] + whole.pictures[4:]
+
+
+class TestOnce:
+    def test_the_second_time_no_decoder_is_opened(
+        self, video: Path, store: FrameStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        first = frames_of(video, Wish("uniform:4"), store)
+
+        def refuse(*_: object) -> None:
+            raise AssertionError("decoded again")
+
+        monkeypatch.setattr(frames, "safely", refuse)
+        for _ in range(3 * 5 * 4):  # questions, orders, models
+            assert frames_of(video, Wish("uniform:4"), store) == first
+
+    def test_sixty_at_once_are_one_decode(
+        self, video: Path, store: FrameStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        decoded = []
+        plain = frames.safely
+
+        def counting(*args: object) -> object:
+            decoded.append(args)
+            return plain(*args)
+
+        monkeypatch.setattr(frames, "safely", counting)
+        with ThreadPoolExecutor(16) as threads:
+            asked = [threads.submit(frames_of, video, Wish("uniform:8"), store) for _ in range(60)]
+        assert len({clip.result() for clip in asked}) == 1
+        assert len(decoded) == 1
+
+    def test_what_failed_is_not_tried_again(
+        self, store: FrameStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "a.mp4").write_text("no video at all")
+        with pytest.raises(MediaError) as first:
+            frames_of(tmp_path / "a.mp4", Wish("uniform:4"), store)
+        monkeypatch.setattr(frames, "safely", None)
+        with pytest.raises(MediaError) as second:
+            frames_of(tmp_path / "a.mp4", Wish("uniform:4"), store)
+        assert str(second.value) == str(first.value)
+
+    def test_the_same_bytes_under_another_name(
+        self, video: Path, store: FrameStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        first = frames_of(video, Wish("uniform:4"), store)
+        copy = Path(shutil.copy(video, tmp_path / "copy.mp4"))
+        monkeypatch.setattr(frames, "safely", None)
+        assert frames_of(copy, Wish("uniform:4"), store) == first
+
+    def test_other_bytes_under_the_same_name(self, store: FrameStore, tmp_path: Path) -> None:
+        path = make_video(tmp_path / "a.mp4", seconds=1)
+        first = frames_of(path, Wish("uniform:1"), store)
+        make_video(path, seconds=2)
+        assert frames_of(path, Wish("uniform:1"), store) != first
+
+    def test_a_large_file_is_hashed_once(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / "a.bin"
+        path.write_bytes(b"x" * 1000)
+        os.utime(path, (1, 1))
+        digest = digests.media_digest(path)
+        monkeypatch.setattr(digests, "digest_of_file", None)
+        assert digests.media_digest(path) == digest
+
+    def test_a_changed_file_is_hashed_again(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.bin"
+        path.write_bytes(b"x" * 1000)
+        os.utime(path, (1, 1))
+        before = digests.media_digest(path)
+        path.write_bytes(b"y" * 1000)
+        assert digests.media_digest(path) != before
+
+
+class TestStore:
+    entry = Entry({"a": [1, 2.5]}, (b"one", b"", b"three\n\x00"))
+
+    def test_what_is_put_is_got(self, store: FrameStore) -> None:
+        store.put("ab12", self.entry)
+        assert store.get("ab12") == self.entry
+        assert store.get("ab13") is None
+
+    @pytest.mark.parametrize("damage", [
+        lambda data: data[:-1], lambda data: data[:10], lambda data: b"", lambda data: data[:-3] + b"xyz",
+        lambda data: data.replace(b"2.5", b"2.6"), lambda data: data + b"more", lambda data: b"\x00" * len(data),
+    ])  # fmt: skip
+    def test_damage_is_thrown_away(self, store: FrameStore, damage: object) -> None:
+        store.put("ab12", self.entry)
+        path = store.folder / "ab" / "ab12"
+        path.write_bytes(damage(path.read_bytes()))
+        assert store.get("ab12") is None
+        assert not path.exists()
+
+    def test_what_was_not_used_for_longest_goes_first(self, tmp_path: Path) -> None:
+        store = FrameStore(tmp_path / "s", limit=10_000)
+        for number in range(10):
+            store.put(f"{number:02d}", Entry({}, (bytes(1500),)))
+            path = store.folder / f"{number:02d}" / f"{number:02d}"
+            os.utime(path, (time.time() - 1000 + number, time.time() - 1000 + number))
+        assert store.get("00") is not None  # used just now
+        store.trim()
+        left = [
+            number
+            for number in range(10)
+            if (store.folder / f"{number:02d}" / f"{number:02d}").exists()
+        ]
+        assert left == [0, 6, 7, 8, 9]
+        assert sum(path.stat().st_size for path in store.folder.glob("*/*")) <= 9000
+
+    def test_a_killed_writer_leaves_nothing_that_is_believed(self, tmp_path: Path) -> None:
+        program = (
+            "import sys, pathlib\nfrom reelbench.media.store import Entry, FrameStore\n"
+            "store = FrameStore(pathlib.Path(sys.argv[1]), limit=10**9)\n"
+            "for n in range(10**6): store.put(f'{n % 50:04d}', Entry({'n': n}, (bytes(200_000),) * 5))\n"
+        )
+        for delay in (0.05, 0.1, 0.15):
+            process = subprocess.Popen([sys.executable, "-c", program, str(tmp_path / "s")])
+            deadline = time.monotonic() + 30
+            while not list((tmp_path / "s").glob("*/0*")):
+                assert time.monotonic() < deadline
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(delay)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            store = FrameStore(tmp_path / "s", limit=10**9)
+            found = [store.get(f"{n:04d}") for n in range(50)]
+            assert all(entry is None or len(entry.pieces) == 5 for entry in found)
+            assert any(found)
+
+    def test_a_store_that_cannot_be_written_costs_only_time(
+        self, video: Path, tmp_path: Path
+    ) -> None:
+        (tmp_path / "file").write_text("not a folder")
+        store = FrameStore(tmp_path / "file", limit=10**9)
+        assert len(frames_of(video, Wish("uniform:2"), store).pictures) == 2
+
+    def test_two_processes_share_it(self, video: Path, tmp_path: Path) -> None:
+        program = (
+            "import sys, pathlib, json\nfrom reelbench.media.frames import Wish, frames_of\n"
+            "from reelbench.media.store import FrameStore\n"
+            "store = FrameStore(pathlib.Path(sys.argv[2]), limit=10**9)\n"
+            "if __name__ == '__main__':\n"
+            "    clip = frames_of(pathlib.Path(sys.argv[1]), Wish('uniform:8'), store)\n"
+            "    print(json.dumps([len(p.data) for p in clip.pictures]))\n"
+        )
+        (tmp_path / "p.py").write_text(program)
+        command = [sys.executable, str(tmp_path / "p.py"), str(video), str(tmp_path / "s")]
+        both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+        first, second = (json.loads(process.communicate(timeout=60)[0]) for process in both)
+        assert first == second
+        assert len(list((tmp_path / "s").glob("*/*"))) == 1
+
+
+class TestCacheFolder:
+    def test_it_can_be_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("REELBENCH_CACHE", str(tmp_path / "mine"))
+        assert FrameStore().folder == tmp_path / "mine" / "frames"
+
+    def test_a_place_that_is_none(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / "file").touch()
+        monkeypatch.setenv("REELBENCH_CACHE", str(tmp_path / "file"))
+        with pytest.raises(ReelbenchError, match="REELBENCH_CACHE"):
+            FrameStore()
+
+    def test_a_limit_that_is_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("REELBENCH_CACHE_GB", "much")
+        with pytest.raises(ReelbenchError, match="a number of gigabytes"):
+            FrameStore()

@@ -10,7 +10,6 @@ import pytest
 
 from reelbench.media.compose import GAPS, compose
 from reelbench.media.decode import frames_at
-from reelbench.media.errors import MediaError
 from reelbench.media.probe import probe
 from reelbench.media.scene import COLOURS, HEIGHT, WIDTH, Scene
 from reelbench.media.synthesize import SAMPLE_RATE, draw_frame, is_synthesized, play, synthesize
@@ -153,91 +152,3 @@ class TestRendering:
 
     def test_sound_never_clips(self) -> None:
         assert max(np.abs(play(scene)).max() for scene in SCENES[:10]) < 1
-
-
-class TestDecoding:
-    def test_the_frame_on_the_screen(self, rendered: tuple[Scene, Path, Path]) -> None:
-        scene, video, _ = rendered
-        with av.open(str(video)) as container:
-            every = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
-        assert len(every) == scene.duration * 25
-        times = [0.0, 0.02, 0.04, 3.999, 4.0, scene.duration - 0.01, scene.duration + 5]
-        for frame, number in zip(frames_at(video, times), [0, 0, 1, 99, 100, -1, -1], strict=True):
-            assert np.array_equal(frame.image, every[number])
-
-    @pytest.mark.parametrize(("content", "words"), [
-        (None, "no such file"), (b"", "cannot be decoded"), (b"just text" * 99, "cannot be decoded"),
-    ])  # fmt: skip
-    def test_what_is_no_video(self, content: bytes | None, words: str, tmp_path: Path) -> None:
-        path = tmp_path / "konkat:a b.mp4"
-        if content is not None:
-            path.write_bytes(content)
-        for look in (probe, lambda path: frames_at(path, [0.0])):
-            with pytest.raises(MediaError, match=words) as caught:
-                look(path)
-            assert str(path) in str(caught.value)
-
-    def test_half_a_file_is_refused(
-        self, rendered: tuple[Scene, Path, Path], tmp_path: Path
-    ) -> None:
-        _, video, _ = rendered
-        data = video.read_bytes()
-        (tmp_path / "half.mp4").write_bytes(data[: len(data) // 2])
-        assert probe(tmp_path / "half.mp4").duration > 9
-        with pytest.raises(MediaError, match="fetch it again"):
-            frames_at(tmp_path / "half.mp4", [0.0, 9.0])
-
-    def test_a_phone_held_upright(self, rendered: tuple[Scene, Path, Path], tmp_path: Path) -> None:
-        _, video, _ = rendered
-        with av.open(str(video)) as source, av.open(str(tmp_path / "r.mov"), "w") as target:
-            stream = target.add_stream_from_template(source.streams.video[0])
-            stream.set_display_rotation(90) if hasattr(stream, "set_display_rotation") else None
-            for packet in source.demux(video=0):
-                if packet.dts is not None:
-                    packet.stream = stream
-                    target.mux(packet)
-        (plain,) = frames_at(video, [2.0])
-        (turned,) = frames_at(tmp_path / "r.mov", [2.0])
-        assert plain.image.shape == (360, 640, 3)
-        assert turned.image.shape in ((360, 640, 3), (640, 360, 3))
-
-    def test_titles_in_other_encodings(
-        self, rendered: tuple[Scene, Path, Path], tmp_path: Path
-    ) -> None:
-        _, video, _ = rendered
-        with av.open(str(video)) as source, av.open(str(tmp_path / "t.mkv"), "w") as target:
-            target.metadata["title"] = "TITLETITLE"
-            stream = target.add_stream_from_template(source.streams.video[0])
-            for packet in source.demux(video=0):
-                if packet.dts is not None:
-                    packet.stream = stream
-                    target.mux(packet)
-        data = (tmp_path / "t.mkv").read_bytes()
-        (tmp_path / "t.mkv").write_bytes(data.replace(b"TITLETITLE", b"caf\xe9 caf\xe9\xff"))
-        assert probe(tmp_path / "t.mkv").has_video
-
-    def test_a_live_recording_declares_no_duration(
-        self, rendered: tuple[Scene, Path, Path], tmp_path: Path
-    ) -> None:
-        scene, video, _ = rendered
-        with (
-            av.open(str(video)) as source,
-            av.open(str(tmp_path / "l.h264"), "w", format="h264") as target,
-        ):
-            stream = target.add_stream_from_template(source.streams.video[0])
-            for packet in source.demux(video=0):
-                if packet.dts is not None:
-                    packet.stream = stream
-                    target.mux(packet)
-        assert probe(tmp_path / "l.h264").duration == pytest.approx(scene.duration, abs=1.0)
-
-    def test_sound_without_pictures(self, tmp_path: Path) -> None:
-        with av.open(str(tmp_path / "a.wav"), "w") as container:
-            stream = container.add_stream("pcm_s16le", rate=8000, layout="mono")
-            frame = av.AudioFrame.from_ndarray(np.zeros((1, 8000), np.int16), "s16", "mono")
-            frame.sample_rate = 8000
-            container.mux(stream.encode(frame))
-            container.mux(stream.encode(None))
-        assert probe(tmp_path / "a.wav").duration == pytest.approx(1.0)
-        with pytest.raises(MediaError, match="no video in it"):
-            frames_at(tmp_path / "a.wav", [0.0])

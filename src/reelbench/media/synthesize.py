@@ -1,11 +1,8 @@
 """Render a scene as a video with sound: 640x360, H.264 and AAC, and its truth beside it."""
 
-import os
-import tempfile
 from functools import lru_cache
 from pathlib import Path
 
-import av
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as Pillow
@@ -24,25 +21,21 @@ from reelbench.media.scene import (
     SoundKind,
 )
 from reelbench.media.shapes import shape_mask
+from reelbench.media.write import Sound, written
 from reelbench.seeds import seed_for
 
-RENDERER_VERSION = 1  # raise it when a change alters what is drawn or heard
-PARTIAL = ".reelbench-partial-"  # how the names of unfinished videos begin
+RENDERER_VERSION = 2  # raise it when a change alters what is drawn or heard
 SAMPLE_RATE = 32_000
 _WORD_BAND = slice(HEIGHT - 62, HEIGHT - 14)
-_AUDIO_CHUNK = 1024  # what the AAC encoder takes at a time
 
 
 def synthesize(scene: Scene, video: Path, truth: Path) -> None:
     """Write the video of a scene, and then its truth, which vouches for the video's bytes."""
-    handle, partial = tempfile.mkstemp(dir=video.parent, prefix=PARTIAL, suffix=video.suffix)
-    os.close(handle)
-    try:
-        _encode(scene, Path(partial))
-        os.chmod(partial, 0o644)
-        os.replace(partial, video)
-    finally:
-        Path(partial).unlink(missing_ok=True)
+    sound = Sound([play(scene)[None]], SAMPLE_RATE)
+    with written(video, FRAME_RATE, quality=20, sound=sound) as writer:
+        for number in range(scene.duration * FRAME_RATE):
+            time = number / FRAME_RATE
+            writer.show(draw_frame(scene, time), time)
     write_atomically(truth, _truth_text(scene, video))
 
 
@@ -54,27 +47,6 @@ def is_synthesized(scene: Scene, video: Path, truth: Path) -> bool:
 def _truth_text(scene: Scene, video: Path) -> str:
     facts = {"renderer": RENDERER_VERSION, "video_sha256": digest_of_file(video)}
     return pretty_json(scene.truth() | facts)
-
-
-def _encode(scene: Scene, path: Path) -> None:
-    with av.open(f"file:{path}", "w", options={"movflags": "+faststart"}) as container:
-        picture = container.add_stream("libx264", rate=FRAME_RATE)
-        picture.width, picture.height, picture.pix_fmt = WIDTH, HEIGHT, "yuv420p"
-        # One thread, or the bytes would depend on the number of cores.
-        picture.options = {"preset": "veryfast", "crf": "20", "g": "50", "threads": "1"}
-        sound = container.add_stream("aac", rate=SAMPLE_RATE, layout="mono")
-        sound.bit_rate = 64_000
-        for number in range(scene.duration * FRAME_RATE):
-            frame = av.VideoFrame.from_ndarray(draw_frame(scene, number / FRAME_RATE), "rgb24")
-            container.mux(picture.encode(frame))
-        container.mux(picture.encode(None))
-        samples = play(scene)
-        for start in range(0, len(samples), _AUDIO_CHUNK):
-            chunk = samples[None, start : start + _AUDIO_CHUNK]
-            heard = av.AudioFrame.from_ndarray(chunk, format="fltp", layout="mono")
-            heard.sample_rate, heard.pts = SAMPLE_RATE, start
-            container.mux(sound.encode(heard))
-        container.mux(sound.encode(None))
 
 
 def draw_frame(scene: Scene, time: float) -> Image:

@@ -20,7 +20,8 @@ from reelbench.items import LETTERS, Item, Media, freeze
 from reelbench.manifest import Manifest, Protocol, read_manifest
 from reelbench.media.compose import compose
 from reelbench.media.scene import Scene
-from reelbench.media.synthesize import PARTIAL, is_synthesized, synthesize
+from reelbench.media.synthesize import is_synthesized, synthesize
+from reelbench.media.write import PARTIAL
 from reelbench.progress import progress
 from reelbench.recipes.demo.balance import Dealer
 from reelbench.recipes.demo.questions import BUILDERS, Draft
@@ -102,10 +103,10 @@ def _render_all(root: Path, scenes: Sequence[Scene]) -> None:
     missing = [job for job in jobs if not is_synthesized(*job)]
     try:
         with progress("Rendering videos", len(missing), "videos") as advance:
-            for _ in each_in_a_process(synthesize, missing):
+            for _ in each_in_a_process(synthesize, missing, limit=300):
                 advance()
     finally:
-        for left in media.glob(f"{PARTIAL}*"):
+        for left in (*media.glob(f"{PARTIAL}*"), *truth.glob(".*")):
             left.unlink()  # of this demo, stopped, or of one before it that was killed
 
 

@@ -1,0 +1,195 @@
+"""Cut, join, crop and re-sound videos, with times that stay true."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from pathlib import Path
+
+import av
+import numpy as np
+from PIL import Image as Pillow
+
+from reelbench.errors import ReelbenchError
+from reelbench.media.audio import stream_audio
+from reelbench.media.decode import Image, every_frame
+from reelbench.media.errors import MediaError
+from reelbench.media.probe import MediaInfo, opened, probe, start_seconds, video_stream
+from reelbench.media.write import Samples, Sound, SoundWriter, appearing, even, written
+
+SOUND_RATE = 48_000
+Box = tuple[float, float, float, float]  # left, top, right, bottom in pixels
+
+
+def cut_exactly(source: Path, start: float, end: float, out: Path) -> None:
+    """Write the part from ``start`` to ``end``: the very frames and samples, encoded anew."""
+    info = probe(source)
+    if not 0 <= start < min(end, info.duration):
+        raise MediaError(source, f"lasts {info.duration:.2f} s: nothing from {start} to {end} s")
+    end = min(end, info.duration)
+    edit(source, out, lambda image, _: image, start, end)
+
+
+def cut_at_key_frames(source: Path, start: float, end: float, out: Path) -> float:
+    """Copy the part from the last key frame before ``start``; return where that is.
+
+    Nothing is encoded anew, so it takes no time and loses nothing, but begins a little early.
+    """
+    with opened(source) as container, appearing(out) as partial:
+        video = video_stream(source, container)
+        origin = start_seconds(container)
+        container.seek(round((start + origin) * av.time_base), backward=True)
+        streams = [video, *container.streams.audio[:1]]
+        begun: float | None = None
+        with av.open(f"file:{partial}", "w") as target:
+            copies = {stream.index: target.add_stream_from_template(stream) for stream in streams}
+            for packet in container.demux(streams):
+                if packet.dts is None or packet.pts is None or not packet.time_base:
+                    continue
+                if begun is None:
+                    if packet.stream_index != video.index or not packet.is_keyframe:
+                        continue
+                    begun = float(packet.pts * packet.time_base) - origin
+                if float(packet.dts * packet.time_base) - origin >= end:
+                    break
+                shift = round((begun + origin) / packet.time_base)
+                packet.pts, packet.dts = packet.pts - shift, packet.dts - shift
+                packet.stream = copies[packet.stream_index]
+                target.mux(packet)
+        if begun is None or begun >= end:
+            raise MediaError(source, f"no key frame between {start} and {end} s, nor before")
+    return begun
+
+
+Alter = Callable[[Image, float], Image | None]
+
+
+def edit(
+    source: Path,
+    out: Path,
+    alter: Alter,
+    start: float = 0.0,
+    end: float | None = None,
+    quality: int = 18,
+) -> None:
+    """Write a video with every picture altered, and with its sound.
+
+    ``alter`` gets a picture and its time in the source; a picture it turns into None is left out.
+    """
+    info = probe(source)
+    end = info.duration if end is None else end
+    sound = None
+    if info.has_audio:
+        sound = Sound(stream_audio(source, SOUND_RATE, 2, start, end), SOUND_RATE, 2)
+    with written(out, info.frame_rate or 25, quality, sound) as writer:
+        for time, image in every_frame(source, start, end):
+            altered = alter(image, time)
+            if altered is not None:
+                writer.show(even(altered), time - start)
+
+
+def with_sound(video: Path, sound: Sound, out: Path) -> None:
+    """Write a video with this sound instead of its own; the pictures are copied as they are."""
+    with opened(video) as container, appearing(out) as partial:
+        stream = video_stream(video, container)
+        origin = start_seconds(container)
+        with av.open(f"file:{partial}", "w") as target:
+            copy = target.add_stream_from_template(stream)
+            voice = SoundWriter(target, sound)
+            for packet in container.demux(stream):
+                if packet.dts is not None:
+                    voice.play(float(packet.dts * packet.time_base) - origin)
+                    packet.stream = copy
+                    target.mux(packet)
+            voice.finish()
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A video made of several: where each of them begins in it."""
+
+    offsets: tuple[float, ...]
+    duration: float
+
+
+def join(sources: Sequence[Path], out: Path, rate: float = 25.0) -> Joined:
+    """Write videos one after the other, at one size and frame rate; return their offsets.
+
+    The first gives the size; others are fitted into it, with black bars where they must be.
+    """
+    infos = [probe(source) for source in sources]
+    for source, info in zip(sources, infos, strict=True):
+        if not info.has_video:
+            raise MediaError(source, "no video in it")
+    shape = (infos[0].height // 2 * 2, infos[0].width // 2 * 2)
+    exact = Fraction(rate).limit_denominator(1001)
+    counts = [max(1, round(info.duration * exact)) for info in infos]
+    lengths = [float(count / exact) for count in counts]
+    sound = Sound(_sound_of(sources, infos, lengths), SOUND_RATE, 2)
+    offsets = [float(offset / exact) for offset in (0, *accumulate(counts))]
+    with written(out, exact, sound=sound) as writer:
+        for source, count, offset in zip(sources, counts, offsets[:-1], strict=True):
+            for number, image in enumerate(_at_rate(source, exact, count)):
+                writer.show(fitted(image, shape), offset + float(number / exact))
+    return Joined(tuple(offsets[:-1]), offsets[-1])
+
+
+def _sound_of(
+    sources: Sequence[Path], infos: Sequence[MediaInfo], lengths: Sequence[float]
+) -> Iterator[Samples]:
+    for source, info, length in zip(sources, infos, lengths, strict=True):
+        if info.has_audio:
+            yield from stream_audio(source, SOUND_RATE, 2, 0.0, length)
+        else:
+            yield np.zeros((2, round(length * SOUND_RATE)), np.float32)
+
+
+def _at_rate(source: Path, rate: Fraction, count: int) -> Iterator[Image]:
+    """Yield the picture on the screen at each tick of an even clock."""
+    frames = every_frame(source)
+    _, shown = next(frames)
+    upcoming = next(frames, None)
+    for tick in range(count):
+        while upcoming is not None and upcoming[0] <= tick / rate + 1e-6:
+            shown, upcoming = upcoming[1], next(frames, None)
+        yield shown
+
+
+def fitted(image: Image, shape: tuple[int, int]) -> Image:
+    """Scale a picture into a frame of this height and width, black around it."""
+    height, width = shape
+    if image.shape[:2] == shape:
+        return image
+    scale = min(height / image.shape[0], width / image.shape[1])
+    inner = (max(1, round(image.shape[1] * scale)), max(1, round(image.shape[0] * scale)))
+    small = np.asarray(Pillow.fromarray(image).resize(inner, Pillow.Resampling.BICUBIC))
+    frame = np.zeros((height, width, 3), np.uint8)
+    top, left = (height - inner[1]) // 2, (width - inner[0]) // 2
+    frame[top : top + inner[1], left : left + inner[0]] = small
+    return frame
+
+
+def crop_to_track(
+    source: Path, track: Sequence[tuple[float, Box]], out: Path, shape: tuple[int, int]
+) -> None:
+    """Write what a moving box shows, from the first to the last moment of its track.
+
+    Between two moments of the track the box moves in a straight line; it may reach beyond the
+    picture, where there is black.
+    """
+    times = [time for time, _ in track]
+    if not times or times != sorted(times):
+        raise ReelbenchError(f"A track on {source} is empty or not in the order of time.")
+    corners = np.array([box for _, box in track])
+
+    def cropped(image: Image, time: float) -> Image | None:
+        if not times[0] - 1e-6 <= time <= times[-1] + 1e-6:
+            return None
+        box = [np.interp(time, times, corners[:, side]) for side in range(4)]
+        left, top, right, bottom = (round(float(edge)) for edge in box)
+        window = Pillow.fromarray(image).crop(
+            (left, top, max(right, left + 1), max(bottom, top + 1))
+        )
+        return fitted(np.asarray(window), shape)
+
+    edit(source, out, cropped, times[0], times[-1] + 1e-3)

@@ -1,0 +1,144 @@
+"""Write a video: pictures at their times, sound, H.264 and AAC, whole or not at all."""
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import av
+import numpy as np
+from av.container import OutputContainer
+from numpy.typing import NDArray
+
+from reelbench.media.decode import Image
+
+Samples = NDArray[np.float32]  # one row a channel, between -1 and 1
+PARTIAL = ".reelbench-partial-"  # how the names of unfinished videos begin
+_TICKS = 90_000  # per second: every common frame rate is a whole number of them
+_CHUNK = 1024  # samples that the AAC encoder takes at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """Samples, in pieces as they come, and how many of them are heard in a second."""
+
+    pieces: Iterable[Samples]
+    rate: int
+    channels: int = 1
+
+    @property
+    def layout(self) -> str:
+        """Its channels, in FFmpeg's words."""
+        return "mono" if self.channels == 1 else "stereo"
+
+    def frames(self) -> Iterator[av.AudioFrame]:
+        """Yield it in frames of the length that the encoder takes, each with its time."""
+        rest, begin = np.empty((self.channels, 0), np.float32), 0
+        for piece in self.pieces:
+            rest = np.concatenate([rest, piece], axis=1)
+            while rest.shape[1] >= _CHUNK:
+                yield self._frame(rest[:, :_CHUNK], begin)
+                rest, begin = rest[:, _CHUNK:], begin + _CHUNK
+        if rest.shape[1]:
+            yield self._frame(rest, begin)
+
+    def _frame(self, samples: Samples, begin: int) -> av.AudioFrame:
+        whole = np.ascontiguousarray(samples, np.float32)
+        frame = av.AudioFrame.from_ndarray(whole, "fltp", self.layout)
+        frame.sample_rate, frame.pts = self.rate, begin
+        frame.time_base = Fraction(1, self.rate)
+        return frame
+
+
+class SoundWriter:
+    """Writes sound beside pictures, up to a moment at a time, so that neither waits in memory."""
+
+    def __init__(self, container: OutputContainer, sound: Sound) -> None:
+        self._container = container
+        self._frames = sound.frames()
+        self._next = next(self._frames, None)
+        self._stream = container.add_stream("aac", rate=sound.rate, layout=sound.layout)
+        self._stream.bit_rate = 64_000 * sound.channels
+
+    def play(self, until: float) -> None:
+        """Write the sound up to a moment."""
+        while self._next is not None and (self._next.time or 0.0) < until:
+            self._container.mux(self._stream.encode(self._next))
+            self._next = next(self._frames, None)
+
+    def finish(self) -> None:
+        """Write the rest, and what the encoder still holds."""
+        self.play(float("inf"))
+        self._container.mux(self._stream.encode(None))
+
+
+class VideoWriter:
+    """Takes pictures in the order of time; ``written`` makes one."""
+
+    def __init__(
+        self, container: OutputContainer, rate: Fraction, quality: int, sound: Sound | None
+    ) -> None:
+        self._container = container
+        self._stream = container.add_stream("libx264", rate=rate)
+        self._stream.pix_fmt = "yuv420p"
+        self._stream.codec_context.time_base = Fraction(1, _TICKS)
+        # The same bytes every time: with more threads they depend on the number of cores, and
+        # with its "macroblock tree" x264 reads memory that it has not written.
+        steady = {"threads": "1", "x264-params": "mbtree=0"}
+        self._stream.options = {"preset": "veryfast", "crf": str(quality), "g": "50", **steady}
+        self._last = -1
+        self._sound = SoundWriter(container, sound) if sound else None
+
+    def show(self, image: Image, time: float) -> None:
+        """Put a picture on the screen from this moment on; sizes must be even and the same."""
+        if not self._stream.codec_context.is_open:
+            self._stream.height, self._stream.width = image.shape[:2]
+        frame = av.VideoFrame.from_ndarray(image, "rgb24")
+        frame.pts = self._last = max(round(time * _TICKS), self._last + 1)
+        frame.time_base = Fraction(1, _TICKS)
+        self._container.mux(self._stream.encode(frame))
+        if self._sound:
+            self._sound.play(time)
+
+    def finish(self) -> None:
+        """Write the rest of the sound, and what the encoder still holds."""
+        if self._stream.codec_context.is_open:
+            self._container.mux(self._stream.encode(None))
+        if self._sound:
+            self._sound.finish()
+
+
+@contextmanager
+def written(
+    path: Path, rate: Fraction | float, quality: int = 18, sound: Sound | None = None
+) -> Iterator[VideoWriter]:
+    """Write a video to a file that appears when it is complete; ``quality`` is x264's crf."""
+    with appearing(path) as partial, _created(partial) as container:
+        writer = VideoWriter(container, Fraction(rate).limit_denominator(1001), quality, sound)
+        yield writer
+        writer.finish()
+
+
+def _created(path: Path) -> OutputContainer:
+    return av.open(f"file:{path}", "w", options={"movflags": "+faststart"})
+
+
+@contextmanager
+def appearing(path: Path) -> Iterator[Path]:
+    """Give a name to write to, in the same folder, and move it into place at the end."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=PARTIAL, suffix=path.suffix)
+    os.close(handle)
+    try:
+        yield Path(name)
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def even(image: Image) -> Image:
+    """Cut off the last row or column where their number is odd: 4:2:0 video has none such."""
+    return image[: image.shape[0] // 2 * 2, : image.shape[1] // 2 * 2]

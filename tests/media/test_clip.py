@@ -1,0 +1,217 @@
+"""Clips and sound: cut, joined, cropped and re-sounded, with times that stay true."""
+
+import wave
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+from videos import make_video, pictures
+
+from reelbench.errors import ReelbenchError
+from reelbench.media.audio import attenuated, loudness, read_audio, reversed_before, write_wav
+from reelbench.media.clip import (
+    crop_to_track,
+    cut_at_key_frames,
+    cut_exactly,
+    fitted,
+    join,
+    with_sound,
+)
+from reelbench.media.decode import every_frame, frames_at
+from reelbench.media.draw import RED, draw_box, draw_letter, draw_timestamp
+from reelbench.media.errors import MediaError
+from reelbench.media.probe import probe
+from reelbench.media.timeline import frame_times
+from reelbench.media.write import Sound, written
+
+RATE = 16_000
+
+
+def chirp(seconds: float) -> np.ndarray:
+    """A tone that rises, so that every moment of it sounds different."""
+    time = np.arange(int(seconds * RATE)) / RATE
+    return (0.4 * np.sin(2 * np.pi * (300 + 200 * time) * time)).astype(np.float32)[None]
+
+
+@pytest.fixture(scope="module")
+def video(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("v") / "a.mp4"
+    with written(path, 25, quality=12, sound=Sound([chirp(4.0)], RATE)) as writer:
+        for number, picture in enumerate(pictures(100)):
+            writer.show(picture, number / 25)
+    return path
+
+
+def likeness(one: np.ndarray, other: np.ndarray) -> float:
+    length = min(one.shape[1], other.shape[1])
+    return float(np.corrcoef(one[0, :length], other[0, :length])[0, 1])
+
+
+def difference(one: np.ndarray, other: np.ndarray) -> float:
+    return float(np.abs(one.astype(int) - other).mean())
+
+
+class TestCutting:
+    def test_exactly(self, video: Path, tmp_path: Path) -> None:
+        cut_exactly(video, 1.0, 2.5, tmp_path / "c.mp4")
+        assert probe(tmp_path / "c.mp4").duration == pytest.approx(1.5, abs=0.05)
+        assert len(frame_times(tmp_path / "c.mp4")) == 38
+        for time in (0.0, 0.6, 1.4):
+            (here,), (there,) = (
+                frames_at(tmp_path / "c.mp4", [time]),
+                frames_at(video, [1.0 + time]),
+            )
+            assert difference(here.image, there.image) < 12  # its neighbours differ by 60
+        assert (
+            likeness(read_audio(tmp_path / "c.mp4"), chirp(4.0)[:, RATE : int(2.5 * RATE)]) > 0.98
+        )
+
+    def test_at_key_frames_without_loss(self, video: Path, tmp_path: Path) -> None:
+        begun = cut_at_key_frames(video, 3.0, 4.0, tmp_path / "c.mp4")
+        assert 2.0 <= begun < 3.0
+        (here,), (there,) = frames_at(tmp_path / "c.mp4", [3.2 - begun]), frames_at(video, [3.2])
+        assert np.array_equal(here.image, there.image)
+
+    def test_outside_the_video(self, video: Path, tmp_path: Path) -> None:
+        with pytest.raises(MediaError, match="lasts 4"):
+            cut_exactly(video, 9.0, 12.0, tmp_path / "c.mp4")
+        with pytest.raises(MediaError, match="no key frame"):
+            cut_at_key_frames(video, 1.0, 0.0, tmp_path / "c.mp4")
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_joining_keeps_offsets(video: Path, tmp_path: Path) -> None:
+    silent = make_video(tmp_path / "s.mkv", seconds=1.5)
+    tall = make_video(tmp_path / "t.mov", rotation=90, seconds=1.0)
+    joined = join([video, silent, tall], tmp_path / "j.mp4")
+    assert joined.offsets == pytest.approx((0.0, 4.0, 5.48), abs=0.02)
+    assert probe(tmp_path / "j.mp4").duration == pytest.approx(joined.duration, abs=0.05)
+    for source, offset, time in (
+        (video, joined.offsets[0], 3.0),
+        (silent, joined.offsets[1], 1.0),
+        (tall, joined.offsets[2], 0.5),
+    ):
+        (here,) = frames_at(tmp_path / "j.mp4", [offset + time])
+        (there,) = frames_at(source, [time])
+        assert difference(here.image, fitted(there.image, (180, 320))) < 10
+    sound = read_audio(tmp_path / "j.mp4")
+    assert likeness(sound, chirp(4.0)) > 0.98
+    assert np.abs(sound[:, int(4.2 * RATE) :]).max() < 0.01
+
+
+class TestSound:
+    def test_it_is_read_on_the_clock_of_the_video(self, video: Path) -> None:
+        assert likeness(read_audio(video), chirp(4.0)) > 0.99
+        part = read_audio(video, start=1.5, end=2.0)
+        assert part.shape == (1, RATE // 2)
+        assert likeness(part, chirp(4.0)[:, int(1.5 * RATE) :]) > 0.98
+        beyond = read_audio(video, start=3.5, end=6.0)
+        assert beyond.shape == (1, int(2.5 * RATE))
+        assert np.abs(beyond[:, RATE:]).max() == 0
+
+    def test_a_gap_stays_a_gap(self, tmp_path: Path) -> None:
+        with av.open(str(tmp_path / "a.mkv"), "w") as target:
+            stream = target.add_stream("pcm_s16le", rate=RATE, layout="mono")
+            for begin in (0, 2 * RATE):
+                tone = (chirp(1.0) * 32767).astype(np.int16)
+                frame = av.AudioFrame.from_ndarray(tone, "s16", "mono")
+                frame.sample_rate, frame.pts = RATE, begin
+                target.mux(stream.encode(frame))
+            target.mux(stream.encode(None))
+        sound = read_audio(tmp_path / "a.mkv")
+        assert sound.shape[1] == pytest.approx(3 * RATE, abs=40)
+        assert np.abs(sound[:, RATE + 40 : 2 * RATE - 40]).max() == 0
+        assert likeness(sound[:, 2 * RATE :], chirp(1.0)) > 0.98
+        later = read_audio(tmp_path / "a.mkv", start=2.25, end=2.5)
+        assert likeness(later, chirp(1.0)[:, RATE // 4 : RATE // 2]) > 0.98
+
+    def test_none_is_an_error(self, tmp_path: Path) -> None:
+        with pytest.raises(MediaError, match="no sound in it"):
+            read_audio(make_video(tmp_path / "a.mp4", seconds=0.4))
+
+    def test_wav(self, tmp_path: Path) -> None:
+        write_wav(tmp_path / "a.wav", chirp(1.0), RATE)
+        with wave.open(str(tmp_path / "a.wav")) as file:
+            assert (file.getframerate(), file.getnchannels(), file.getnframes()) == (RATE, 1, RATE)
+        assert np.abs(read_audio(tmp_path / "a.wav") - chirp(1.0)).max() < 1e-4
+
+    def test_backwards_before_a_moment(self) -> None:
+        sound = chirp(2.0)
+        turned = reversed_before(sound, RATE, 0.5)
+        assert np.array_equal(turned[:, : RATE // 2], sound[:, : RATE // 2][:, ::-1])
+        assert np.array_equal(turned[:, RATE // 2 :], sound[:, RATE // 2 :])
+
+    def test_softer_within_spans(self) -> None:
+        sound = chirp(3.0)
+        quiet = attenuated(sound, RATE, [(1.0, 2.0)], -20.0)
+        middle = slice(int(1.1 * RATE), int(1.9 * RATE))
+        assert np.allclose(quiet[:, middle], sound[:, middle] / 10, atol=1e-4)
+        assert np.array_equal(quiet[:, : int(0.9 * RATE)], sound[:, : int(0.9 * RATE)])
+        muted = attenuated(sound, RATE, [(1.0, 2.0)], float("-inf"))
+        assert np.abs(muted[:, middle]).max() == 0
+
+    def test_replaced_with_the_pictures_as_they_are(self, video: Path, tmp_path: Path) -> None:
+        other = reversed_before(chirp(4.0), RATE, 2.0)
+        with_sound(video, Sound([other], RATE), tmp_path / "b.mp4")
+        assert likeness(read_audio(tmp_path / "b.mp4"), other) > 0.98
+        for (_, one), (_, two) in zip(
+            every_frame(video, 1, 1.2), every_frame(tmp_path / "b.mp4", 1, 1.2), strict=True
+        ):
+            assert np.array_equal(one, two)
+
+    def test_loudness_of_the_standard(self) -> None:
+        """A stereo sine of 997 Hz at -23 dBFS is -23 LUFS; ten decibels less are ten less."""
+        time = np.arange(5 * 48_000) / 48_000
+        sine = np.repeat((10 ** (-23 / 20) * np.sin(2 * np.pi * 997 * time))[None], 2, axis=0)
+        assert loudness(sine.astype(np.float32), 48_000) == pytest.approx(-23.0, abs=0.05)
+        assert loudness((sine / 10**0.5).astype(np.float32), 48_000) == pytest.approx(
+            -33.0, abs=0.05
+        )
+        gated = np.concatenate([sine, np.zeros_like(sine)], axis=1).astype(np.float32)
+        assert loudness(gated, 48_000) == pytest.approx(-23.0, abs=0.3)
+        assert loudness(np.zeros((1, 48_000), np.float32), 48_000) == float("-inf")
+
+
+def test_cropping_to_a_track(tmp_path: Path) -> None:
+    path = tmp_path / "a.mp4"
+    with written(path, 25, quality=8) as writer:
+        for number in range(50):
+            picture = np.zeros((180, 320, 3), np.uint8)
+            picture[60:100, 20 + 4 * number : 60 + 4 * number] = (200, 40, 40)
+            writer.show(picture, number / 25)
+    track = [(0.4, (60.0, 60.0, 100.0, 100.0)), (1.6, (180.0, 60.0, 220.0, 100.0))]
+    crop_to_track(path, track, tmp_path / "c.mp4", (64, 64))
+    info = probe(tmp_path / "c.mp4")
+    assert (info.width, info.height) == (64, 64)
+    assert info.duration == pytest.approx(1.2, abs=0.09)
+    for _, image in every_frame(tmp_path / "c.mp4"):
+        assert np.abs(image[16:48, 16:48].mean(axis=(0, 1)) - (200, 40, 40)).max() < 25
+
+
+def test_a_track_in_disorder(video: Path, tmp_path: Path) -> None:
+    for track in ([], [(1.0, (0.0, 0.0, 9.0, 9.0)), (0.5, (0.0, 0.0, 9.0, 9.0))]):
+        with pytest.raises(ReelbenchError, match="order of time"):
+            crop_to_track(video, track, tmp_path / "c.mp4", (64, 64))
+
+
+class TestDrawing:
+    ground = np.full((180, 320, 3), 128, np.uint8)
+
+    def test_a_box_and_its_label(self) -> None:
+        drawn = draw_box(self.ground, (40, 30, 120, 90), label="A")
+        assert tuple(drawn[30, 80]) == RED
+        assert tuple(drawn[70, 100]) == (128, 128, 128)
+        assert (drawn[32:50, 42:60] > 220).all(axis=2).any()
+        assert (self.ground == 128).all()
+
+    def test_a_letter(self) -> None:
+        drawn = draw_letter(self.ground, (160, 90), "B")
+        assert tuple(drawn[90, 152]) == RED
+        assert (drawn[80:100, 150:170] > 220).all(axis=2).any()
+
+    def test_a_timestamp(self) -> None:
+        one, two = draw_timestamp(self.ground, 61.5), draw_timestamp(self.ground, 61.6)
+        assert (one[:30, :80] > 220).any()
+        assert not np.array_equal(one, two)
+        assert np.array_equal(one[60:], self.ground[60:])

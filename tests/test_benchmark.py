@@ -16,7 +16,9 @@ Save = Callable[..., Path]
 
 def test_what_was_saved_is_loaded(save: Save) -> None:
     items = (make_item(1), make_item(2, kind="multi", answer=("A", "C")))
-    protocol = Protocol(sampling="fps:1", orders=5, extra=freeze({"rounds": 3}))
+    protocol = Protocol(
+        sampling="fps:1", orders=5, frame_encoding="png", extra=freeze({"rounds": 3})
+    )
     root = save(*items, title="Ein Titel", protocol=protocol, extra=freeze({"contact": "us"}))
     benchmark = Benchmark.load(root)
     assert benchmark.items == items
@@ -187,6 +189,7 @@ class TestManifest:
         ("name: x\nversion: '1'\ntaxonomy: {category: {1: x}}\n", 3, "the name 1, which is not text"),
         ("name: x\nversion: '1'\nprotocol: {metrics: [bleu]}\n", 3, "some of: accuracy"),
         ("name: x\nversion: '1'\nprotocol: {orders: 100000000}\n", 3, "from 1 to 1000"),
+        ("name: x\nversion: '1'\nprotocol: {accept_damage: 1}\n", 3, "true or false"),
     ])  # fmt: skip
     def test_bad_manifests(self, text: str, line: int, words: str, save: Save) -> None:
         with pytest.raises(BenchmarkError) as caught:

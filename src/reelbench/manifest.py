@@ -23,8 +23,19 @@ class Protocol:
     prompt: str = "default"
     orders: int = 1
     timestamps: bool = False
+    frame_size: str = ""  # such as "long:768"; empty for as they are
+    frame_encoding: str = "jpeg:90"  # or "png", "webp": both lossless
+    accept_damage: bool = False  # show what there is of a file that is cut or damaged
     metrics: tuple[str, ...] = ("accuracy",)
     extra: Mapping[str, Json] = NOTHING
+
+    def to_record(self) -> dict[str, Json]:
+        """Return it as plain data; what few benchmarks need, only where it is not as usual."""
+        usual = Protocol()
+        rare = ("frame_size", "frame_encoding", "accept_damage")
+        names = [part.name for part in fields(self) if part.name != "extra"]
+        said = [n for n in names if n not in rare or getattr(self, n) != getattr(usual, n)]
+        return {**{name: getattr(self, name) for name in said}, **self.extra}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +58,7 @@ class Manifest:
             "version": self.version,
             **{name: getattr(self, name) for name in ("title", "licence") if getattr(self, name)},
             **{name: getattr(self, name) for name in ("taxonomy", "splits") if getattr(self, name)},
-            "protocol": {
-                "sampling": self.protocol.sampling,
-                "prompt": self.protocol.prompt,
-                "orders": self.protocol.orders,
-                "timestamps": self.protocol.timestamps,
-                "metrics": self.protocol.metrics,
-                **self.protocol.extra,
-            },
+            "protocol": self.protocol.to_record(),
             **self.extra,
         }
 
@@ -174,6 +178,7 @@ def _encodable(text: str) -> bool:
 
 Rule = tuple[Callable[[Any], bool], str]
 _TEXT: Rule = (_is_text, 'text (put a number in quotes: "1.0")')
+_YES_OR_NO: Rule = (lambda value: isinstance(value, bool), "true or false")
 _MAPPING: Rule = (_is_mapping, "a mapping of names")
 _TOP: dict[str, Rule] = {
     "name": _TEXT,
@@ -188,7 +193,10 @@ _PROTOCOL: dict[str, Rule] = {
     "sampling": _TEXT,
     "prompt": _TEXT,
     "orders": (_is_count, f"a whole number from 1 to {MOST_ORDERS}"),
-    "timestamps": (lambda value: isinstance(value, bool), "true or false"),
+    "timestamps": _YES_OR_NO,
+    "frame_size": _TEXT,
+    "frame_encoding": _TEXT,
+    "accept_damage": _YES_OR_NO,
     "metrics": (_are_metrics, "a list with some of: " + ", ".join(METRICS)),
 }
 assert set(_TOP) | {"extra"} == {part.name for part in fields(Manifest)}

@@ -70,7 +70,11 @@ def _asked(state: "RunState") -> str:
 
 
 def tell_failures(state: "RunState", out: Path) -> None:
-    """Name the first failures, and say where all of them are."""
+    """Name the first failures and warnings, and say where all of them are."""
+    for warning in state.warnings[:10]:
+        tell(f"warning: {warning}")
+    if len(state.warnings) > 10:
+        tell(f"{len(state.warnings)} such warnings; all of them are in {out / 'status.json'}.")
     for failure in state.failures[:10]:
         tell("{id} to {model}: {status}: {error}".format(**failure))
     if state.failures:

@@ -85,18 +85,25 @@ def wish_for(media: Media, item: Item, condition: Condition) -> Wish:
         end=media.end,
         evidence=item.evidence if condition.sampling.evidence else (),
         shared_by=len(item.media),
+        size=condition.frame_size,
+        encoding=condition.frame_encoding,
+        accept_damage=condition.accept_damage,
     )
 
 
-def frames_for(benchmark: Benchmark, item: Item, condition: Condition) -> list[Part]:
-    """Return the frames of an item's media as the parts of a message."""
+def frames_for(
+    benchmark: Benchmark, item: Item, condition: Condition
+) -> tuple[list[Part], list[str]]:
+    """Return the frames of an item's media as the parts of a message, and warnings about them."""
     parts: list[Part] = []
+    warnings: list[str] = []
     for number, media in enumerate(item.media, 1):
         if len(item.media) > 1:
             parts.append(Text(f"Video {number}:"))
         clip = frames_of(benchmark.media_file(media), wish_for(media, item, condition))
+        warnings += [f"{media.path}: {warning}" for warning in clip.warnings]
         for picture in clip.pictures:
             if condition.timestamps:
                 parts.append(Text(f"{picture.time:.1f} s"))
             parts.append(Picture(picture.data, clip.media_type, picture.time))
-    return parts
+    return parts, warnings

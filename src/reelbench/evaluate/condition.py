@@ -5,6 +5,7 @@ from typing import Any
 
 from reelbench.items import Item
 from reelbench.manifest import Protocol
+from reelbench.media.pictures import check_size, media_type_of
 from reelbench.media.sample import Sampling, parse_sampling
 from reelbench.seeds import rng_for
 
@@ -18,16 +19,24 @@ class Condition:
     prompt: str = "default"
     orders: int = 1
     timestamps: bool = False
+    frame_size: str = ""
+    frame_encoding: str = "jpeg:90"
+    accept_damage: bool = False
 
     @classmethod
     def from_protocol(cls, protocol: Protocol) -> "Condition":
         """The condition that a benchmark asks for."""
+        check_size(protocol.frame_size)
+        media_type_of(protocol.frame_encoding)
         return cls(
             name="protocol",
             sampling=parse_sampling(protocol.sampling),
             prompt=protocol.prompt,
             orders=protocol.orders,
             timestamps=protocol.timestamps,
+            frame_size=protocol.frame_size,
+            frame_encoding=protocol.frame_encoding,
+            accept_damage=protocol.accept_damage,
         )
 
     def to_record(self) -> dict[str, Any]:

@@ -22,13 +22,13 @@ import av
 from reelbench import __version__
 from reelbench.benchmark import ITEMS_FILE, Benchmark
 from reelbench.errors import ReelbenchError
-from reelbench.evaluate.ask import Ask, frames_for, plan
+from reelbench.evaluate.ask import Ask, frames_for, plan, wish_for
 from reelbench.evaluate.condition import Condition
 from reelbench.evaluate.parse import parse_answer
 from reelbench.evaluate.prompt import PromptSet, load_prompts
 from reelbench.files import digest_of, json_line, pretty_json, write_atomically
 from reelbench.item_rules import LATEST_SECOND
-from reelbench.items import LETTERS
+from reelbench.items import LETTERS, Span
 from reelbench.journal import Journal, open_journal
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import MediaError
@@ -49,6 +49,7 @@ class RunState:
     known: int = 0  # were answered before it
     repeated: int = 0  # were answered by it for another item, word for word the same
     failures: list[dict[str, Any]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)  # about media of which a part was shown
 
 
 def run_benchmark(
@@ -243,6 +244,7 @@ class _StatusFile:
             "done": state.done,
             "asked_now": state.asked,
             "failures": state.failures,
+            "warnings": state.warnings,
         }
         write_atomically(self._path, pretty_json(content))
 
@@ -255,16 +257,13 @@ async def _ask_all(
     status: _StatusFile,
     advance: Advance,
 ) -> None:
-    def shown(ask: Ask) -> list[tuple[str, float, float]]:
-        return [(m.path, m.start or 0, LATEST_SECOND if m.end is None else m.end)
-                for m in ask.item.media]  # fmt: skip
-
-    for _, group in groupby(sorted(asks, key=shown), key=shown):
+    for _, group in groupby(sorted(asks, key=_shown), key=_shown):
         together = list(group)
         pending = [ask for ask in together if not journal.answer(ask.key)]
         state.known += len(together) - len(pending)
         state.repeated += len(pending)  # less what will be asked
-        frames, broken = _frames_for(benchmark, pending)
+        frames, warnings, broken = _frames_for(benchmark, pending)
+        state.warnings += [warning for warning in warnings if warning not in state.warnings]
         for ask in together:
             # Looked up again: the same question may just have been answered for another item.
             response = journal.answer(ask.key)
@@ -285,15 +284,24 @@ async def _ask_all(
             advance()
 
 
-def _frames_for(benchmark: Benchmark, pending: Sequence[Ask]) -> tuple[list[Part], Response | None]:
+def _shown(ask: Ask) -> list[tuple[str, float, float, tuple[Span, ...]]]:
+    """What decides the frames of a question: those that share it are asked together."""
+    wishes = [(media.path, wish_for(media, ask.item, ask.condition)) for media in ask.item.media]
+    return [(path, w.start or 0, LATEST_SECOND if w.end is None else w.end, w.evidence)
+            for path, w in wishes]  # fmt: skip
+
+
+def _frames_for(
+    benchmark: Benchmark, pending: Sequence[Ask]
+) -> tuple[list[Part], list[str], Response | None]:
     """Decode what the pending questions need; a broken file costs its own questions only."""
     seeing = next((ask for ask in pending if ask.model.sees), None)
     if seeing is None:
-        return [], None
+        return [], [], None
     try:
-        return frames_for(benchmark, seeing.item, seeing.condition), None
+        return *frames_for(benchmark, seeing.item, seeing.condition), None
     except MediaError as error:
-        return [], Response("error", error=str(error))
+        return [], [], Response("error", error=str(error))
 
 
 def _failure(ask: Ask, response: Response) -> dict[str, Any]:

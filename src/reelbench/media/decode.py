@@ -278,8 +278,8 @@ def _decode_from_key(
 def _served(pts: int, around: Sequence[int], targets: Sequence[int]) -> tuple[int, int]:
     """Which targets see this frame: those from its own time to the next frame's, as a range."""
     begin = bisect_left(targets, pts)
-    if begin == len(targets):
-        return begin, begin
+    if begin == len(targets) or pts < around[-1] <= targets[begin]:
+        return begin, begin  # the next frame comes on before the next target does
     following = min((other for other in around if other > pts), default=2**63)
     return begin, bisect_left(targets, following)
 

@@ -6,23 +6,19 @@ and option order is served without opening a decoder.
 """
 
 import math
-import re
 import threading
 from dataclasses import asdict, dataclass
-from io import BytesIO
 from pathlib import Path
 from weakref import WeakValueDictionary
 
 import av
-import numpy as np
-from PIL import Image as Pillow
 
-from reelbench.errors import ReelbenchError
 from reelbench.files import digest_of
 from reelbench.items import Span
-from reelbench.media.decode import Image, iterate_frames
+from reelbench.media.decode import iterate_frames
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import MediaError
+from reelbench.media.pictures import encode_picture, media_type_of, resized
 from reelbench.media.probe import MediaInfo, probe
 from reelbench.media.safely import safely
 from reelbench.media.sample import parse_sampling
@@ -113,7 +109,7 @@ def _key(path: Path, wish: Wish) -> str:
 
 def _decode(path: Path, wish: Wish) -> Entry:
     """Decode and encode, frame by frame, so that memory does not grow with their number."""
-    media_type = _media_type(wish.encoding)
+    media_type = media_type_of(wish.encoding)
     info = probe(path)
     warnings = _check(path, info, wish)
     times = _times(path, info, wish)
@@ -154,40 +150,3 @@ def _times(path: Path, info: MediaInfo, wish: Wish) -> list[float]:
     if not times:
         raise MediaError(path, f"{wish.sampling} leaves no frame of it")
     return times
-
-
-def resized(image: Image, size: str) -> Image:
-    """Shrink a picture so that its longer or shorter side is of the given length; never grow it."""
-    if not size:
-        return image
-    which, _, length = size.partition(":")
-    if which not in ("long", "short") or not length.isdecimal() or not 1 <= int(length) <= 8192:
-        raise ReelbenchError(f"The size {size!r} is not one we know; write long:768 or short:360.")
-    height, width = image.shape[:2]
-    scale = int(length) / (max if which == "long" else min)(width, height)
-    if scale >= 1:
-        return image
-    shape = (max(1, round(width * scale)), max(1, round(height * scale)))
-    small = Pillow.fromarray(image).resize(shape, Pillow.Resampling.BICUBIC)
-    return np.asarray(small, np.uint8)
-
-
-def _media_type(encoding: str) -> str:
-    if not re.fullmatch(r"jpeg:([1-9]\d?|100)|png|webp", encoding):
-        raise ReelbenchError(
-            f"The encoding {encoding!r} is not one we know; write jpeg:90, png or webp."
-        )
-    return "image/" + encoding.partition(":")[0]
-
-
-def encode_picture(image: Image, encoding: str) -> bytes:
-    """Encode a picture as JPEG of a quality, or without loss as PNG or WebP."""
-    data = BytesIO()
-    picture = Pillow.fromarray(image)
-    if encoding == "png":
-        picture.save(data, "PNG", compress_level=3)
-    elif encoding == "webp":
-        picture.save(data, "WEBP", lossless=True, quality=20, method=2)
-    else:
-        picture.save(data, "JPEG", quality=int(encoding.removeprefix("jpeg:")))
-    return data.getvalue()

@@ -26,6 +26,12 @@ def probe_safely(path: Path) -> MediaInfo:
     return safely(probe, path)
 
 
+def close() -> None:
+    """End the workers; the next piece of work starts new ones."""
+    _pool().close()
+    _pool.cache_clear()
+
+
 @functools.cache
 def _pool() -> WorkerPool:
     return WorkerPool()

@@ -2,8 +2,11 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,8 +16,10 @@ from reelbench.workers import GIGABYTE, WorkerError, WorkerPool, each_in_a_proce
 
 
 @pytest.fixture
-def pool() -> WorkerPool:
-    return WorkerPool(1, memory=2 * GIGABYTE)
+def pool() -> Iterator[WorkerPool]:
+    pool = WorkerPool(1, memory=2 * GIGABYTE)
+    yield pool
+    pool.close()
 
 
 def test_results_and_exceptions_come_back(pool: WorkerPool) -> None:
@@ -73,3 +78,64 @@ def test_closing_ends_what_is_at_work(pool: WorkerPool) -> None:
     thread.join(30)
     assert not thread.is_alive()
     assert len(errors) == 1
+
+
+def test_an_idle_worker_that_was_ended_is_replaced(pool: WorkerPool) -> None:
+    pool.call(double, 1, limit=30)
+    (worker,) = pool._workers
+    worker.process.kill()
+    worker.process.wait()
+    assert pool.call(double, 2, limit=30) == 4
+
+
+def test_workers_end_with_their_parent(tmp_path: Path) -> None:
+    program = (
+        "import os\nfrom reelbench.workers import WorkerPool\n"
+        "pool = WorkerPool(1)\nprint(pool.call(os.getpid, limit=30), flush=True)\ninput()\n"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert parent.stdin
+    assert parent.stdout
+    # A program from standard input, unguarded: it must not be run again by its workers.
+    parent.stdin.write(program.replace("input()", "import time; time.sleep(600)"))
+    parent.stdin.close()
+    worker = int(parent.stdout.readline())
+    assert Path(f"/proc/{worker}").exists()
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    deadline = time.monotonic() + 30
+    while is_running(worker):
+        assert time.monotonic() < deadline
+
+
+def is_running(number: int) -> bool:
+    """Whether a process is there and not merely waiting to be forgotten."""
+    try:
+        status = Path(f"/proc/{number}/stat").read_text()
+    except OSError:
+        return False
+    return status.rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def test_a_copy_of_the_process_leaves_the_workers_alone(pool: WorkerPool) -> None:
+    pool.call(double, 1, limit=30)
+    copy = os.fork()
+    if not copy:
+        pool.close()
+        os._exit(0)
+    os.waitpid(copy, 0)
+    assert pool.call(double, 2, limit=30) == 4
+
+
+def test_where_memory_is_limited_already() -> None:
+    program = (
+        "import resource\nresource.setrlimit(resource.RLIMIT_AS, (3 * 2**30, 3 * 2**30))\n"
+        "from reelbench.workers import WorkerPool\nprint(WorkerPool(1).call(abs, -5, limit=30))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "5\n", done.stderr

@@ -1,7 +1,7 @@
 """Make small videos of every kind for tests, and decode them the plain way for reference."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -28,6 +28,13 @@ KINDS: dict[str, tuple[str, dict[str, str], Callable[[int], int] | None]] = {
     "uneven.mkv": ("libx264", {**X264, "g": "30", "bf": "3"}, lambda i: i * 40 + i % 5 * 5 + 2000 * (i > 50)),
     "stream.ts": ("libx264", {**X264, "g": "40", "bf": "3"}, None),
     "picture.gif": ("gif", {}, None),
+    "late-start.mp4": ("libx264", {**X264, "g": "40", "bf": "3"}, None),
+    "late-sound.mkv": ("libx264", {**X264, "g": "40", "bf": "3"}, None),
+    "cut-h264.mp4": ("libx264", {**X264, "g": "50", "bf": "3"}, None),
+    "cut-hevc.mp4": ("libx265", {"preset": "ultrafast", "x265-params": f"{X265}:open-gop=0"}, None),
+    "cut-mpeg4.mp4": ("mpeg4", {"g": "50", "bf": "2"}, None),
+    "h264.avi": ("libx264", {**X264, "g": "40", "bf": "3"}, None),
+    "intra-refresh.mp4": ("libx264", {**X264, "x264-params": "intra-refresh=1:keyint=30"}, None),
 }  # fmt: skip
 
 
@@ -53,14 +60,16 @@ def make_video(
     options: dict[str, str] | None = None,
     times: Callable[[int], int] | None = None,
     seconds: float = 4.0,
-    sound: bool = False,
+    sound: float = 0.0,
     rotation: int = 0,
+    rate: int = 25,
     container: dict[str, str] | None = None,
 ) -> Path:
-    """Write a test video at 25 frames a second."""
+    """Write a test video, with so many seconds of sound."""
     gif = codec == "gif"
+    rate = 10 if gif else rate
     with av.open(str(path), "w", options=container or {}) as target:
-        stream = target.add_stream(codec, rate=10 if gif else 25)
+        stream = target.add_stream(codec, rate=rate)
         stream.width, stream.height = (160, 90) if gif else (320, 180)
         stream.pix_fmt = "rgb8" if gif else "yuv420p"
         stream.options = options or {**X264, "g": "30"}
@@ -69,32 +78,63 @@ def make_video(
         if times:
             stream.codec_context.time_base = Fraction(1, 1000)
         voice = target.add_stream("aac", rate=16000, layout="mono") if sound else None
-        count = int(seconds * (10 if gif else 25))
-        for number, picture in enumerate(pictures(count, stream.width, stream.height)):
+        for number, picture in enumerate(
+            pictures(int(seconds * rate), stream.width, stream.height)
+        ):
             frame = av.VideoFrame.from_ndarray(picture, "rgb24")
             if times:
                 frame.pts, frame.time_base = times(number), Fraction(1, 1000)
             target.mux(stream.encode(frame))
         target.mux(stream.encode(None))
         if voice:
-            samples = (
-                np.sin(np.arange(int(seconds * 16000)) / 16000 * 2 * np.pi * 440).astype(np.float32)
-                / 4
-            )
-            for begin in range(0, len(samples), 1024):
-                frame = av.AudioFrame.from_ndarray(
-                    samples[None, begin : begin + 1024], "fltp", "mono"
-                )
-                frame.sample_rate, frame.pts = 16000, begin
+            for frame in tone(sound):
                 target.mux(voice.encode(frame))
             target.mux(voice.encode(None))
     return path
 
 
+def tone(seconds: float) -> Iterator[av.AudioFrame]:
+    """A sine of 440 Hz."""
+    time = np.arange(int(seconds * 16000)) / 16000
+    samples = (np.sin(time * 2 * np.pi * 440) / 4).astype(np.float32)
+    for begin in range(0, len(samples), 1024):
+        frame = av.AudioFrame.from_ndarray(samples[None, begin : begin + 1024], "fltp", "mono")
+        frame.sample_rate, frame.pts = 16000, begin
+        yield frame
+
+
+def copy_from(source: Path, out: Path, start: float) -> Path:
+    """Copy packets from the key frame before a moment, with that moment as 0: an edit list."""
+    with av.open(str(source)) as container, av.open(str(out), "w") as target:
+        stream = container.streams.video[0]
+        copy = target.add_stream_from_template(stream)
+        shift = round(start / stream.time_base)
+        container.seek(shift, stream=stream)
+        for packet in container.demux(stream):
+            if packet.size:
+                packet.pts, packet.dts = packet.pts - shift, packet.dts - shift
+                packet.stream = copy
+                target.mux(packet)
+    return out
+
+
 def make_kind(folder: Path, name: str) -> Path:
     """Write one of the kinds above."""
     codec, options, times = KINDS[name]
-    return make_video(folder / name, codec, options, times, seconds=2.0 if codec == "gif" else 4.0)
+    if name.startswith("cut-"):
+        whole = make_video(folder / f"whole-{name}", codec, options, seconds=5.3)
+        return copy_from(whole, folder / name, 1.3)
+    late = name.startswith("late-")
+    return make_video(
+        folder / name,
+        codec,
+        options,
+        times,
+        seconds=2.0 if codec == "gif" else 4.0,
+        sound=5.0 if late else 0.0,
+        rate=30 if late else 25,
+        container={"use_editlist": "0"} if name == "late-start.mp4" else None,
+    )
 
 
 def fingerprint(image: np.ndarray) -> str:
@@ -104,10 +144,18 @@ def fingerprint(image: np.ndarray) -> str:
 def decode_plainly(path: Path) -> list[tuple[float, str]]:
     """Decode a whole file in order: the time and the fingerprint of every frame."""
     with av.open(str(path)) as container:
-        origin = (container.start_time or 0) / av.time_base
+        stream = container.streams.video[0]
+        begin = Fraction(container.start_time or 0, av.time_base)
+        own = (stream.start_time or 0) * stream.time_base
+        begin = own if abs(own - begin) < 2e-6 else begin
+        rate = stream.average_rate
+        untimed = path.suffix == ".avi"  # frames out of order have made-up times there
         return [
-            ((frame.time or 0) - origin, fingerprint(frame.to_ndarray(format="rgb24")))
-            for frame in container.decode(video=0)
+            (
+                float(number / rate if untimed else frame.pts * stream.time_base - begin),
+                fingerprint(frame.to_ndarray(format="rgb24")),
+            )
+            for number, frame in enumerate(container.decode(stream))
         ]
 
 

@@ -10,15 +10,21 @@ import os
 import queue
 import resource
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import Connection, wait
+from contextlib import suppress
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from typing import Any, TypeVar
+
+from reelbench.errors import ReelbenchError
 
 Result = TypeVar("Result")
 GIGABYTE = 2**30
+_START_LIMIT = 120.0  # seconds
 
 
 class WorkerError(Exception):
@@ -36,6 +42,7 @@ class WorkerPool:
     def __init__(self, count: int | None = None, memory: int = 4 * GIGABYTE) -> None:
         self._memory = memory
         self._closed = False
+        self._owner = os.getpid()
         self._workers: set[_Worker] = set()
         self._idle: queue.LifoQueue[_Worker | None] = queue.LifoQueue()
         for _ in range(count or cores()):
@@ -51,25 +58,35 @@ class WorkerPool:
         try:
             if self._closed:
                 raise WorkerError("was stopped")
+            if worker is not None and not worker.is_alive:  # ended by someone, not by a job
+                self._lose(worker)
+                worker = None
             if worker is None:
                 worker = _Worker(self._memory)
                 self._workers.add(worker)
+                if self._closed:  # while it was starting
+                    raise WorkerError("was stopped")
             result: Result = worker.call(work, args, limit)
         except BaseException as error:
             if worker and (isinstance(error, WorkerError) or not isinstance(error, Exception)):
-                worker.kill()
-                self._workers.discard(worker)
+                self._lose(worker)
                 worker = None
             raise
         finally:
             self._idle.put(worker)
         return result
 
+    def _lose(self, worker: "_Worker") -> None:
+        worker.kill()
+        self._workers.discard(worker)
+
     def close(self) -> None:
         """End all workers at once, also those at work."""
+        if os.getpid() != self._owner:
+            return  # a copy of this process, made by a fork: the workers are not its own
         self._closed = True
-        while self._workers:
-            self._workers.pop().kill()
+        for worker in list(self._workers):
+            self._lose(worker)
         atexit.unregister(self.close)
 
 
@@ -95,12 +112,41 @@ class _Worker:
     """One process, and the line to it."""
 
     def __init__(self, memory: int) -> None:
-        # Spawned, not forked: FFmpeg's and BLAS's threads do not survive a fork.
-        context = get_context("spawn")
-        self._line, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, memory), daemon=True)
-        self.process.start()
+        # A new Python, not a fork, which FFmpeg's and BLAS's threads do not survive; and not
+        # multiprocessing's spawn, which runs the user's script again.
+        self._line, theirs = Pipe()
+        life, ours = os.pipe()
+        # The system closes it if this process ends.
+        self._life = open(ours, "wb", buffering=0)  # noqa: SIM115
+        program = "import sys; from reelbench.workers import serve; serve(*map(int, sys.argv[1:]))"
+        words = [str(number) for number in (theirs.fileno(), life, memory)]
+        self.process = subprocess.Popen(  # noqa: S603 - ourselves
+            [sys.executable, "-c", program, *words],
+            stdin=subprocess.DEVNULL,
+            pass_fds=(theirs.fileno(), life),
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
         theirs.close()
+        os.close(life)
+        self._await_start()
+
+    def _await_start(self) -> None:
+        try:
+            if self._line.poll(_START_LIMIT):
+                self._line.recv()
+                return
+        except EOFError:
+            pass
+        self.kill()
+        raise ReelbenchError(
+            f"A worker process did not start: is {sys.executable} able to import reelbench, and "
+            "is there memory for one more process?"
+        )
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can be given a job."""
+        return self.process.poll() is None
 
     def call(self, work: Callable[..., Any], args: tuple[object, ...], limit: float) -> Any:
         try:
@@ -109,27 +155,36 @@ class _Worker:
                 raise WorkerError(f"took over {limit:g} s")
             good, value = self._line.recv()
         except (EOFError, OSError):  # it died, or was ended by close()
-            self.process.join(5)
-            code = self.process.exitcode or 0
-            how = signal.Signals(-code).name if code < 0 else f"exit status {code}"
-            raise WorkerError(f"crashed ({how})") from None
+            raise WorkerError(f"crashed ({self._end()})") from None
         if good:
             return value
         raise value
 
+    def _end(self) -> str:
+        """How it ended, in the system's words."""
+        try:
+            code = self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            return "without a word"
+        return signal.Signals(-code).name if code < 0 else f"exit status {code}"
+
     def kill(self) -> None:
         self.process.kill()
-        self.process.join()
+        self.process.wait()
         self._line.close()
+        self._life.close()
 
 
-def _serve(line: Connection, memory: int) -> None:
-    """Do the jobs that come over the line, for as long as the parent lives."""
+def serve(line_number: int, life: int, memory: int) -> None:
+    """Be a worker: do the jobs that come over the line, for as long as the parent lives."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's
-    parent = parent_process()
-    assert parent is not None
-    threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    threading.Thread(target=_follow, args=(life,), daemon=True).start()
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    with suppress(ValueError, OSError):  # a system that does not let itself be limited
+        most = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    line: Connection[Any, Any] = Connection(line_number)
+    line.send("ready")
     while True:
         try:
             work, args = line.recv()
@@ -144,7 +199,7 @@ def _serve(line: Connection, memory: int) -> None:
         line.send(answer)
 
 
-def _follow(sentinel: int) -> None:
+def _follow(life: int) -> None:
     """End with the parent, which may be killed without a word."""
-    wait([sentinel])
+    os.read(life, 1)
     os._exit(1)

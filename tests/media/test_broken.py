@@ -55,7 +55,7 @@ def frames_or_error(path: Path, store: FrameStore) -> int | MediaError:
 def test_mutations(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(safely, "LIMIT", 20.0)
     codec, options = KINDS[name]
-    whole = make_video(tmp_path / name, codec, options, seconds=3, sound=True).read_bytes()
+    whole = make_video(tmp_path / name, codec, options, seconds=3, sound=3).read_bytes()
     store = FrameStore(tmp_path / "store", limit=10**9)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     outcomes = {"frames": 0, "error": 0}

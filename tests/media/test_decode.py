@@ -1,6 +1,7 @@
 """Exact frames: the same pixels as a full decode, whatever the codec, container and pace."""
 
 from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
@@ -8,10 +9,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import SHARED
-from videos import KINDS, decode_plainly, fingerprint, make_kind, make_video, on_screen, pictures
+from videos import (
+    KINDS,
+    X264,
+    decode_plainly,
+    fingerprint,
+    make_kind,
+    make_video,
+    on_screen,
+    pictures,
+)
 
-from reelbench.media import decode
-from reelbench.media.decode import every_frame, frames_at
+from reelbench.media import decode, seek
+from reelbench.media.decode import every_frame, frames_at, iterate_frames
 from reelbench.media.errors import MediaError
 from reelbench.media.timeline import frame_times
 
@@ -79,37 +89,54 @@ def test_real_videos(name: str) -> None:
 
 
 class TestLittleWork:
-    def counted(self, path: Path, times: list[float], monkeypatch: pytest.MonkeyPatch) -> int:
-        """How many packets are decoded in full for these moments."""
-        decoded = 0
-        plain = decode._served
+    @pytest.fixture
+    def fed(self, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+        """For each packet that the decoder is given, the number of frames that come out."""
+        fed: list[int] = []
+        plain = decode._feed
 
-        def counting(*args: object) -> tuple[int, int]:
-            nonlocal decoded
-            decoded += 1
+        def counting(*args: Any, skip: bool) -> list[av.VideoFrame]:
+            frames = plain(*args, skip=skip)
+            fed.append(len(frames))
+            return frames
+
+        monkeypatch.setattr(decode, "_feed", counting)
+        return fed
+
+    def video(self, folder: Path, **options: str) -> Path:
+        fixed = {"preset": "fast", "threads": "1", "g": "20", "bf": "0", "sc_threshold": "0"}
+        return make_video(folder / "a.mp4", options={**fixed, **options})
+
+    def test_only_from_the_key_frame_to_the_moment(self, tmp_path: Path, fed: list[int]) -> None:
+        frames_at(self.video(tmp_path), [3.3])
+        assert len(fed) == 3  # frame 82, two after the key frame 80
+
+    def test_moments_in_one_stretch_share_a_pass(self, tmp_path: Path, fed: list[int]) -> None:
+        frames_at(self.video(tmp_path), [3.2, 3.24, 3.24, 3.36])
+        assert len(fed) == 5
+
+    def test_what_nothing_refers_to_is_skipped(self, tmp_path: Path, fed: list[int]) -> None:
+        path = self.video(
+            tmp_path, g="100", bf="3", b_strategy="0", **{"x264-params": "b-pyramid=0"}
+        )
+        frames_at(path, [3.5])
+        assert len(fed) > 85
+        assert sum(fed) < len(fed) / 3  # of four frames, three are B-frames
+
+    def test_a_dense_sampling_searches_little(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = self.video(tmp_path)  # five stretches
+        searched = []
+        plain = seek._key_before
+
+        def counting(*args: Any) -> tuple[int, int] | None:
+            searched.append(args)
             return plain(*args)
 
-        monkeypatch.setattr(decode, "_served", counting)
-        frames_at(path, times)
-        return decoded
-
-    def test_only_from_the_key_frame_to_the_moment(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        path = make_video(
-            tmp_path / "a.mp4",
-            options={"preset": "fast", "threads": "1", "g": "20", "bf": "0", "sc_threshold": "0"},
-        )
-        assert self.counted(path, [3.3], monkeypatch) == 3  # frame 82, two after the key frame 80
-
-    def test_moments_in_one_stretch_share_a_pass(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        path = make_video(
-            tmp_path / "a.mp4",
-            options={"preset": "fast", "threads": "1", "g": "20", "bf": "0", "sc_threshold": "0"},
-        )
-        assert self.counted(path, [3.2, 3.24, 3.24, 3.36], monkeypatch) == 5
+        monkeypatch.setattr(seek, "_key_before", counting)
+        assert len(frames_at(path, [number / 100 for number in range(400)])) == 400
+        assert len(searched) < 60
 
 
 def test_a_phone_held_upright(tmp_path: Path) -> None:
@@ -146,3 +173,35 @@ def test_sound_without_pictures(tmp_path: Path) -> None:
         container.mux(stream.encode(None))
     with pytest.raises(MediaError, match="no video in it"):
         frames_at(tmp_path / "a.wav", [0.0])
+
+
+class TestBroadcasts:
+    """A transport stream may begin anywhere."""
+
+    @pytest.fixture
+    def stream(self, tmp_path: Path) -> Path:
+        path = make_video(tmp_path / "a.ts", options={**X264, "g": "25", "sc_threshold": "0"})
+        data = path.read_bytes()
+        path.write_bytes(data[188 * (len(data) // 8 // 188) :])  # in the middle of a group
+        return path
+
+    def test_what_comes_before_the_first_key_frame_is_no_damage(self, stream: Path) -> None:
+        reference = decode_plainly(stream)
+        assert len(reference) < 90
+        times = [time for time, _ in reference][::9]
+        assert [fingerprint(frame.image) for frame in frames_at(stream, times)] == [
+            image for _, image in reference
+        ][::9]
+
+    def test_damage_costs_its_own_group_alone(self, stream: Path) -> None:
+        whole = frames_at(stream, [number / 5 for number in range(15)])
+        data = bytearray(stream.read_bytes())
+        middle = 188 * (len(data) // 2 // 188)
+        stream.write_bytes(data[:middle] + data[middle + 5 * 188 :])  # lost on the way
+        with pytest.raises(MediaError, match="damaged at"):
+            frames_at(stream, [number / 5 for number in range(15)])
+        left = list(iterate_frames(stream, [number / 5 for number in range(15)], skip_damage=True))
+        good = {frame.time: fingerprint(frame.image) for frame in whole}
+        assert all(fingerprint(frame.image) == good[frame.time] for frame in left)
+        assert 9 <= len(left) < 15
+        assert left[-1].time == whole[-1].time

@@ -107,7 +107,7 @@ def test_another_seed_is_other_damage(kind: str) -> None:
 
 @pytest.fixture(scope="module")
 def video(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_video(tmp_path_factory.mktemp("v") / "a.mp4", seconds=2, sound=True)
+    return make_video(tmp_path_factory.mktemp("v") / "a.mp4", seconds=2, sound=2)
 
 
 def error_of(

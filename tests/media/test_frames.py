@@ -27,7 +27,7 @@ from reelbench.media.store import Entry, FrameStore
 
 @pytest.fixture(scope="module")
 def video(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_video(tmp_path_factory.mktemp("v") / "ein Film – 影片.mp4", sound=True)
+    return make_video(tmp_path_factory.mktemp("v") / "ein Film – 影片.mp4", sound=4.0)
 
 
 @pytest.fixture

@@ -6,9 +6,11 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
+from av.stream import Disposition
 from PIL import Image
-from videos import KINDS, decode_plainly, make_kind, make_video
+from videos import KINDS, decode_plainly, make_kind, make_video, tone
 
+from reelbench.media.decode import frames_at
 from reelbench.media.errors import MediaError
 from reelbench.media.probe import probe
 
@@ -19,17 +21,18 @@ def test_every_kind(name: str, tmp_path: Path) -> None:
     info = probe(path)
     reference = decode_plainly(path)
     assert info.has_video
-    assert not info.has_audio
+    assert info.has_audio == name.startswith("late")
     assert (info.width, info.height) == ((160, 90) if name.endswith("gif") else (320, 180))
     assert info.duration == pytest.approx(reference[-1][0] + 0.04, abs=0.1)
-    assert not info.is_cut
-    if not name.startswith("uneven"):
-        assert info.frame_count == len(reference)
-        assert info.frame_rate == pytest.approx(10 if name.endswith("gif") else 25, abs=0.1)
+    assert not info.cut
+    assert info.frame_count == len(reference)
+    if not name.startswith(("uneven", "cut")):
+        rate = 10 if name.endswith("gif") else 30 if name.startswith("late") else 25
+        assert info.frame_rate == pytest.approx(rate, abs=0.1)
 
 
 def test_sound_colour_and_depth(tmp_path: Path) -> None:
-    info = probe(make_video(tmp_path / "a.mp4", sound=True))
+    info = probe(make_video(tmp_path / "a.mp4", sound=4.0))
     assert info.audio[0].codec == "aac"
     assert (info.audio[0].sample_rate, info.audio[0].channels) == (16000, 1)
     assert (info.codec, info.pixel_format, info.bit_depth) == ("h264", "yuv420p", 8)
@@ -40,12 +43,32 @@ def test_a_phone_held_upright(tmp_path: Path) -> None:
     assert (info.width, info.height, info.rotation) == (180, 320, 90)
 
 
-def test_fragments(tmp_path: Path) -> None:
-    options = {"movflags": "frag_keyframe+empty_moov+default_base_moof"}
-    path = make_video(tmp_path / "a.mp4", container=options)
-    info = probe(path)
-    assert info.duration == pytest.approx(4.0, abs=0.05)
-    assert info.frame_count == 100
+class TestFrameCount:
+    """It is counted where the header has none, or a wrong one."""
+
+    def test_fragments(self, tmp_path: Path) -> None:
+        options = {"movflags": "frag_keyframe+empty_moov+default_base_moof"}
+        path = make_video(tmp_path / "a.mp4", container=options, sound=4.2)
+        info = probe(path)
+        assert info.duration == pytest.approx(4.0, abs=0.1)
+        assert info.frame_count == 100
+
+    def test_a_wrong_number_in_the_header(self, tmp_path: Path) -> None:
+        path = make_video(tmp_path / "a.avi", "mpeg4", {"g": "20"})
+        data = bytearray(path.read_bytes())
+        for chunk, offset in ((b"avih", 24), (b"strh", 40)):  # where each has a number of frames
+            place = data.index(chunk) + offset
+            data[place : place + 4] = struct.pack("<I", 37)
+        path.write_bytes(data)
+        assert probe(path).frame_count == 100
+        assert probe(path, counting=False).frame_count == 0
+
+
+def test_sound_that_goes_on_after_the_video(tmp_path: Path) -> None:
+    for name in ("a.mkv", "a.mp4"):
+        info = probe(make_video(tmp_path / name, sound=10.0))
+        assert info.duration == pytest.approx(4.0, abs=0.1)
+        assert not info.cut
 
 
 def test_a_wrong_duration_in_the_header(tmp_path: Path) -> None:
@@ -57,7 +80,7 @@ def test_a_wrong_duration_in_the_header(tmp_path: Path) -> None:
     info = probe(path)
     assert info.declared_duration == pytest.approx(3600)
     assert info.duration == pytest.approx(4.0, abs=0.05)
-    assert info.is_cut
+    assert info.cut
 
 
 def test_half_a_download(tmp_path: Path) -> None:
@@ -67,7 +90,7 @@ def test_half_a_download(tmp_path: Path) -> None:
     info = probe(path)
     assert info.declared_duration == pytest.approx(8.0, abs=0.05)
     assert 2 < info.duration < 6
-    assert info.is_cut
+    assert info.cut
 
 
 def test_a_picture(tmp_path: Path) -> None:
@@ -78,14 +101,28 @@ def test_a_picture(tmp_path: Path) -> None:
         assert (info.width, info.height, info.frame_count) == (40, 30, 1)
 
 
-def test_sound_alone_and_with_a_cover(tmp_path: Path) -> None:
-    with av.open(str(tmp_path / "a.m4a"), "w") as container:
+def test_a_moving_picture_of_one_frame(tmp_path: Path) -> None:
+    Image.fromarray(np.zeros((30, 40, 3), np.uint8)).save(tmp_path / "a.gif")
+    assert probe(tmp_path / "a.gif").is_image
+    assert not probe(make_kind(tmp_path, "picture.gif")).is_image
+
+
+@pytest.mark.parametrize("cover", [False, True])
+def test_sound_alone_and_with_a_cover(cover: bool, tmp_path: Path) -> None:
+    with av.open(str(tmp_path / "a.m4a"), "w", format="mp4") as container:
         voice = container.add_stream("aac", rate=16000, layout="mono")
-        for begin in range(0, 32000, 1024):
-            frame = av.AudioFrame.from_ndarray(np.zeros((1, 1024), np.float32), "fltp", "mono")
-            frame.sample_rate, frame.pts = 16000, begin
+        if cover:
+            picture = container.add_stream("mjpeg")
+            picture.width, picture.height, picture.pix_fmt = 64, 64, "yuvj420p"
+            picture.disposition = Disposition.attached_pic
+            image = av.VideoFrame.from_ndarray(np.zeros((64, 64, 3), np.uint8), "rgb24")
+            container.mux(picture.encode(image))
+            container.mux(picture.encode(None))
+        for frame in tone(2.0):
             container.mux(voice.encode(frame))
         container.mux(voice.encode(None))
+    with av.open(str(tmp_path / "a.m4a")) as container:
+        assert len(container.streams.video) == cover
     info = probe(tmp_path / "a.m4a")
     assert info.has_audio
     assert not info.has_video
@@ -123,16 +160,20 @@ def test_a_folder_and_a_name_without_end(tmp_path: Path) -> None:
         probe(tmp_path / ("x" * 300 + ".mp4"))
 
 
-def test_absurd_sizes_are_refused_before_they_are_allocated(tmp_path: Path) -> None:
-    """An uncompressed AVI whose header claims frames of 100,000 x 100,000 pixels."""
-    path = make_video(tmp_path / "a.avi", "mpeg4", {})
-    data = bytearray(path.read_bytes())
+@pytest.mark.parametrize("sides", [(100_000, 100_000), (20_000, 100), (9000, 9000)])
+def test_absurd_sizes_are_refused_before_they_are_allocated(
+    sides: tuple[int, int], tmp_path: Path
+) -> None:
+    """An AVI without compression, so that nothing but its header tells a size."""
+    with av.open(str(tmp_path / "a.avi"), "w") as target:
+        stream = target.add_stream("rawvideo", rate=25)
+        stream.width, stream.height, stream.pix_fmt = 32, 32, "yuv420p"
+        target.mux(stream.encode(av.VideoFrame(32, 32, "yuv420p")))
+        target.mux(stream.encode(None))
+    data = bytearray((tmp_path / "a.avi").read_bytes())
     strf = data.index(b"strf") + 8
-    data[strf + 4 : strf + 12] = struct.pack("<ii", 100_000, 100_000)
-    path.write_bytes(data)
-    try:
-        info = probe(path)
-    except MediaError as error:
-        assert "100000 x 100000" in str(error)  # noqa: PT017
-    else:  # the stream itself says better
-        assert info.width == 320
+    data[strf + 4 : strf + 12] = struct.pack("<ii", *sides)
+    (tmp_path / "a.avi").write_bytes(data)
+    for work in (probe, lambda path: frames_at(path, [0.0])):
+        with pytest.raises(MediaError, match=r"pixels are too large|a size that can be"):
+            work(tmp_path / "a.avi")

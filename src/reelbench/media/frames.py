@@ -110,7 +110,7 @@ def _key(path: Path, wish: Wish) -> str:
 def _decode(path: Path, wish: Wish) -> Entry:
     """Decode and encode, frame by frame, so that memory does not grow with their number."""
     media_type = media_type_of(wish.encoding)
-    info = probe(path)
+    info = probe(path, counting=False)
     warnings = _check(path, info, wish)
     times = _times(path, info, wish)
     asked, shown, pieces = [], [], []
@@ -130,12 +130,9 @@ def _decode(path: Path, wish: Wish) -> Entry:
 def _check(path: Path, info: MediaInfo, wish: Wish) -> list[str]:
     if not info.has_video:
         raise MediaError(path, "no video in it")
-    if not info.is_cut:
-        return []
-    reason = f"declares {info.declared_duration:.1f} s but ends at {info.duration:.1f} s"
-    if not wish.accept_damage:
-        raise MediaError(path, f"{reason}: fetch it again")
-    return [reason]
+    if info.cut and not wish.accept_damage:
+        raise MediaError(path, f"{info.cut}: fetch it again")
+    return [info.cut] if info.cut else []
 
 
 def _times(path: Path, info: MediaInfo, wish: Wish) -> list[float]:

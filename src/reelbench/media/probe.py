@@ -1,8 +1,9 @@
 """What a media file holds, read from the file itself and not believed from its header alone."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,13 @@ from av.video.stream import VideoStream
 
 from reelbench.media.errors import MediaError
 
-MOST_PIXELS = 8192 * 8192  # of one frame; refused before anything of that size is allocated
+# Of one frame; refused before anything of that size is allocated. JPEG and WebP end there, too.
+MOST_PIXELS, LONGEST_SIDE = 8192 * 8192, 16_383
 MOST_SECONDS = 7 * 24 * 3600.0  # a longer declared duration is a mistake in the header
 # FFmpeg's numbers for the ones in use.
 _COLOUR_SPACES = {0: "rgb", 1: "bt709", 5: "bt601", 6: "bt601", 9: "bt2020"}
 _COLOUR_RANGES = {1: "limited", 2: "full"}
+_ANIMATED = frozenset({"gif", "apng"})  # small, and vague about their rate
 _CUT_SECONDS, _CUT_SHARE = 2.0, 0.05  # by which packets may end before the declared end
 
 
@@ -35,17 +38,19 @@ class AudioInfo:
 
 @dataclass(frozen=True, slots=True)
 class MediaInfo:
-    """The facts about one file. Sizes are as a player shows it, after any rotation."""
+    """The facts about one file. Width and height are those after any rotation."""
 
     format: str
     duration: float  # seconds, to the end of the last packet that is really there
     declared_duration: float  # seconds, as the header says; 0 where it does not
+    lacking: float = 0.0  # seconds that are declared but not there
     codec: str = ""
     width: int = 0
     height: int = 0
     rotation: int = 0  # degrees counter-clockwise that a player turns the picture
     frame_rate: float = 0.0  # average
-    frame_count: int = 0  # as far as it can be told without decoding
+    frame_count: int = 0  # 0 where nobody asked
+    pixel_aspect: float = 1.0  # width of a pixel to its height; pictures are not stretched by it
     pixel_format: str = ""
     colour_space: str = ""
     colour_range: str = ""
@@ -64,33 +69,53 @@ class MediaInfo:
         return bool(self.audio)
 
     @property
-    def is_cut(self) -> bool:
-        """Whether the file ends well before its declared end, as half a download does."""
-        lacking = self.declared_duration - self.duration
-        return lacking > max(_CUT_SECONDS, self.declared_duration * _CUT_SHARE)
+    def cut(self) -> str:
+        """Says that the file ends well before its declared end, as half a download does; or ""."""
+        if self.lacking <= max(_CUT_SECONDS, self.declared_duration * _CUT_SHARE):
+            return ""
+        ends = self.declared_duration - self.lacking
+        return f"declares {self.declared_duration:.1f} s but ends at {ends:.1f} s"
 
 
-def probe(path: Path | str) -> MediaInfo:
-    """Read what a file holds; raise ``MediaError`` if it is no media file."""
+def probe(path: Path | str, counting: bool = True) -> MediaInfo:
+    """Read what a file holds; raise ``MediaError`` if it is no media file.
+
+    Counting the frames may take reading the whole file; one need not ask for it.
+    """
     with opened(path) as container:
         video = next(_moving(container), None)
-        audio = container.streams.audio[0] if container.streams.audio else None
+        audio = next((s for s in container.streams.audio if s.codec_context), None)
         main = video or audio
         if main is None:
             raise MediaError(path, "neither video nor sound in it")
         picture = _picture(path, container, video) if video else {}
-        duration, packets = _measured(path, container, main)
-        facts: dict[str, Any] = {
-            "format": container.format.name,
-            "duration": duration,
-            "declared_duration": _declared(container, main),
-            "audio": tuple(_audio(s) for s in container.streams.audio if s.codec_context),
-        }
-        if video:
-            rate = float(video.average_rate or video.guessed_rate or 0)
-            count = video.frames or packets or round(duration * rate)
-            picture |= {"frame_rate": rate, "frame_count": max(1, count)}
-        return MediaInfo(**facts, **picture)
+        ends = _measured(path, container, main)
+        declared = _declared(container, main)
+        # Where only the file as a whole declares a length, its longest stream must reach it.
+        reached = ends[main.index] if main.duration else max(ends.values())
+        info = MediaInfo(
+            format=container.format.name,
+            duration=ends[main.index],
+            declared_duration=declared,
+            lacking=max(0.0, declared - reached),
+            audio=tuple(_audio(s) for s in container.streams.audio if s.codec_context),
+            **picture,
+        )
+    if not video:
+        return info
+    still = info.format.endswith("_pipe") or info.format == "image2"
+    one = _count(path) == 1 if info.format in _ANIMATED else info.duration * info.frame_rate < 1.5
+    return replace(info, is_image=still or one, frame_count=_count(path) if counting else 0)
+
+
+def _count(path: Path | str) -> int:
+    """Count the frames: in the file's own table where that lists all, else packet by packet."""
+    with opened(path) as container:
+        video = video_stream(path, container)
+        entries = video.index_entries
+        if container.format.name.startswith("mov") and 0 < video.frames == len(entries):
+            return sum(not entry.is_discard for entry in entries)
+        return sum(p.size > 0 and not p.is_discard for p in container.demux(video))
 
 
 def _picture(path: Path | str, container: InputContainer, video: VideoStream) -> dict[str, Any]:
@@ -109,7 +134,8 @@ def _picture(path: Path | str, container: InputContainer, video: VideoStream) ->
         "colour_space": _COLOUR_SPACES.get(context.colorspace, "unspecified"),
         "colour_range": _COLOUR_RANGES.get(context.color_range, "unspecified"),
         "bit_depth": pixels.components[0].bits if pixels and pixels.components else 8,
-        "is_image": container.format.name.endswith("_pipe") or container.format.name == "image2",
+        "frame_rate": float(video.average_rate or video.guessed_rate or 0),
+        "pixel_aspect": float(video.sample_aspect_ratio or 1),
     }
 
 
@@ -128,8 +154,9 @@ def _refuse_absurd(path: Path | str, video: VideoStream) -> None:
     if video.codec_context is None:
         raise MediaError(path, "its video is in a codec that is not known here")
     if not video.width or not video.height:
-        raise MediaError(path, "a video without a size")
-    if video.width * video.height > MOST_PIXELS:
+        raise MediaError(path, "pictures without a size that can be (animated WebP is not read)")
+    long = max(video.width, video.height) > LONGEST_SIDE
+    if long or video.width * video.height > MOST_PIXELS:
         raise MediaError(path, f"frames of {video.width} x {video.height} pixels are too large")
 
 
@@ -141,51 +168,72 @@ def _declared(container: InputContainer, stream: Stream) -> float:
     return seconds if 0 < seconds <= MOST_SECONDS else 0.0
 
 
-def _measured(path: Path | str, container: InputContainer, stream: Stream) -> tuple[float, int]:
-    """Return where the last packet ends, and the number of packets if they had to be counted."""
-    declared = _declared(container, stream)
-    base = stream.time_base or Fraction(1, 1)
-    if declared:
+def _measured(path: Path | str, container: InputContainer, main: Stream) -> dict[int, float]:
+    """Return when the last packet of each stream ends, by the stream's number."""
+    declared = _declared(container, main)
+    if declared and main.time_base:
         # A little before the end, for the packet shown last need not be stored last.
-        near = (stream.start_time or 0) + int(max(0.0, declared - 1.0) / float(base))
-        container.seek(near, stream=stream, backward=True)
-        end, _ = _last_end(container, stream)
-        if end is not None:
-            return end - start_seconds(container), 0
+        near = (main.start_time or 0) + int(max(0.0, declared - 1.0) / main.time_base)
+        container.seek(near, stream=main, backward=True)
+        ends = _ends(container)
+        if main.index in ends:
+            return ends
     # Nothing near the declared end, or none declared: go through the file.
     with opened(path) as again:
-        same = again.streams[stream.index]
-        end, packets = _last_end(again, same)
-        rate = getattr(same, "guessed_rate", None)
-        if end is None and not packets:
-            raise MediaError(path, "no packet in it can be read")
-        seconds = end - start_seconds(again) if end is not None else 0.0
-        return seconds or (float(packets / rate) if rate else 0.0), packets
+        ends = _ends(again)
+    if main.index not in ends:
+        raise MediaError(path, "no packet in it can be read")
+    return ends
 
 
-def _last_end(container: InputContainer, stream: Stream) -> tuple[float | None, int]:
-    """Read packets to the end of the file; return when the last one shown ends, and their number.
+def _ends(container: InputContainer) -> dict[int, float]:
+    """Read packets to the end of the file; return when the last one shown of each stream ends.
 
     The others' lengths are not asked: where frames are stored out of order and unevenly, a packet
     lasts until the next one stored, not the next one shown.
     """
-    last: tuple[float, float] | None = None  # begin and length
-    packets = 0
-    frame = 1 / float(getattr(stream, "average_rate", None) or 25)
-    for packet in container.demux(stream):
-        if not packet.size:
+    last: dict[int, tuple[float, float]] = {}  # begin and length
+    untimed: Counter[int] = Counter()
+    streams = [*_moving(container), *container.streams.audio]
+    for packet in container.demux(streams):
+        if not packet.size or packet.is_discard:
             continue
-        packets += 1
-        if packet.pts is not None and packet.time_base:
-            length = float((packet.duration or 0) * packet.time_base) or frame
-            this = float(packet.pts * packet.time_base), length
-            last = this if last is None else max(last, this)
-    return (sum(last) if last else None), packets
+        index, base = packet.stream_index, float(packet.time_base or 0)
+        frame = 1 / float(getattr(packet.stream, "average_rate", None) or 25)
+        if packet.pts is None:
+            untimed[index] += 1
+            this = (untimed[index] - 1) * frame, frame
+        else:
+            this = packet.pts * base, (packet.duration or 0) * base or frame
+        last[index] = max(last.get(index, this), this)
+    begin = start_seconds(container)
+    return {index: begun + length - begin for index, (begun, length) in last.items()}
 
 
 def start_seconds(container: InputContainer) -> float:
     """The timestamp of the moment 0: where the file begins, with whichever stream."""
     return (container.start_time or 0) / av.time_base
+
+
+def origin(container: InputContainer, stream: Stream) -> int:
+    """The same in the stream's own units, and exactly, where it is the stream that begins."""
+    base = stream.time_base or Fraction(1)
+    begin = Fraction(container.start_time or 0, av.time_base)
+    own = stream.start_time
+    if own is not None and abs(own * base - begin) <= Fraction(1, av.time_base):
+        return own
+    return round(begin / base)
+
+
+def tells_times(container: InputContainer, stream: VideoStream) -> bool:
+    """Whether its packets say when they are shown: not in AVI, if they are out of order."""
+    disorder = container.format.name == "avi" and stream.codec_context.has_b_frames
+    return bool(stream.time_base) and not disorder
+
+
+def frame_rate(stream: VideoStream) -> float:
+    """Frames in a second, on average, where something must be said."""
+    return float(stream.average_rate or stream.guessed_rate or 25)
 
 
 def video_stream(path: Path | str, container: InputContainer) -> VideoStream:

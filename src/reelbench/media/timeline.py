@@ -6,17 +6,13 @@ from pathlib import Path
 from av.container import InputContainer
 from av.video.stream import VideoStream
 
-from reelbench.media.probe import opened, start_seconds, video_stream
+from reelbench.media.probe import frame_rate, opened, origin, tells_times, video_stream
 
 
 def frame_times(path: Path | str) -> list[float]:
     """Return the time of every frame, in seconds from the start of the file."""
     with opened(path) as container:
         stream = video_stream(path, container)
-        if container.format.name == "avi" and stream.codec_context.has_b_frames:
-            # AVI has no times of showing: they come out of the decoder, a frame or two late.
-            origin = start_seconds(container)
-            return [(frame.time or 0.0) - origin for frame in container.decode(stream)]
         return _from_index(container, stream) or _from_packets(container, stream)
 
 
@@ -29,22 +25,22 @@ def _from_index(container: InputContainer, stream: VideoStream) -> list[float]:
     entries = [entry.timestamp for entry in stream.index_entries if not entry.is_discard]
     steps = {b - a for a, b in pairwise(entries)}
     base = stream.time_base
-    if not base or len(entries) != stream.frames or len(steps) != 1 or stream.start_time is None:
+    listed = len(entries) == stream.frames and len(steps) == 1 and stream.start_time is not None
+    if not base or not listed or not tells_times(container, stream):
         return []
-    begin = float(stream.start_time * base) - start_seconds(container)
-    step = float(steps.pop() * base)
-    return [begin + number * step for number in range(len(entries))]
+    begin, step = (stream.start_time or 0) - origin(container, stream), steps.pop()
+    return [float((begin + number * step) * base) for number in range(len(entries))]
 
 
 def _from_packets(container: InputContainer, stream: VideoStream) -> list[float]:
     """Go through the file and read the time off each packet; by number where it has none."""
-    origin = start_seconds(container)
-    rate = float(stream.average_rate or stream.guessed_rate or 25)
+    begin, base = origin(container, stream), float(stream.time_base or 1)
+    counts = not tells_times(container, stream)
     times: list[float] = []
     for packet in container.demux(stream):
         if packet.size and not packet.is_discard:
-            if packet.pts is None or packet.time_base is None:
-                times.append(len(times) / rate)
+            if packet.pts is None or counts:
+                times.append(len(times) / frame_rate(stream))
             else:
-                times.append(float(packet.pts * packet.time_base) - origin)
+                times.append((packet.pts - begin) * base)
     return sorted(times)

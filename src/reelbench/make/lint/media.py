@@ -40,9 +40,8 @@ def _open(path: Path) -> MediaInfo | tuple[str, str]:
     except MediaError as error:
         missing = error.reason == "no such file"
         return "MISSING_MEDIA" if missing else "UNREADABLE_MEDIA", error.reason
-    if info.is_cut:
-        declared = f"declares {info.declared_duration:.1f} s but ends at {info.duration:.1f} s"
-        return "UNREADABLE_MEDIA", f"{declared}: fetch it again"
+    if info.cut:
+        return "UNREADABLE_MEDIA", f"{info.cut}: fetch it again"
     return info
 
 

@@ -9,7 +9,14 @@ import pytest
 from videos import make_video, pictures
 
 from reelbench.errors import ReelbenchError
-from reelbench.media.audio import attenuated, loudness, read_audio, reversed_before, write_wav
+from reelbench.media.audio import (
+    attenuated,
+    loudness,
+    read_audio,
+    reversed_before,
+    stream_audio,
+    write_wav,
+)
 from reelbench.media.clip import (
     crop_to_track,
     cut_at_key_frames,
@@ -81,6 +88,50 @@ class TestCutting:
         assert list(tmp_path.iterdir()) == []
 
 
+class TestOutOfOrder:
+    """Matroska leaves out the times of decoding of the first packets."""
+
+    @pytest.fixture
+    def video(self, tmp_path: Path) -> Path:
+        options = {"preset": "fast", "threads": "1", "g": "25", "bf": "3", "sc_threshold": "0"}
+        return make_video(tmp_path / "a.mkv", options=options)
+
+    def test_all_pictures_get_their_sound(self, video: Path, tmp_path: Path) -> None:
+        with_sound(video, Sound([chirp(4.0)], RATE), tmp_path / "b.mp4")
+        assert len(frame_times(tmp_path / "b.mp4")) == 100
+
+    def test_the_last_key_frame_before(self, video: Path, tmp_path: Path) -> None:
+        assert cut_at_key_frames(video, 1.9, 4.0, tmp_path / "b.mp4") == pytest.approx(1.0)
+        (here,), (there,) = frames_at(tmp_path / "b.mp4", [0.5]), frames_at(video, [1.5])
+        assert np.array_equal(here.image, there.image)
+
+    def test_sound_in_step_with_a_video_that_begins_late(self, tmp_path: Path) -> None:
+        source = make_video(tmp_path / "a.ts")
+        with_sound(source, Sound([chirp(4.0)], RATE), tmp_path / "b.mp4")
+        assert frame_times(tmp_path / "b.mp4")[0] == pytest.approx(0.0, abs=0.03)
+        assert likeness(read_audio(tmp_path / "b.mp4"), chirp(4.0)) > 0.98
+
+
+class TestOutputs:
+    """What cannot be written is blamed on the output, in a sentence."""
+
+    @pytest.mark.parametrize("name", ["none/b.mp4", "b.txt", "b"])
+    def test_they_are_named(self, name: str, video: Path, tmp_path: Path) -> None:
+        for work in (
+            lambda out: cut_exactly(video, 1.0, 2.0, out),
+            lambda out: cut_at_key_frames(video, 1.0, 2.0, out),
+            lambda out: with_sound(video, Sound([chirp(1.0)], RATE), out),
+            lambda out: join([video], out),
+        ):
+            with pytest.raises(ReelbenchError, match=f"{name} cannot be written"):
+                work(tmp_path / name)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_nothing_to_join(self, tmp_path: Path) -> None:
+        with pytest.raises(ReelbenchError, match="at least one video"):
+            join([], tmp_path / "b.mp4")
+
+
 def test_joining_keeps_offsets(video: Path, tmp_path: Path) -> None:
     silent = make_video(tmp_path / "s.mkv", seconds=1.5)
     tall = make_video(tmp_path / "t.mov", rotation=90, seconds=1.0)
@@ -109,6 +160,10 @@ class TestSound:
         beyond = read_audio(video, start=3.5, end=6.0)
         assert beyond.shape == (1, int(2.5 * RATE))
         assert np.abs(beyond[:, RATE:]).max() == 0
+
+    def test_long_silence_comes_in_pieces(self, video: Path) -> None:
+        pieces = stream_audio(video, 48_000, 2, 0.0, 3600.0)
+        assert max(piece.shape[1] for piece in pieces) <= 48_000
 
     def test_a_gap_stays_a_gap(self, tmp_path: Path) -> None:
         with av.open(str(tmp_path / "a.mkv"), "w") as target:
@@ -215,3 +270,5 @@ class TestDrawing:
         assert (one[:30, :80] > 220).any()
         assert not np.array_equal(one, two)
         assert np.array_equal(one[60:], self.ground[60:])
+        full = draw_timestamp(self.ground, 59.96)
+        assert np.array_equal(full, draw_timestamp(self.ground, 60.0))

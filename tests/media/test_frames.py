@@ -10,6 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
@@ -18,11 +19,11 @@ from PIL import Image
 from videos import make_video
 
 from reelbench.errors import ReelbenchError
-from reelbench.media import digests, frames
+from reelbench.media import digests, frames, safely
 from reelbench.media.decode import frames_at
 from reelbench.media.errors import MediaError
 from reelbench.media.frames import Clip, Wish, frames_of
-from reelbench.media.store import Entry, FrameStore
+from reelbench.media.store import Entry, FrameStore, default_store
 
 
 @pytest.fixture(scope="module")
@@ -186,18 +187,58 @@ class TestOnce:
     ) -> None:
         path = tmp_path / "a.bin"
         path.write_bytes(b"x" * 1000)
-        os.utime(path, (1, 1))
+        monkeypatch.setattr(digests, "_RECENT", 0)
         digest = digests.media_digest(path)
         monkeypatch.setattr(digests, "digest_of_file", None)
         assert digests.media_digest(path) == digest
 
-    def test_a_changed_file_is_hashed_again(self, tmp_path: Path) -> None:
+    def test_a_changed_file_is_hashed_again(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         path = tmp_path / "a.bin"
         path.write_bytes(b"x" * 1000)
         os.utime(path, (1, 1))
+        monkeypatch.setattr(digests, "_RECENT", 0)
         before = digests.media_digest(path)
         path.write_bytes(b"y" * 1000)
+        os.utime(path, (1, 1))  # the same size and, says the file, the same time
         assert digests.media_digest(path) != before
+
+    def test_a_file_that_changes_while_it_is_read(
+        self, store: FrameStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = make_video(tmp_path / "a.mp4", seconds=1)
+        plain = frames.safely
+
+        def meanwhile(*args: Any) -> object:
+            entry = plain(*args)
+            path.write_bytes(path.read_bytes() + b"more")
+            return entry
+
+        monkeypatch.setattr(frames, "safely", meanwhile)
+        with pytest.raises(MediaError, match="changed while it was read"):
+            frames_of(path, Wish("uniform:2"), store)
+        assert not list(store.folder.glob("*/*"))
+
+    def test_a_copy_of_the_process_has_its_own_workers(
+        self, video: Path, store: FrameStore
+    ) -> None:
+        frames_of(video, Wish("times:1"), store)
+        copy = os.fork()
+        if not copy:
+            try:
+                clip = frames_of(video, Wish("times:2"), store)
+                safely.close()
+                os._exit(0 if clip.pictures[0].time == 2 else 3)
+            finally:
+                os._exit(4)
+        mine = [frames_of(video, Wish(f"times:{n}"), store).pictures[0].time for n in (1.5, 2.5, 3)]
+        assert os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]) == 0
+        assert mine == [1.5, 2.5, 3]
+
+    def test_more_frames_than_anyone_can_send(self, video: Path, store: FrameStore) -> None:
+        with pytest.raises(MediaError, match="asks for 4000000 frames"):
+            frames_of(video, Wish("fps:1000000"), store)
 
 
 class TestStore:
@@ -237,7 +278,7 @@ class TestStore:
 
     def test_a_killed_writer_leaves_nothing_that_is_believed(self, tmp_path: Path) -> None:
         program = (
-            "import sys, pathlib\nfrom reelbench.media.store import Entry, FrameStore\n"
+            "import sys, pathlib\nfrom reelbench.media.store import Entry, FrameStore, default_store\n"
             "store = FrameStore(pathlib.Path(sys.argv[1]), limit=10**9)\n"
             "for n in range(10**6): store.put(f'{n % 50:04d}', Entry({'n': n}, (bytes(200_000),) * 5))\n"
         )
@@ -282,15 +323,15 @@ class TestStore:
 class TestCacheFolder:
     def test_it_can_be_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("REELBENCH_CACHE", str(tmp_path / "mine"))
-        assert FrameStore().folder == tmp_path / "mine" / "frames"
+        assert default_store().folder == tmp_path / "mine" / "frames"
 
     def test_a_place_that_is_none(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / "file").touch()
         monkeypatch.setenv("REELBENCH_CACHE", str(tmp_path / "file"))
         with pytest.raises(ReelbenchError, match="REELBENCH_CACHE"):
-            FrameStore()
+            default_store()
 
     def test_a_limit_that_is_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("REELBENCH_CACHE_GB", "much")
         with pytest.raises(ReelbenchError, match="a number of gigabytes"):
-            FrameStore()
+            default_store()

@@ -25,7 +25,9 @@ def test_moments(text: str, times: list[float]) -> None:
 class TestFrameNumbers:
     """As the code of those who use them computes the numbers, on the whole video."""
 
-    @pytest.mark.parametrize(("total", "count"), [(1000, 16), (999, 16), (17, 16), (5, 8), (1, 4)])
+    @pytest.mark.parametrize(
+        ("total", "count"), [(1000, 16), (999, 16), (45, 32), (17, 16), (5, 8), (1, 4)]
+    )
     def test_each_rule(self, total: int, count: int) -> None:
         def numbers(text: str) -> list[int]:
             times = parse_sampling(text).times([(0.0, 1e9)], FRAMES[:total])
@@ -33,7 +35,7 @@ class TestFrameNumbers:
 
         assert numbers(f"uniform:{count},start") == [int(total / count) * i for i in range(count)]
         assert numbers(f"uniform:{count},inner") == [
-            int(i * total / (count + 1)) for i in range(1, count + 1)
+            int(i * (total / (count + 1))) for i in range(1, count + 1)
         ]
         assert (
             numbers(f"uniform:{count},ends") == np.linspace(0, total - 1, count, dtype=int).tolist()
@@ -86,7 +88,22 @@ def test_no_moment_lies_past_the_end() -> None:
             assert all(0 <= time < end for time in times)
 
 
+@pytest.mark.parametrize(("text", "spelled"), [
+    ("times:3,1.50,02", "times:1.5,2,3"), ("fps:1.0", "fps:1"), ("fps:0.10,max=064", "fps:0.1,max=64"),
+    (" uniform:016,start ", "uniform:16,start"), ("uniform:8,ends,evidence=only", "uniform:8,ends,evidence=only"),
+])  # fmt: skip
+def test_equal_samplings_have_one_spelling(text: str, spelled: str) -> None:
+    assert parse_sampling(text).text == spelled
+    assert parse_sampling(spelled) == parse_sampling(text)
+
+
+def test_too_many_frames_are_an_error_not_fewer() -> None:
+    with pytest.raises(ReelbenchError, match="fps:30 asks for 108000 frames; write fps:30,max=64"):
+        parse_sampling("fps:30").times([(0.0, 3600.0)])
+
+
 @pytest.mark.parametrize("text", [
+    "uniform:" + "9" * 5000, "fps:" + "9" * 400, "times:1e5",
     "", "uniform", "uniform:0", "uniform:99999", "uniform:4,middle", "fps:0", "fps:-1", "all", "fps:2,max=0",
     "uniform:4;x", "times:", "times:a", "evidence=only",
 ])  # fmt: skip

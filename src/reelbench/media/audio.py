@@ -18,6 +18,7 @@ _BEFORE = 1.0  # seconds to decode ahead of a moment, for what is heard rests on
 _SEARCHABLE = frozenset({"mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm"})  # by time, exactly
 _JUMP = 0.05  # seconds by which sound may be off its clock before it is put right
 _BROKEN_CLOCK = 600.0  # seconds; a gap this long is a mistake in the file
+_PIECE = 48_000  # samples
 _RAMP = 0.005  # seconds over which a gain changes, so that the change is not heard as a click
 
 
@@ -45,15 +46,20 @@ def stream_audio(
     for place, piece in _placed(path, rate, channels, start):
         if last is not None and place >= last:
             break
-        if place > reached:
-            yield np.zeros((channels, place - reached), np.float32)
-            reached = place
+        yield from silence(channels, place - reached)
+        reached = max(reached, place)
         fresh = piece[:, max(0, reached - place) : None if last is None else last - place]
         if fresh.shape[1]:
             yield fresh
             reached += fresh.shape[1]
-    if last is not None and reached < last:
-        yield np.zeros((channels, last - reached), np.float32)
+    if last is not None:
+        yield from silence(channels, last - reached)
+
+
+def silence(channels: int, samples: int) -> Iterator[Samples]:
+    """Yield so many samples without sound, in pieces."""
+    for begin in range(0, samples, _PIECE):
+        yield np.zeros((channels, min(_PIECE, samples - begin)), np.float32)
 
 
 def _placed(
@@ -64,12 +70,13 @@ def _placed(
     resampler: av.AudioResampler | None = None
     place, expected = 0, 0.0
     with opened(path) as container:
-        if not container.streams.audio:
+        stream = next((s for s in container.streams.audio if s.codec_context), None)
+        if stream is None:
             raise MediaError(path, "no sound in it")
         origin = start_seconds(container)
         if start > _BEFORE and container.format.name in _SEARCHABLE:
             container.seek(round((start - _BEFORE + origin) * av.time_base), backward=True)
-        for frame in container.decode(container.streams.audio[0]):
+        for frame in container.decode(stream):
             time = expected if frame.time is None else frame.time - origin
             if resampler is None or _JUMP < abs(time - expected) < _BROKEN_CLOCK:
                 # The start, or a gap: what comes now has its own place.

@@ -1,21 +1,31 @@
-"""Cut, join, crop and re-sound videos, with times that stay true."""
+"""Cut, join, crop and re-sound videos, with times that stay true.
 
+This decodes where it is called: for files that may be anything, call it through ``safely``.
+"""
+
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import av
 import numpy as np
+from av.container import InputContainer
+from av.stream import Stream
 from PIL import Image as Pillow
 
 from reelbench.errors import ReelbenchError
-from reelbench.media.audio import stream_audio
+from reelbench.media.audio import silence, stream_audio
 from reelbench.media.decode import Image, every_frame
 from reelbench.media.errors import MediaError
-from reelbench.media.probe import MediaInfo, opened, probe, start_seconds, video_stream
-from reelbench.media.write import Samples, Sound, SoundWriter, appearing, even, written
+from reelbench.media.probe import MediaInfo, opened, origin, probe, start_seconds, video_stream
+from reelbench.media.write import Samples, Sound, SoundWriter, even, output, written
+
+if TYPE_CHECKING:
+    from av.packet import Packet
 
 SOUND_RATE = 48_000
 Box = tuple[float, float, float, float]  # left, top, right, bottom in pixels
@@ -23,7 +33,7 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom in pixels
 
 def cut_exactly(source: Path, start: float, end: float, out: Path) -> None:
     """Write the part from ``start`` to ``end``: the very frames and samples, encoded anew."""
-    info = probe(source)
+    info = probe(source, counting=False)
     if not 0 <= start < min(end, info.duration):
         raise MediaError(source, f"lasts {info.duration:.2f} s: nothing from {start} to {end} s")
     end = min(end, info.duration)
@@ -35,30 +45,49 @@ def cut_at_key_frames(source: Path, start: float, end: float, out: Path) -> floa
 
     Nothing is encoded anew, so it takes no time and loses nothing, but begins a little early.
     """
-    with opened(source) as container, appearing(out) as partial:
+    with opened(source) as container, output(out) as target:
         video = video_stream(source, container)
-        origin = start_seconds(container)
-        container.seek(round((start + origin) * av.time_base), backward=True)
-        streams = [video, *container.streams.audio[:1]]
+        streams = [video, *(s for s in container.streams.audio[:1] if s.codec_context)]
+        begin = start_seconds(container)
+        container.seek(round((start + begin) * av.time_base), backward=True)
         begun: float | None = None
-        with av.open(f"file:{partial}", "w") as target:
-            copies = {stream.index: target.add_stream_from_template(stream) for stream in streams}
-            for packet in container.demux(streams):
-                if packet.dts is None or packet.pts is None or not packet.time_base:
+        copies = {stream.index: target.copy_of(stream) for stream in streams}
+        for packet, pts, dts in _timed_packets(container, streams):
+            base = packet.time_base
+            if begun is None:
+                if packet.stream_index != video.index or not packet.is_keyframe:
                     continue
-                if begun is None:
-                    if packet.stream_index != video.index or not packet.is_keyframe:
-                        continue
-                    begun = float(packet.pts * packet.time_base) - origin
-                if float(packet.dts * packet.time_base) - origin >= end:
-                    break
-                shift = round((begun + origin) / packet.time_base)
-                packet.pts, packet.dts = packet.pts - shift, packet.dts - shift
-                packet.stream = copies[packet.stream_index]
-                target.mux(packet)
+                begun = float(pts * base) - begin
+            if float(dts * base) - begin >= end:
+                break
+            shift = round((begun + begin) / base)
+            packet.pts, packet.dts = pts - shift, dts - shift
+            packet.stream = copies[packet.stream_index]
+            target.mux(packet)
         if begun is None or begun >= end:
             raise MediaError(source, f"no key frame between {start} and {end} s, nor before")
     return begun
+
+
+def _timed_packets(
+    container: InputContainer, streams: Sequence[Stream]
+) -> "Iterator[tuple[Packet[Stream], int, int]]":
+    """Yield packets with their times of showing and decoding; Matroska lacks some of the latter."""
+    held: dict[int, list[Packet[Stream]]] = defaultdict(list)
+    for packet in container.demux(list(streams)):
+        if not packet.size or packet.pts is None:
+            continue
+        waiting = held[packet.stream_index]
+        if packet.dts is None:
+            waiting.append(packet)
+            continue
+        for steps, early in zip(range(len(waiting), 0, -1), waiting, strict=True):
+            pts = early.pts or 0
+            yield early, pts, min(pts, packet.dts - steps * (early.duration or 1))
+        waiting.clear()
+        yield packet, packet.pts, packet.dts
+    for rest in held.values():
+        yield from ((packet, packet.pts or 0, packet.pts or 0) for packet in rest)
 
 
 Alter = Callable[[Image, float], Image | None]
@@ -76,7 +105,7 @@ def edit(
 
     ``alter`` gets a picture and its time in the source; a picture it turns into None is left out.
     """
-    info = probe(source)
+    info = probe(source, counting=False)
     end = info.duration if end is None else end
     sound = None
     if info.has_audio:
@@ -90,18 +119,16 @@ def edit(
 
 def with_sound(video: Path, sound: Sound, out: Path) -> None:
     """Write a video with this sound instead of its own; the pictures are copied as they are."""
-    with opened(video) as container, appearing(out) as partial:
+    with opened(video) as container, output(out) as target:
         stream = video_stream(video, container)
-        origin = start_seconds(container)
-        with av.open(f"file:{partial}", "w") as target:
-            copy = target.add_stream_from_template(stream)
-            voice = SoundWriter(target, sound)
-            for packet in container.demux(stream):
-                if packet.dts is not None:
-                    voice.play(float(packet.dts * packet.time_base) - origin)
-                    packet.stream = copy
-                    target.mux(packet)
-            voice.finish()
+        copy, voice = target.copy_of(stream), SoundWriter(target, sound)
+        begin = origin(container, stream)
+        for packet, pts, dts in _timed_packets(container, [stream]):
+            voice.play(float((dts - begin) * packet.time_base))
+            packet.pts, packet.dts = pts - begin, dts - begin
+            packet.stream = copy
+            target.mux(packet)
+        voice.finish()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +144,9 @@ def join(sources: Sequence[Path], out: Path, rate: float = 25.0) -> Joined:
 
     The first gives the size; others are fitted into it, with black bars where they must be.
     """
-    infos = [probe(source) for source in sources]
+    if not sources:
+        raise ReelbenchError(f"Nothing to join into {out}: name at least one video.")
+    infos = [probe(source, counting=False) for source in sources]
     for source, info in zip(sources, infos, strict=True):
         if not info.has_video:
             raise MediaError(source, "no video in it")
@@ -141,7 +170,7 @@ def _sound_of(
         if info.has_audio:
             yield from stream_audio(source, SOUND_RATE, 2, 0.0, length)
         else:
-            yield np.zeros((2, round(length * SOUND_RATE)), np.float32)
+            yield from silence(2, round(length * SOUND_RATE))
 
 
 def _at_rate(source: Path, rate: Fraction, count: int) -> Iterator[Image]:

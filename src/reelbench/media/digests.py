@@ -6,28 +6,35 @@ from contextlib import closing
 from pathlib import Path
 
 from reelbench.cache import cache_folder
+from reelbench.errors import ReelbenchError
 from reelbench.files import digest_of_file
 
-_RECENT = (
-    2_000_000_000  # nanoseconds: a file this young may yet change within one tick of its clock
-)
+Identity = tuple[int, int, int, int, int]  # device, inode, size, time of writing, time of change
+_RECENT = 2_000_000_000  # nanoseconds: within them, a file may change without a new time
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS digests (
-    device INTEGER, inode INTEGER, size INTEGER, modified INTEGER, digest TEXT,
+CREATE TABLE IF NOT EXISTS hashes (
+    device INTEGER, inode INTEGER, size INTEGER, written INTEGER, changed INTEGER, digest TEXT,
     PRIMARY KEY (device, inode)
 )
 """
 
 
-def media_digest(path: Path) -> str:
-    """Return the sha256 of a file, remembered while its place, size and time of change stay."""
+def identity_of(path: Path) -> Identity:
+    """What stays the same while a file is not touched."""
     status = path.stat()
-    identity = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+    return (
+        status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    )  # fmt: skip
+
+
+def media_digest(path: Path) -> str:
+    """Return the sha256 of a file, remembered while it is not touched."""
+    identity = identity_of(path)
     known = _recall(identity)
     if known:
         return known
     digest = digest_of_file(path)
-    if time.time_ns() - status.st_mtime_ns > _RECENT:
+    if time.time_ns() - identity[-1] > _RECENT:
         _remember(identity, digest)
     return digest
 
@@ -39,22 +46,23 @@ def _connect() -> sqlite3.Connection:
     return connection
 
 
-def _recall(identity: tuple[int, int, int, int]) -> str | None:
+def _recall(identity: Identity) -> str | None:
     question = (
-        "SELECT digest FROM digests WHERE device = ? AND inode = ? AND size = ? AND modified = ?"
+        "SELECT digest FROM hashes WHERE "
+        "device = ? AND inode = ? AND size = ? AND written = ? AND changed = ?"
     )
     try:
         with closing(_connect()) as connection:
             row = connection.execute(question, identity).fetchone()
-    except sqlite3.Error:
-        return None  # a memory that is lost or full costs time, nothing else
+    except (sqlite3.Error, ReelbenchError):
+        return None  # a memory that is lost, full or not allowed costs time, nothing else
     return str(row[0]) if row else None
 
 
-def _remember(identity: tuple[int, int, int, int], digest: str) -> None:
+def _remember(identity: Identity, digest: str) -> None:
     try:
         with closing(_connect()) as connection, connection:
             row = (*identity, digest)
-            connection.execute("INSERT OR REPLACE INTO digests VALUES (?, ?, ?, ?, ?)", row)
-    except sqlite3.Error:
+            connection.execute("INSERT OR REPLACE INTO hashes VALUES (?, ?, ?, ?, ?, ?)", row)
+    except (sqlite3.Error, ReelbenchError):
         return  # as above

@@ -43,7 +43,8 @@ def draw_timestamp(image: Image, time: float) -> Image:
     """Return the picture with its time in a corner."""
     picture, draw = _canvas(image)
     edge = max(4, image.shape[0] / 60)
-    text = f"{int(time // 60):02d}:{time % 60:04.1f}"
+    minutes, tenths = divmod(round(time * 10), 600)
+    text = f"{minutes:02d}:{tenths / 10:04.1f}"
     _write(draw, (edge, edge), text, _font(image), (255, 255, 255), (0, 0, 0))
     return np.asarray(picture)
 

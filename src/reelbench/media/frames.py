@@ -5,7 +5,9 @@ time and memory limit; the result goes into the frame store, from which every la
 and option order is served without opening a decoder.
 """
 
+import functools
 import math
+import os
 import threading
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,18 +15,20 @@ from weakref import WeakValueDictionary
 
 import av
 
+from reelbench.errors import ReelbenchError
 from reelbench.files import digest_of
 from reelbench.items import Span
 from reelbench.media.decode import iterate_frames
-from reelbench.media.digests import media_digest
+from reelbench.media.digests import Identity, identity_of, media_digest
 from reelbench.media.errors import MediaError
 from reelbench.media.pictures import encode_picture, media_type_of, resized
 from reelbench.media.probe import MediaInfo, probe
 from reelbench.media.safely import safely
 from reelbench.media.sample import parse_sampling
-from reelbench.media.store import Entry, FrameStore
+from reelbench.media.store import Entry, FrameStore, default_store
 from reelbench.media.timeline import frame_times
 
+_MOST_BYTES = 10**9  # of the encoded frames of one clip
 VERSION = 1  # raise it when a change alters which frames come, or their bytes
 
 
@@ -66,58 +70,81 @@ def frames_of(path: Path, wish: Wish, store: FrameStore | None = None) -> Clip:
     Any number of threads may ask: equal wishes at the same time are decoded once, and a file that
     failed is not tried again by this process.
     """
-    store = store or FrameStore()
-    key = _key(path, wish)
-    entry = store.get(key) or _decoded_once(key, path, wish, store)
+    store = store or default_store()
+    identity, key = _key(path, wish)
+    entry = store.get(key)
+    if entry is None:
+        entry = _decoded_once(key, identity, path, wish, store)
     moments = zip(entry.facts["times"], entry.facts["shown_at"], entry.pieces, strict=True)
     pictures = tuple(Picture(time, shown_at, data) for time, shown_at, data in moments)
     return Clip(pictures, entry.facts["media_type"], tuple(entry.facts["warnings"]))
 
 
-_guard = threading.Lock()
-_flights: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
-_failures: dict[str, MediaError] = {}
+def _key(path: Path, wish: Wish) -> tuple[Identity, str]:
+    """Hash all that decides the frames: the video's bytes, the wish and the decoder."""
+    try:
+        if not path.is_file():
+            raise MediaError(path, "not a file" if path.exists() else "no such file")
+        identity = identity_of(path)
+        digest = media_digest(path)
+    except OSError as error:
+        raise MediaError(path, error.strerror or str(error)) from error
+    wanted = asdict(wish) | {"sampling": parse_sampling(wish.sampling).text}
+    decoder = [VERSION, av.__version__, ".".join(map(str, av.library_versions["libavcodec"]))]
+    return identity, digest_of([digest, wanted, decoder])
 
 
-def _decoded_once(key: str, path: Path, wish: Wish, store: FrameStore) -> Entry:
-    with _guard:
-        flight = _flights.setdefault(key, threading.Lock())
-    with flight:
-        if key in _failures:
-            raise MediaError(path, _failures[key].reason)
+class _Flights:
+    """What this process is decoding, and what it failed to."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._locks: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
+        self.failures: dict[str, MediaError] = {}
+
+    def lock(self, key: str) -> threading.Lock:
+        with self._guard:
+            return self._locks.setdefault(key, threading.Lock())
+
+
+@functools.cache
+def _flights(_process: int) -> _Flights:
+    return _Flights()  # not a fork's: its locks may be held by threads that it has not got
+
+
+def _decoded_once(key: str, identity: Identity, path: Path, wish: Wish, store: FrameStore) -> Entry:
+    flights = _flights(os.getpid())
+    with flights.lock(key):
+        if key in flights.failures:
+            raise MediaError(path, flights.failures[key].reason)
         entry = store.get(key)  # by who was here before
         if entry is None:
             try:
                 entry = safely(_decode, path, wish)
             except MediaError as error:
-                _failures[key] = error
+                flights.failures[key] = error
                 raise
+            if identity_of(path) != identity:
+                raise MediaError(path, "changed while it was read: ask again when it is whole")
             store.put(key, entry)
         return entry
 
 
-def _key(path: Path, wish: Wish) -> str:
-    try:
-        if not path.is_file():
-            raise MediaError(path, "not a file" if path.exists() else "no such file")
-        digest = media_digest(path)
-    except OSError as error:
-        raise MediaError(path, error.strerror or str(error)) from error
-    decoder = [VERSION, av.__version__, ".".join(map(str, av.library_versions["libavcodec"]))]
-    return digest_of([digest, asdict(wish), decoder])
-
-
 def _decode(path: Path, wish: Wish) -> Entry:
-    """Decode and encode, frame by frame, so that memory does not grow with their number."""
+    """Decode and encode, frame by frame: only encoded ones are held, and not too many."""
     media_type = media_type_of(wish.encoding)
     info = probe(path, counting=False)
     warnings = _check(path, info, wish)
     times = _times(path, info, wish)
-    asked, shown, pieces = [], [], []
+    asked, shown, pieces, size = [], [], [], 0
     for frame in iterate_frames(path, times, skip_damage=wish.accept_damage):
         asked.append(round(frame.time, 6))
         shown.append(round(frame.shown_at, 6))
         pieces.append(encode_picture(resized(frame.image, wish.size), wish.encoding))
+        size += len(pieces[-1])
+        if size > _MOST_BYTES:
+            most = f"{_MOST_BYTES / 1e9:g} GB"
+            raise MediaError(path, f"its frames take over {most}: ask for fewer or smaller ones")
     if not pieces:
         raise MediaError(path, "none of the frames asked for can be decoded")
     if len(pieces) < len(times):
@@ -143,7 +170,10 @@ def _times(path: Path, info: MediaInfo, wish: Wish) -> list[float]:
     if start >= end:
         raise MediaError(path, f"ends at {info.duration:.2f} s, before the start at {start} s")
     spans = sampling.spans(start, end, wish.evidence)
-    times = sampling.times(spans, frame_times(path) if sampling.counts_frames else ())
+    try:
+        times = sampling.times(spans, frame_times(path) if sampling.counts_frames else ())
+    except ReelbenchError as error:
+        raise MediaError(path, str(error)) from None
     if not times:
         raise MediaError(path, f"{wish.sampling} leaves no frame of it")
     return times

@@ -1,10 +1,12 @@
 """Work on foreign files in processes of its own: a decoder that hangs or dies costs one file."""
 
 import functools
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from reelbench.errors import ReelbenchError
 from reelbench.media.errors import MediaError
 from reelbench.media.probe import MediaInfo, probe
 from reelbench.workers import WorkerError, WorkerPool
@@ -16,9 +18,13 @@ LIMIT = 300.0  # seconds that one piece of work on one file may take
 def safely(work: Callable[..., Result], path: Path, *args: object) -> Result:
     """Do ``work(path, *args)`` in a worker; whatever goes wrong is a ``MediaError`` on the file."""
     try:
-        return _pool().call(work, path, *args, limit=LIMIT)
+        return _pool(os.getpid()).call(work, path, *args, limit=LIMIT)
+    except ReelbenchError:
+        raise
     except WorkerError as error:
         raise MediaError(path, f"decoding it {error}") from None
+    except Exception as error:  # of whatever library, on whatever the file holds
+        raise MediaError(path, f"cannot be decoded ({type(error).__name__}: {error})") from error
 
 
 def probe_safely(path: Path) -> MediaInfo:
@@ -28,10 +34,11 @@ def probe_safely(path: Path) -> MediaInfo:
 
 def close() -> None:
     """End the workers; the next piece of work starts new ones."""
-    _pool().close()
+    _pool(os.getpid()).close()
     _pool.cache_clear()
 
 
 @functools.cache
-def _pool() -> WorkerPool:
+def _pool(_process: int) -> WorkerPool:
+    """The workers of one process: a fork of it must not talk to them."""
     return WorkerPool()

@@ -2,7 +2,7 @@
 
 ``uniform:16``             the centres of 16 equal parts
 ``uniform:16,start``       frames ``int(N/n)*i``, as Q-Bench-Video's own code picks them
-``uniform:16,inner``       frames ``int(i*N/(n+1))``, as VLMEvalKit picks them
+``uniform:16,inner``       frames ``int(i * (N/(n+1)))``, as VLMEvalKit picks them
 ``uniform:32,ends``        frames from the first to the last, evenly (linspace)
 ``fps:2``                  every half second, from the start
 ``fps:2,max=64``           the same, or 64 uniform frames where that would be more
@@ -25,10 +25,10 @@ from reelbench.errors import ReelbenchError
 from reelbench.items import Span
 
 MOST_FRAMES = 10_000
-_NUMBER = r"\d+(?:\.\d+)?"
+_NUMBER = r"\d{1,7}(?:\.\d{1,9})?"
 _FORM = re.compile(
-    rf"(?:uniform:(?P<count>\d+)(?:,(?P<pick>start|inner|ends))?"
-    rf"|fps:(?P<rate>{_NUMBER})(?:,max=(?P<most>\d+))?"
+    rf"(?:uniform:(?P<count>\d{{1,7}})(?:,(?P<pick>start|inner|ends))?"
+    rf"|fps:(?P<rate>{_NUMBER})(?:,max=(?P<most>\d{{1,7}}))?"
     rf"|times:(?P<times>{_NUMBER}(?:,{_NUMBER})*))"
     r"(?:,evidence=(?P<evidence>only|except))?"
 )
@@ -86,9 +86,13 @@ class Sampling:
         if self.rate is not None:
             # A frame at the very end would lie past the last one.
             count = max(1, math.ceil(length * self.rate - 1e-9))
-            if count <= (self.most or MOST_FRAMES):
-                return _along(spans, [number / self.rate for number in range(count)])
-            return _centres(spans, length, self.most or MOST_FRAMES)
+            if self.most is not None and count > self.most:
+                return _centres(spans, length, self.most)
+            if count > MOST_FRAMES:
+                raise ReelbenchError(
+                    f"{self.text} asks for {count} frames; write {self.text},max=64 for at most 64"
+                )
+            return _along(spans, [number / self.rate for number in range(count)])
         assert self.count is not None
         return _centres(spans, length, self.count)
 
@@ -98,7 +102,8 @@ class Sampling:
         if self.pick == "start":
             places = [int(total / count) * number for number in range(count)]
         elif self.pick == "inner":
-            places = [int(number * total / (count + 1)) for number in range(1, count + 1)]
+            step = total / (count + 1)  # divided first, as theirs is: it matters to the rounding
+            places = [int(number * step) for number in range(1, count + 1)]
         else:
             places = np.linspace(0, total - 1, count, dtype=int).tolist()
         return [min(place, total - 1) for place in places]
@@ -133,7 +138,7 @@ def _along(spans: Sequence[Span], distances: Sequence[float]) -> list[float]:
 def parse_sampling(text: str) -> Sampling:
     """Read a sampling; raise a sentence that shows the forms there are."""
     match = _FORM.fullmatch(text.strip())
-    sampling = _from_match(text.strip(), match) if match else None
+    sampling = _from_match(match) if match else None
     if sampling is None:
         raise ReelbenchError(
             f"The sampling {text!r} is not one we know; write uniform:16 (or uniform:16,start, "
@@ -143,9 +148,9 @@ def parse_sampling(text: str) -> Sampling:
     return sampling
 
 
-def _from_match(text: str, match: re.Match[str]) -> Sampling | None:
+def _from_match(match: re.Match[str]) -> Sampling | None:
     sampling = Sampling(
-        text,
+        text="",
         count=int(match["count"]) if match["count"] else None,
         pick=match["pick"] or "centres",  # type: ignore[arg-type]
         rate=float(match["rate"]) if match["rate"] else None,
@@ -155,4 +160,21 @@ def _from_match(text: str, match: re.Match[str]) -> Sampling | None:
     )
     largest = max(sampling.count or 0, sampling.most or 0, len(sampling.moments))
     none = 0 in (sampling.count, sampling.rate, sampling.most)
-    return None if none or largest > MOST_FRAMES else sampling
+    return None if none or largest > MOST_FRAMES else replace(sampling, text=_spelled(sampling))
+
+
+def _spelled(sampling: Sampling) -> str:
+    """Write a sampling in its one spelling, so that equal requests are equal texts."""
+    if sampling.count is not None:
+        text = f"uniform:{sampling.count}"
+        text += f",{sampling.pick}" if sampling.pick != "centres" else ""
+    elif sampling.rate is not None:
+        text = f"fps:{_number(sampling.rate)}"
+        text += f",max={sampling.most}" if sampling.most else ""
+    else:
+        text = "times:" + ",".join(map(_number, sampling.moments))
+    return text + (f",evidence={sampling.evidence}" if sampling.evidence else "")
+
+
+def _number(value: float) -> str:
+    return f"{value:.9f}".rstrip("0").rstrip(".")

@@ -5,11 +5,13 @@ and moved there, with a checksum in its first line. What a killed process leaves
 entry, and an entry that does not match its checksum is thrown away and made again.
 """
 
+import functools
 import hashlib
 import json
 import os
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,11 +33,14 @@ class Entry:
 
 
 class FrameStore:
-    """A folder of entries, bounded in size: what was not used for longest goes first."""
+    """A folder of entries, bounded in size: what was not used for longest goes first.
 
-    def __init__(self, folder: Path | None = None, limit: int | None = None) -> None:
-        self.folder = folder or cache_folder("frames")
-        self._limit = cache_limit() if limit is None else limit
+    What goes wrong with its files only means that something has to be decoded again.
+    """
+
+    def __init__(self, folder: Path, limit: int) -> None:
+        self.folder = folder
+        self._limit = limit
         self._until_look = 0
 
     def get(self, key: str) -> Entry | None:
@@ -47,19 +52,17 @@ class FrameStore:
             return None
         entry = _unpacked(data)
         if entry is None:
-            path.unlink(missing_ok=True)
+            _remove(path)
             return None
         self._touch(path)
         return entry
 
     def put(self, key: str, entry: Entry) -> None:
-        """Keep an entry; a full disk only means that it will have to be made again."""
+        """Keep an entry."""
         path = self._path(key)
-        try:
+        with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
             _write(path, _packed(entry))
-        except OSError:
-            return
         self._until_look -= 1
         if self._until_look < 0:
             self._until_look = _LOOK_EVERY
@@ -71,18 +74,18 @@ class FrameStore:
         for path in self.folder.glob("??/*"):
             try:
                 status = path.stat()
-            except FileNotFoundError:
+            except OSError:
                 continue  # another process trims as well
             if path.name.startswith(_PARTIAL):
-                if time.time() - status.st_mtime > _ABANDONED:
-                    path.unlink(missing_ok=True)
+                if abs(time.time() - status.st_mtime) > _ABANDONED:
+                    _remove(path)
                 continue
             entries.append((status.st_mtime, status.st_size, path))
             total += status.st_size
         if total <= self._limit:
             return
         for _, size, path in sorted(entries):
-            path.unlink(missing_ok=True)
+            _remove(path)
             total -= size
             if total <= 0.9 * self._limit:
                 return
@@ -91,21 +94,34 @@ class FrameStore:
         return self.folder / key[:2] / key
 
     def _touch(self, path: Path) -> None:
-        try:
-            if time.time() - path.stat().st_mtime > _TOUCH_EVERY:
+        with suppress(OSError):  # removed by another process, or a store that may only be read
+            if abs(time.time() - path.stat().st_mtime) > _TOUCH_EVERY:
                 os.utime(path)
-        except OSError:
-            return  # removed by another process, or a store that may only be read
+
+
+def default_store() -> FrameStore:
+    """The user's own store."""
+    return _store_at(cache_folder("frames"), cache_limit())
+
+
+@functools.cache
+def _store_at(folder: Path, limit: int) -> FrameStore:
+    return FrameStore(folder, limit)
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):  # gone already, or not ours to remove
+        path.unlink()
 
 
 def _write(path: Path, data: bytes) -> None:
     handle, partial = tempfile.mkstemp(dir=path.parent, prefix=_PARTIAL)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            file.write(data)  # not forced to the disk: half an entry is found by its checksum
         os.replace(partial, path)
     except BaseException:
-        Path(partial).unlink(missing_ok=True)
+        _remove(Path(partial))
         raise
 
 

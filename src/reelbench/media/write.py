@@ -2,18 +2,24 @@
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import av
 import numpy as np
 from av.container import OutputContainer
+from av.stream import Stream
 from numpy.typing import NDArray
 
+from reelbench.errors import ReelbenchError
 from reelbench.media.decode import Image
+
+if TYPE_CHECKING:
+    from av.packet import Packet
 
 Samples = NDArray[np.float32]  # one row a channel, between -1 and 1
 PARTIAL = ".reelbench-partial-"  # how the names of unfinished videos begin
@@ -53,44 +59,94 @@ class Sound:
         return frame
 
 
+class Output:
+    """A media file that is being written; what goes wrong with it names it."""
+
+    def __init__(self, path: Path, container: OutputContainer) -> None:
+        self._path, self.container = path, container
+
+    def copy_of(self, stream: Stream) -> Stream:
+        """Add a stream like another, to copy its packets to."""
+        with _naming(self._path):
+            return self.container.add_stream_from_template(stream)
+
+    def mux(self, packets: "Packet[Stream] | Sequence[Packet[Stream]]") -> None:
+        """Write packets."""
+        with _naming(self._path):
+            self.container.mux(packets)
+
+
+@contextmanager
+def output(path: Path) -> Iterator[Output]:
+    """Write a media file, of a kind that its name tells; it appears when it is complete."""
+    with _naming(path):
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=PARTIAL, suffix=path.suffix)
+        os.close(handle)
+    try:
+        with _naming(path):
+            container = av.open(f"file:{name}", "w", options={"movflags": "+faststart"})
+        try:
+            yield Output(path, container)
+        except BaseException:
+            with suppress(av.FFmpegError, OSError, ValueError):  # it will not be kept
+                container.close()
+            raise
+        with _naming(path):
+            container.close()
+            os.chmod(name, 0o644)
+            os.replace(name, path)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Turn what the system or FFmpeg says about an output into a sentence on it."""
+    try:
+        yield
+    except (av.FFmpegError, OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ReelbenchError(f"{path} cannot be written ({reason}).") from error
+
+
 class SoundWriter:
     """Writes sound beside pictures, up to a moment at a time, so that neither waits in memory."""
 
-    def __init__(self, container: OutputContainer, sound: Sound) -> None:
-        self._container = container
+    def __init__(self, out: Output, sound: Sound) -> None:
+        self._out = out
         self._frames = sound.frames()
         self._next = next(self._frames, None)
-        self._stream = container.add_stream("aac", rate=sound.rate, layout=sound.layout)
+        self._stream = out.container.add_stream("aac", rate=sound.rate, layout=sound.layout)
         self._stream.bit_rate = 64_000 * sound.channels
 
     def play(self, until: float) -> None:
         """Write the sound up to a moment."""
         while self._next is not None and (self._next.time or 0.0) < until:
-            self._container.mux(self._stream.encode(self._next))
+            self._out.mux(self._stream.encode(self._next))
             self._next = next(self._frames, None)
 
     def finish(self) -> None:
         """Write the rest, and what the encoder still holds."""
         self.play(float("inf"))
-        self._container.mux(self._stream.encode(None))
+        self._out.mux(self._stream.encode(None))
+
+
+# The same bytes every time: with more threads they depend on the number of cores, and with its
+# "macroblock tree" x264 reads memory that it has not written.
+STEADY = {"preset": "veryfast", "threads": "1", "x264-params": "mbtree=0"}
 
 
 class VideoWriter:
     """Takes pictures in the order of time; ``written`` makes one."""
 
-    def __init__(
-        self, container: OutputContainer, rate: Fraction, quality: int, sound: Sound | None
-    ) -> None:
-        self._container = container
-        self._stream = container.add_stream("libx264", rate=rate)
+    def __init__(self, out: Output, rate: Fraction, quality: int, sound: Sound | None) -> None:
+        self._out = out
+        self._stream = out.container.add_stream("libx264", rate=rate)
         self._stream.pix_fmt = "yuv420p"
         self._stream.codec_context.time_base = Fraction(1, _TICKS)
-        # The same bytes every time: with more threads they depend on the number of cores, and
-        # with its "macroblock tree" x264 reads memory that it has not written.
-        steady = {"threads": "1", "x264-params": "mbtree=0"}
-        self._stream.options = {"preset": "veryfast", "crf": str(quality), "g": "50", **steady}
+        self._stream.options = {**STEADY, "crf": str(quality), "g": "50"}
         self._last = -1
-        self._sound = SoundWriter(container, sound) if sound else None
+        self._sound = SoundWriter(out, sound) if sound else None
 
     def show(self, image: Image, time: float) -> None:
         """Put a picture on the screen from this moment on; sizes must be even and the same."""
@@ -99,14 +155,14 @@ class VideoWriter:
         frame = av.VideoFrame.from_ndarray(image, "rgb24")
         frame.pts = self._last = max(round(time * _TICKS), self._last + 1)
         frame.time_base = Fraction(1, _TICKS)
-        self._container.mux(self._stream.encode(frame))
+        self._out.mux(self._stream.encode(frame))
         if self._sound:
             self._sound.play(time)
 
     def finish(self) -> None:
         """Write the rest of the sound, and what the encoder still holds."""
         if self._stream.codec_context.is_open:
-            self._container.mux(self._stream.encode(None))
+            self._out.mux(self._stream.encode(None))
         if self._sound:
             self._sound.finish()
 
@@ -116,27 +172,10 @@ def written(
     path: Path, rate: Fraction | float, quality: int = 18, sound: Sound | None = None
 ) -> Iterator[VideoWriter]:
     """Write a video to a file that appears when it is complete; ``quality`` is x264's crf."""
-    with appearing(path) as partial, _created(partial) as container:
-        writer = VideoWriter(container, Fraction(rate).limit_denominator(1001), quality, sound)
+    with output(path) as out:
+        writer = VideoWriter(out, Fraction(rate).limit_denominator(1001), quality, sound)
         yield writer
         writer.finish()
-
-
-def _created(path: Path) -> OutputContainer:
-    return av.open(f"file:{path}", "w", options={"movflags": "+faststart"})
-
-
-@contextmanager
-def appearing(path: Path) -> Iterator[Path]:
-    """Give a name to write to, in the same folder, and move it into place at the end."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=PARTIAL, suffix=path.suffix)
-    os.close(handle)
-    try:
-        yield Path(name)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    finally:
-        Path(name).unlink(missing_ok=True)
 
 
 def even(image: Image) -> Image:

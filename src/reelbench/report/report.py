@@ -181,7 +181,7 @@ def _moments(duration: float, evidence: Sequence[Span], most: int) -> list[float
     times = [(number + 0.5) * duration / half for number in range(half)]
     for start, end in sorted(evidence, key=lambda span: (span[1] - span[0], span)):
         if len(times) < most and not any(start <= time <= end for time in times):
-            times.append(min((start + end) / 2, duration - 0.001))
+            times.append(max(0.0, min((start + end) / 2, duration - 0.001)))
     return sorted(times)
 
 

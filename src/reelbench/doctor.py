@@ -10,6 +10,9 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from typing import Any
 
+from reelbench.cache import cache_folder, cache_limit
+from reelbench.errors import ReelbenchError
+
 _CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _ENOUGH_DISK = 2e9  # bytes; the demo and its report need a hundredth of it
 
@@ -113,5 +116,18 @@ def _machine() -> Iterator[Check]:
         browser or "not found: only our own tests need it",
         "apt-get install chromium",
     )
+    yield _cache()
     free = shutil.disk_usage(os.getcwd()).free
     yield Check("disk", free >= _ENOUGH_DISK, f"{free / 1e9:.1f} GB free here", "free some space")
+
+
+def _cache() -> Check:
+    """Where decoded frames are kept, and how much of the room for them is used."""
+    remedy = "name a folder that can be written in REELBENCH_CACHE"
+    try:
+        folder, limit = cache_folder("frames"), cache_limit()
+    except ReelbenchError as error:
+        return Check("cache", False, str(error), remedy)
+    used = sum(path.stat().st_size for path in folder.glob("??/*") if path.is_file())
+    found = f"{folder}: {used / 1e9:.1f} of {limit / 1e9:g} GB of frames"
+    return Check("cache", os.access(folder, os.W_OK), found, remedy)

@@ -165,7 +165,7 @@ def profile(path: Path, count: int) -> None:
         total = time.process_time() - began
     decoding, colours = spent["_feed"] / total, spent["upright"] / total
     print(
-        f"ours, by the clock: {decoding:.0%} in FFmpeg's decoder ({calls['_feed']} packets that the "
+        f"ours, by the clock: {decoding:.0%} in FFmpeg's decoder ({calls['_feed']} packets the "
         f"frames rest on), {colours:.0%} on colours, {1 - decoding - colours:.0%} the rest"
     )
 

@@ -1,22 +1,23 @@
-"""Read an answer from a reply: options or the reason why not, never a guess."""
+"""Read an answer from a reply: options, or the reason why there are none. Never a guess.
 
+The forms are tried from the surest to the least sure, and the first that is there decides: if it
+names two options where one is asked for, a less sure form is not asked for a better answer.
+"""
+
+import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
+from reelbench.evaluate.reply import MARKS, plain, undressed, without_reasoning
 from reelbench.items import LETTERS, Kind
 
-_THOUGHTS = re.compile(r"<(think|thinking)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_BOXED = re.compile(r"\\boxed\s*\{\s*(?:\\text\s*\{)?\s*([^{}]+?)\s*\}")
-_TAGGED = re.compile(r"<answer>(.*?)</answer>", re.DOTALL | re.IGNORECASE)
-_STATED = re.compile(
-    r"(?:\b(?:answers?|correct (?:options?|choices?))\b\**\s*(?:is|are)?|答案(?:是|为)?|选(?:择)?)"
-    r"\s*[:：=]?\s*([^\n。]+)",
-    re.IGNORECASE,
-)
-_MARKS = " \t\n.,;:!*_`'\"()[]{}<>$\\。，、：；（）"
-_PAUSE = r"\s*(?:$|[.:;(!*，。-]|,? (?:because|since|as|not|rather)\b)"
-_JOINED = re.compile(r"\s*(?:[,;&/、，]|\band\b|和)\s*|\s+")
+Failure = Literal[
+    "", "empty reply", "unfinished reasoning", "refusal", "several answers", "no such option",
+    "letter and text differ", "no answer",
+]  # fmt: skip
+Options = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,104 +26,302 @@ class Parsed:
 
     places: tuple[int, ...] | None
     method: str = ""
-    failure: str = ""
+    failure: Failure = ""
 
 
-def parse_answer(reply: str, kind: Kind, options: tuple[str, ...]) -> Parsed:
+def parse_answer(reply: str, kind: Kind, options: Options) -> Parsed:
     """Read a reply to a closed question whose options were shown in this order."""
-    text = _THOUGHTS.sub("", reply).strip()
-    if not text:
+    if not reply.strip():
         return Parsed(None, failure="empty reply")
-    for method, places in _readings(text, options):
-        if places and (kind == "multi" or len(places) == 1):
-            return Parsed(places, method)
+    text = without_reasoning(reply)
+    if not text:
+        return Parsed(None, failure="unfinished reasoning")
+    for method, form in _FORMS:
+        try:
+            places = form(text, kind, options)
+        except _UnclearError as unclear:
+            return Parsed(None, method, unclear.failure)
         if places:
-            return Parsed(None, failure=f"{len(places)} answers to a question with one")
-    return Parsed(None, failure="no option in it")
+            if kind != "multi" and len(places) > 1:
+                return Parsed(None, method, "several answers")
+            return Parsed(places, method)
+    refused = _REFUSAL.match(undressed(text))
+    return Parsed(None, failure="refusal" if refused else "no answer")
 
 
-def _readings(text: str, options: tuple[str, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield what can be read in a reply, the surest way first; often nothing."""
-    yield "whole reply", _read(text, options, _letters, _option_text)
-    for name, marked in (("boxed answer", _BOXED), ("tagged answer", _TAGGED)):
-        if found := marked.findall(text):
-            yield name, _read(found[-1], options, _letters, _option_text)
-    if stated := _STATED.findall(text):
-        forms = (_letters, _option_text, _labelled, _leading)
-        yield "stated answer", _read(stated[-1], options, *forms)
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    yield "lettered lines", _lettered_lines(lines, options)
-    yield "first line", _letters(lines[0], options) if len(lines) > 1 else ()
-    yield "first word", _read(text, options, _yes_or_no, _labelled)
+class _UnclearError(Exception):
+    """Something is said, but not one thing."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure)
+        self.failure = failure
 
 
-Form = Callable[[str, tuple[str, ...]], tuple[int, ...]]
+Places = tuple[int, ...]
+Form = Callable[[str, Kind, Options], Places]
+
+_LETTER = r"[A-Za-z]"
+_END = r"(?=\s*(?:$|\n))"
+_BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})+)\}")
+_BRACKETED = re.compile(r"\[\[\s*(.+?)\s*\]\]")
+_TAGGED = re.compile(r"<(answer|choice|option)>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
+_ANSWER_LINE = re.compile(
+    r"(?:^|\n|[.!?。]\s|['\"({])[-\s]*(?P<final>final\s+)?(?:(?:the|my|your)\s+)?"
+    r"(?:(?:correct\s+|best\s+)?answers?|(?:correct|best|chosen)\s+(?:option|choice)s?|答案|回答|正解)"
+    r"(?:\s*(?:is|are|是|为|は))?\s*[:=]\s*(?!\W*(?:final\s+)?answers?\b)(?P<said>\S[^\n]*)",
+    re.IGNORECASE,
+)
+_STATED = re.compile(
+    r"\b(?:answers?|(?:correct|right|best|final)\s+(?:option|choice|letter)s?|option|choice)\s+"
+    r"(?:is|are|would be|should be|must be|seems to be|appears to be)\s*:?\s*(?=(?P<a>[^\n]+))"
+    r"|\b(?:is|to|matches|with)\s+(?:option|choice)\s*:?\s*(?=(?P<e>[A-Z(][^\n]*))"
+    r"|\bI\s+(?:choose|pick|select|(?:would|will|'ll)\s+(?:go with|choose|pick|select))\s+"
+    r"(?=(?P<b>[^\n]+))"
+    r"|(?:答案|正确答案|正确选项|正解)(?:应该)?(?:是|为|は)?\s*[:]?\s*(?=(?P<c>[^\n。]+))"
+    r"|(?:应该?|我)?选择?(?:选项)?\s*(?=(?P<d>[A-Za-z][^\n。]*))",
+    re.IGNORECASE,
+)
+_CALLED_RIGHT = re.compile(
+    rf"\b(?:option|choice|answer)?\s*\(?\b({_LETTER})\b\)?\s+(?:is|are)\s+(?:the\s+)?"
+    r"(?:correct|right|best)\b(?!\s+(?:only|if))",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(rf"\W*(?:option|choice)?\s*\(?({_LETTER})\s*[.):]\s*(.*)", re.IGNORECASE)
+_CONCLUDED = re.compile(
+    r"\b(?:so|thus|therefore|hence)\b[^\n.]*?\(([A-Z])\)|(?:→|=>|⇒)\s*\(?([A-Z])\)?" + _END
+)
+_JOINED = re.compile(r"\s*(?:[,;&/、，+|]|\band\b|和|と|以及)\s*|\s+")
+_EITHER = re.compile(rf"\W*{_LETTER}\W*(?:\bor\b|或|/)\W*{_LETTER}\b", re.IGNORECASE)
+_GOES_ON = re.compile(
+    r"\s*(?:$|['\".:;(!。|-]|[–—]|,?\s*(?:because|since|as|not|rather|instead|which|due|given)\b|,?\s*因为)"
+)
+_REFUSAL = re.compile(
+    r"(?:i'?m |i am )?(?:so |very |really )?sorry\b|i (?:can'?t|cannot|can not|could not|couldn't|"
+    r"do not|don't|am not able|am unable|won't|will not)\b|i'm (?:unable|not able)|unfortunately\b|"
+    r"as an ai\b|my apologies|抱歉|对不起|很遗憾|我?无法|我不能|申し訳",
+    re.IGNORECASE,
+)
 
 
-def _read(said: str, options: tuple[str, ...], *forms: Form) -> tuple[int, ...]:
-    return next((places for form in forms if (places := form(said, options))), ())
-
-
-def _yes_or_no(text: str, options: tuple[str, ...]) -> tuple[int, ...]:
-    """Read ``Yes, it does.`` where the options are yes and no."""
-    plain = [_plain(option) for option in options]
-    word = re.match(r"\W*(yes|no)\b", text, re.IGNORECASE)
-    return (plain.index(word[1].lower()),) if word and sorted(plain) == ["no", "yes"] else ()
-
-
-def _labelled(text: str, options: tuple[str, ...]) -> tuple[int, ...]:
-    """Read ``B - the text of option B`` on one line: letter and text must agree."""
-    found = re.match(r"\W*([A-Z])\W+(.+)", text, re.DOTALL)
-    if not found or found[1] not in LETTERS[: len(options)]:
-        return ()
-    place = LETTERS.index(found[1])
-    return (place,) if _plain(found[2]) == _plain(options[place]) else ()
-
-
-def _letters(said: str, options: tuple[str, ...]) -> tuple[int, ...]:
-    """Read ``B``, ``(B)``, ``**B.**``, ``Option B``, ``A, C`` or ``A and C``: no other words."""
-    bare = re.sub(r"^(?:options?|choices?)\s+", "", said.strip(_MARKS), flags=re.IGNORECASE)
-    marks = [part.strip(_MARKS) for part in _JOINED.split(bare)]
-    letters = list(LETTERS[: len(options)])
-    if len(marks) == 1 and len(marks[0]) == 1:
-        marks = [marks[0].upper()]
-    elif len(marks) == 1 and marks[0].isupper() and len(set(marks[0])) == len(marks[0]):
-        marks = list(marks[0])  # "AC"; a word in capitals has other letters, or one twice
-    if all(mark in letters for mark in marks):
-        return tuple(sorted({letters.index(mark) for mark in marks}))
+def _json(text: str, _: Kind, options: Options) -> Places:
+    """``{"answer": "B"}``, bare, in a fence, or at the end of a text."""
+    for candidate in reversed(re.findall(r"\{[^{}]*\}|\A\s*\[[^\[\]]*\]\s*\Z", text)):
+        try:
+            value: Any = json.loads(candidate)
+        except ValueError:
+            continue
+        if isinstance(value, dict):
+            named = {str(name).casefold().replace(" ", "_"): part for name, part in value.items()}
+            names = (
+                "answer",
+                "answers",
+                "final_answer",
+                "choice",
+                "option",
+                "letter",
+                "prediction",
+            )
+            value = next((named[name] for name in names if name in named), None)
+        parts = value if isinstance(value, list) else [value]
+        if parts and all(isinstance(part, str) for part in parts):
+            return tuple(sorted({place for part in parts for place in _said(part, options)}))
     return ()
 
 
-def _leading(said: str, options: tuple[str, ...]) -> tuple[int, ...]:
-    """Read the letter of ``B because ...``; an A or I before a word may be one of English."""
-    found = re.match(r"[(\[*\s]*([A-Z])[)\]*]*(?P<rest>.*)", said, re.DOTALL)
-    if not found or found[1] not in LETTERS[: len(options)]:
+def _marked(pattern: re.Pattern[str]) -> Form:
+    """What stands between marks that mean the answer; the last if there are several alike."""
+
+    def form(text: str, _: Kind, options: Options) -> Places:
+        found = [match if isinstance(match, str) else match[-1] for match in pattern.findall(text)]
+        return _agreed([_said(said, options) for said in found])
+
+    return form
+
+
+def _whole(text: str, _: Kind, options: Options) -> Places:
+    """The reply is letters, the text of an option, or both: and nothing else."""
+    said = undressed(text)
+    return _first(said, options, _exact, _letters, _option_text)
+
+
+def _answer_line(text: str, _: Kind, options: Options) -> Places:
+    """``Answer: B``; one that is called final outweighs the others."""
+    matches = list(_ANSWER_LINE.finditer(undressed(text)))
+    final = [_said(match["said"], options) for match in matches if match["final"]]
+    return _agreed(final) or _agreed([_said(match["said"], options) for match in matches])
+
+
+def _stated(text: str, _: Kind, options: Options) -> Places:
+    """``The answer is B because ...``, ``选B``, ``Option B is correct``."""
+    bare = undressed(text)
+    said = [next(filter(None, match.groups())) for match in _STATED.finditer(bare)]
+    readings = [_said(part, options) for part in said]
+    readings += [_letters(letter, options) for letter in _CALLED_RIGHT.findall(bare)]
+    return _agreed(readings)
+
+
+def _lettered_lines(text: str, kind: Kind, options: Options) -> Places:
+    """Lines such as ``B. the text of option B``, several for multi; not the whole list again."""
+    labels = [_LABEL.fullmatch(line) for line in undressed(text).splitlines() if line.strip()]
+    found = [label for label in labels if label and _place(label[1], options) is not None]
+    if not found or len(found) < len(labels) or (len(found) > 1 and kind != "multi"):
         return ()
-    goes_on = re.match(
-        r"\s*(?:$|[.:;(!*，。-]|,? (?:because|since|as|not|rather)\b)", found["rest"]
+    places = [_labelled(label[0], options) for label in found]
+    read = tuple(sorted({place for part in places for place in part}))
+    return read if len(read) < len(options) else ()
+
+
+def _line_of_its_own(text: str, _: Kind, options: Options) -> Places:
+    """``B`` alone on a line, before, after or amid an explanation."""
+    lines = [line for line in undressed(text).splitlines() if line.strip()]
+    return _agreed([_letters(line, options) for line in lines])
+
+
+def _label(text: str, _: Kind, options: Options) -> Places:
+    """``B. because it is blue``, first or last, and no other: several labels are a list."""
+    lines = [line for line in undressed(text).splitlines() if line.strip()]
+    labels = [line for line in lines if (m := _LABEL.match(line)) and _is_place(m[1], options)]
+    alone = len(labels) == 1 and labels[0] in (lines[0], lines[-1])
+    return _labelled(labels[0], options) if alone else ()
+
+
+def _concluded(text: str, _: Kind, options: Options) -> Places:
+    """``... so (B)``."""
+    found = [a or b for a, b in _CONCLUDED.findall(undressed(text))]
+    return _agreed([_letters(letter, options) for letter in found])
+
+
+def _yes_or_no(text: str, _: Kind, options: Options) -> Places:
+    """``Yes, it does.`` where the options are yes and no."""
+    words = [plain(option) for option in options]
+    if sorted(words) != ["no", "yes"] and sorted(words) != ["否", "是"]:
+        return ()
+    bare = undressed(text)
+    found = re.match(r"\W*(yes|no|是|否)(?![\w-])", bare, re.IGNORECASE) or re.search(
+        r"\b(?:so|thus|therefore|hence|answer is)\W+(yes|no)\b", bare, re.IGNORECASE
     )
-    return (LETTERS.index(found[1]),) if goes_on else ()
+    return (words.index(found[1].casefold()),) if found and found[1].casefold() in words else ()
 
 
-def _lettered_lines(lines: list[str], options: tuple[str, ...]) -> tuple[int, ...]:
-    """Read lines such as ``B. the text of option B``: letter and text must agree."""
-    places = []
-    for line in lines:
-        found = re.match(r"[-*\s]*\(?([A-Z])[.):]\**\s*(.+)", line)
-        if not found or found[1] not in LETTERS[: len(options)]:
-            return ()
-        place = LETTERS.index(found[1])
-        if _plain(found[2]) != _plain(options[place]):
-            return ()
-        places.append(place)
-    # A reply that repeats the whole list has chosen nothing.
-    return tuple(sorted(set(places))) if len(places) < len(options) else ()
+def _text_within(text: str, _: Kind, options: Options) -> Places:
+    """One short sentence that holds the text of one option, and does not deny it."""
+    bare = plain(text)
+    if len(bare) > _SENTENCE or "\n" in text.strip():
+        return ()
+    texts = [plain(option) for option in options]
+    inside = [t for t in texts if len(t) > 3 and re.search(rf"(?<!\w){re.escape(t)}(?!\w)", bare)]
+    longest = [t for t in inside if not any(t in other for other in inside if other != t)]
+    denied = re.search(r"\b(?:not|no|never|neither|nor|without|cannot|or)\b|n't\b|不|没", bare)
+    if len(longest) != 1 or (denied and not re.search(denied.re, longest[0])):
+        return ()
+    return (texts.index(longest[0]),)
 
 
-def _option_text(said: str, options: tuple[str, ...]) -> tuple[int, ...]:
-    plain = _plain(said)
-    return tuple(place for place, option in enumerate(options) if _plain(option) == plain)
+_SENTENCE = 200  # characters
+_JSON_NAMES = ("answer", "answers", "final_answer", "choice", "option", "letter", "prediction")
+
+_FORMS: Sequence[tuple[str, Form]] = (
+    ("json", _json),
+    ("boxed answer", _marked(_BOXED)),
+    ("bracketed answer", _marked(_BRACKETED)),
+    ("tagged answer", _marked(_TAGGED)),
+    ("whole reply", _whole),
+    ("answer line", _answer_line),
+    ("stated answer", _stated),
+    ("lettered lines", _lettered_lines),
+    ("line of its own", _line_of_its_own),
+    ("label", _label),
+    ("conclusion", _concluded),
+    ("yes or no", _yes_or_no),
+    ("option text", _text_within),
+)
 
 
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().strip(_MARKS).split())
+def _agreed(readings: list[Places]) -> Places:
+    """What all readings that say something say; unclear if they differ."""
+    found = {reading for reading in readings if reading}
+    if len(found) > 1:
+        raise _UnclearError("several answers")
+    return found.pop() if found else ()
+
+
+def _said(said: str, options: Options) -> Places:
+    """Read what was said to be the answer: letters, an option's text, or a letter that goes on."""
+    bare = undressed(said)
+    if _EITHER.match(bare):
+        raise _UnclearError("several answers")
+    return _first(bare, options, _exact, _letters, _option_text, _labelled, _leading)
+
+
+def _first(said: str, options: Options, *readers: Callable[[str, Options], Places]) -> Places:
+    return next((places for reader in readers if (places := reader(said, options))), ())
+
+
+def _exact(said: str, options: Options) -> Places:
+    """Read ``B. the very text of option B``, which may itself be letters."""
+    label = _LABEL.fullmatch(said)
+    place = _place(label[1], options) if label else None
+    right = label and place is not None and place in _option_text(label[2], options)
+    return (place,) if right and place is not None else ()
+
+
+def _letters(said: str, options: Options) -> Places:
+    """Read ``B``, ``(B)``, ``Option B``, ``A, C`` or ``A and C``: letters and no other words."""
+    bare = re.sub(
+        r"^(?:both\s+)?(?:options?|choices?|letters?|选项)\s*", "", said.strip(MARKS), flags=re.I
+    )
+    marks = [part.strip(MARKS) for part in re.split(r"\)\s*\(", bare)]
+    marks = [mark.strip(MARKS) for part in marks for mark in _JOINED.split(part) if mark]
+    if len(marks) == 1 and marks[0].isupper() and len(set(marks[0])) == len(marks[0]) > 1:
+        marks = list(marks[0])  # "AC"; a word in capitals has other letters, or one twice
+    if not marks or any(
+        len(mark) != 1 or not mark.isascii() or not mark.isalpha() for mark in marks
+    ):
+        return ()
+    if any(mark.islower() for mark in marks) and any(mark.isupper() for mark in marks):
+        return ()
+    places = [_place(mark, options) for mark in marks]
+    known = [place for place in places if place is not None]
+    if len(known) < len(places):
+        if len(marks) == 1 or all(mark.isupper() for mark in marks):
+            raise _UnclearError("no such option")
+        return ()
+    return tuple(sorted(set(known)))
+
+
+def _labelled(said: str, options: Options) -> Places:
+    """Read ``(B) the text``; the text may be in other words, but not another option's."""
+    label = _LABEL.match(said)
+    place = _place(label[1], options) if label else None
+    if label is None or place is None:
+        return ()
+    others = _option_text(label[2], options)
+    if others and place not in others:
+        raise _UnclearError("letter and text differ")
+    return (place,)
+
+
+def _leading(said: str, options: Options) -> Places:
+    """Read the letter of ``B because ...``; an A or I before a word may be one of English."""
+    found = re.match(r"[(\[\s]*([A-Z])\b[)\]]*(?P<rest>.*)", said, re.DOTALL)
+    if not found:
+        return ()
+    value = found[1] not in "AI" and re.match(r"\s+[^\sA-Za-z]", found["rest"])  # "D 24.3 kN"
+    if not value and not _GOES_ON.match(found["rest"]):
+        return ()
+    place = _place(found[1], options)
+    return () if place is None else (place,)
+
+
+def _option_text(said: str, options: Options) -> Places:
+    bare = plain(said)
+    return tuple(place for place, option in enumerate(options) if plain(option) == bare)
+
+
+def _place(letter: str, options: Options) -> int | None:
+    place = LETTERS.find(letter.upper())
+    return place if 0 <= place < len(options) else None
+
+
+def _is_place(letter: str, options: Options) -> bool:
+    return _place(letter, options) is not None

@@ -24,12 +24,12 @@ def _from_index(container: InputContainer, stream: VideoStream) -> list[float]:
     """
     entries = [entry.timestamp for entry in stream.index_entries if not entry.is_discard]
     steps = {b - a for a, b in pairwise(entries)}
-    base = stream.time_base
+    base = float(stream.time_base or 0)
     listed = len(entries) == stream.frames and len(steps) == 1 and stream.start_time is not None
     if not base or not listed or not tells_times(container, stream):
         return []
     begin, step = (stream.start_time or 0) - origin(container, stream), steps.pop()
-    return [float((begin + number * step) * base) for number in range(len(entries))]
+    return [(begin + number * step) * base for number in range(len(entries))]
 
 
 def _from_packets(container: InputContainer, stream: VideoStream) -> list[float]:

@@ -31,3 +31,7 @@ def stall_or_double(number: int) -> int:
     if number == 3:
         die(signal.SIGKILL)
     return 2 * number
+
+
+def make_a_lock() -> object:
+    return threading.Lock()

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from jobs import die, double, eat, fail, hang, stall_or_double
+from jobs import die, double, eat, fail, hang, make_a_lock, stall_or_double
 
+from reelbench.errors import ReelbenchError
 from reelbench.workers import GIGABYTE, WorkerError, WorkerPool, each_in_a_process
 
 
@@ -139,3 +140,25 @@ def test_where_memory_is_limited_already() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
     assert done.stdout == "5\n", done.stderr
+
+
+def test_what_cannot_be_passed_on_is_told_so(pool: WorkerPool) -> None:
+    with pytest.raises(ReelbenchError, match="cannot be passed between processes"):
+        pool.call(lambda: 1, limit=30)
+    with pytest.raises(ReelbenchError, match="What make_a_lock returned"):
+        pool.call(make_a_lock, limit=30)
+    assert pool.call(double, 2, limit=30) == 4
+
+
+def test_a_function_of_a_script(tmp_path: Path) -> None:
+    program = (
+        "from reelbench.workers import WorkerPool\n"
+        "def own(): return 1\n"
+        "try: WorkerPool(1).call(own, limit=30)\n"
+        "except Exception as error: print(type(error).__name__, error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.startswith("ReelbenchError What a worker is to do")
+    assert done.stderr == ""

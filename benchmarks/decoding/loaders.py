@@ -27,11 +27,12 @@ def numbers(total: int, count: int) -> list[int]:
 def ours() -> Callable[[str, int], Any]:
     """Reelbench, decoding in this process."""
     from reelbench.media.decode import frames_at
-    from reelbench.media.timeline import frame_times
+    from reelbench.media.probe import probe
 
     def load(video: str, count: int) -> Any:
-        times = frame_times(video)
-        asked = [times[number] for number in numbers(len(times), count)]
+        info = probe(video)
+        # In the middle of the time that each is on the screen.
+        asked = [(number + 0.5) / info.frame_rate for number in numbers(info.frame_count, count)]
         return [frame.image for frame in frames_at(video, asked)]
 
     return load

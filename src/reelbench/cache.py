@@ -6,14 +6,19 @@ from pathlib import Path
 from reelbench.errors import ReelbenchError
 
 
-def cache_folder(name: str) -> Path:
-    """Return a folder of that name in the user's cache, and make sure that it is there.
+def cache_path(name: str) -> Path:
+    """Return where a folder of that name is, or would be, in the user's cache.
 
     ``REELBENCH_CACHE`` names another place than the system's own.
     """
     own = os.environ.get("REELBENCH_CACHE")
     system = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    folder = Path(own or os.path.join(system, "reelbench")) / name
+    return Path(own or os.path.join(system, "reelbench")) / name
+
+
+def cache_folder(name: str) -> Path:
+    """Return the same, and make sure that it is there."""
+    folder = cache_path(name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

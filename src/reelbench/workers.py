@@ -7,6 +7,7 @@ error.
 
 import atexit
 import os
+import pickle
 import queue
 import resource
 import signal
@@ -151,6 +152,11 @@ class _Worker:
     def call(self, work: Callable[..., Any], args: tuple[object, ...], limit: float) -> Any:
         try:
             self._line.send((work, args))
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise _unsendable(f"What a worker is to do ({error})") from error
+        except OSError:  # it died, or was ended by close()
+            raise WorkerError(f"crashed ({self._end()})") from None
+        try:
             if not self._line.poll(limit):
                 raise WorkerError(f"took over {limit:g} s")
             good, value = self._line.recv()
@@ -190,13 +196,26 @@ def serve(line_number: int, life: int, memory: int) -> None:
             work, args = line.recv()
         except EOFError:
             return
+        except Exception as error:  # of the import of whatever it is
+            line.send((False, _unsendable(f"What a worker is to do ({error})")))
+            continue
         try:
             answer: tuple[bool, Any] = (True, work(*args))
         except MemoryError:
             answer = (False, WorkerError(f"needs over {memory / GIGABYTE:g} GB of memory"))
         except Exception as error:
             answer = (False, error)
-        line.send(answer)
+        try:
+            line.send(answer)
+        except Exception as error:  # of pickling whatever it is
+            line.send((False, _unsendable(f"What {work.__name__} returned ({error})")))
+
+
+def _unsendable(what: str) -> ReelbenchError:
+    return ReelbenchError(
+        f"{what} cannot be passed between processes: a function must be one of a module that can "
+        "be imported, and results must be plain data."
+    )
 
 
 def _follow(life: int) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
-from videos import make_video, pictures
+from videos import make_kind, make_video, pictures
 
 from reelbench.errors import ReelbenchError
 from reelbench.media.audio import (
@@ -21,6 +21,7 @@ from reelbench.media.clip import (
     crop_to_track,
     cut_at_key_frames,
     cut_exactly,
+    edit,
     fitted,
     join,
     with_sound,
@@ -83,8 +84,9 @@ class TestCutting:
     def test_outside_the_video(self, video: Path, tmp_path: Path) -> None:
         with pytest.raises(MediaError, match="lasts 4"):
             cut_exactly(video, 9.0, 12.0, tmp_path / "c.mp4")
-        with pytest.raises(MediaError, match="no key frame"):
-            cut_at_key_frames(video, 1.0, 0.0, tmp_path / "c.mp4")
+        for start, end in ((1.0, 0.0), (50.0, 60.0)):
+            with pytest.raises(MediaError, match="lasts 4"):
+                cut_at_key_frames(video, start, end, tmp_path / "c.mp4")
         assert list(tmp_path.iterdir()) == []
 
 
@@ -112,10 +114,72 @@ class TestOutOfOrder:
         assert likeness(read_audio(tmp_path / "b.mp4"), chirp(4.0)) > 0.98
 
 
+class TestOddSources:
+    def test_a_broadcast_is_cut_before_the_moment(self, tmp_path: Path) -> None:
+        options = {"preset": "fast", "threads": "1", "g": "25", "bf": "3", "sc_threshold": "0"}
+        source = make_video(tmp_path / "a.ts", options=options, sound=4.0)
+        begun = cut_at_key_frames(source, 2.3, 3.5, tmp_path / "b.mp4")
+        assert 1.9 < begun <= 2.3
+        (here,) = frames_at(tmp_path / "b.mp4", [2.4 - begun])
+        (there,) = frames_at(source, [2.4])
+        assert np.array_equal(here.image, there.image)
+        heard = read_audio(tmp_path / "b.mp4").shape[1] / RATE
+        assert heard == pytest.approx(3.5 - begun, abs=0.15)
+
+    def test_the_sound_before_the_cut_does_not_move_it(self, video: Path, tmp_path: Path) -> None:
+        begun = cut_at_key_frames(video, 3.0, 4.0, tmp_path / "b.mkv")
+        assert frame_times(tmp_path / "b.mkv")[0] == pytest.approx(0.0, abs=0.002)
+        assert begun < 3.0
+
+    def test_packets_that_do_not_tell_their_times(self, tmp_path: Path) -> None:
+        source = make_kind(tmp_path, "h264.avi")
+        for work in (
+            lambda: cut_at_key_frames(source, 1.0, 2.0, tmp_path / "b.mp4"),
+            lambda: with_sound(source, Sound([chirp(1.0)], RATE), tmp_path / "b.mp4"),
+        ):
+            with pytest.raises(MediaError, match="cut it exactly"):
+                work()
+        cut_exactly(source, 1.0, 2.0, tmp_path / "b.mp4")
+        assert len(frame_times(tmp_path / "b.mp4")) == 25
+
+    def test_frames_that_an_edit_hides_stay_hidden(self, tmp_path: Path) -> None:
+        source = make_kind(tmp_path, "cut-h264.mp4")
+        with pytest.raises(MediaError, match=r"write \.mp4 or \.mov"):
+            with_sound(source, Sound([chirp(1.0)], RATE), tmp_path / "b.mkv")
+        with_sound(source, Sound([chirp(1.0)], RATE), tmp_path / "b.mp4")
+        assert len(frame_times(tmp_path / "b.mp4")) == len(frame_times(source))
+
+    def test_nothing_to_show_is_no_video(self, video: Path, tmp_path: Path) -> None:
+        with pytest.raises(MediaError, match="no picture in it"):
+            edit(video, tmp_path / "b.mp4", lambda *_: None)
+        assert list(tmp_path.iterdir()) == []
+
+
+class TestWrongArguments:
+    def test_sound_that_is_none(self, video: Path, tmp_path: Path) -> None:
+        for samples, channels in (
+            (np.full((1, 9), np.nan), 1),
+            (np.zeros((2, 9)), 1),
+            (np.zeros((6, 9)), 6),
+        ):
+            with pytest.raises(ReelbenchError, match="one or two rows"):
+                with_sound(video, Sound([samples], RATE, channels), tmp_path / "b.mp4")
+        with pytest.raises(ReelbenchError, match="cannot be written"):
+            write_wav(tmp_path / "none" / "a.wav", chirp(0.1), RATE)
+        assert attenuated(np.zeros((1, 0), np.float32), RATE, [(0, 1)], -6).shape == (1, 0)
+
+    def test_rates_and_boxes(self, video: Path, tmp_path: Path) -> None:
+        with pytest.raises(ReelbenchError, match="frame rate"):
+            join([video], tmp_path / "b.mp4", rate=0)
+        for corner in (float("nan"), 1e9):
+            with pytest.raises(ReelbenchError, match="no picture can have"):
+                crop_to_track(video, [(0.0, (0, 0, corner, 9))], tmp_path / "b.mp4", (64, 64))
+
+
 class TestOutputs:
     """What cannot be written is blamed on the output, in a sentence."""
 
-    @pytest.mark.parametrize("name", ["none/b.mp4", "b.txt", "b"])
+    @pytest.mark.parametrize("name", ["none/b.mp4", "b.txt", "b", "b.gif", "b.webm"])
     def test_they_are_named(self, name: str, video: Path, tmp_path: Path) -> None:
         for work in (
             lambda out: cut_exactly(video, 1.0, 2.0, out),

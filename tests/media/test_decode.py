@@ -12,6 +12,7 @@ from support import SHARED
 from videos import (
     KINDS,
     X264,
+    copy_from,
     decode_plainly,
     fingerprint,
     make_kind,
@@ -21,8 +22,10 @@ from videos import (
 )
 
 from reelbench.media import decode, seek
+from reelbench.media.clip import cut_at_key_frames
 from reelbench.media.decode import every_frame, frames_at, iterate_frames
 from reelbench.media.errors import MediaError
+from reelbench.media.probe import probe
 from reelbench.media.timeline import frame_times
 
 Reference = tuple[Path, list[tuple[float, str]]]
@@ -188,6 +191,7 @@ class TestBroadcasts:
     def test_what_comes_before_the_first_key_frame_is_no_damage(self, stream: Path) -> None:
         reference = decode_plainly(stream)
         assert len(reference) < 90
+        assert frame_times(stream) == pytest.approx([time for time, _ in reference], abs=1e-4)
         times = [time for time, _ in reference][::9]
         assert [fingerprint(frame.image) for frame in frames_at(stream, times)] == [
             image for _, image in reference
@@ -203,5 +207,66 @@ class TestBroadcasts:
         left = list(iterate_frames(stream, [number / 5 for number in range(15)], skip_damage=True))
         good = {frame.time: fingerprint(frame.image) for frame in whole}
         assert all(fingerprint(frame.image) == good[frame.time] for frame in left)
-        assert 9 <= len(left) < 15
+        assert 10 <= len(left) < 15  # five of the 75 frames' groups of 25 are not whole
         assert left[-1].time == whole[-1].time
+
+    def test_two_recordings_in_one_file(self, stream: Path) -> None:
+        stream.write_bytes(stream.read_bytes() * 2)
+        with pytest.raises(MediaError, match="its clock starts again"):
+            probe(stream)
+
+
+def test_an_avi_that_was_another_file(tmp_path: Path) -> None:
+    """Copied packets leave AVI with a rate that is not that of the frames."""
+    whole = make_kind(tmp_path, "mpeg4.mp4")
+    path = copy_from(whole, tmp_path / "a.avi", 0.0)
+    shown = frames_at(path, [0.5, 1.5, 2.5, 3.5])
+    assert [frame.shown_at for frame in shown] == pytest.approx([0.48, 1.48, 2.48, 3.48], abs=0.03)
+    right = frames_at(whole, [frame.shown_at + 0.01 for frame in shown])
+    assert [fingerprint(f.image) for f in shown] == [fingerprint(f.image) for f in right]
+
+
+def test_a_screen_that_is_refreshed_in_parts(tmp_path: Path) -> None:
+    """What is flagged as a key frame there is none: frames after it rest on those before."""
+    options = {"preset": "veryfast", "threads": "1", "x264-params": "intra-refresh=1:keyint=30"}
+    path = make_video(tmp_path / "a.mp4", options=options, seconds=5)
+    reference = decode_plainly(path)
+    for number in range(58, 75):
+        (frame,) = frames_at(path, [reference[number][0]])
+        assert fingerprint(frame.image) == reference[number][1]
+
+
+def test_damage_that_a_checksum_tells(tmp_path: Path) -> None:
+    params = "hash=1:keyint=15:log-level=none:pools=1:frame-threads=1"
+    path = make_video(tmp_path / "a.mp4", "libx265", {"preset": "ultrafast", "x265-params": params})
+    whole = path.read_bytes()
+    with av.open(str(path)) as container:
+        places = [(p.pos or 0) + p.size // 2 for p in container.demux(video=0) if p.size > 400]
+    for place in places[10:40:3]:
+        path.write_bytes(
+            whole[:place] + bytes(b ^ 0x55 for b in whole[place : place + 3]) + whole[place + 3 :]
+        )
+        with pytest.raises(MediaError, match="damaged at"):
+            frames_at(path, [number / 25 for number in range(100)])
+
+
+def test_a_cut_in_the_order_of_storing(tmp_path: Path) -> None:
+    """Its table of contents looks even, but the last frames shown are not those stored last."""
+    whole = make_kind(tmp_path, "b-frames.mp4")
+    cut_at_key_frames(whole, 0.0, 1.0, tmp_path / "a.mp4")
+    times = [time for time, _ in decode_plainly(tmp_path / "a.mp4")]
+    assert frame_times(tmp_path / "a.mp4") == pytest.approx(times, abs=1e-4)
+
+
+def test_a_bare_stream_of_pictures(tmp_path: Path) -> None:
+    with av.open(str(tmp_path / "a.mjpeg"), "w", format="mjpeg") as target:
+        stream = target.add_stream("mjpeg", rate=25)
+        stream.width, stream.height, stream.pix_fmt = 320, 180, "yuvj420p"
+        for picture in pictures(50):
+            target.mux(stream.encode(av.VideoFrame.from_ndarray(picture, "rgb24")))
+        target.mux(stream.encode(None))
+    info = probe(tmp_path / "a.mjpeg")
+    assert (info.is_image, info.frame_count) == (False, 50)
+    assert (
+        len({fingerprint(f.image) for f in frames_at(tmp_path / "a.mjpeg", [0.1, 0.9, 1.7])}) == 3
+    )

@@ -134,6 +134,15 @@ class TestVideos:
         assert info.has_audio
         assert info.frame_count == 50
 
+    def test_a_span_of_a_broadcast_that_begins_in_the_middle(self, tmp_path: Path) -> None:
+        source = make_video(tmp_path / "a.ts", seconds=4)
+        data = source.read_bytes()
+        source.write_bytes(data[188 * (len(data) // 8 // 188) :])
+        degrade_video(source, tmp_path / "b.mp4", "under-exposure", 1.0, span=(1.0, 2.0))
+        dark = [time for time, image in every_frame(tmp_path / "b.mp4") if image.mean() < 40]
+        assert dark[0] == pytest.approx(1.0, abs=0.05)
+        assert dark[-1] == pytest.approx(1.96, abs=0.05)
+
     def test_within_a_region(self, video: Path, tmp_path: Path) -> None:
         degrade_video(video, tmp_path / "a.mp4", "under-exposure", 0.8, region=(0.5, 0.0, 1.0, 1.0))
         left = error_of(tmp_path / "a.mp4", video, window=(slice(None), slice(0, 150)))

@@ -18,6 +18,7 @@ import pytest
 from PIL import Image
 from videos import make_video
 
+from reelbench.cache import cache_folder
 from reelbench.errors import ReelbenchError
 from reelbench.media import digests, frames, safely
 from reelbench.media.decode import frames_at
@@ -80,12 +81,24 @@ class TestWishes:
         assert times(Wish("uniform:4,start", shared_by=2)) == [0.0, 2.0]
 
     @pytest.mark.parametrize(("wish", "words"), [
-        (Wish("uniform:4", start=50.0), "ends at 4.0"),
+        (Wish("uniform:4", start=50.0), r"lasts 4\.00 s: nothing from 50\.0 to its end"),
+        (Wish("uniform:4", start=3.0, end=2.0), r"nothing from 3\.0 to 2\.0 s"),
         (Wish("uniform:4,evidence=only"), "leaves no frame"),
     ])  # fmt: skip
     def test_nothing_to_see(self, wish: Wish, words: str, video: Path, store: FrameStore) -> None:
         with pytest.raises(MediaError, match=words):
             frames_of(video, wish, store)
+
+    @pytest.mark.parametrize(
+        "wish", [Wish("uniform:2", float("nan")), Wish("uniform:2", shared_by=0)]
+    )
+    def test_what_nobody_can_mean(self, wish: Wish, video: Path, store: FrameStore) -> None:
+        with pytest.raises(ReelbenchError, match="no part of a video that there could be"):
+            frames_of(video, wish, store)
+
+    def test_before_the_start_is_the_start(self, video: Path, store: FrameStore) -> None:
+        clip = frames_of(video, Wish("uniform:1", -3.0, 2.0), store)
+        assert clip.pictures[0].time == 1.0
 
     @pytest.mark.parametrize(
         "wish", [Wish("often"), Wish("uniform:1", size="big"), Wish("uniform:1", encoding="bmp")]
@@ -329,7 +342,9 @@ class TestCacheFolder:
         (tmp_path / "file").touch()
         monkeypatch.setenv("REELBENCH_CACHE", str(tmp_path / "file"))
         with pytest.raises(ReelbenchError, match="REELBENCH_CACHE"):
-            default_store()
+            cache_folder("frames")
+        video = make_video(tmp_path / "a.mp4", seconds=1)
+        assert len(frames_of(video, Wish("uniform:2")).pictures) == 2  # only not kept
 
     def test_a_limit_that_is_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("REELBENCH_CACHE_GB", "much")

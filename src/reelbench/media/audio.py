@@ -8,6 +8,7 @@ import av
 import numpy as np
 from scipy import signal
 
+from reelbench.errors import ReelbenchError
 from reelbench.items import Span
 from reelbench.media.errors import MediaError
 from reelbench.media.probe import opened, start_seconds
@@ -102,11 +103,14 @@ def _floats(frame: av.AudioFrame) -> Samples:
 def write_wav(path: Path, samples: Samples, rate: int) -> None:
     """Write sound as 16-bit PCM."""
     whole = np.clip(np.round(samples.T * 32767), -32768, 32767).astype("<i2")
-    with wave.open(str(path), "wb") as file:
-        file.setnchannels(len(samples))
-        file.setsampwidth(2)
-        file.setframerate(rate)
-        file.writeframes(whole.tobytes())
+    try:
+        with path.open("wb") as raw, wave.open(raw) as file:
+            file.setnchannels(len(samples))
+            file.setsampwidth(2)
+            file.setframerate(rate)
+            file.writeframes(whole.tobytes())
+    except OSError as error:
+        raise ReelbenchError(f"{path} cannot be written ({error.strerror}).") from error
 
 
 def reversed_before(samples: Samples, rate: int, time: float) -> Samples:
@@ -117,6 +121,8 @@ def reversed_before(samples: Samples, rate: int, time: float) -> Samples:
 
 def attenuated(samples: Samples, rate: int, spans: Sequence[Span], gain_db: float) -> Samples:
     """Change the gain within some spans; minus infinity mutes them."""
+    if not samples.shape[1]:
+        return samples
     gain = np.ones(samples.shape[1], np.float32)
     for start, end in spans:
         gain[max(0, round(start * rate)) : max(0, round(end * rate))] = 10 ** (gain_db / 20)

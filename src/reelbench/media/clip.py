@@ -11,7 +11,6 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import av
 import numpy as np
 from av.container import InputContainer
 from av.stream import Stream
@@ -21,7 +20,17 @@ from reelbench.errors import ReelbenchError
 from reelbench.media.audio import silence, stream_audio
 from reelbench.media.decode import Image, every_frame
 from reelbench.media.errors import MediaError
-from reelbench.media.probe import MediaInfo, opened, origin, probe, start_seconds, video_stream
+from reelbench.media.probe import (
+    LONGEST_SIDE,
+    MediaInfo,
+    opened,
+    origin,
+    probe,
+    start_seconds,
+    tells_times,
+    video_stream,
+)
+from reelbench.media.seek import ROUNDING, stretches
 from reelbench.media.write import Samples, Sound, SoundWriter, even, output, written
 
 if TYPE_CHECKING:
@@ -34,8 +43,7 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom in pixels
 def cut_exactly(source: Path, start: float, end: float, out: Path) -> None:
     """Write the part from ``start`` to ``end``: the very frames and samples, encoded anew."""
     info = probe(source, counting=False)
-    if not 0 <= start < min(end, info.duration):
-        raise MediaError(source, f"lasts {info.duration:.2f} s: nothing from {start} to {end} s")
+    _check_span(source, info, start, end)
     end = min(end, info.duration)
     edit(source, out, lambda image, _: image, start, end)
 
@@ -45,38 +53,76 @@ def cut_at_key_frames(source: Path, start: float, end: float, out: Path) -> floa
 
     Nothing is encoded anew, so it takes no time and loses nothing, but begins a little early.
     """
+    _check_span(source, probe(source, counting=False), start, end)
+    seek, key = _key_frame(source, start)
     with opened(source) as container, output(out) as target:
         video = video_stream(source, container)
         streams = [video, *(s for s in container.streams.audio[:1] if s.codec_context)]
-        begin = start_seconds(container)
-        container.seek(round((start + begin) * av.time_base), backward=True)
-        begun: float | None = None
+        if seek is not None:
+            container.seek(seek, stream=video, backward=True)
+        begun = float((key - origin(container, video)) * (video.time_base or 0))
         copies = {stream.index: target.copy_of(stream) for stream in streams}
-        for packet, pts, dts in _timed_packets(container, streams):
+        begin, ended = start_seconds(container), set[int]()
+        for packet, pts, dts in _timed_packets(source, container, streams, out):
             base = packet.time_base
-            if begun is None:
-                if packet.stream_index != video.index or not packet.is_keyframe:
-                    continue
-                begun = float(pts * base) - begin
             if float(dts * base) - begin >= end:
-                break
-            shift = round((begun + begin) / base)
-            packet.pts, packet.dts = pts - shift, dts - shift
-            packet.stream = copies[packet.stream_index]
-            target.mux(packet)
-        if begun is None or begun >= end:
-            raise MediaError(source, f"no key frame between {start} and {end} s, nor before")
+                ended.add(packet.stream_index)
+                if len(ended) == len(streams):
+                    break
+            elif packet.stream_index not in ended and float(pts * base) - begin >= begun - 1e-3:
+                shift = round((begun + begin) / base)
+                packet.pts, packet.dts = pts - shift, dts - shift
+                packet.stream = copies[packet.stream_index]
+                target.mux(packet)
     return begun
 
 
+def _key_frame(source: Path, time: float) -> tuple[int | None, int]:
+    """Return the seek that leads to the key frame before a moment, and its timestamp.
+
+    In a broadcast no seek leads to a key frame: there, it is found by reading, and so is the way.
+    """
+    with opened(source) as container:
+        video = video_stream(source, container)
+        way = stretches(container, video, [time])
+        if way:
+            return way[0].seek, way[0].key
+    with opened(source) as container:
+        video = video_stream(source, container)
+        target = origin(container, video) + int((time + ROUNDING) / (video.time_base or 1))
+        key: int | None = None
+        for packet in container.demux(video):
+            if packet.is_keyframe and packet.pts is not None and packet.pts <= target:
+                key = packet.pts
+            if packet.dts is not None and packet.dts > target:
+                break
+    if key is None:
+        raise MediaError(source, f"no key frame before {time} s: cut it exactly")
+    return None, key
+
+
+_UNTIMED = "its packets do not tell when they are shown: cut it exactly, which encodes it anew"
+
+
+def _check_span(source: Path, info: MediaInfo, start: float, end: float) -> None:
+    if not 0 <= start < min(end, info.duration):
+        raise MediaError(source, f"lasts {info.duration:.2f} s: nothing from {start} to {end} s")
+
+
 def _timed_packets(
-    container: InputContainer, streams: Sequence[Stream]
+    source: Path, container: InputContainer, streams: Sequence[Stream], out: Path
 ) -> "Iterator[tuple[Packet[Stream], int, int]]":
     """Yield packets with their times of showing and decoding; Matroska lacks some of the latter."""
+    if not tells_times(container, video_stream(source, container)):
+        raise MediaError(source, _UNTIMED)
     held: dict[int, list[Packet[Stream]]] = defaultdict(list)
     for packet in container.demux(list(streams)):
-        if not packet.size or packet.pts is None:
+        if not packet.size:
             continue
+        if packet.pts is None:
+            raise MediaError(source, _UNTIMED)
+        if packet.is_discard and out.suffix not in (".mp4", ".mov", ".m4v"):
+            raise MediaError(source, f"hides frames, which {out.name} cannot: write .mp4 or .mov")
         waiting = held[packet.stream_index]
         if packet.dts is None:
             waiting.append(packet)
@@ -111,10 +157,14 @@ def edit(
     if info.has_audio:
         sound = Sound(stream_audio(source, SOUND_RATE, 2, start, end), SOUND_RATE, 2)
     with written(out, info.frame_rate or 25, quality, sound) as writer:
+        shown = False
         for time, image in every_frame(source, start, end):
             altered = alter(image, time)
             if altered is not None:
                 writer.show(even(altered), time - start)
+                shown = True
+        if not shown:
+            raise MediaError(source, f"no picture in it from {start} to {end:.2f} s")
 
 
 def with_sound(video: Path, sound: Sound, out: Path) -> None:
@@ -123,7 +173,7 @@ def with_sound(video: Path, sound: Sound, out: Path) -> None:
         stream = video_stream(video, container)
         copy, voice = target.copy_of(stream), SoundWriter(target, sound)
         begin = origin(container, stream)
-        for packet, pts, dts in _timed_packets(container, [stream]):
+        for packet, pts, dts in _timed_packets(video, container, [stream], out):
             voice.play(float((dts - begin) * packet.time_base))
             packet.pts, packet.dts = pts - begin, dts - begin
             packet.stream = copy
@@ -146,6 +196,8 @@ def join(sources: Sequence[Path], out: Path, rate: float = 25.0) -> Joined:
     """
     if not sources:
         raise ReelbenchError(f"Nothing to join into {out}: name at least one video.")
+    if not 0 < rate <= 1000:
+        raise ReelbenchError(f"A frame rate is over 0 and at most 1000, not {rate}.")
     infos = [probe(source, counting=False) for source in sources]
     for source, info in zip(sources, infos, strict=True):
         if not info.has_video:
@@ -210,6 +262,8 @@ def crop_to_track(
     if not times or times != sorted(times):
         raise ReelbenchError(f"A track on {source} is empty or not in the order of time.")
     corners = np.array([box for _, box in track])
+    if not np.isfinite(corners).all() or np.abs(corners).max() > LONGEST_SIDE:
+        raise ReelbenchError(f"A track on {source} has a box that no picture can have.")
 
     def cropped(image: Image, time: float) -> Image | None:
         if not times[0] - 1e-6 <= time <= times[-1] + 1e-6:

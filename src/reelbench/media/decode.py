@@ -17,12 +17,14 @@ import av
 import numpy as np
 from av.container import InputContainer
 from av.video.codeccontext import VideoCodecContext
+from av.video.frame import PictureType
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
 from reelbench.media.errors import MediaError
 from reelbench.media.probe import frame_rate, opened, origin, tells_times, video_stream
 from reelbench.media.seek import ROUNDING, Stretch, one_earlier, stretches
+from reelbench.media.timeline import frame_times
 
 if TYPE_CHECKING:
     from av.packet import Packet
@@ -54,7 +56,8 @@ def iterate_frames(
 
     A time before the first frame gets the first, one past the last frame gets the last. Where the
     decoder reports damage, to a frame or to one that it rests on, this raises ``MediaError``, or
-    leaves the frame out if one says so. (Not all damage can be told: VP8 and VP9 carry no checks.)
+    leaves the frame out if one says so. (Not all damage can be told: VP8, VP9
+    and FFV1 are decoded whatever they hold.)
     """
     if list(times) != sorted(times):
         raise ValueError("the times must ascend")
@@ -86,21 +89,23 @@ def every_frame(
 ) -> Iterator[tuple[float, Image]]:
     """Yield all frames that come on the screen from ``start`` to before ``end``, with their times.
 
-    The first is the one that is on the screen at ``start``, and is given that time.
+    The first is the one that is on the screen at ``start``, or the first there is, and is given
+    that time.
     """
     shown: av.VideoFrame | None = None
+    given = False
     for time, frame in _decoded_from(path, start, skip_damage=False):
-        if end is not None and time >= end - ROUNDING:
-            break
-        if time <= start + ROUNDING:
+        if shown is None or time <= start + ROUNDING:
             shown = frame
             continue
-        if shown is not None:
+        if end is not None and time >= end - ROUNDING:
+            break
+        if not given:
             yield start, upright(shown)
-            shown = None
+            given = True
         if frame is not None:
             yield time, upright(frame)
-    if shown is not None:
+    if shown is not None and not given:
         yield start, upright(shown)
 
 
@@ -116,7 +121,7 @@ class _DamageError(Exception):
 
 
 class _UnsearchableError(Exception):
-    """A packet that does not tell its time."""
+    """A packet that does not tell its time, or a key frame that is none."""
 
 
 def _strict_stream(path: Path | str, container: InputContainer) -> VideoStream:
@@ -124,7 +129,7 @@ def _strict_stream(path: Path | str, container: InputContainer) -> VideoStream:
     stream = video_stream(path, container)
     # One thread: the pixels are the same, the whole costs less, and files share the cores.
     stream.codec_context.thread_count = 1
-    stream.codec_context.options = {"err_detect": "explode"}
+    stream.codec_context.options = {"err_detect": "crccheck+explode"}
     return stream
 
 
@@ -149,40 +154,58 @@ def _decode_from_key(
 ) -> Iterator[Frame]:
     """Decode from a key frame to the last target and no further; yield the targets' frames."""
     decoder = stream.codec_context
-    can_skip = decoder.name in _CAN_SKIP
     decoder.flush_buffers()
     container.seek(stretch.seek, stream=stream, backward=True)
     targets = [timestamp for _, timestamp in stretch.targets]
-    wanted: dict[int, list[float]] = {}  # timestamp of a frame -> the moments it serves
+    wanted = _Wanted(container, stream, stretch)
     unassigned = len(targets)
-    begin, base = origin(container, stream), float(stream.time_base or 0)
-
-    def chosen(frames: Sequence[av.VideoFrame]) -> Iterator[Frame]:
-        for frame in frames:
-            pts = -1 if frame.pts is None else frame.pts
-            for time in wanted.pop(pts, ()):
-                if frame.is_corrupt:
-                    raise _DamageError(f"damaged at {(pts - begin) * base:.2f} s")
-                yield Frame(time, (pts - begin) * base, upright(frame))
-
     for packet, pts, around in _with_surroundings(container, stream):
         low, high = _served(pts, around, targets) if not packet.is_discard else (0, 0)
-        if low < high:
-            wanted[pts] = [time for time, _ in stretch.targets[low:high]]
+        wanted.add(pts, stretch.targets[low:high])
         try:
             # A frame that nothing refers to changes no other: decoded where it is wanted itself.
-            frames = _feed(decoder, packet, skip=can_skip and low == high)
+            frames = _feed(decoder, packet, skip=decoder.name in _CAN_SKIP and low == high)
         except (av.InvalidDataError, _DamageError):
             # Before the key frame that is needed, a packet may rest on what was not read.
             if pts >= stretch.key:
-                yield from chosen(decoder.decode(None))
-                raise _DamageError(f"damaged at {(pts - begin) * base:.2f} s") from None
+                yield from wanted.among(decoder.decode(None))
+                raise _DamageError(f"damaged at {wanted.seconds(pts):.2f} s") from None
             frames = []
-        yield from chosen(frames)
+        yield from wanted.among(frames)
         unassigned -= high - low
         if not unassigned or (packet.dts is not None and packet.dts > targets[-1]):
             break  # whatever comes now is shown later
-    yield from chosen(decoder.decode(None))  # what the decoder still holds
+    yield from wanted.among(decoder.decode(None))  # what the decoder still holds
+
+
+class _Wanted:
+    """The frames of a stretch that someone asked for."""
+
+    def __init__(self, container: InputContainer, stream: VideoStream, stretch: Stretch) -> None:
+        self._begin, self._base = origin(container, stream), float(stream.time_base or 0)
+        self._key = stretch.key
+        self._moments: dict[int, list[float]] = {}  # timestamp of a frame -> moments it serves
+        # In H.264 a "key frame" may be one of many pictures that refresh the screen in parts.
+        self._sure = stream.codec_context.name != "h264"
+
+    def seconds(self, pts: int) -> float:
+        return (pts - self._begin) * self._base
+
+    def add(self, pts: int, targets: Sequence[tuple[float, int]]) -> None:
+        if targets:
+            self._moments[pts] = [time for time, _ in targets]
+
+    def among(self, frames: Sequence[av.VideoFrame]) -> Iterator[Frame]:
+        """Yield those of the decoder's frames that are wanted, once for each moment."""
+        for frame in frames:
+            pts = -1 if frame.pts is None else frame.pts
+            self._sure = self._sure or (pts == self._key and frame.pict_type == PictureType.I)
+            if pts >= self._key and not self._sure:
+                raise _UnsearchableError
+            for time in self._moments.pop(pts, ()):
+                if frame.is_corrupt:
+                    raise _DamageError(f"damaged at {self.seconds(pts):.2f} s")
+                yield Frame(time, self.seconds(pts), upright(frame))
 
 
 def _feed(
@@ -260,12 +283,18 @@ def _decoded_from(
         stream = _strict_stream(path, container)
         if way:
             container.seek(way.seek, stream=stream, backward=True)
-        clock = _Clock(container, stream)
+        clock = _Clock(
+            container, stream, [] if tells_times(container, stream) else frame_times(path)
+        )
         trusted = way.key if way else None  # what is shown before this may rest on what is lost
         begun = gap = False
         for packet in container.demux(stream):
+            if not packet.size and packet.pts is not None:
+                continue  # "as before": the one without a time is the end
             if packet.size and packet.is_keyframe:
-                trusted = packet.pts if gap else trusted
+                if gap:
+                    stream.codec_context.flush_buffers()  # or the old loss is told again
+                    trusted = packet.pts
                 begun, gap = True, False
             frames, damaged = _decode_packet(packet)
             if damaged and begun and not gap and _is_from(packet.pts, trusted):
@@ -283,16 +312,20 @@ def _decoded_from(
 class _Clock:
     """Tells when frames are shown: by their timestamps, or by their number where these lie."""
 
-    def __init__(self, container: InputContainer, stream: VideoStream) -> None:
+    def __init__(
+        self, container: InputContainer, stream: VideoStream, known: Sequence[float]
+    ) -> None:
         self._begin, self._base = origin(container, stream), float(stream.time_base or 0)
-        self._counts = not tells_times(container, stream)
         self._rate = frame_rate(stream)
+        self._known = known
         self._number = 0
 
     def seconds(self, pts: int | None, frames: int = 0) -> float:
         """Return the time of what is at hand, and go on by so many frames."""
         number, self._number = self._number, self._number + frames
-        return number / self._rate if pts is None or self._counts else self._time(pts)
+        if number < len(self._known):
+            return self._known[number]
+        return number / self._rate if pts is None or self._known else self._time(pts)
 
     def _time(self, pts: int) -> float:
         return (pts - self._begin) * self._base

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain, islice
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -66,27 +66,26 @@ def degrade_video(
     """Write a video damaged in one way, throughout or within a span of time and a region."""
     info = probe(source, counting=False)
     start, end = span or (0.0, float("inf"))
-    inside = [start <= time < end for time in frame_times(source)]
-    scene = Scene(_checked(kind, severity), sum(inside), seed)
-    before = inside.index(True) if any(inside) else len(inside)
-    times: deque[float] = deque()
-
-    def pictures() -> Images:
-        for time, image in every_frame(source):
-            times.append(time)
-            yield image
-
-    untouched = pictures()
+    inside = sum(start <= time < end for time in frame_times(source))
+    scene = Scene(_checked(kind, severity), inside, seed)
     damage = _within(DEGRADATIONS[kind], region)
-    shown = chain(
-        islice(untouched, before), damage(islice(untouched, scene.count), scene), untouched
-    )
     sound = None
     if info.has_audio:
         sound = Sound(stream_audio(source, SOUND_RATE, 2, 0.0, info.duration), SOUND_RATE, 2)
     with written(out, info.frame_rate or 25, _CLEAN, sound) as writer:
-        for image in shown:
-            writer.show(even(image), times.popleft())
+        parts = groupby(every_frame(source), key=lambda pair: start <= pair[0] < end)
+        for is_inside, pairs in parts:
+            times: deque[float] = deque()
+            pictures = _apart(pairs, times)
+            for image in damage(pictures, scene) if is_inside else pictures:
+                writer.show(even(image), times.popleft())
+
+
+def _apart(pairs: Iterable[tuple[float, Image]], times: deque[float]) -> Images:
+    """Yield pictures, and put their times aside."""
+    for time, image in pairs:
+        times.append(time)
+        yield image
 
 
 def degrade_images(
@@ -247,7 +246,7 @@ def _shake(images: Images, scene: Scene) -> Images:
     path = path / max(1e-9, np.abs(path).max())
     for number, image in enumerate(images):
         reach = 22 * scene.severity * image.shape[0] / 360
-        down, right = (round(float(move) * reach) for move in path[number])
+        down, right = (round(float(move) * reach) for move in path[number % len(path)])
         yield _moved(image, down, right)
 
 
@@ -264,7 +263,7 @@ def _moved(image: Image, down: int, right: int) -> Image:
 def _flicker(images: Images, scene: Scene) -> Images:
     swings = scene.generator("flicker").uniform(-1, 1, scene.count + 1)
     for number, image in enumerate(images):
-        gain = 1 + 0.5 * scene.severity * float(swings[number])
+        gain = 1 + 0.5 * scene.severity * float(swings[number % len(swings)])
         changed = np.clip(np.round(image.astype(np.float32) * np.float32(gain)), 0, 255)
         yield changed.astype(np.uint8) if scene.severity else image
 
@@ -274,7 +273,7 @@ def _dropped_frames(images: Images, scene: Scene) -> Images:
     luck = scene.generator("dropped frames").random(scene.count + 1)
     shown: Image | None = None
     for number, image in enumerate(images):
-        if shown is None or luck[number] >= 0.8 * scene.severity:
+        if shown is None or luck[number % len(luck)] >= 0.8 * scene.severity:
             shown = image
         yield shown
 

@@ -1,6 +1,8 @@
 """Hashes of media files, each computed once: a large video takes seconds to read."""
 
+import os
 import sqlite3
+import threading
 import time
 from contextlib import closing
 from pathlib import Path
@@ -39,6 +41,13 @@ def media_digest(path: Path) -> str:
     return digest
 
 
+# A fork while another thread is within SQLite would leave the child waiting for that thread.
+_quiet = threading.Lock()
+os.register_at_fork(
+    before=_quiet.acquire, after_in_parent=_quiet.release, after_in_child=_quiet.release
+)
+
+
 def _connect() -> sqlite3.Connection:
     connection = sqlite3.connect(cache_folder("digests") / "digests.sqlite", timeout=10)
     connection.execute("PRAGMA journal_mode = WAL")
@@ -52,7 +61,7 @@ def _recall(identity: Identity) -> str | None:
         "device = ? AND inode = ? AND size = ? AND written = ? AND changed = ?"
     )
     try:
-        with closing(_connect()) as connection:
+        with _quiet, closing(_connect()) as connection:
             row = connection.execute(question, identity).fetchone()
     except (sqlite3.Error, ReelbenchError):
         return None  # a memory that is lost, full or not allowed costs time, nothing else
@@ -61,7 +70,7 @@ def _recall(identity: Identity) -> str | None:
 
 def _remember(identity: Identity, digest: str) -> None:
     try:
-        with closing(_connect()) as connection, connection:
+        with _quiet, closing(_connect()) as connection, connection:
             row = (*identity, digest)
             connection.execute("INSERT OR REPLACE INTO hashes VALUES (?, ?, ?, ?, ?, ?)", row)
     except (sqlite3.Error, ReelbenchError):

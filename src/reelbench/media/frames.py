@@ -82,6 +82,8 @@ def frames_of(path: Path, wish: Wish, store: FrameStore | None = None) -> Clip:
 
 def _key(path: Path, wish: Wish) -> tuple[Identity, str]:
     """Hash all that decides the frames: the video's bytes, the wish and the decoder."""
+    if math.isnan(wish.start or 0.0) or math.isnan(wish.end or 0.0) or wish.shared_by < 1:
+        raise ReelbenchError(f"{wish} asks for no part of a video that there could be.")
     try:
         if not path.is_file():
             raise MediaError(path, "not a file" if path.exists() else "no such file")
@@ -166,9 +168,12 @@ def _times(path: Path, info: MediaInfo, wish: Wish) -> list[float]:
     if info.is_image:
         return [0.0]
     sampling = parse_sampling(wish.sampling).shared_by(wish.shared_by)
-    start, end = wish.start or 0.0, min(math.inf if wish.end is None else wish.end, info.duration)
+    start, end = max(0.0, wish.start or 0.0), info.duration
+    if wish.end is not None:
+        end = min(end, wish.end)
     if start >= end:
-        raise MediaError(path, f"ends at {info.duration:.2f} s, before the start at {start} s")
+        asked = f"from {start} to {'its end' if wish.end is None else f'{wish.end} s'}"
+        raise MediaError(path, f"lasts {info.duration:.2f} s: nothing {asked}")
     spans = sampling.spans(start, end, wish.evidence)
     try:
         times = sampling.times(spans, frame_times(path) if sampling.counts_frames else ())

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import av
 from av.audio.stream import AudioStream
@@ -16,12 +16,17 @@ from av.video.stream import VideoStream
 
 from reelbench.media.errors import MediaError
 
+if TYPE_CHECKING:
+    from av.packet import Packet
+
 # Of one frame; refused before anything of that size is allocated. JPEG and WebP end there, too.
 MOST_PIXELS, LONGEST_SIDE = 8192 * 8192, 16_383
 MOST_SECONDS = 7 * 24 * 3600.0  # a longer declared duration is a mistake in the header
 # FFmpeg's numbers for the ones in use.
 _COLOUR_SPACES = {0: "rgb", 1: "bt709", 5: "bt601", 6: "bt601", 9: "bt2020"}
 _COLOUR_RANGES = {1: "limited", 2: "full"}
+_RECORDINGS = frozenset({"mpegts", "mpeg"})  # which people join by appending one to another
+_CLOCK_BACK = 1.0  # seconds; more is no mere disorder
 _ANIMATED = frozenset({"gif", "apng"})  # small, and vague about their rate
 _CUT_SECONDS, _CUT_SHARE = 2.0, 0.05  # by which packets may end before the declared end
 
@@ -103,9 +108,11 @@ def probe(path: Path | str, counting: bool = True) -> MediaInfo:
         )
     if not video:
         return info
-    still = info.format.endswith("_pipe") or info.format == "image2"
-    one = _count(path) == 1 if info.format in _ANIMATED else info.duration * info.frame_rate < 1.5
-    return replace(info, is_image=still or one, frame_count=_count(path) if counting else 0)
+    if info.format in _ANIMATED or info.format.endswith("_pipe"):
+        one = _count(path) == 1
+    else:
+        one = info.format == "image2" or info.duration * info.frame_rate < 1.5
+    return replace(info, is_image=one, frame_count=_count(path) if counting else 0)
 
 
 def _count(path: Path | str) -> int:
@@ -115,7 +122,28 @@ def _count(path: Path | str) -> int:
         entries = video.index_entries
         if container.format.name.startswith("mov") and 0 < video.frames == len(entries):
             return sum(not entry.is_discard for entry in entries)
-        return sum(p.size > 0 and not p.is_discard for p in container.demux(video))
+        return sum(1 for _ in shown_packets(container, video))
+
+
+def shown_packets(
+    container: InputContainer, stream: VideoStream
+) -> "Iterator[Packet[VideoStream]]":
+    """Yield the packets of frames that come on the screen.
+
+    What lies before the first key frame, or is stored after it but shown before, cannot be decoded;
+    where a cut has given such a frame the time of another, only one of them is shown.
+    """
+    first: int | None = None
+    begun = False
+    seen: set[int | None] = {None}
+    for packet in container.demux(stream):
+        if packet.size and packet.is_keyframe and not begun:
+            begun, first = True, packet.pts
+        late = first is None or packet.pts is None or packet.pts >= first
+        if packet.size and begun and late and not packet.is_discard:
+            if packet.pts is None or packet.pts not in seen:
+                yield packet
+            seen.add(packet.pts)
 
 
 def _picture(path: Path | str, container: InputContainer, video: VideoStream) -> dict[str, Any]:
@@ -171,22 +199,22 @@ def _declared(container: InputContainer, stream: Stream) -> float:
 def _measured(path: Path | str, container: InputContainer, main: Stream) -> dict[int, float]:
     """Return when the last packet of each stream ends, by the stream's number."""
     declared = _declared(container, main)
-    if declared and main.time_base:
+    if declared and main.time_base and container.format.name not in _RECORDINGS:
         # A little before the end, for the packet shown last need not be stored last.
         near = (main.start_time or 0) + int(max(0.0, declared - 1.0) / main.time_base)
         container.seek(near, stream=main, backward=True)
-        ends = _ends(container)
+        ends = _ends(container, path)
         if main.index in ends:
             return ends
     # Nothing near the declared end, or none declared: go through the file.
     with opened(path) as again:
-        ends = _ends(again)
+        ends = _ends(again, path)
     if main.index not in ends:
         raise MediaError(path, "no packet in it can be read")
     return ends
 
 
-def _ends(container: InputContainer) -> dict[int, float]:
+def _ends(container: InputContainer, path: Path | str) -> dict[int, float]:
     """Read packets to the end of the file; return when the last one shown of each stream ends.
 
     The others' lengths are not asked: where frames are stored out of order and unevenly, a packet
@@ -194,6 +222,7 @@ def _ends(container: InputContainer) -> dict[int, float]:
     """
     last: dict[int, tuple[float, float]] = {}  # begin and length
     untimed: Counter[int] = Counter()
+    clocks: dict[int, float] = {}
     streams = [*_moving(container), *container.streams.audio]
     for packet in container.demux(streams):
         if not packet.size or packet.is_discard:
@@ -206,6 +235,10 @@ def _ends(container: InputContainer) -> dict[int, float]:
         else:
             this = packet.pts * base, (packet.duration or 0) * base or frame
         last[index] = max(last.get(index, this), this)
+        clock = (packet.dts or 0) * base
+        if clock < clocks.get(index, clock) - _CLOCK_BACK:
+            raise MediaError(path, f"several recordings: its clock starts again at {clock:.1f} s")
+        clocks[index] = clock
     begin = start_seconds(container)
     return {index: begun + length - begin for index, (begun, length) in last.items()}
 

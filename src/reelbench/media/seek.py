@@ -31,7 +31,9 @@ def stretches(
     container: InputContainer, stream: VideoStream, times: Sequence[float]
 ) -> list[Stretch] | None:
     """Find the key frame that each moment needs; None if the file cannot be searched by time."""
-    if container.format.name in _UNSEARCHABLE or not tells_times(container, stream) or not times:
+    name = container.format.name
+    searchable = name not in _UNSEARCHABLE and not name.endswith("_pipe")
+    if not searchable or not tells_times(container, stream) or not times:
         return None
     begin, first = origin(container, stream), _first(container, stream)
     base = float(stream.time_base or 1)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reelbench.cache import cache_folder, cache_limit
+from reelbench.cache import cache_limit, cache_path
 
 _PARTIAL = ".partial-"
 _ABANDONED = 3600  # seconds after which an unfinished file has no writer any more
@@ -101,7 +101,7 @@ class FrameStore:
 
 def default_store() -> FrameStore:
     """The user's own store."""
-    return _store_at(cache_folder("frames"), cache_limit())
+    return _store_at(cache_path("frames"), cache_limit())
 
 
 @functools.cache

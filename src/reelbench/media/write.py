@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Samples = NDArray[np.float32]  # one row a channel, between -1 and 1
 PARTIAL = ".reelbench-partial-"  # how the names of unfinished videos begin
 _TICKS = 90_000  # per second: every common frame rate is a whole number of them
+_WRITABLE = (".mp4", ".mov", ".m4v", ".mkv")  # which hold H.264, AAC and uneven times
 _CHUNK = 1024  # samples that the AAC encoder takes at a time
 
 
@@ -44,6 +45,8 @@ class Sound:
         """Yield it in frames of the length that the encoder takes, each with its time."""
         rest, begin = np.empty((self.channels, 0), np.float32), 0
         for piece in self.pieces:
+            if len(piece) != self.channels or self.channels > 2 or not np.isfinite(piece).all():
+                raise ReelbenchError("Sound is one or two rows of numbers, one row for a channel.")
             rest = np.concatenate([rest, piece], axis=1)
             while rest.shape[1] >= _CHUNK:
                 yield self._frame(rest[:, :_CHUNK], begin)
@@ -79,12 +82,15 @@ class Output:
 @contextmanager
 def output(path: Path) -> Iterator[Output]:
     """Write a media file, of a kind that its name tells; it appears when it is complete."""
+    if path.suffix.lower() not in _WRITABLE:
+        raise ReelbenchError(f"{path} cannot be written: name it {', '.join(_WRITABLE)}.")
     with _naming(path):
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=PARTIAL, suffix=path.suffix)
         os.close(handle)
     try:
         with _naming(path):
-            container = av.open(f"file:{name}", "w", options={"movflags": "+faststart"})
+            options = {} if path.suffix.lower() == ".mkv" else {"movflags": "+faststart"}
+            container = av.open(f"file:{name}", "w", options=options)
         try:
             yield Output(path, container)
         except BaseException:

@@ -131,19 +131,16 @@ def shown_packets(
     """Yield the packets of frames that come on the screen.
 
     What lies before the first key frame, or is stored after it but shown before, cannot be decoded;
-    where a cut has given such a frame the time of another, only one of them is shown.
+    Matroska leaves the time of such a packet out.
     """
     first: int | None = None
     begun = False
-    seen: set[int | None] = {None}
     for packet in container.demux(stream):
         if packet.size and packet.is_keyframe and not begun:
             begun, first = True, packet.pts
-        late = first is None or packet.pts is None or packet.pts >= first
+        late = first is None or (packet.pts is not None and packet.pts >= first)
         if packet.size and begun and late and not packet.is_discard:
-            if packet.pts is None or packet.pts not in seen:
-                yield packet
-            seen.add(packet.pts)
+            yield packet
 
 
 def _picture(path: Path | str, container: InputContainer, video: VideoStream) -> dict[str, Any]:

@@ -37,7 +37,9 @@ class Journal:
 
     def record(self, key: str, model: str, response: Response) -> None:
         """Write a response down; when this returns, it survives a crash of the machine."""
-        body = json_line({"text": _whole(response.text), "error": _whole(response.error)})
+        used = {"input_tokens": response.input_tokens, "output_tokens": response.output_tokens}
+        said = {"text": _whole(response.text), "error": _whole(response.error)}
+        body = json_line(said | {name: count for name, count in used.items() if count is not None})
         row = (key, model, response.status, body)
         with self._connection:
             self._connection.execute(

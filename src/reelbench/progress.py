@@ -60,3 +60,10 @@ def track(elements: Iterable[Element], label: str, total: int, unit: str) -> Ite
         for element in elements:
             yield element
             advance()
+
+
+def note(text: str) -> None:
+    """Tell something to who watches; not to a file."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\n{text}\n")
+        sys.stderr.flush()

@@ -26,6 +26,7 @@ from reelbench.items import Item, Media, freeze
 from reelbench.journal import open_journal
 from reelbench.manifest import Protocol
 from reelbench.models.base import Picture, Request, Response
+from reelbench.models.baselines.shortcuts import Offline
 
 BLIND = ["baseline:random", "baseline:longest-option"]
 
@@ -368,7 +369,7 @@ class TestRunRecord:
     def test_a_wrong_model_leaves_no_folder(self, tmp_path: Path) -> None:
         benchmark = blind_benchmark(tmp_path / "b", *ITEMS)
         with pytest.raises(ReelbenchError, match="backends"):
-            run_benchmark(benchmark, ["openai:gpt"], tmp_path / "run")
+            run_benchmark(benchmark, ["oracle:delphi"], tmp_path / "run")
         assert not (tmp_path / "run").exists()
 
     def test_from_within_a_running_loop(self, tmp_path: Path) -> None:
@@ -417,7 +418,7 @@ class TestFrames:
         """Question -> the pictures that came with it, as a model sees them."""
         seen: dict[str, tuple[Picture, ...]] = {}
 
-        class Looking:
+        class Looking(Offline):
             name, sees, draws, parameters = "baseline:looking", True, False, freeze({})
 
             async def ask(self, request: Request) -> Response:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from reelbench.cli.say import command, counted, put_scores, tell
 
 if TYPE_CHECKING:
-    from reelbench.evaluate.run import RunState
+    from reelbench.evaluate.status import RunState
     from reelbench.items import Problem
 
 
@@ -18,6 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "examples:\n"
         "  reelbench run my-benchmark --model baseline:pixels --out my-run\n"
+        "  reelbench run my-benchmark --model openai:gpt-4o --out my-run\n"
         "  reelbench run my-benchmark --out my-run     # goes on with what is not yet answered"
     )
     parser.add_argument("benchmark", type=Path, help="the benchmark's folder")
@@ -25,8 +26,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--model",
         action="append",
         default=[],
-        help="backend:name, as often as you like: baseline:random, baseline:longest-option, "
-        "baseline:pixels",
+        help="backend:name or a card, as often as you like: baseline:random, "
+        "baseline:longest-option, baseline:pixels, openai:NAME, my-model.yaml",
     )
     parser.add_argument("--out", type=Path, required=True, help="the run's folder")
     parser.add_argument(

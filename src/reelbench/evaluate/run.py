@@ -9,11 +9,8 @@ import asyncio
 import json
 import os
 import platform
-import time
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -22,34 +19,19 @@ import av
 from reelbench import __version__
 from reelbench.benchmark import ITEMS_FILE, Benchmark
 from reelbench.errors import ReelbenchError
-from reelbench.evaluate.ask import Ask, frames_for, plan, wish_for
+from reelbench.evaluate.ask import Ask, plan
 from reelbench.evaluate.condition import Condition
 from reelbench.evaluate.parse import parse_answer
 from reelbench.evaluate.prompt import PromptSet, load_prompts
+from reelbench.evaluate.schedule import Schedule
+from reelbench.evaluate.status import RunState, StatusFile
 from reelbench.files import digest_of, json_line, pretty_json, write_atomically
-from reelbench.item_rules import LATEST_SECOND
-from reelbench.items import LETTERS, Span
+from reelbench.items import LETTERS
 from reelbench.journal import Journal, open_journal
 from reelbench.media.digests import media_digest
-from reelbench.media.errors import MediaError
-from reelbench.models.base import ChatModel, Part, Response
-from reelbench.models.load import load_model
+from reelbench.models.base import ChatModel, Response
+from reelbench.models.load import CARDS, load_model
 from reelbench.progress import Advance, progress, track
-
-_STATUS_EVERY = 1.0  # seconds between two writes of status.json
-
-
-@dataclass
-class RunState:
-    """How far a run is, as ``status.json`` tells it."""
-
-    total: int
-    done: int = 0  # have an answer
-    asked: int = 0  # by this call
-    known: int = 0  # were answered before it
-    repeated: int = 0  # were answered by it for another item, word for word the same
-    failures: list[dict[str, Any]] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)  # about media of which a part was shown
 
 
 def run_benchmark(
@@ -67,17 +49,18 @@ def run_benchmark(
     prompts = load_prompts(condition.prompt, benchmark.root, {i.kind for i in benchmark.items})
     out.mkdir(parents=True, exist_ok=True)
     with open_journal(out / "journal.sqlite") as journal:
-        names, seed = _continued(benchmark, model_names, out, seed)
-        models = [load_model(name) for name in names]
+        sources, seed = _continued(benchmark, model_names, out, seed)
+        loaded = {model.name: (model, name) for name in sources for model in [load_model(name)]}
+        models = [model for model, _ in loaded.values()]
         digests = _media_digests(benchmark)
         asks = list(plan(benchmark, models, condition, prompts, digests, seed))
-        record = _run_record(benchmark, models, condition, prompts, digests, seed, out)
+        record = _run_record(benchmark, loaded.values(), condition, prompts, digests, seed, out)
         write_atomically(out / "run.json", pretty_json(record))
         state = RunState(total=len(asks))
-        status = _StatusFile(out / "status.json", state)
+        status = StatusFile(out / "status.json", state)
         try:
             with status, progress("Asking models", len(asks), "questions") as advance:
-                _finish(_ask_all(benchmark, asks, journal, state, status, advance))
+                _finish(_ask_all(benchmark, asks, models, journal, state, status, advance))
         finally:
             rows = "".join(_prediction_lines(asks, journal))
             write_atomically(out / "predictions.jsonl", rows)
@@ -98,7 +81,7 @@ def _finish(work: Coroutine[Any, Any, None]) -> None:
 def _continued(
     benchmark: Benchmark, wanted: Sequence[str], out: Path, seed: int | None
 ) -> tuple[list[str], int]:
-    """The models of an earlier run in this folder beside those named now, and its seed."""
+    """The models, by name or card, of an earlier run here and of this one; and the seed."""
     earlier: dict[str, Any] = {}
     if (out / "run.json").exists():
         try:
@@ -116,11 +99,11 @@ def _continued(
             f"{out} holds a run with seed {earlier['seed']}: leave --seed out to go on with it, or "
             "name another folder with --out."
         )
-    names = [model["name"] for model in earlier.get("models", [])]
-    names = list(dict.fromkeys([*names, *wanted]))
-    if not names:
+    sources = [model.get("from", model["name"]) for model in earlier.get("models", [])]
+    sources += [os.path.abspath(name) if name.endswith(CARDS) else name for name in wanted]
+    if not sources:
         raise ReelbenchError("No model to ask: name at least one, such as --model baseline:random.")
-    return names, earlier.get("seed", seed or 0)
+    return list(dict.fromkeys(sources)), earlier.get("seed", seed or 0)
 
 
 def read_run(out: Path) -> dict[str, Any]:
@@ -183,7 +166,7 @@ def _media_digests(benchmark: Benchmark) -> dict[str, str | None]:
 
 def _run_record(
     benchmark: Benchmark,
-    models: Sequence[ChatModel],
+    models: Iterable[tuple[ChatModel, str]],
     condition: Condition,
     prompts: PromptSet,
     digests: dict[str, str | None],
@@ -199,7 +182,10 @@ def _run_record(
             "media_digest": digest_of(digests),
             "path": _relative(benchmark.root, out),
         },
-        "models": [{"name": m.name, "parameters": dict(m.parameters)} for m in models],
+        "models": [
+            {"name": model.name, "parameters": dict(model.parameters), "from": source}
+            for model, source in models
+        ],
         "conditions": [condition.to_record() | {"prompt_digest": prompts.digest}],
         "seed": seed,
         "versions": {
@@ -216,101 +202,20 @@ def _relative(root: Path, out: Path) -> str:
     return os.path.relpath(root.resolve(), out.resolve())
 
 
-class _StatusFile:
-    """Keeps ``status.json`` fresh while a run goes on, and true when it ends."""
-
-    def __init__(self, path: Path, state: RunState) -> None:
-        self._path, self._state = path, state
-        self._written = float("-inf")
-
-    def __enter__(self) -> "_StatusFile":
-        self._write("running")
-        return self
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        self._write("stopped" if kind else "done")
-
-    def refresh(self) -> None:
-        """Write again, unless it was written a moment ago."""
-        if time.monotonic() - self._written >= _STATUS_EVERY:
-            self._write("running")
-
-    def _write(self, word: str) -> None:
-        self._written = time.monotonic()
-        state = self._state
-        content = {
-            "state": word,
-            "total": state.total,
-            "done": state.done,
-            "asked_now": state.asked,
-            "failures": state.failures,
-            "warnings": state.warnings,
-        }
-        write_atomically(self._path, pretty_json(content))
-
-
 async def _ask_all(
     benchmark: Benchmark,
     asks: Sequence[Ask],
+    models: Sequence[ChatModel],
     journal: Journal,
     state: RunState,
-    status: _StatusFile,
+    status: StatusFile,
     advance: Advance,
 ) -> None:
-    for _, group in groupby(sorted(asks, key=_shown), key=_shown):
-        together = list(group)
-        pending = [ask for ask in together if not journal.answer(ask.key)]
-        state.known += len(together) - len(pending)
-        state.repeated += len(pending)  # less what will be asked
-        frames, warnings, broken = _frames_for(benchmark, pending)
-        state.warnings += [warning for warning in warnings if warning not in state.warnings]
-        for ask in together:
-            # Looked up again: the same question may just have been answered for another item.
-            response = journal.answer(ask.key)
-            if response is None:
-                await asyncio.sleep(0)  # where Ctrl-C takes effect: models may never wait
-                if broken and ask.model.sees:
-                    response = broken
-                else:
-                    response = await ask.model.ask(ask.request(frames))
-                journal.record(ask.key, ask.model.name, response)
-                state.asked += 1
-                state.repeated -= 1
-            if response.status == "ok":
-                state.done += 1
-            else:
-                state.failures.append(_failure(ask, response))
-            status.refresh()
-            advance()
-
-
-def _shown(ask: Ask) -> list[tuple[str, float, float, tuple[Span, ...]]]:
-    """What decides the frames of a question: those that share it are asked together."""
-    wishes = [(media.path, wish_for(media, ask.item, ask.condition)) for media in ask.item.media]
-    return [(path, w.start or 0, LATEST_SECOND if w.end is None else w.end, w.evidence)
-            for path, w in wishes]  # fmt: skip
-
-
-def _frames_for(
-    benchmark: Benchmark, pending: Sequence[Ask]
-) -> tuple[list[Part], list[str], Response | None]:
-    """Decode what the pending questions need; a broken file costs its own questions only."""
-    seeing = next((ask for ask in pending if ask.model.sees), None)
-    if seeing is None:
-        return [], [], None
     try:
-        return *frames_for(benchmark, seeing.item, seeing.condition), None
-    except MediaError as error:
-        return [], [], Response("error", error=str(error))
-
-
-def _failure(ask: Ask, response: Response) -> dict[str, Any]:
-    return {
-        "id": ask.item.id,
-        "model": ask.model.name,
-        "status": response.status,
-        "error": response.error,
-    }
+        await Schedule(benchmark, journal, state, status, advance).ask_all(asks)
+    finally:
+        for model in models:
+            await model.close()
 
 
 def _prediction_lines(asks: Sequence[Ask], journal: Journal) -> Iterator[str]:

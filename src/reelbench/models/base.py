@@ -65,6 +65,8 @@ class Response:
     status: Status
     text: str | None = None
     error: str | None = None
+    input_tokens: int | None = None  # as the server counts them
+    output_tokens: int | None = None
 
 
 class ChatModel(Protocol):
@@ -86,5 +88,12 @@ class ChatModel(Protocol):
     def parameters(self) -> Mapping[str, Any]:
         """What decides its replies beside the request; part of the request's key."""
 
+    @property
+    def connections(self) -> int:
+        """How many requests it takes at the same time."""
+
     async def ask(self, request: Request) -> Response:
         """Answer a request; failures are responses, not exceptions."""
+
+    async def close(self) -> None:
+        """Let go of what is held, such as connections; may be asked again afterwards."""

@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from reelbench.models.base import Request, Response
-from reelbench.models.baselines.shortcuts import answer_with, random_choice
+from reelbench.models.baselines.shortcuts import Offline, answer_with, random_choice
 from reelbench.models.baselines.vision import Observation, observe
 
-_REMEMBERED = 4  # videos whose observation is kept: their questions come together
+_REMEMBERED = 64  # videos whose observation is kept: as many as are asked about at a time
 
 
-class Pixels:
+class Pixels(Offline):
     """Looks at the frames once per video, then answers what the question asks about them."""
 
     name = "baseline:pixels"

@@ -8,7 +8,16 @@ from reelbench.models.base import Request, Response
 from reelbench.seeds import rng_for
 
 
-class RandomChoice:
+class Offline:
+    """A model that holds nothing."""
+
+    connections = 1
+
+    async def close(self) -> None:
+        """Do nothing."""
+
+
+class RandomChoice(Offline):
     """Draws an option, or a non-empty set of options, each with the same chance."""
 
     name = "baseline:random"
@@ -21,7 +30,7 @@ class RandomChoice:
         return answer_with(random_choice(request))
 
 
-class LongestOption:
+class LongestOption(Offline):
     """Takes the longest option: what a benchmark with wordy keys gives away."""
 
     name = "baseline:longest-option"

@@ -1,0 +1,57 @@
+"""How far a run is: ``status.json``, fresh while it goes on and true when it ends."""
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reelbench.files import pretty_json, write_atomically
+
+_EVERY = 1.0  # seconds between two writes
+
+
+@dataclass
+class RunState:
+    """How far a run is, as ``status.json`` tells it."""
+
+    total: int
+    done: int = 0  # have an answer
+    asked: int = 0  # by this call
+    known: int = 0  # were answered before it
+    repeated: int = 0  # were answered by it for another item, word for word the same
+    failures: list[dict[str, Any]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)  # about media of which a part was shown
+
+
+class StatusFile:
+    """Keeps ``status.json``."""
+
+    def __init__(self, path: Path, state: RunState) -> None:
+        self._path, self._state = path, state
+        self._written = float("-inf")
+
+    def __enter__(self) -> "StatusFile":
+        self._write("running")
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self._write("stopped" if kind else "done")
+
+    def refresh(self) -> None:
+        """Write again, unless it was written a moment ago."""
+        if time.monotonic() - self._written >= _EVERY:
+            self._write("running")
+
+    def _write(self, word: str) -> None:
+        self._written = time.monotonic()
+        state = self._state
+        content = {
+            "state": word,
+            "total": state.total,
+            "done": state.done,
+            "asked_now": state.asked,
+            # In an order that does not depend on who answered first.
+            "failures": sorted(state.failures, key=lambda f: (f["id"], f["model"], f["order"])),
+            "warnings": sorted(state.warnings),
+        }
+        write_atomically(self._path, pretty_json(content))

@@ -1,0 +1,170 @@
+"""Calls to a server: not too many at a time, patiently, and never without end.
+
+This is the one place where a call is tried again. A server that is busy is asked less, one that
+names a time is left alone until then, and what fails in the end is a status, not an exception.
+"""
+
+import asyncio
+import hashlib
+import math
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import aiohttp
+import msgspec
+
+from reelbench.models.base import Status
+from reelbench.seeds import rng_for
+
+_TRY_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_LONGEST_PAUSE = 60.0  # seconds between tries, where the server does not ask for more
+_LONGEST_WISH = 3600.0  # seconds that a server may ask us to wait
+_MOST_BYTES = 32 * 2**20  # of an answer; more is no answer to a question
+_SHOWN = 300  # characters of an error
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a call: an object, or why there is none."""
+
+    status: Status
+    data: Mapping[str, Any]
+    error: str = ""
+
+
+class Caller:
+    """Posts JSON to one server."""
+
+    def __init__(
+        self, connections: int, timeout: float, retries: int, backoff: float, secret: str = ""
+    ) -> None:
+        self._gate = Gate(connections)
+        self._timeout = aiohttp.ClientTimeout(total=timeout)
+        self._retries = retries
+        self._backoff = backoff
+        self._secret = secret
+        self._session: aiohttp.ClientSession | None = None
+
+    async def post(self, url: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> Outcome:
+        """Send a request until it is answered, or has been sent once more than the retries."""
+        payload = msgspec.json.encode(body)
+        outcome = Outcome("error", {}, "never asked")
+        for attempt in range(self._retries + 1):
+            async with self._gate.passed():
+                outcome, pause = await self._try(url, payload, headers)
+            if pause is None:
+                return outcome
+            if attempt < self._retries:
+                await asyncio.sleep(pause or self._pause(payload, attempt))
+        return outcome
+
+    async def close(self) -> None:
+        """Hang up."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def _try(
+        self, url: str, payload: bytes, headers: Mapping[str, str]
+    ) -> tuple[Outcome, float | None]:
+        """Send a request once; return what came, and how long to wait, None for no other try."""
+        if self._session is None:
+            connector = aiohttp.TCPConnector(limit=0)  # the gate counts
+            self._session = aiohttp.ClientSession(connector=connector, timeout=self._timeout)
+        sent = {"Content-Type": "application/json", **headers}
+        try:
+            async with self._session.post(
+                url, data=payload, headers=sent, allow_redirects=False
+            ) as reply:
+                raw = await _read(reply)
+                wish = _wish(reply.headers.get("Retry-After"))
+                status = reply.status
+        except TimeoutError:
+            return self._failed("timeout", f"no answer in {self._timeout.total:g} s"), 0.0
+        except (aiohttp.ClientError, OSError) as error:
+            return self._failed("error", f"{type(error).__name__}: {error}"), 0.0
+        if status != 200:
+            if status in _TRY_AGAIN:
+                self._gate.narrow()
+            said = f"HTTP {status}: {raw[:_SHOWN].decode('utf-8', 'replace')}"
+            return self._failed("error", said), wish if status in _TRY_AGAIN else None
+        try:
+            data = msgspec.json.decode(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            data = None
+        if not isinstance(data, dict):
+            said = raw[:_SHOWN].decode("utf-8", "replace")
+            return self._failed("error", f"an answer that is not a JSON object: {said!r}"), 0.0
+        self._gate.widen()
+        return Outcome("ok", data), None
+
+    def _failed(self, status: Status, error: str) -> Outcome:
+        """A failure whose words hold no key, whoever wrote them."""
+        clean = error.replace(self._secret, "***") if self._secret else error
+        return Outcome(status, {}, " ".join(clean.split()))
+
+    def _pause(self, payload: bytes, attempt: int) -> float:
+        """Twice as long after each try, and not the same for all who wait."""
+        rng = rng_for("pause", hashlib.sha256(payload).hexdigest(), attempt)
+        return min(_LONGEST_PAUSE, self._backoff * 2.0**attempt) * rng.uniform(0.5, 1.0)
+
+
+async def _read(reply: aiohttp.ClientResponse) -> bytes:
+    """Read an answer whole, up to a size that no answer has."""
+    raw = await reply.content.read(_MOST_BYTES)
+    pieces = [raw]
+    while raw and sum(map(len, pieces)) < _MOST_BYTES:
+        raw = await reply.content.read(_MOST_BYTES)
+        pieces.append(raw)
+    return b"".join(pieces)
+
+
+def _wish(header: str | None) -> float:
+    """How long a server asks to be left alone: in seconds, or until a date; 0 if it does not."""
+    if not header:
+        return 0.0
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            when = parsedate_to_datetime(header)
+            seconds = (when - datetime.now(UTC)).total_seconds()
+        except (ValueError, TypeError):
+            return 0.0
+    return min(max(0.0, seconds), _LONGEST_WISH) if math.isfinite(seconds) else 0.0
+
+
+class Gate:
+    """Lets so many pass at a time: half as many after a refusal, one more after a good while."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.width = float(most)
+        self._inside = 0
+        self._freed = asyncio.Condition()
+
+    @asynccontextmanager
+    async def passed(self) -> AsyncIterator[None]:
+        """Wait for a place, and take it."""
+        async with self._freed:
+            await self._freed.wait_for(lambda: self._inside < max(1, int(self.width)))
+            self._inside += 1
+        try:
+            yield
+        finally:
+            async with self._freed:
+                self._inside -= 1
+                self._freed.notify()
+
+    def narrow(self) -> None:
+        """The server has too much to do."""
+        # All that are under way may be refused together: that is one refusal, not many.
+        self.width = max(1.0, max(self.width / 2, self._inside / 2))
+
+    def widen(self) -> None:
+        """The server has answered."""
+        self.width = min(float(self._most), self.width + 1 / self.width)

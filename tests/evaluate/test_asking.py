@@ -1,0 +1,211 @@
+"""A run against a real server: each thing asked once, nothing lost, the same bytes whatever happens."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers import Server, completion, serving
+from support import make_item
+from videos import make_video
+
+from reelbench.benchmark import Benchmark
+from reelbench.evaluate.run import run_benchmark
+from reelbench.items import Item, Media
+from reelbench.manifest import Manifest, Protocol
+
+SECRET = "sk-never-to-be-seen-0987654321"
+COUNT = 40
+
+
+def letter(body: dict[str, Any], _: int = 0) -> Any:
+    """A model that always gives the same answer to the same question."""
+    text = body["messages"][0]["content"][-1]["text"]
+    return completion("ABCD"[sum(text.encode()) % 4])
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Benchmark:
+    """Forty questions about eight clips of one video."""
+    (tmp_path / "b" / "media").mkdir(parents=True)
+    make_video(tmp_path / "b" / "media" / "a.mp4")
+    items = [question(n) for n in range(COUNT)]
+    protocol = Protocol(sampling="uniform:2", frame_size="long:64")
+    Benchmark(tmp_path / "b", Manifest("asking", "1", protocol=protocol), tuple(items)).save(
+        tmp_path / "b"
+    )
+    return Benchmark.load(tmp_path / "b")
+
+
+def question(number: int) -> Item:
+    start = number % 8 / 2
+    media = (Media("media/a.mp4", start, start + 0.5),)
+    return make_item(number, question=f"Question number {number}?", media=media)
+
+
+@pytest.fixture
+def card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("A_KEY", SECRET)
+    return tmp_path / "card.yaml"
+
+
+def write(card: Path, server: Server, **more: Any) -> str:
+    fields = {"name": "far", "endpoint": server.url, "key": "A_KEY", "backoff": 0.01, **more}
+    card.write_text(json.dumps(fields))
+    return str(card)
+
+
+def results(out: Path) -> bytes:
+    return (out / "predictions.jsonl").read_bytes()
+
+
+def test_each_question_once_and_never_again(
+    benchmark: Benchmark, card: Path, tmp_path: Path
+) -> None:
+    with serving(letter) as server:
+        state = run_benchmark(benchmark, [write(card, server)], tmp_path / "r")
+        assert (state.asked, state.done) == (COUNT, COUNT)
+        assert len(server.requests) == COUNT
+        first = results(tmp_path / "r")
+        again = run_benchmark(benchmark, [], tmp_path / "r")
+        assert (again.asked, again.known) == (0, COUNT)
+        assert len(server.requests) == COUNT
+    assert results(tmp_path / "r") == first
+
+
+def test_the_same_bytes_with_any_number_of_connections(
+    benchmark: Benchmark, card: Path, tmp_path: Path
+) -> None:
+    made = set()
+    for connections, latency in ((1, 0.0), (7, 0.005), (64, 0.01)):
+        with serving(letter, latency=latency) as server:
+            out = tmp_path / f"r{connections}"
+            run_benchmark(benchmark, [write(card, server, connections=connections)], out)
+            made.add(results(out))
+    assert len(made) == 1
+
+
+def test_equal_requests_at_the_same_time_are_one_call(
+    benchmark: Benchmark, card: Path, tmp_path: Path
+) -> None:
+    one = question(3)
+    items = [make_item(n, question=one.question, media=one.media) for n in range(20)]
+    same = Benchmark(benchmark.root, benchmark.manifest, tuple(items))
+    same.save(tmp_path / "b")
+    with serving(letter, latency=0.05) as server:
+        state = run_benchmark(Benchmark.load(tmp_path / "b"), [write(card, server)], tmp_path / "r")
+        assert len(server.requests) == 1
+    assert (state.asked, state.repeated, state.done) == (1, 19, 20)
+
+
+def test_a_failure_is_no_answer_and_is_asked_again(
+    benchmark: Benchmark, card: Path, tmp_path: Path
+) -> None:
+    with serving(lambda body, _: (500, {}, b"no") if "7?" in str(body) else letter(body)) as server:
+        state = run_benchmark(benchmark, [write(card, server, retries=1)], tmp_path / "r")
+        failed = [failure["id"] for failure in state.failures]
+        assert len(failed) == 4  # 7, 17, 27, 37
+        rows = [json.loads(line) for line in results(tmp_path / "r").splitlines()]
+        assert {row["id"] for row in rows if row["parsed"] is None} == set(failed)
+        assert all(
+            row["status"] == "error" and row["response"] is None
+            for row in rows
+            if row["id"] in failed
+        )
+        server.answer = letter
+        again = run_benchmark(benchmark, [], tmp_path / "r")
+    assert (again.asked, again.known, len(again.failures)) == (4, COUNT - 4, 0)
+
+
+def test_the_key_is_in_no_file(benchmark: Benchmark, card: Path, tmp_path: Path) -> None:
+    def echo(body: dict[str, Any], number: int) -> Any:
+        return (401, {}, f"wrong key: {SECRET}".encode()) if number % 3 == 0 else letter(body)
+
+    with serving(echo) as server:
+        done = subprocess.run(
+            [sys.executable, "-m", "reelbench", "run", str(tmp_path / "b"), "--model", write(card, server), "--out", str(tmp_path / "r")],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert "wrong key: ***" in done.stderr
+    assert SECRET not in done.stdout + done.stderr
+    for path in tmp_path.rglob("*"):
+        if path.is_file():
+            assert SECRET.encode() not in path.read_bytes(), path
+
+
+PROGRAM = (
+    "import sys\nfrom reelbench.benchmark import Benchmark\n"
+    "from reelbench.evaluate.run import run_benchmark\n"
+    "run_benchmark(Benchmark.load(sys.argv[1]), [sys.argv[2]], sys.argv[3])\n"
+)
+
+
+def started(benchmark: Path, model: str, out: Path) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-c", PROGRAM, str(benchmark), model, str(out)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(server: Server, count: int, process: "subprocess.Popen[str]") -> None:
+    deadline = time.monotonic() + 60
+    while len(server.requests) < count and process.poll() is None:
+        assert time.monotonic() < deadline
+
+
+def test_kill_9_at_random_moments(benchmark: Benchmark, card: Path, tmp_path: Path) -> None:
+    """Nothing acknowledged is lost; what was under way is asked once more; the end is the same."""
+    connections, kills = 4, 6
+    with serving(letter) as server:
+        run_benchmark(benchmark, [write(card, server)], tmp_path / "calm")
+    rng = random.Random(5)
+    with serving(letter, latency=0.03) as server:
+        model = write(card, server, connections=connections)
+        for _ in range(kills):
+            process = started(tmp_path / "b", model, tmp_path / "r")
+            wait_for(server, len(server.requests) + rng.randrange(1, 9), process)
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+        last = started(tmp_path / "b", model, tmp_path / "r")
+        assert last.communicate(timeout=120)[1] == ""
+        assert last.returncode == 0
+        assert len(server.requests) <= COUNT + kills * connections
+    assert results(tmp_path / "r") == results(tmp_path / "calm")
+
+
+def test_ctrl_c_finishes_what_is_under_way(
+    benchmark: Benchmark, card: Path, tmp_path: Path
+) -> None:
+    with serving(letter, latency=0.3) as server:
+        model = write(card, server, connections=4)
+        process = started(tmp_path / "b", model, tmp_path / "r")
+        wait_for(server, 6, process)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        asked = len(server.requests)
+        assert asked < COUNT
+        rows = results(tmp_path / "r").splitlines()
+        assert len(rows) == asked  # all that was asked was written down
+        state = json.loads((tmp_path / "r" / "status.json").read_text())["state"]
+        assert state == "stopped"
+
+
+def test_ctrl_c_twice_ends_at_once(benchmark: Benchmark, card: Path, tmp_path: Path) -> None:
+    with serving(letter, latency=20.0) as server:
+        process = started(tmp_path / "b", write(card, server), tmp_path / "r")
+        wait_for(server, 2, process)
+        began = time.monotonic()
+        while process.poll() is None:
+            os.kill(process.pid, signal.SIGINT)
+            assert time.monotonic() - began < 15
+            try:
+                process.wait(0.3)
+            except subprocess.TimeoutExpired:
+                continue
+        process.communicate()
+        server.latency = 0.0

@@ -1,0 +1,266 @@
+"""A model behind an endpoint: asked as the published format says, patiently, and never without end."""
+
+import asyncio
+import base64
+import json
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers import Reply, completion, serving
+
+from reelbench.errors import ReelbenchError
+from reelbench.models.base import Message, Picture, Request, Response, Text
+from reelbench.models.calls import Gate
+from reelbench.models.card import Card
+from reelbench.models.load import load_model
+from reelbench.models.openai import OpenAIModel
+
+SECRET = "sk-never-to-be-seen-1234567890"
+PARTS = (Text("0.5 s"), Picture(b"\xff\xd8jpeg", "image/jpeg", 0.5), Text("Which?"))
+REQUEST = Request("k" * 64, (Message("user", PARTS),), "single", "Which?", ("a", "b"))
+
+
+def asked(url: str, count: int = 1, **card: Any) -> list[Response]:
+    """Ask a model at this address so many times at once."""
+    settings = {"name": "m", "endpoint": url, "retries": 3, "backoff": 0.001, "timeout": 5.0}
+    model = OpenAIModel(Card(**(settings | card)))
+
+    async def all_at_once() -> list[Response]:
+        try:
+            return await asyncio.gather(*(model.ask(REQUEST) for _ in range(count)))
+        finally:
+            await model.close()
+
+    return asyncio.run(all_at_once())
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+
+
+def test_the_wire_format() -> None:
+    with serving(lambda *_: completion("B")) as server:
+        (response,) = asked(server.url, model="qwen", parameters={"max_tokens": 9, "top_p": None})
+    assert response == Response("ok", "B", input_tokens=100, output_tokens=3)
+    (body,) = server.requests
+    picture = "data:image/jpeg;base64," + base64.b64encode(b"\xff\xd8jpeg").decode()
+    assert body == {
+        "model": "qwen",
+        "temperature": 0,
+        "max_tokens": 9,
+        "messages": [{"role": "user", "content": [
+            {"type": "text", "text": "0.5 s"},
+            {"type": "image_url", "image_url": {"url": picture}},
+            {"type": "text", "text": "Which?"},
+        ]}],
+    }  # fmt: skip
+    assert server.headers[0]["Authorization"] == f"Bearer {SECRET}"
+
+
+@pytest.mark.parametrize(("reply", "response"), [
+    (completion("A", reason="length"), Response("ok", "A", input_tokens=100, output_tokens=3)),
+    (completion(None), Response("ok", "", input_tokens=100, output_tokens=3)),
+    (completion(None, message={"refusal": "I will not."}), Response("refused", error="I will not.")),
+    (completion("", reason="content_filter"), Response("refused", error="stopped by the server's content filter")),
+    (completion([{"type": "text", "text": "B"}]), Response("ok", "B", input_tokens=100, output_tokens=3)),
+])  # fmt: skip
+def test_replies(reply: Reply, response: Response) -> None:
+    with serving(lambda *_: reply) as server:
+        assert asked(server.url) == [response]
+
+
+BUSY: Reply = (429, {}, b'{"error": "slow down"}')
+
+
+@pytest.mark.parametrize(("fault", "words"), [
+    (BUSY, "HTTP 429"),
+    ((500, {}, b"<html>oops</html>"), "HTTP 500"),
+    ((503, {}, b""), "HTTP 503"),
+    ((200, {}, b"<html>a proxy's page</html>"), "not a JSON object"),
+    ((200, {}, b'{"choices": [{"mess'), "not a JSON object"),
+    ((200, {}, b""), "not a JSON object"),
+    ((200, {}, b"[1, 2]"), "not a JSON object"),
+    (None, "ClientPayloadError"),
+])  # fmt: skip
+class TestFaults:
+    def test_a_fault_that_passes(self, fault: Reply | None, words: str) -> None:
+        with serving(lambda _, n: fault if n < 2 else completion("B")) as server:
+            assert asked(server.url)[0].text == "B"
+        assert len(server.requests) == 3
+
+    def test_a_fault_that_stays(self, fault: Reply | None, words: str) -> None:
+        with serving(lambda *_: fault) as server:
+            (response,) = asked(server.url)
+        assert response.status == "error"
+        assert response.text is None
+        assert words in (response.error or "")
+        assert len(server.requests) == 3 + 1
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 422, 302])
+def test_what_no_patience_helps_is_not_tried_again(status: int) -> None:
+    with serving(lambda *_: (status, {"Location": "/elsewhere"}, b"no")) as server:
+        (response,) = asked(server.url)
+    assert response.status == "error"
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"{}",
+        b'{"choices": []}',
+        b'{"choices": [{"message": 3}]}',
+        b'{"choices": [{"message": {"content": 7}}]}',
+    ],
+)
+def test_json_that_is_no_completion(data: bytes) -> None:
+    with serving(lambda *_: (200, {}, data)) as server:
+        (response,) = asked(server.url)
+    assert response.status == "error"
+    assert "an answer that is no" in (response.error or "")
+
+
+def test_a_server_that_takes_for_ever() -> None:
+    with serving(lambda *_: completion("B"), latency=1.0) as server:
+        (response,) = asked(server.url, timeout=0.1, retries=1)
+    assert response == Response("timeout", error="no answer in 0.1 s")
+
+
+def test_nobody_there() -> None:
+    (response,) = asked("http://127.0.0.1:9/v1", retries=1)
+    assert response.status == "error"
+    assert "Connect" in (response.error or "")
+
+
+class TestPatience:
+    def waited(self, header: str, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+        pauses: list[float] = []
+        plain = asyncio.sleep
+
+        async def noting(seconds: float, *args: Any) -> None:
+            pauses.append(seconds)
+            await plain(0)
+
+        monkeypatch.setattr("reelbench.models.calls.asyncio.sleep", noting)
+        busy: Reply = (429, {"Retry-After": header}, b"")
+        with serving(lambda _, n: completion("B") if n else busy) as server:
+            assert asked(server.url)[0].status == "ok"
+        return pauses
+
+    def test_seconds(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.waited("7", monkeypatch) == [7.0]
+
+    def test_a_date(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+        (pause,) = self.waited(soon, monkeypatch)
+        assert 27 < pause <= 30
+
+    @pytest.mark.parametrize("header", ["soon", "nan", "-5", ""])
+    def test_nonsense_is_our_own_pace(self, header: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        (pause,) = self.waited(header, monkeypatch)
+        assert 0 < pause <= 0.001
+
+
+class TestConnections:
+    def test_no_more_than_the_card_says(self) -> None:
+        with serving(lambda *_: completion("B"), latency=0.02) as server:
+            responses = asked(server.url, count=40, connections=4)
+        assert {response.status for response in responses} == {"ok"}
+        assert server.most_inside == 4
+
+    def test_fewer_after_a_refusal_and_slowly_more_again(self) -> None:
+        gate = Gate(16)
+        gate.narrow()
+        assert gate.width == 8
+        for _ in range(8):
+            gate.widen()
+        assert 8.5 < gate.width < 9.1
+        for _ in range(1000):
+            gate.widen()
+        assert gate.width == 16
+        for _ in range(10):
+            gate.narrow()
+        assert gate.width == 1
+
+    def test_a_busy_server_is_asked_less(self) -> None:
+        """It refuses whoever comes while three are inside; in the end all are answered."""
+        with serving(lambda *_: completion("B"), latency=0.01) as server:
+            server.answer = lambda *_: BUSY if server.inside > 3 else completion("B")
+            responses = asked(server.url, count=60, connections=32, retries=12)
+        assert {response.status for response in responses} == {"ok"}
+
+
+class TestKeys:
+    def test_they_are_in_no_error(self) -> None:
+        with serving(lambda *_: (401, {}, f"bad key {SECRET}".encode())) as server:
+            (response,) = asked(server.url)
+        assert SECRET not in str(response)
+        assert "bad key ***" in (response.error or "")
+
+    def test_none_where_one_is_needed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("OPENAI_API_KEY")
+        with pytest.raises(ReelbenchError, match="put it in the variable OPENAI_API_KEY"):
+            load_model("openai:gpt-4o")
+
+    def test_none_where_none_is_needed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("OPENAI_API_KEY")
+        with serving(lambda *_: completion("B")) as server:
+            assert asked(server.url)[0].status == "ok"
+        assert "Authorization" not in server.headers[0]
+
+
+class TestCards:
+    def test_a_card(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("MY_KEY", "other")
+        path = tmp_path / "card.yaml"
+        path.write_text(
+            "name: mine\nmodel: org/m-7b\nendpoint: http://localhost:1/v1/\nkey: MY_KEY\nparameters: {seed: 7}\n"
+        )
+        model = load_model(str(path))
+        assert model.name == "mine"
+        assert dict(model.parameters) == {"model": "org/m-7b", "temperature": 0, "seed": 7}
+
+    @pytest.mark.parametrize(("text", "words"), [
+        ("model: x\n", "name"),
+        ("name: x\ncolour: blue\n", "colour"),
+        ("name: x\nretries: many\n", "retries"),
+        ("name: x\nconnections: 0\n", "connections is 0"),
+        ("name: x\ntimeout: .nan\n", "timeout is nan"),
+        ("name: [\n", "not a model's card"),
+        ("- x\n", "not a model's card"),
+        ("name: x\nbackend: abacus\n", "abacus"),
+        ("name: x\nendpoint: localhost:8000\n", "write an URL"),
+        ("name: x\nendpoint: http://a\nkey: NO_SUCH_VARIABLE\n", "NO_SUCH_VARIABLE"),
+    ])  # fmt: skip
+    def test_cards_that_are_none(self, text: str, words: str, tmp_path: Path) -> None:
+        path = tmp_path / "card.yaml"
+        path.write_text(text)
+        with pytest.raises(ReelbenchError, match=words):
+            load_model(str(path))
+
+    def test_no_such_card(self, tmp_path: Path) -> None:
+        with pytest.raises(ReelbenchError, match="cannot be read"):
+            load_model(str(tmp_path / "none.yaml"))
+
+
+def test_json_of_a_request_is_what_was_meant() -> None:
+    """Texts with quotes, newlines and characters outside ASCII arrive as they are."""
+    odd = 'He said "no\n\\" – 影片 \U0001f3ac'
+    request = Request("k", (Message("user", (Text(odd),)),), "single", odd, ())
+    with serving(lambda body, _: completion(body["messages"][0]["content"][0]["text"])) as server:
+        model = OpenAIModel(Card(name="m", endpoint=server.url))
+
+        async def once() -> Response:
+            try:
+                return await model.ask(request)
+            finally:
+                await model.close()
+
+        assert asyncio.run(once()).text == odd
+    assert json.dumps(server.requests[0])

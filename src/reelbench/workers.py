@@ -124,6 +124,7 @@ class _Worker:
         self.process = subprocess.Popen(  # noqa: S603 - ourselves
             [sys.executable, "-c", program, *words],
             stdin=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is the parent's, also while this one starts
             pass_fds=(theirs.fileno(), life),
             env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
@@ -177,13 +178,12 @@ class _Worker:
     def kill(self) -> None:
         self.process.kill()
         self.process.wait()
-        self._line.close()
+        # The line is not closed: another thread may be reading, and learns of the end that way.
         self._life.close()
 
 
 def serve(line_number: int, life: int, memory: int) -> None:
     """Be a worker: do the jobs that come over the line, for as long as the parent lives."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's
     threading.Thread(target=_follow, args=(life,), daemon=True).start()
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     with suppress(ValueError, OSError):  # a system that does not let itself be limited

@@ -8,8 +8,8 @@ requests at the same time are one call. A response is in the journal before it c
 import asyncio
 import signal
 import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from typing import Any
 
@@ -19,11 +19,13 @@ from reelbench.evaluate.status import RunState, StatusFile
 from reelbench.item_rules import LATEST_SECOND
 from reelbench.items import Span
 from reelbench.journal import Journal
+from reelbench.media import safely
 from reelbench.media.errors import MediaError
 from reelbench.models.base import Part, Picture, Response
 from reelbench.progress import Advance, note
 
 _CLIPS = 64  # under way at the same time, if their frames fit
+_AHEAD = 4  # clips that may be decoded before there is room for them
 _MOST_BYTES = 64 * 2**20  # of frames at hand
 
 
@@ -44,6 +46,7 @@ class Schedule:
         self._flights: dict[str, asyncio.Lock] = {}
         self._places: dict[str, asyncio.Semaphore] = {}
         self._room = _Room(_MOST_BYTES)
+        self._ahead = asyncio.Semaphore(_AHEAD)
         self._stopping = asyncio.Event()
 
     async def ask_all(self, asks: Sequence[Ask]) -> None:
@@ -66,13 +69,19 @@ class Schedule:
 
     async def _clip(self, together: list[Ask]) -> None:
         pending = [ask for ask in together if not self._journal.answer(ask.key)]
-        frames, warnings, broken = await asyncio.to_thread(_frames_for, self._benchmark, pending)
+        async with self._ahead:
+            decoded = await asyncio.to_thread(_frames_for, self._benchmark, pending)
+            frames, warnings, broken = decoded
+            size = sum(len(part.data) for part in frames if isinstance(part, Picture))
+            await self._room.enter(size)
         known = self._state.warnings
         known += [warning for warning in warnings if warning not in known]
-        size = sum(len(part.data) for part in frames if isinstance(part, Picture))
-        async with self._room.held(size), asyncio.TaskGroup() as tasks:
-            for ask in together:
-                tasks.create_task(self._one(ask, frames, broken))
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for ask in together:
+                    tasks.create_task(self._one(ask, frames, broken))
+        finally:
+            await self._room.leave(size)
 
     async def _one(self, ask: Ask, frames: list[Part], broken: Response | None) -> None:
         await asyncio.sleep(0)  # where Ctrl-C takes effect: models may never wait
@@ -114,17 +123,15 @@ class _Room:
         self._most, self._held = most, 0
         self._freed = asyncio.Condition()
 
-    @asynccontextmanager
-    async def held(self, size: int) -> AsyncIterator[None]:
+    async def enter(self, size: int) -> None:
         async with self._freed:
             await self._freed.wait_for(lambda: not self._held or self._held + size <= self._most)
             self._held += size
-        try:
-            yield
-        finally:
-            async with self._freed:
-                self._held -= size
-                self._freed.notify_all()
+
+    async def leave(self, size: int) -> None:
+        async with self._freed:
+            self._held -= size
+            self._freed.notify_all()
 
 
 @contextmanager
@@ -139,6 +146,7 @@ def _draining(stopping: asyncio.Event) -> Iterator[None]:
     def interrupted() -> None:
         if stopping.is_set():
             task.cancel()
+            safely.close()  # or the end would wait for what is being decoded
         else:
             note("Finishing what is under way; Ctrl-C again ends at once.")
         stopping.set()

@@ -49,9 +49,8 @@ class Caller:
         self._secret = secret
         self._session: aiohttp.ClientSession | None = None
 
-    async def post(self, url: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> Outcome:
-        """Send a request until it is answered, or has been sent once more than the retries."""
-        payload = msgspec.json.encode(body)
+    async def post(self, url: str, payload: bytes, headers: Mapping[str, str]) -> Outcome:
+        """Send some JSON until it is answered, or has been sent once more than the retries."""
         outcome = Outcome("error", {}, "never asked")
         for attempt in range(self._retries + 1):
             async with self._gate.passed():

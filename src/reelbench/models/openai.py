@@ -5,6 +5,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from reelbench.errors import ReelbenchError
 from reelbench.models.base import Message, Part, Request, Response, Text
 from reelbench.models.calls import Caller
@@ -48,11 +50,14 @@ class OpenAIModel:
 
     async def ask(self, request: Request) -> Response:
         """Send the messages, and read the reply."""
-        body = {**self.parameters, "messages": [_message(m) for m in request.messages]}
-        outcome = await self._caller.post(self._url, body, self._headers)
+        outcome = await self._caller.post(self._url, self._payload(request), self._headers)
         if outcome.status != "ok":
             return Response(outcome.status, error=outcome.error)
         return read_completion(outcome.data)
+
+    def _payload(self, request: Request) -> bytes:
+        messages = [_message(message) for message in request.messages]
+        return msgspec.json.encode({**self.parameters, "messages": messages})
 
     async def close(self) -> None:
         """Hang up."""

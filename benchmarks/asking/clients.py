@@ -1,0 +1,113 @@
+"""One who asks, run in a process of its own.
+
+Run, in benchmarks/: python -m asking.clients WHO BENCHMARK OUT URL
+"""
+
+import asyncio
+import base64
+import json
+import os
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+from decoding.loaders import peak_mb
+
+from reelbench.benchmark import Benchmark
+from reelbench.evaluate.ask import frames_for
+from reelbench.evaluate.condition import Condition
+from reelbench.evaluate.run import run_benchmark
+from reelbench.items import Item
+from reelbench.models.base import Picture
+
+CONNECTIONS = 64
+
+
+def ours(benchmark: Benchmark, out: Path, url: str) -> None:
+    """A whole run."""
+    card = out.with_suffix(".yaml")
+    card.write_text(json.dumps({"name": "m", "endpoint": url, "connections": CONNECTIONS}))
+    state = run_benchmark(benchmark, [str(card)], out)
+    assert state.done == state.total
+
+
+def bodies(benchmark: Benchmark) -> list[Callable[[], dict[str, Any]]]:
+    """For each item, what makes its request: encoded anew each time, as ours are."""
+    condition = Condition.from_protocol(benchmark.manifest.protocol)
+    first = {item.media: item for item in benchmark.items}
+    frames = {media: frames_for(benchmark, item, condition)[0] for media, item in first.items()}
+
+    def make(item: Item) -> dict[str, Any]:
+        parts = frames[item.media]
+        content: list[dict[str, Any]] = []
+        for part in parts:
+            if isinstance(part, Picture):
+                data = base64.b64encode(part.data).decode()
+                address = {"url": f"data:{part.media_type};base64,{data}"}
+                content.append({"type": "image_url", "image_url": address})
+        content.append({"type": "text", "text": item.question})
+        return {"model": "m", "messages": [{"role": "user", "content": content}]}
+
+    return [lambda item=item: make(item) for item in benchmark.items]  # type: ignore[misc]
+
+
+async def all_of(
+    makers: list[Callable[[], dict[str, Any]]], send: Callable[[dict[str, Any]], Awaitable[None]]
+) -> None:
+    """Send everything, so many at a time."""
+    free = asyncio.Semaphore(CONNECTIONS)
+
+    async def one(make: Callable[[], dict[str, Any]]) -> None:
+        async with free:
+            await send(make())
+
+    await asyncio.gather(*(one(make) for make in makers))
+
+
+def bare(benchmark: Benchmark, _: Path, url: str) -> None:
+    """A loop that posts, and reads the replies."""
+
+    async def work() -> None:
+        connector = aiohttp.TCPConnector(limit=CONNECTIONS)
+        async with aiohttp.ClientSession(connector=connector) as session:
+
+            async def send(body: dict[str, Any]) -> None:
+                async with session.post(f"{url}/chat/completions", json=body) as reply:
+                    await reply.json()
+
+            await all_of(bodies(benchmark), send)
+
+    asyncio.run(work())
+
+
+def library(benchmark: Benchmark, _: Path, url: str) -> None:
+    """The provider's own library."""
+    from openai import AsyncOpenAI  # type: ignore[import-not-found, unused-ignore]
+
+    async def work() -> None:
+        client = AsyncOpenAI(base_url=url, api_key="none")
+        await all_of(bodies(benchmark), lambda body: client.chat.completions.create(**body))
+        await client.close()
+
+    asyncio.run(work())
+
+
+def main() -> None:
+    """Ask, and print what it cost as JSON."""
+    who, root, out, url = sys.argv[1:]
+    os.environ.pop("OPENAI_API_KEY", None)
+    benchmark = Benchmark.load(Path(root))
+    began, clock = time.process_time(), time.monotonic()
+    clients = {"ours": ours, "bare aiohttp": bare, "openai library": library}
+    clients[who](benchmark, Path(out), url)
+    cpu, seconds = time.process_time() - began, time.monotonic() - clock
+    figures = {"cpu": cpu, "seconds": seconds, "peak_mb": peak_mb()}
+    figures["kilobytes"] = len(json.dumps(bodies(benchmark)[0]())) / 1000
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()

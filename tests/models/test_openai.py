@@ -45,7 +45,8 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_wire_format() -> None:
     with serving(lambda *_: completion("B")) as server:
-        (response,) = asked(server.url, model="qwen", parameters={"max_tokens": 9, "top_p": None})
+        card = {"model": "qwen", "key": "OPENAI_API_KEY"}
+        (response,) = asked(server.url, **card, parameters={"max_tokens": 9, "top_p": None})
     assert response == Response("ok", "B", input_tokens=100, output_tokens=3)
     (body,) = server.requests
     picture = "data:image/jpeg;base64," + base64.b64encode(b"\xff\xd8jpeg").decode()
@@ -199,7 +200,7 @@ class TestConnections:
 class TestKeys:
     def test_they_are_in_no_error(self) -> None:
         with serving(lambda *_: (401, {}, f"bad key {SECRET}".encode())) as server:
-            (response,) = asked(server.url)
+            (response,) = asked(server.url, key="OPENAI_API_KEY")
         assert SECRET not in str(response)
         assert "bad key ***" in (response.error or "")
 
@@ -208,11 +209,25 @@ class TestKeys:
         with pytest.raises(ReelbenchError, match="put it in the variable OPENAI_API_KEY"):
             load_model("openai:gpt-4o")
 
-    def test_none_where_none_is_needed(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.delenv("OPENAI_API_KEY")
+    def test_a_server_of_a_card_gets_no_key_that_the_card_does_not_name(self) -> None:
         with serving(lambda *_: completion("B")) as server:
             assert asked(server.url)[0].status == "ok"
         assert "Authorization" not in server.headers[0]
+
+    def test_a_gateway_named_in_the_environment(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        with serving(lambda *_: completion("B")) as server:
+            monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+            model = load_model("openai:gpt-4o")
+
+            async def once() -> Response:
+                try:
+                    return await model.ask(REQUEST)
+                finally:
+                    await model.close()
+
+            assert asyncio.run(once()).status == "ok"
+        assert server.requests[0]["model"] == "gpt-4o"
+        assert server.headers[0]["Authorization"] == f"Bearer {SECRET}"
 
 
 class TestCards:

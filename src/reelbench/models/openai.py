@@ -26,8 +26,9 @@ class OpenAIModel:
         endpoint = card.endpoint or os.environ.get("OPENAI_BASE_URL") or _ENDPOINT
         if not endpoint.startswith(("http://", "https://")):
             raise ReelbenchError(f"The endpoint of {card.name} is {endpoint!r}: write an URL.")
-        variable = card.key or _KEY
-        secret = os.environ.get(variable, "")
+        # A server that a card names gets the key that the card names, and no other.
+        variable = card.key or ("" if card.endpoint else _KEY)
+        secret = os.environ.get(variable, "") if variable else ""
         if not secret and (card.key or endpoint == _ENDPOINT):
             raise ReelbenchError(f"{card.name} needs a key: put it in the variable {variable}.")
         self.name = card.name

@@ -2,9 +2,14 @@
 
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from reelbench.benchmark import Benchmark
 from reelbench.items import Item, Media
+from reelbench.manifest import Manifest, Protocol
 
 REPOSITORY = Path(__file__).parent.parent
 SHARED = REPOSITORY.parent / "shared"
@@ -29,3 +34,16 @@ def reelbench(
     """Run the command line as a user does, in a process of its own."""
     command = [sys.executable, "-m", "reelbench", *map(str, words)]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, **more)
+
+
+def wait_until(condition: Callable[[], bool], limit: float = 60.0) -> None:
+    """Wait for something to come true."""
+    deadline = time.monotonic() + limit
+    while not condition():
+        assert time.monotonic() < deadline
+
+
+def blind_benchmark(root: Path, *items: Item, **protocol: Any) -> Benchmark:
+    """Save a benchmark whose media need not be there, and load it."""
+    Benchmark(root, Manifest("blind", "1", protocol=Protocol(**protocol)), items).save(root)
+    return Benchmark.load(root)

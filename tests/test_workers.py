@@ -92,7 +92,8 @@ def test_an_idle_worker_that_was_ended_is_replaced(pool: WorkerPool) -> None:
 def test_workers_end_with_their_parent(tmp_path: Path) -> None:
     program = (
         "import os\nfrom reelbench.workers import WorkerPool\n"
-        "pool = WorkerPool(1)\nprint(pool.call(os.getpid, limit=30), flush=True)\ninput()\n"
+        "pool = WorkerPool(1)\nprint(pool.call(os.getpid, limit=30), flush=True)\n"
+        "import threading; threading.Event().wait()\n"
     )
     parent = subprocess.Popen(
         [sys.executable, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -100,7 +101,7 @@ def test_workers_end_with_their_parent(tmp_path: Path) -> None:
     assert parent.stdin
     assert parent.stdout
     # A program from standard input, unguarded: it must not be run again by its workers.
-    parent.stdin.write(program.replace("input()", "import time; time.sleep(600)"))
+    parent.stdin.write(program)
     parent.stdin.close()
     worker = int(parent.stdout.readline())
     assert Path(f"/proc/{worker}").exists()

@@ -10,6 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def bodies(benchmark: Benchmark) -> list[Callable[[], dict[str, Any]]]:
         content.append({"type": "text", "text": item.question})
         return {"model": "m", "messages": [{"role": "user", "content": content}]}
 
-    return [lambda item=item: make(item) for item in benchmark.items]  # type: ignore[misc]
+    return [partial(make, item) for item in benchmark.items]
 
 
 async def all_of(

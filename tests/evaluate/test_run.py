@@ -9,37 +9,25 @@ import subprocess
 import sys
 import time
 from contextlib import closing
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
-from support import make_item, reelbench
-from videos import make_video
+from support import blind_benchmark, make_item, reelbench
 
 from reelbench.benchmark import Benchmark
 from reelbench.errors import ReelbenchError
 from reelbench.evaluate.run import run_benchmark
 from reelbench.evaluate.vote import majority
-from reelbench.items import Item, Media, freeze
+from reelbench.items import freeze
 from reelbench.journal import open_journal
 from reelbench.manifest import Protocol
-from reelbench.models.base import Picture, Request, Response
-from reelbench.models.baselines.shortcuts import Offline
 
 BLIND = ["baseline:random", "baseline:longest-option"]
 
 
 def predictions(out: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (out / "predictions.jsonl").read_text().splitlines()]
-
-
-def blind_benchmark(root: Path, *items: Item, **protocol: Any) -> Benchmark:
-    from reelbench.manifest import Manifest
-
-    Benchmark(root, Manifest("blind", "1", protocol=Protocol(**protocol)), items).save(root)
-    return Benchmark.load(root)
 
 
 ITEMS = tuple(make_item(n, question=f"Question {n}?", media=make_item(1).media) for n in range(8))
@@ -234,41 +222,6 @@ class TestFailures:
             run_benchmark(blind_benchmark(tmp_path / "b", *ITEMS), models, tmp_path / "run")
 
 
-class TestJournal:
-    def test_only_ok_is_an_answer(self, tmp_path: Path) -> None:
-        with open_journal(tmp_path / "j") as journal:
-            journal.record("k", "m", Response("error", error="boom"))
-            assert journal.answer("k") is None
-            assert journal.outcome("k") == Response("error", error="boom")
-            journal.record("k", "m", Response("ok", "B"))
-            journal.record("k", "m", Response("timeout"))
-            assert journal.answer("k") == journal.outcome("k") == Response("ok", "B")
-
-    def test_damage_is_named(self, tmp_path: Path) -> None:
-        path = tmp_path / "journal.sqlite"
-        with open_journal(path) as journal:
-            journal.record("key-1", "m", Response("ok", "B"))
-        with closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute("UPDATE responses SET body = replace(body, 'B', 'C')")
-        with (
-            open_journal(path) as journal,
-            pytest.raises(ReelbenchError, match=r"key-1.* is damaged"),
-        ):
-            journal.answer("key-1")
-
-    def test_a_file_that_is_no_journal(self, tmp_path: Path) -> None:
-        (tmp_path / "j").write_bytes(os.urandom(5000))
-        with pytest.raises(ReelbenchError, match="damaged"), open_journal(tmp_path / "j"):
-            pass
-
-    def test_a_folder_that_cannot_be_written(self, tmp_path: Path) -> None:
-        with (
-            pytest.raises(ReelbenchError, match="cannot be written"),
-            open_journal(tmp_path / "no" / "j"),
-        ):
-            pass
-
-
 class TestOrders:
     def test_orders_are_seeded_and_answers_are_options_not_letters(self, tmp_path: Path) -> None:
         options = ("tiny", "a much longer option", "small", "mini")
@@ -318,28 +271,6 @@ class TestPrompts:
         benchmark = blind_benchmark(tmp_path / "b", *ITEMS, prompt="mine")
         with pytest.raises(ReelbenchError, match=r"slot \{\{answer\}\}"):
             run_benchmark(benchmark, BLIND, tmp_path / "run")
-
-
-class TestJournalTexts:
-    def test_half_a_character_at_the_end_of_a_reply(self, tmp_path: Path) -> None:
-        with open_journal(tmp_path / "j") as journal:
-            journal.record("k", "m", Response("ok", "B \ud83d"))
-            assert journal.answer("k") == Response("ok", "B \ufffd")
-
-    def test_a_row_that_is_not_ours_is_named(self, tmp_path: Path) -> None:
-        path = tmp_path / "journal.sqlite"
-        with open_journal(path):
-            pass
-        from reelbench.journal import _checksum
-
-        row = ("key-1", "m", "ok", "not json")
-        with closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute(
-                "INSERT INTO responses (key, model, status, body, checksum) VALUES (?, ?, ?, ?, ?)",
-                (*row, _checksum(*row)),
-            )
-        with open_journal(path) as journal, pytest.raises(ReelbenchError, match="damaged"):
-            journal.answer("key-1")
 
 
 class TestAskedOnce:
@@ -408,73 +339,3 @@ def test_prompts_are_checked_before_any_work(
     with pytest.raises(ReelbenchError) as caught:
         run_benchmark(benchmark, BLIND, tmp_path / "run")
     assert words in str(caught.value)
-
-
-class TestFrames:
-    """What a benchmark's protocol says about frames is what a model gets."""
-
-    @pytest.fixture
-    def seen(self, monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[Picture, ...]]:
-        """Question -> the pictures that came with it, as a model sees them."""
-        seen: dict[str, tuple[Picture, ...]] = {}
-
-        class Looking(Offline):
-            name, sees, draws, parameters = "baseline:looking", True, False, freeze({})
-
-            async def ask(self, request: Request) -> Response:
-                seen[request.question] = request.pictures
-                return Response("ok", "A")
-
-        monkeypatch.setattr("reelbench.evaluate.run.load_model", lambda _: Looking())
-        return seen
-
-    def benchmark(self, root: Path, *items: Item, **protocol: Any) -> Benchmark:
-        (root / "media").mkdir(parents=True)
-        make_video(root / "media" / "a.mp4")
-        return blind_benchmark(root, *items, **protocol)
-
-    def item(self, question: str, **fields: Any) -> Item:
-        return make_item(1, id=question, question=question, media=(Media("media/a.mp4"),), **fields)
-
-    def test_size_and_encoding(self, tmp_path: Path, seen: dict[str, tuple[Picture, ...]]) -> None:
-        benchmark = self.benchmark(
-            tmp_path / "b", self.item("Q?"), frame_size="long:64", frame_encoding="png"
-        )
-        run_benchmark(benchmark, ["x"], tmp_path / "r")
-        assert len(seen["Q?"]) == 16
-        assert {picture.media_type for picture in seen["Q?"]} == {"image/png"}
-        assert Image.open(BytesIO(seen["Q?"][0].data)).size == (64, 36)
-        condition = json.loads((tmp_path / "r" / "run.json").read_text())["conditions"][0]
-        assert (condition["frame_size"], condition["frame_encoding"]) == ("long:64", "png")
-
-    def test_each_question_gets_its_own_evidence(
-        self, tmp_path: Path, seen: dict[str, tuple[Picture, ...]]
-    ) -> None:
-        items = [
-            self.item("Early?", evidence=((0.0, 1.0),)),
-            self.item("Late?", evidence=((3.0, 4.0),)),
-        ]
-        benchmark = self.benchmark(tmp_path / "b", *items, sampling="uniform:2,evidence=only")
-        run_benchmark(benchmark, ["x"], tmp_path / "r")
-        times = {question: [p.time for p in pictures] for question, pictures in seen.items()}
-        assert times == {"Early?": [0.25, 0.75], "Late?": [3.25, 3.75]}
-
-    def test_what_is_left_of_a_video_where_the_protocol_allows_it(
-        self, tmp_path: Path, seen: dict[str, tuple[Picture, ...]]
-    ) -> None:
-        benchmark = self.benchmark(tmp_path / "b", self.item("Q?"), accept_damage=True)
-        path = make_video(
-            tmp_path / "b" / "media" / "a.mp4", seconds=8, container={"movflags": "+faststart"}
-        )
-        os.truncate(path, path.stat().st_size // 2)
-        run_benchmark(benchmark, ["x"], tmp_path / "r")
-        assert len(seen["Q?"]) == 16
-        (warning,) = json.loads((tmp_path / "r" / "status.json").read_text())["warnings"]
-        assert warning.startswith("media/a.mp4: declares 8.0 s but ends at")
-
-    @pytest.mark.parametrize("protocol", [{"frame_size": "big"}, {"frame_encoding": "bmp"}])
-    def test_wrong_words_before_any_work(self, protocol: dict[str, str], tmp_path: Path) -> None:
-        benchmark = self.benchmark(tmp_path / "b", self.item("Q?"), **protocol)
-        with pytest.raises(ReelbenchError, match="is not one we know"):
-            run_benchmark(benchmark, BLIND, tmp_path / "r")
-        assert not (tmp_path / "r").exists()

@@ -83,6 +83,14 @@ def test_a_wrong_duration_in_the_header(tmp_path: Path) -> None:
     assert info.cut
 
 
+def test_a_clock_that_cannot_be(tmp_path: Path) -> None:
+    """Packets that claim to lie weeks away: nothing is sampled over, or filled up to, that end."""
+    late = 30 * 24 * 3600 * 1000
+    path = make_video(tmp_path / "a.mkv", times=lambda i: i * 40 + (late if i > 70 else 0))
+    with pytest.raises(MediaError, match="which cannot be"):
+        probe(path)
+
+
 def test_half_a_download(tmp_path: Path) -> None:
     path = make_video(tmp_path / "a.mp4", seconds=8, container={"movflags": "+faststart"})
     data = path.read_bytes()

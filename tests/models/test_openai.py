@@ -177,7 +177,8 @@ class TestConnections:
 
     def test_fewer_after_a_refusal_and_slowly_more_again(self) -> None:
         gate = Gate(16)
-        gate.narrow()
+        for _ in range(16):
+            gate.narrow(0)  # all that were under way: one refusal
         assert gate.width == 8
         for _ in range(8):
             gate.widen()
@@ -185,8 +186,8 @@ class TestConnections:
         for _ in range(1000):
             gate.widen()
         assert gate.width == 16
-        for _ in range(10):
-            gate.narrow()
+        for ticket in range(1, 11):
+            gate.narrow(ticket)
         assert gate.width == 1
 
     def test_a_busy_server_is_asked_less(self) -> None:
@@ -203,6 +204,24 @@ class TestKeys:
             (response,) = asked(server.url, key="OPENAI_API_KEY")
         assert SECRET not in str(response)
         assert "bad key ***" in (response.error or "")
+
+    def test_nor_is_a_part_of_one_where_an_error_is_cut(self) -> None:
+        for before in range(270, 300, 3):
+            words = b"x" * before + SECRET.encode() + b"y" * 300
+            with serving(lambda *_, words=words: (401, {}, words)) as server:
+                (response,) = asked(server.url, key="OPENAI_API_KEY")
+            assert SECRET[:6] not in str(response)
+
+    def test_nor_in_an_answer_that_is_none(self) -> None:
+        with serving(lambda *_: (200, {}, f'{{"seen": "{SECRET}"}}'.encode())) as server:
+            (response,) = asked(server.url, key="OPENAI_API_KEY")
+        assert SECRET not in str(response)
+
+    def test_a_key_with_a_newline_behind_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("A_KEY", f"{SECRET}\n")
+        with serving(lambda *_: completion("B")) as server:
+            assert asked(server.url, key="A_KEY")[0].status == "ok"
+        assert server.headers[0]["Authorization"] == f"Bearer {SECRET}"
 
     def test_none_where_one_is_needed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("OPENAI_API_KEY")

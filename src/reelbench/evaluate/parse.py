@@ -112,16 +112,7 @@ def _json(text: str, _: Kind, options: Options) -> Places:
             continue
         if isinstance(value, dict):
             named = {str(name).casefold().replace(" ", "_"): part for name, part in value.items()}
-            names = (
-                "answer",
-                "answers",
-                "final_answer",
-                "choice",
-                "option",
-                "letter",
-                "prediction",
-            )
-            value = next((named[name] for name in names if name in named), None)
+            value = next((named[name] for name in _JSON_NAMES if name in named), None)
         parts = value if isinstance(value, list) else [value]
         if parts and all(isinstance(part, str) for part in parts):
             return tuple(sorted({place for part in parts for place in _said(part, options)}))
@@ -129,7 +120,7 @@ def _json(text: str, _: Kind, options: Options) -> Places:
 
 
 def _marked(pattern: re.Pattern[str]) -> Form:
-    """What stands between marks that mean the answer; the last if there are several alike."""
+    """What stands between marks that mean the answer."""
 
     def form(text: str, _: Kind, options: Options) -> Places:
         found = [match if isinstance(match, str) else match[-1] for match in pattern.findall(text)]
@@ -161,26 +152,24 @@ def _stated(text: str, _: Kind, options: Options) -> Places:
 
 
 def _lettered_lines(text: str, kind: Kind, options: Options) -> Places:
-    """Lines such as ``B. the text of option B``, several for multi; not the whole list again."""
-    labels = [_LABEL.fullmatch(line) for line in undressed(text).splitlines() if line.strip()]
-    found = [label for label in labels if label and _place(label[1], options) is not None]
-    if not found or len(found) < len(labels) or (len(found) > 1 and kind != "multi"):
+    """Several lines such as ``B. the text of option B``; not the whole list again."""
+    places = [_labelled(line, options) for line in _lines(text)] if kind == "multi" else []
+    if not all(places):
         return ()
-    places = [_labelled(label[0], options) for label in found]
     read = tuple(sorted({place for part in places for place in part}))
     return read if len(read) < len(options) else ()
 
 
 def _line_of_its_own(text: str, _: Kind, options: Options) -> Places:
     """``B`` alone on a line, before, after or amid an explanation."""
-    lines = [line for line in undressed(text).splitlines() if line.strip()]
-    return _agreed([_letters(line, options) for line in lines])
+    return _agreed([_letters(line, options) for line in _lines(text)])
 
 
 def _label(text: str, _: Kind, options: Options) -> Places:
     """``B. because it is blue``, first or last, and no other: several labels are a list."""
-    lines = [line for line in undressed(text).splitlines() if line.strip()]
-    labels = [line for line in lines if (m := _LABEL.match(line)) and _is_place(m[1], options)]
+    lines = _lines(text)
+    matches = [(line, _LABEL.match(line)) for line in lines]
+    labels = [line for line, m in matches if m and _place(m[1], options) is not None]
     alone = len(labels) == 1 and labels[0] in (lines[0], lines[-1])
     return _labelled(labels[0], options) if alone else ()
 
@@ -261,8 +250,9 @@ def _exact(said: str, options: Options) -> Places:
     """Read ``B. the very text of option B``, which may itself be letters."""
     label = _LABEL.fullmatch(said)
     place = _place(label[1], options) if label else None
-    right = label and place is not None and place in _option_text(label[2], options)
-    return (place,) if right and place is not None else ()
+    if label is None or place is None or place not in _option_text(label[2], options):
+        return ()
+    return (place,)
 
 
 def _letters(said: str, options: Options) -> Places:
@@ -274,9 +264,7 @@ def _letters(said: str, options: Options) -> Places:
     marks = [mark.strip(MARKS) for part in marks for mark in _JOINED.split(part) if mark]
     if len(marks) == 1 and marks[0].isupper() and len(set(marks[0])) == len(marks[0]) > 1:
         marks = list(marks[0])  # "AC"; a word in capitals has other letters, or one twice
-    if not marks or any(
-        len(mark) != 1 or not mark.isascii() or not mark.isalpha() for mark in marks
-    ):
+    if not marks or not all(re.fullmatch(_LETTER, mark) for mark in marks):
         return ()
     if any(mark.islower() for mark in marks) and any(mark.isupper() for mark in marks):
         return ()
@@ -323,5 +311,5 @@ def _place(letter: str, options: Options) -> int | None:
     return place if 0 <= place < len(options) else None
 
 
-def _is_place(letter: str, options: Options) -> bool:
-    return _place(letter, options) is not None
+def _lines(text: str) -> list[str]:
+    return [line for line in undressed(text).splitlines() if line.strip()]

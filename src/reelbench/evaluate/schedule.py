@@ -52,6 +52,8 @@ class Schedule:
     async def ask_all(self, asks: Sequence[Ask]) -> None:
         """Ask; raise ``KeyboardInterrupt`` after an orderly end that Ctrl-C asked for."""
         clips = [list(group) for _, group in groupby(sorted(asks, key=_shown), key=_shown)]
+        for ask in asks:
+            self._places.setdefault(ask.model.name, asyncio.Semaphore(ask.model.connections))
         places = asyncio.Semaphore(_CLIPS)
         with _draining(self._stopping):
             try:
@@ -93,8 +95,7 @@ class Schedule:
                 else:
                     self._state.known += 1
             else:
-                free = asyncio.Semaphore(ask.model.connections)
-                async with self._places.setdefault(ask.model.name, free):
+                async with self._places[ask.model.name]:
                     if self._stopping.is_set():
                         return
                     response = await self._asked(ask, frames, broken)

@@ -10,8 +10,11 @@ from scipy import signal
 
 from reelbench.errors import ReelbenchError
 from reelbench.items import Span
+from reelbench.media.container import (
+    opened,
+    start_seconds,
+)
 from reelbench.media.errors import MediaError
-from reelbench.media.probe import opened, start_seconds
 from reelbench.media.write import Samples
 
 SPEECH_RATE = 16_000  # what speech models take

@@ -18,18 +18,17 @@ from PIL import Image as Pillow
 
 from reelbench.errors import ReelbenchError
 from reelbench.media.audio import silence, stream_audio
-from reelbench.media.decode import Image, every_frame
-from reelbench.media.errors import MediaError
-from reelbench.media.probe import (
+from reelbench.media.container import (
     LONGEST_SIDE,
-    MediaInfo,
     opened,
     origin,
-    probe,
     start_seconds,
     tells_times,
     video_stream,
 )
+from reelbench.media.decode import Image, every_frame
+from reelbench.media.errors import MediaError
+from reelbench.media.probe import MediaInfo, probe
 from reelbench.media.seek import ROUNDING, stretches
 from reelbench.media.write import Samples, Sound, SoundWriter, even, output, written
 

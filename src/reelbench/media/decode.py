@@ -21,8 +21,14 @@ from av.video.frame import PictureType
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
+from reelbench.media.container import (
+    frame_rate,
+    opened,
+    origin,
+    tells_times,
+    video_stream,
+)
 from reelbench.media.errors import MediaError
-from reelbench.media.probe import frame_rate, opened, origin, tells_times, video_stream
 from reelbench.media.seek import ROUNDING, Stretch, one_earlier, stretches
 from reelbench.media.timeline import frame_times
 
@@ -56,8 +62,8 @@ def iterate_frames(
 
     A time before the first frame gets the first, one past the last frame gets the last. Where the
     decoder reports damage, to a frame or to one that it rests on, this raises ``MediaError``, or
-    leaves the frame out if one says so. (Not all damage can be told: VP8, VP9
-    and FFV1 are decoded whatever they hold.)
+    leaves the frame out if one says so. (Not all damage can be told: VP8, VP9 and FFV1 are decoded
+    whatever they hold.)
     """
     if list(times) != sorted(times):
         raise ValueError("the times must ascend")
@@ -325,9 +331,8 @@ class _Clock:
         number, self._number = self._number, self._number + frames
         if number < len(self._known):
             return self._known[number]
-        return number / self._rate if pts is None or self._known else self._time(pts)
-
-    def _time(self, pts: int) -> float:
+        if pts is None or self._known:
+            return number / self._rate
         return (pts - self._begin) * self._base
 
 

@@ -15,3 +15,9 @@ class MediaError(ReelbenchError):
 
     def __reduce__(self) -> tuple[type["MediaError"], tuple[Path, str]]:
         return MediaError, (self.path, self.reason)
+
+
+def refuse_no_file(path: Path) -> None:
+    """Raise where there is no plain file: a folder, or a pipe that would never end."""
+    if not path.is_file():
+        raise MediaError(path, "not a file" if path.exists() else "no such file")

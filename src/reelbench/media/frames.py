@@ -20,7 +20,7 @@ from reelbench.files import digest_of
 from reelbench.items import Span
 from reelbench.media.decode import iterate_frames
 from reelbench.media.digests import Identity, identity_of, media_digest
-from reelbench.media.errors import MediaError
+from reelbench.media.errors import MediaError, refuse_no_file
 from reelbench.media.pictures import encode_picture, media_type_of, resized
 from reelbench.media.probe import MediaInfo, probe
 from reelbench.media.safely import safely
@@ -85,8 +85,7 @@ def _key(path: Path, wish: Wish) -> tuple[Identity, str]:
     if math.isnan(wish.start or 0.0) or math.isnan(wish.end or 0.0) or wish.shared_by < 1:
         raise ReelbenchError(f"{wish} asks for no part of a video that there could be.")
     try:
-        if not path.is_file():
-            raise MediaError(path, "not a file" if path.exists() else "no such file")
+        refuse_no_file(path)
         identity = identity_of(path)
         digest = media_digest(path)
     except OSError as error:

@@ -1,27 +1,27 @@
 """What a media file holds, read from the file itself and not believed from its header alone."""
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import av
 from av.audio.stream import AudioStream
 from av.container import InputContainer
-from av.stream import Disposition, Stream
+from av.stream import Stream
 from av.video.stream import VideoStream
 
+from reelbench.media.container import (
+    moving_streams,
+    opened,
+    refuse_absurd,
+    shown_packets,
+    start_seconds,
+    video_stream,
+)
 from reelbench.media.errors import MediaError
 
-if TYPE_CHECKING:
-    from av.packet import Packet
-
-# Of one frame; refused before anything of that size is allocated. JPEG and WebP end there, too.
-MOST_PIXELS, LONGEST_SIDE = 8192 * 8192, 16_383
-MOST_SECONDS = 7 * 24 * 3600.0  # a longer declared duration is a mistake in the header
+MOST_SECONDS = 7 * 24 * 3600.0  # a longer duration is a mistake
 # FFmpeg's numbers for the ones in use.
 _COLOUR_SPACES = {0: "rgb", 1: "bt709", 5: "bt601", 6: "bt601", 9: "bt2020"}
 _COLOUR_RANGES = {1: "limited", 2: "full"}
@@ -88,13 +88,15 @@ def probe(path: Path | str, counting: bool = True) -> MediaInfo:
     Counting the frames may take reading the whole file; one need not ask for it.
     """
     with opened(path) as container:
-        video = next(_moving(container), None)
+        video = next(moving_streams(container), None)
         audio = next((s for s in container.streams.audio if s.codec_context), None)
         main = video or audio
         if main is None:
             raise MediaError(path, "neither video nor sound in it")
         picture = _picture(path, container, video) if video else {}
         ends = _measured(path, container, main)
+        if ends[main.index] > MOST_SECONDS:
+            raise MediaError(path, f"its clock says {ends[main.index]:.0f} s, which cannot be")
         declared = _declared(container, main)
         # Where only the file as a whole declares a length, its longest stream must reach it.
         reached = ends[main.index] if main.duration else max(ends.values())
@@ -108,11 +110,10 @@ def probe(path: Path | str, counting: bool = True) -> MediaInfo:
         )
     if not video:
         return info
-    if info.format in _ANIMATED or info.format.endswith("_pipe"):
-        one = _count(path) == 1
-    else:
-        one = info.format == "image2" or info.duration * info.frame_rate < 1.5
-    return replace(info, is_image=one, frame_count=_count(path) if counting else 0)
+    vague = info.format in _ANIMATED or info.format.endswith("_pipe")
+    count = _count(path) if counting or vague else 0
+    one = count == 1 or info.format == "image2" or info.duration * info.frame_rate < 1.5
+    return replace(info, is_image=one and not (vague and count > 1), frame_count=count)
 
 
 def _count(path: Path | str) -> int:
@@ -125,27 +126,9 @@ def _count(path: Path | str) -> int:
         return sum(1 for _ in shown_packets(container, video))
 
 
-def shown_packets(
-    container: InputContainer, stream: VideoStream
-) -> "Iterator[Packet[VideoStream]]":
-    """Yield the packets of frames that come on the screen.
-
-    What lies before the first key frame, or is stored after it but shown before, cannot be decoded;
-    Matroska leaves the time of such a packet out.
-    """
-    first: int | None = None
-    begun = False
-    for packet in container.demux(stream):
-        if packet.size and packet.is_keyframe and not begun:
-            begun, first = True, packet.pts
-        late = first is None or (packet.pts is not None and packet.pts >= first)
-        if packet.size and begun and late and not packet.is_discard:
-            yield packet
-
-
 def _picture(path: Path | str, container: InputContainer, video: VideoStream) -> dict[str, Any]:
     """The facts of a picture that the header tells; one frame is decoded to learn its rotation."""
-    _refuse_absurd(path, video)
+    refuse_absurd(path, video)
     first = next(container.decode(video), None)
     rotation = round(first.rotation / 90) * 90 % 360 if first else 0
     sides = (video.width, video.height) if rotation % 180 == 0 else (video.height, video.width)
@@ -164,25 +147,8 @@ def _picture(path: Path | str, container: InputContainer, video: VideoStream) ->
     }
 
 
-def _moving(container: InputContainer) -> Iterator[VideoStream]:
-    """The videos of a file; a cover attached to a song is none."""
-    for stream in container.streams.video:
-        if not stream.disposition & Disposition.attached_pic:
-            yield stream
-
-
 def _audio(stream: AudioStream) -> AudioInfo:
     return AudioInfo(stream.codec_context.name, stream.rate, stream.channels, stream.language)
-
-
-def _refuse_absurd(path: Path | str, video: VideoStream) -> None:
-    if video.codec_context is None:
-        raise MediaError(path, "its video is in a codec that is not known here")
-    if not video.width or not video.height:
-        raise MediaError(path, "pictures without a size that can be (animated WebP is not read)")
-    long = max(video.width, video.height) > LONGEST_SIDE
-    if long or video.width * video.height > MOST_PIXELS:
-        raise MediaError(path, f"frames of {video.width} x {video.height} pixels are too large")
 
 
 def _declared(container: InputContainer, stream: Stream) -> float:
@@ -220,7 +186,7 @@ def _ends(container: InputContainer, path: Path | str) -> dict[int, float]:
     last: dict[int, tuple[float, float]] = {}  # begin and length
     untimed: Counter[int] = Counter()
     clocks: dict[int, float] = {}
-    streams = [*_moving(container), *container.streams.audio]
+    streams = [*moving_streams(container), *container.streams.audio]
     for packet in container.demux(streams):
         if not packet.size or packet.is_discard:
             continue
@@ -232,59 +198,9 @@ def _ends(container: InputContainer, path: Path | str) -> dict[int, float]:
         else:
             this = packet.pts * base, (packet.duration or 0) * base or frame
         last[index] = max(last.get(index, this), this)
-        clock = (packet.dts or 0) * base
+        clock = clocks.get(index, 0.0) if packet.dts is None else packet.dts * base
         if clock < clocks.get(index, clock) - _CLOCK_BACK:
             raise MediaError(path, f"several recordings: its clock starts again at {clock:.1f} s")
         clocks[index] = clock
     begin = start_seconds(container)
     return {index: begun + length - begin for index, (begun, length) in last.items()}
-
-
-def start_seconds(container: InputContainer) -> float:
-    """The timestamp of the moment 0: where the file begins, with whichever stream."""
-    return (container.start_time or 0) / av.time_base
-
-
-def origin(container: InputContainer, stream: Stream) -> int:
-    """The same in the stream's own units, and exactly, where it is the stream that begins."""
-    base = stream.time_base or Fraction(1)
-    begin = Fraction(container.start_time or 0, av.time_base)
-    own = stream.start_time
-    if own is not None and abs(own * base - begin) <= Fraction(1, av.time_base):
-        return own
-    return round(begin / base)
-
-
-def tells_times(container: InputContainer, stream: VideoStream) -> bool:
-    """Whether its packets say when they are shown: not in AVI, if they are out of order."""
-    disorder = container.format.name == "avi" and stream.codec_context.has_b_frames
-    return bool(stream.time_base) and not disorder
-
-
-def frame_rate(stream: VideoStream) -> float:
-    """Frames in a second, on average, where something must be said."""
-    return float(stream.average_rate or stream.guessed_rate or 25)
-
-
-def video_stream(path: Path | str, container: InputContainer) -> VideoStream:
-    """Return the video of a file, or say that it has none, or none that can be held."""
-    video = next(_moving(container), None)
-    if video is None:
-        raise MediaError(path, "no video in it")
-    _refuse_absurd(path, video)
-    return video
-
-
-@contextmanager
-def opened(path: Path | str) -> Iterator[InputContainer]:
-    """Open a media file, and turn every way it can be broken into a ``MediaError``."""
-    path = Path(path)
-    try:
-        if not path.is_file():
-            raise MediaError(path, "not a file" if path.exists() else "no such file")
-        # The prefix keeps FFmpeg from reading a name such as "concat:x" as a protocol.
-        with av.open(f"file:{path}", metadata_errors="replace") as container:
-            yield container
-    except (av.FFmpegError, UnicodeError, OSError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise MediaError(path, f"cannot be decoded ({reason})") from error

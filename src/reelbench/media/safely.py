@@ -1,4 +1,4 @@
-"""Work on foreign files in processes of its own: a decoder that hangs or dies costs one file."""
+"""Work on foreign files in processes of their own: a decoder that hangs or dies costs one file."""
 
 import functools
 import os

@@ -6,7 +6,10 @@ from dataclasses import dataclass, field, replace
 from av.container import InputContainer
 from av.video.stream import VideoStream
 
-from reelbench.media.probe import origin, tells_times
+from reelbench.media.container import (
+    origin,
+    tells_times,
+)
 
 ROUNDING = 1e-6  # seconds by which a time may lie before the frame it means
 _STEPS_BACK = 6  # tries to find a key frame that lies early enough, each twice as far back

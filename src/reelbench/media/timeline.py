@@ -6,7 +6,7 @@ from pathlib import Path
 from av.container import InputContainer
 from av.video.stream import VideoStream
 
-from reelbench.media.probe import (
+from reelbench.media.container import (
     frame_rate,
     opened,
     origin,

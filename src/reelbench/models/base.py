@@ -96,4 +96,4 @@ class ChatModel(Protocol):
         """Answer a request; failures are responses, not exceptions."""
 
     async def close(self) -> None:
-        """Let go of what is held, such as connections; may be asked again afterwards."""
+        """Let go of what is held, such as connections."""

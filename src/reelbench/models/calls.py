@@ -25,6 +25,7 @@ _LONGEST_PAUSE = 60.0  # seconds between tries, where the server does not ask fo
 _LONGEST_WISH = 3600.0  # seconds that a server may ask us to wait
 _MOST_BYTES = 32 * 2**20  # of an answer; more is no answer to a question
 _SHOWN = 300  # characters of an error
+_NO_KEY = b"\x00no key\x00"  # which no answer holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +47,15 @@ class Caller:
         self._timeout = aiohttp.ClientTimeout(total=timeout)
         self._retries = retries
         self._backoff = backoff
-        self._secret = secret
+        self._secret = secret.encode() or _NO_KEY
         self._session: aiohttp.ClientSession | None = None
 
     async def post(self, url: str, payload: bytes, headers: Mapping[str, str]) -> Outcome:
         """Send some JSON until it is answered, or has been sent once more than the retries."""
         outcome = Outcome("error", {}, "never asked")
         for attempt in range(self._retries + 1):
-            async with self._gate.passed():
-                outcome, pause = await self._try(url, payload, headers)
+            async with self._gate.passed() as ticket:
+                outcome, pause = await self._try(url, payload, headers, ticket)
             if pause is None:
                 return outcome
             if attempt < self._retries:
@@ -68,7 +69,7 @@ class Caller:
             self._session = None
 
     async def _try(
-        self, url: str, payload: bytes, headers: Mapping[str, str]
+        self, url: str, payload: bytes, headers: Mapping[str, str], ticket: int
     ) -> tuple[Outcome, float | None]:
         """Send a request once; return what came, and how long to wait, None for no other try."""
         if self._session is None:
@@ -79,37 +80,37 @@ class Caller:
             async with self._session.post(
                 url, data=payload, headers=sent, allow_redirects=False
             ) as reply:
-                raw = await _read(reply)
+                # Whoever repeats the key to us: it goes no further than here.
+                raw = (await _read(reply)).replace(self._secret, b"***")
                 wish = _wish(reply.headers.get("Retry-After"))
                 status = reply.status
         except TimeoutError:
-            return self._failed("timeout", f"no answer in {self._timeout.total:g} s"), 0.0
+            return _failed("timeout", f"no answer in {self._timeout.total:g} s"), 0.0
         except (aiohttp.ClientError, OSError) as error:
-            return self._failed("error", f"{type(error).__name__}: {error}"), 0.0
+            return _failed("error", f"{type(error).__name__}: {error}"), 0.0
         if status != 200:
             if status in _TRY_AGAIN:
-                self._gate.narrow()
+                self._gate.narrow(ticket)
             said = f"HTTP {status}: {raw[:_SHOWN].decode('utf-8', 'replace')}"
-            return self._failed("error", said), wish if status in _TRY_AGAIN else None
+            return _failed("error", said), wish if status in _TRY_AGAIN else None
         try:
             data = msgspec.json.decode(raw)
         except (msgspec.DecodeError, UnicodeDecodeError):
             data = None
         if not isinstance(data, dict):
             said = raw[:_SHOWN].decode("utf-8", "replace")
-            return self._failed("error", f"an answer that is not a JSON object: {said!r}"), 0.0
+            return _failed("error", f"an answer that is not a JSON object: {said!r}"), 0.0
         self._gate.widen()
         return Outcome("ok", data), None
-
-    def _failed(self, status: Status, error: str) -> Outcome:
-        """A failure whose words hold no key, whoever wrote them."""
-        clean = error.replace(self._secret, "***") if self._secret else error
-        return Outcome(status, {}, " ".join(clean.split()))
 
     def _pause(self, payload: bytes, attempt: int) -> float:
         """Twice as long after each try, and not the same for all who wait."""
         rng = rng_for("pause", hashlib.sha256(payload).hexdigest(), attempt)
         return min(_LONGEST_PAUSE, self._backoff * 2.0**attempt) * rng.uniform(0.5, 1.0)
+
+
+def _failed(status: Status, error: str) -> Outcome:
+    return Outcome(status, {}, " ".join(error.split()))
 
 
 async def _read(reply: aiohttp.ClientResponse) -> bytes:
@@ -144,25 +145,31 @@ class Gate:
         self._most = most
         self.width = float(most)
         self._inside = 0
+        self._narrowed = 0  # times
         self._freed = asyncio.Condition()
 
     @asynccontextmanager
-    async def passed(self) -> AsyncIterator[None]:
-        """Wait for a place, and take it."""
+    async def passed(self) -> AsyncIterator[int]:
+        """Wait for a place, and take it; the ticket says when one came in."""
         async with self._freed:
             await self._freed.wait_for(lambda: self._inside < max(1, int(self.width)))
             self._inside += 1
         try:
-            yield
+            yield self._narrowed
         finally:
             async with self._freed:
                 self._inside -= 1
                 self._freed.notify()
 
-    def narrow(self) -> None:
-        """The server has too much to do."""
-        # All that are under way may be refused together: that is one refusal, not many.
-        self.width = max(1.0, max(self.width / 2, self._inside / 2))
+    def narrow(self, ticket: int) -> None:
+        """The server has refused the holder of a ticket.
+
+        All that are under way may be refused together: those that came in before it was last
+        narrowed tell nothing new.
+        """
+        if ticket == self._narrowed:
+            self.width = max(1.0, self.width / 2)
+            self._narrowed += 1
 
     def widen(self) -> None:
         """The server has answered."""

@@ -28,7 +28,7 @@ class OpenAIModel:
             raise ReelbenchError(f"The endpoint of {card.name} is {endpoint!r}: write an URL.")
         # A server that a card names gets the key that the card names, and no other.
         variable = card.key or ("" if card.endpoint else _KEY)
-        secret = os.environ.get(variable, "") if variable else ""
+        secret = os.environ.get(variable, "").strip() if variable else ""
         if not secret and (card.key or endpoint == _ENDPOINT):
             raise ReelbenchError(f"{card.name} needs a key: put it in the variable {variable}.")
         self.name = card.name

@@ -90,12 +90,19 @@ def _provenance(run: Mapping[str, Any], scores: Mapping[str, Any]) -> dict[str, 
         "Models": "; ".join(
             f"{model['name']} {json.dumps(model['parameters'])}" for model in run["models"]
         ),
-        "Frames": condition["sampling"] + (", with timestamps" if condition["timestamps"] else ""),
+        "Frames": _frames_in_words(condition),
         "Prompt": f"{condition['prompt']}, sha256 {condition['prompt_digest']}",
         "Option orders": f"{condition['orders']} (ties: {scores['ties']})",
         "Seed": str(run["seed"]),
         "Versions": ", ".join(f"{name} {version}" for name, version in versions.items()),
     }
+
+
+def _frames_in_words(condition: Mapping[str, Any]) -> str:
+    words = [condition["sampling"], condition.get("frame_size"), condition.get("frame_encoding")]
+    words.append("with timestamps" if condition["timestamps"] else "")
+    words.append("also of damaged media" if condition.get("accept_damage") else "")
+    return ", ".join(filter(None, words))
 
 
 def _data(

@@ -1,0 +1,106 @@
+"""The demo as a user runs it: again, in pieces, killed, stopped."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from support import make_item, reelbench, wait_until
+
+Save = Callable[..., Path]
+
+
+class TestDemo:
+    def test_it_says_where_it_is_and_what_to_do_next(self, own_demo: Path) -> None:
+        done = reelbench("demo", "--videos", 6, "--out", own_demo)
+        assert done.returncode == 0
+        assert f"Open {own_demo}/run/report.html in a browser" in done.stderr
+        assert "reelbench lint" in done.stderr
+        models = [
+            line.split()[0] for line in done.stdout.splitlines() if line.startswith("baseline:")
+        ]
+        assert models[0] == "baseline:pixels"
+        assert set(models[1:]) == {"baseline:random", "baseline:longest-option"}
+
+    def test_what_it_makes(self, small_demo: Path) -> None:
+        items = [
+            json.loads(line)
+            for line in (small_demo / "benchmark" / "items.jsonl").read_text().splitlines()
+        ]
+        assert len(items) == 54
+        assert {item["kind"] for item in items} == {"single", "multi", "yesno"}
+        assert all(item["evidence"] for item in items)
+        assert all(4 <= len(item["options"]) <= 8 for item in items if item["kind"] != "yesno")
+
+    def test_the_same_bytes_from_the_same_seed(self, small_demo: Path, tmp_path: Path) -> None:
+        reelbench("demo", "--videos", 2, "--out", tmp_path / "a")
+        reelbench("demo", "--videos", 2, "--out", tmp_path / "b")
+        names = [
+            "benchmark/items.jsonl",
+            "benchmark/media/scene-01.mp4",
+            "run/predictions.jsonl",
+            "run/scores.json",
+            "run/report.html",
+        ]
+        for name in names:
+            assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+        first = "benchmark/media/scene-01.mp4"
+        assert (tmp_path / "a" / first).read_bytes() == (small_demo / first).read_bytes()
+
+    def test_nothing_else_is_overwritten(self, own_demo: Path, save: Save) -> None:
+        for words in (["--seed", "5", "--out", own_demo], ["--out", save(make_item(1)).parent]):
+            done = reelbench("demo", "--videos", 2, *words)
+            assert done.returncode == 2
+            assert "name another folder" in done.stderr
+
+    def test_fewer_videos_leave_none_behind(self, own_demo: Path) -> None:
+        assert reelbench("demo", "--videos", 2, "--out", own_demo).returncode == 0
+        assert len(list((own_demo / "benchmark" / "media").iterdir())) == 2
+
+    def test_a_damaged_video_is_made_again(self, own_demo: Path) -> None:
+        video = own_demo / "benchmark" / "media" / "scene-02.mp4"
+        whole = video.read_bytes()
+        video.write_bytes(whole[:-1000])
+        assert reelbench("demo", "--videos", 6, "--out", own_demo).returncode == 0
+        assert video.read_bytes() == whole
+
+    def test_kill_9_leaves_no_process_and_no_harm(self, small_demo: Path, tmp_path: Path) -> None:
+        command = [
+            sys.executable,
+            "-m",
+            "reelbench",
+            "demo",
+            "--videos",
+            "6",
+            "--out",
+            str(tmp_path),
+        ]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        media = tmp_path / "benchmark" / "media"
+        wait_until(lambda: media.exists() and len(list(media.iterdir())) >= 2)
+        process.kill()
+        # The pipe ends when the last process that holds it does.
+        process.communicate(timeout=30)
+        assert reelbench("demo", "--videos", 6, "--out", tmp_path).returncode == 0
+        for name in ("benchmark/items.jsonl", "run/scores.json"):
+            assert (tmp_path / name).read_bytes() == (small_demo / name).read_bytes()
+        assert len(list(media.iterdir())) == 6
+
+    def test_ctrl_c_leaves_no_half_written_file(self, tmp_path: Path) -> None:
+        command = [sys.executable, "-m", "reelbench", "demo", "--out", str(tmp_path / "demo")]
+        process = subprocess.Popen(
+            command, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+        media = tmp_path / "demo" / "benchmark" / "media"
+        wait_until(lambda: media.exists() and bool(list(media.glob("scene-*.mp4"))))
+        os.killpg(process.pid, signal.SIGINT)
+        _, talk = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "Traceback" not in talk
+        assert [path.name for path in media.iterdir() if path.name.startswith(".")] == []
+        assert reelbench("lint", media.parent, "--fail-on", "never").returncode == 0
+        for truth in (media.parent / "truth").iterdir():
+            assert (media / f"{truth.stem}.mp4").exists()

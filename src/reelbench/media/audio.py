@@ -3,6 +3,7 @@
 import wave
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import av
 import numpy as np
@@ -103,17 +104,21 @@ def _floats(frame: av.AudioFrame) -> Samples:
     return np.asarray(frame.to_ndarray(), np.float32)
 
 
-def write_wav(path: Path, samples: Samples, rate: int) -> None:
-    """Write sound as 16-bit PCM."""
+def write_wav(out: Path | BinaryIO, samples: Samples, rate: int) -> None:
+    """Write sound as 16-bit PCM, to a path or an open file."""
+    if isinstance(out, Path):
+        try:
+            with out.open("wb") as raw:
+                write_wav(raw, samples, rate)
+        except OSError as error:
+            raise ReelbenchError(f"{out} cannot be written ({error.strerror}).") from error
+        return
     whole = np.clip(np.round(samples.T * 32767), -32768, 32767).astype("<i2")
-    try:
-        with path.open("wb") as raw, wave.open(raw) as file:
-            file.setnchannels(len(samples))
-            file.setsampwidth(2)
-            file.setframerate(rate)
-            file.writeframes(whole.tobytes())
-    except OSError as error:
-        raise ReelbenchError(f"{path} cannot be written ({error.strerror}).") from error
+    with wave.open(out) as file:
+        file.setnchannels(len(samples))
+        file.setsampwidth(2)
+        file.setframerate(rate)
+        file.writeframes(whole.tobytes())
 
 
 def reversed_before(samples: Samples, rate: int, time: float) -> Samples:

@@ -166,18 +166,21 @@ def edit(
             raise MediaError(source, f"no picture in it from {start} to {end:.2f} s")
 
 
-def with_sound(video: Path, sound: Sound, out: Path) -> None:
-    """Write a video with this sound instead of its own; the pictures are copied as they are."""
+def with_sound(video: Path, sound: Sound | None, out: Path) -> None:
+    """Write a video with this sound, or none, for its own; the pictures are copied as they are."""
     with opened(video) as container, output(out) as target:
         stream = video_stream(video, container)
-        copy, voice = target.copy_of(stream), SoundWriter(target, sound)
+        copy = target.copy_of(stream)
+        voice = SoundWriter(target, sound) if sound else None
         begin = origin(container, stream)
         for packet, pts, dts in _timed_packets(video, container, [stream], out):
-            voice.play(float((dts - begin) * packet.time_base))
+            if voice:
+                voice.play(float((dts - begin) * packet.time_base))
             packet.pts, packet.dts = pts - begin, dts - begin
             packet.stream = copy
             target.mux(packet)
-        voice.finish()
+        if voice:
+            voice.finish()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from reelbench.items import Span
 from reelbench.media.decode import iterate_frames
 from reelbench.media.digests import Identity, identity_of, media_digest
 from reelbench.media.errors import MediaError, refuse_no_file
-from reelbench.media.pictures import encode_picture, media_type_of, resized
+from reelbench.media.pictures import encode_picture, media_type_of, resized, resized_shape
 from reelbench.media.probe import MediaInfo, probe
 from reelbench.media.safely import safely
 from reelbench.media.sample import parse_sampling
@@ -163,17 +163,54 @@ def _check(path: Path, info: MediaInfo, wish: Wish) -> list[str]:
     return [info.cut] if info.cut else []
 
 
-def _times(path: Path, info: MediaInfo, wish: Wish) -> list[float]:
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How many frames a wish comes to, how large they are, and how much of a video it is about."""
+
+    count: int
+    width: int
+    height: int
+    seconds: float
+    has_audio: bool
+
+
+def planned_frames(path: Path, wish: Wish) -> Plan:
+    """Return what a wish comes to, without decoding anything."""
+    refuse_no_file(path)
+    return safely(_plan, path, wish)
+
+
+def _plan(path: Path, wish: Wish) -> Plan:
+    info = probe(path, counting=False)
     if info.is_image:
-        return [0.0]
-    sampling = parse_sampling(wish.sampling).shared_by(wish.shared_by)
+        return Plan(1, *resized_shape(info.width, info.height, wish.size), 1.0, False)
+    seconds = sum(end - start for start, end in spans_of(path, info, wish))
+    if not info.has_video:
+        return Plan(0, 0, 0, seconds, info.has_audio)
+    _check(path, info, wish)
+    shape = resized_shape(info.width, info.height, wish.size)
+    return Plan(len(_times(path, info, wish)), *shape, seconds, info.has_audio)
+
+
+def spans_of(path: Path, info: MediaInfo, wish: Wish) -> list[Span]:
+    """Return the parts of a video that a wish is about; raise ``MediaError`` for none."""
     start, end = max(0.0, wish.start or 0.0), info.duration
     if wish.end is not None:
         end = min(end, wish.end)
     if start >= end:
         asked = f"from {start} to {'its end' if wish.end is None else f'{wish.end} s'}"
         raise MediaError(path, f"lasts {info.duration:.2f} s: nothing {asked}")
-    spans = sampling.spans(start, end, wish.evidence)
+    spans = parse_sampling(wish.sampling).spans(start, end, wish.evidence)
+    if not spans:
+        raise MediaError(path, f"{wish.sampling} leaves nothing of it")
+    return spans
+
+
+def _times(path: Path, info: MediaInfo, wish: Wish) -> list[float]:
+    if info.is_image:
+        return [0.0]
+    sampling = parse_sampling(wish.sampling).shared_by(wish.shared_by)
+    spans = spans_of(path, info, wish)
     try:
         times = sampling.times(spans, frame_times(path) if sampling.counts_frames else ())
     except ReelbenchError as error:

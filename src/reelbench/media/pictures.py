@@ -22,17 +22,22 @@ def check_size(size: str) -> None:
 
 def resized(image: Image, size: str) -> Image:
     """Shrink a picture so that its longer or shorter side is of the given length; never grow it."""
-    check_size(size)
-    if not size:
-        return image
-    which, _, length = size.partition(":")
     height, width = image.shape[:2]
-    scale = int(length) / (max if which == "long" else min)(width, height)
-    if scale >= 1:
+    shape = resized_shape(width, height, size)
+    if shape == (width, height):
         return image
-    shape = (max(1, round(width * scale)), max(1, round(height * scale)))
     small = Pillow.fromarray(image).resize(shape, Pillow.Resampling.BICUBIC)
     return np.asarray(small, np.uint8)
+
+
+def resized_shape(width: int, height: int, size: str) -> tuple[int, int]:
+    """Return the width and height that a picture is shrunk to."""
+    check_size(size)
+    if not size:
+        return width, height
+    which, _, length = size.partition(":")
+    scale = min(1.0, int(length) / (max if which == "long" else min)(width, height))
+    return max(1, round(width * scale)), max(1, round(height * scale))
 
 
 def media_type_of(encoding: str) -> str:

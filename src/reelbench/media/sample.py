@@ -59,6 +59,15 @@ class Sampling:
         most = self.most and max(1, self.most // media)
         return replace(self, text=f"{self.text};shared={media}", count=count, most=most)
 
+    def at_most(self, frames: int) -> "Sampling":
+        """Return the sampling for who takes so many frames and no more; 0 for any number."""
+        if not frames or (self.count or self.most or len(self.moments) or frames + 1) <= frames:
+            return self
+        if self.moments:
+            raise ReelbenchError(f"{self.text} has more moments than the {frames} frames allowed")
+        limited = replace(self, count=self.count and frames, most=frames if self.rate else None)
+        return replace(limited, text=_spelled(limited))
+
     def spans(self, start: float, end: float, evidence: Sequence[Span]) -> list[Span]:
         """Return the parts of a clip to sample from, in order and apart from each other."""
         if self.evidence is None:

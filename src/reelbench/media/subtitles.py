@@ -1,0 +1,70 @@
+"""Subtitles: what is said and when, from SubRip and WebVTT files."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import unescape
+from pathlib import Path
+
+from reelbench.items import Span
+from reelbench.media.errors import MediaError
+
+ENDINGS = (".srt", ".vtt")
+_CLOCK = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
+_TIMES = re.compile(rf"^\s*{_CLOCK}\s*-->\s*{_CLOCK}(?:\s.*)?$")
+_MARKUP = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")  # tags, and the styles that some files carry
+_MOST_BYTES = 32 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """Some words, and the seconds from and until which they are shown."""
+
+    start: float
+    end: float
+    text: str
+
+
+def read_subtitles(path: Path) -> list[Cue]:
+    """Read a file of subtitles; raise ``MediaError`` where it holds none."""
+    try:
+        raw = path.read_bytes()[: _MOST_BYTES + 1]
+    except OSError as error:
+        raise MediaError(path, error.strerror or str(error)) from error
+    if len(raw) > _MOST_BYTES:
+        raise MediaError(path, "too large for subtitles")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise MediaError(path, f"is not UTF-8 ({error.reason} at byte {error.start})") from error
+    cues = sorted(_cues(text.splitlines()), key=lambda cue: (cue.start, cue.end))
+    if not cues and text.strip().upper() not in ("", "WEBVTT"):
+        raise MediaError(path, "holds no line of the form 00:00:01,000 --> 00:00:02,000")
+    return cues
+
+
+def _cues(lines: Sequence[str]) -> Iterator[Cue]:
+    starts = [number for number, line in enumerate(lines) if _TIMES.match(line)]
+    for number, following in zip(starts, [*starts[1:], len(lines)], strict=True):
+        match = _TIMES.match(lines[number])
+        assert match is not None
+        words: list[str] = []
+        for line in lines[number + 1 : following]:
+            if not line.strip():
+                break
+            words.append(unescape(_MARKUP.sub("", line)).strip())
+        text = " ".join(" ".join(words).split())
+        start, end = _seconds(match.groups()[:4]), _seconds(match.groups()[4:])
+        if text and end >= start:
+            yield Cue(start, end, text)
+
+
+def _seconds(clock: Sequence[str | None]) -> float:
+    hours, minutes, seconds, part = clock
+    whole = int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0)
+    return whole + int((part or "0").ljust(3, "0")) / 1000
+
+
+def within(cues: Sequence[Cue], spans: Sequence[Span]) -> list[Cue]:
+    """Return the cues that are shown at some moment of the spans."""
+    return [cue for cue in cues if any(cue.start < end and cue.end > start for start, end in spans)]

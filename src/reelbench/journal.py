@@ -55,6 +55,15 @@ class Journal:
         """Return the answer to a request, or its latest failure."""
         return self.answer(key) or self._last(key, "")
 
+    def taken(self) -> dict[str, tuple[int, int, int]]:
+        """Return how many calls each model has had, and their tokens in and out."""
+        rows = self._connection.execute(
+            "SELECT model, COUNT(*), SUM(json_extract(body, '$.input_tokens')), "
+            "SUM(json_extract(body, '$.output_tokens')) FROM responses "
+            "WHERE json_valid(body) GROUP BY model"
+        )
+        return {model: (count, taken or 0, given or 0) for model, count, taken, given in rows}
+
     def _last(self, key: str, condition: str) -> Response | None:
         row = self._connection.execute(
             "SELECT key, model, status, body, checksum FROM responses "  # noqa: S608

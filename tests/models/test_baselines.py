@@ -30,7 +30,7 @@ def test_random_draws_every_set_of_a_multi_select() -> None:
 
 
 def test_longest_option() -> None:
-    assert ask("baseline:longest-option", ("a", "ccc", "bb", "ddd")) == "B"
+    assert ask("baseline:longest", ("a", "ccc", "bb", "ddd")) == "B"
 
 
 def test_pixels_sees_what_can_be_seen_and_guesses_the_rest(small_demo: Path) -> None:

@@ -66,8 +66,8 @@ def test_the_wire_format() -> None:
 @pytest.mark.parametrize(("reply", "response"), [
     (completion("A", reason="length"), Response("ok", "A", input_tokens=100, output_tokens=3)),
     (completion(None), Response("ok", "", input_tokens=100, output_tokens=3)),
-    (completion(None, message={"refusal": "I will not."}), Response("refused", error="I will not.")),
-    (completion("", reason="content_filter"), Response("refused", error="stopped by the server's content filter")),
+    (completion(None, message={"refusal": "I will not."}), Response("refused", None, "I will not.", 100, 3)),
+    (completion("", reason="content_filter"), Response("refused", None, "stopped by the server's content filter", 100, 3)),
     (completion([{"type": "text", "text": "B"}]), Response("ok", "B", input_tokens=100, output_tokens=3)),
 ])  # fmt: skip
 def test_replies(reply: Reply, response: Response) -> None:
@@ -176,19 +176,41 @@ class TestConnections:
         assert server.most_inside == 4
 
     def test_fewer_after_a_refusal_and_slowly_more_again(self) -> None:
-        gate = Gate(16)
+        async def crowd(gate: Gate, answers: int) -> None:
+            """So many answers, while as many are inside as can be."""
+            for _ in range(answers):
+                gate._inside = int(gate.width)
+                gate.widen(0.1)
+
+        gate = Gate(64)
+        assert gate.width == 8
+        asyncio.run(crowd(gate, 8))
+        assert gate.width == 16  # twice as many, for as long as all goes well
         for _ in range(16):
             gate.narrow(0)  # all that were under way: one refusal
         assert gate.width == 8
-        for _ in range(8):
-            gate.widen()
+        asyncio.run(crowd(gate, 8))
         assert 8.5 < gate.width < 9.1
-        for _ in range(1000):
-            gate.widen()
-        assert gate.width == 16
+        asyncio.run(crowd(gate, 10_000))
+        assert gate.width == 64
         for ticket in range(1, 11):
             gate.narrow(ticket)
         assert gate.width == 1
+
+    def test_no_more_where_more_only_wait_for_each_other(self) -> None:
+        """A server that works on eight at a time: what comes above that waits in its queue."""
+        gate = Gate(1000)
+        for _ in range(20_000):
+            gate._inside = int(gate.width)
+            gate.widen(0.1 * max(1.0, gate.width / 8))
+        assert 8 <= gate.width < 100
+
+    def test_few_that_are_under_way_say_nothing_about_more(self) -> None:
+        gate = Gate(64)
+        gate._inside = 2
+        for _ in range(100):
+            gate.widen(0.1)
+        assert gate.width == 8
 
     def test_a_busy_server_is_asked_less(self) -> None:
         """It refuses whoever comes while three are inside; in the end all are answered."""
@@ -257,7 +279,7 @@ class TestCards:
             "name: mine\nmodel: org/m-7b\nendpoint: http://localhost:1/v1/\nkey: MY_KEY\nparameters: {seed: 7}\n"
         )
         model = load_model(str(path))
-        assert model.name == "mine"
+        assert model.card.name == "mine"
         assert dict(model.parameters) == {"model": "org/m-7b", "temperature": 0, "seed": 7}
 
     @pytest.mark.parametrize(("text", "words"), [

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
 
 from reelbench.items import Kind
+from reelbench.models.card import Card
 
 Status = Literal["ok", "refused", "error", "timeout", "over_budget"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -26,7 +27,28 @@ class Picture:
     time: float
 
 
-Part = Text | Picture
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """A part of a message that is listened to."""
+
+    data: bytes
+    media_type: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Video:
+    """A part of a message that is watched: a whole file, and which part of it is meant."""
+
+    data: bytes
+    media_type: str
+    seconds: float  # of the part that is meant
+    start: float | None = None
+    end: float | None = None
+    rate: float | None = None  # frames a second to look at; None for as many as the model likes
+
+
+Part = Text | Picture | Sound | Video
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +71,18 @@ class Request:
     messages: tuple[Message, ...]
     kind: Kind
     question: str
-    options: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    schema: Mapping[str, Any] | None = None  # of the JSON that the reply is to be
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """All that is said and shown, in order."""
+        return tuple(part for message in self.messages for part in message.parts)
 
     @property
     def pictures(self) -> tuple[Picture, ...]:
         """All pictures, in the order they are shown."""
-        parts = (part for message in self.messages for part in message.parts)
-        return tuple(part for part in parts if isinstance(part, Picture))
+        return tuple(part for part in self.parts if isinstance(part, Picture))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +100,8 @@ class ChatModel(Protocol):
     """Anything that can be asked."""
 
     @property
-    def name(self) -> str:
-        """The name it was asked for by, such as ``baseline:random``."""
-
-    @property
-    def sees(self) -> bool:
-        """Whether it wants pictures."""
+    def card(self) -> Card:
+        """Its name, what it can see and hear, and what it may be asked and may cost."""
 
     @property
     def draws(self) -> bool:
@@ -87,10 +110,6 @@ class ChatModel(Protocol):
     @property
     def parameters(self) -> Mapping[str, Any]:
         """What decides its replies beside the request; part of the request's key."""
-
-    @property
-    def connections(self) -> int:
-        """How many requests it takes at the same time."""
 
     async def ask(self, request: Request) -> Response:
         """Answer a request; failures are responses, not exceptions."""

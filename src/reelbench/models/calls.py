@@ -7,9 +7,11 @@ names a time is left alone until then, and what fails in the end is a status, no
 import asyncio
 import hashlib
 import math
+import re
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -18,6 +20,7 @@ import aiohttp
 import msgspec
 
 from reelbench.models.base import Status
+from reelbench.models.card import Card
 from reelbench.seeds import rng_for
 
 _TRY_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -35,27 +38,42 @@ class Outcome:
     status: Status
     data: Mapping[str, Any]
     error: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)  # with names in lower case
 
 
 class Caller:
     """Posts JSON to one server."""
 
-    def __init__(
-        self, connections: int, timeout: float, retries: int, backoff: float, secret: str = ""
-    ) -> None:
-        self._gate = Gate(connections)
-        self._timeout = aiohttp.ClientTimeout(total=timeout)
-        self._retries = retries
-        self._backoff = backoff
+    def __init__(self, card: Card, secret: str = "") -> None:
+        self._gate = Gate(card.connections)
+        self._pace = Pace(card.requests_per_minute, card.tokens_per_minute)
+        self._timeout = aiohttp.ClientTimeout(total=card.timeout)
+        self._retries = card.retries
+        self._backoff = card.backoff
         self._secret = secret.encode() or _NO_KEY
         self._session: aiohttp.ClientSession | None = None
 
-    async def post(self, url: str, payload: bytes, headers: Mapping[str, str]) -> Outcome:
-        """Send some JSON until it is answered, or has been sent once more than the retries."""
+    async def post(
+        self, url: str, payload: bytes, headers: Mapping[str, str], tokens: float = 0
+    ) -> Outcome:
+        """Send some JSON until it is answered, or has been sent once more than the retries.
+
+        ``tokens`` is what it counts for where there is a limit on them.
+        """
+        return await self._patiently("POST", url, payload, headers, tokens)
+
+    async def get(self, url: str, headers: Mapping[str, str]) -> Outcome:
+        """Fetch some JSON, as patiently."""
+        return await self._patiently("GET", url, b"", headers, 0)
+
+    async def _patiently(
+        self, method: str, url: str, payload: bytes, headers: Mapping[str, str], tokens: float
+    ) -> Outcome:
         outcome = Outcome("error", {}, "never asked")
         for attempt in range(self._retries + 1):
+            await self._pace.turn(tokens)
             async with self._gate.passed() as ticket:
-                outcome, pause = await self._try(url, payload, headers, ticket)
+                outcome, pause = await self._try(method, url, payload, headers, ticket)
             if pause is None:
                 return outcome
             if attempt < self._retries:
@@ -69,21 +87,22 @@ class Caller:
             self._session = None
 
     async def _try(
-        self, url: str, payload: bytes, headers: Mapping[str, str], ticket: int
+        self, method: str, url: str, payload: bytes, headers: Mapping[str, str], ticket: int
     ) -> tuple[Outcome, float | None]:
         """Send a request once; return what came, and how long to wait, None for no other try."""
         if self._session is None:
             connector = aiohttp.TCPConnector(limit=0)  # the gate counts
             self._session = aiohttp.ClientSession(connector=connector, timeout=self._timeout)
         sent = {"Content-Type": "application/json", **headers}
+        began = time.monotonic()
         try:
-            async with self._session.post(
-                url, data=payload, headers=sent, allow_redirects=False
+            async with self._session.request(
+                method, url, data=payload or None, headers=sent, allow_redirects=False
             ) as reply:
                 # Whoever repeats the key to us: it goes no further than here.
                 raw = (await _read(reply)).replace(self._secret, b"***")
-                wish = _wish(reply.headers.get("Retry-After"))
-                status = reply.status
+                wish = _wish(reply.headers.get("Retry-After")) or _google_wish(raw)
+                status, told = reply.status, {n.lower(): v for n, v in reply.headers.items()}
         except TimeoutError:
             return _failed("timeout", f"no answer in {self._timeout.total:g} s"), 0.0
         except (aiohttp.ClientError, OSError) as error:
@@ -100,8 +119,8 @@ class Caller:
         if not isinstance(data, dict):
             said = raw[:_SHOWN].decode("utf-8", "replace")
             return _failed("error", f"an answer that is not a JSON object: {said!r}"), 0.0
-        self._gate.widen()
-        return Outcome("ok", data), None
+        self._gate.widen(time.monotonic() - began)
+        return Outcome("ok", data, headers=told), None
 
     def _pause(self, payload: bytes, attempt: int) -> float:
         """Twice as long after each try, and not the same for all who wait."""
@@ -138,12 +157,47 @@ def _wish(header: str | None) -> float:
     return min(max(0.0, seconds), _LONGEST_WISH) if math.isfinite(seconds) else 0.0
 
 
+def _google_wish(raw: bytes) -> float:
+    """How long Google asks to be left alone: it says so in the body."""
+    match = _RETRY_DELAY.search(raw) if len(raw) < _SHORT else None
+    return min(float(match[1]), _LONGEST_WISH) if match else 0.0
+
+
+_RETRY_DELAY = re.compile(rb'"retryDelay"\s*:\s*"(\d{1,6}(?:\.\d{1,12})?)s"')
+_SHORT = 20_000  # bytes; what is longer is an answer
+
+
+class Pace:
+    """Lets requests begin no faster than so many, and so many tokens, a minute, evenly."""
+
+    def __init__(self, requests: float, tokens: float) -> None:
+        self._per_request = 60 / requests if requests else 0.0
+        self._per_token = 60 / tokens if tokens else 0.0
+        self._free = 0.0  # when the next may begin
+
+    async def turn(self, tokens: float) -> None:
+        """Wait for one's turn."""
+        if not self._per_request and not self._per_token:
+            return
+        now = time.monotonic()
+        begin = max(now, self._free)
+        self._free = begin + max(self._per_request, tokens * self._per_token)
+        await asyncio.sleep(begin - now)
+
+
 class Gate:
-    """Lets so many pass at a time: half as many after a refusal, one more after a good while."""
+    """Lets so many pass at a time: as many as the server takes without refusing or slowing down.
+
+    It begins with a few and doubles them for as long as all goes well. A refusal halves them, and
+    from then on they grow slowly. Where more of them only make each wait longer, they are as many
+    as the server can use, and grow no further.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self.width = float(most)
+        self.width = float(min(most, _FEW))
+        self._growing = True  # fast
+        self._least = self._usual = 0.0  # seconds that an answer took at best, and takes of late
         self._inside = 0
         self._narrowed = 0  # times
         self._freed = asyncio.Condition()
@@ -167,10 +221,22 @@ class Gate:
         All that are under way may be refused together: those that came in before it was last
         narrowed tell nothing new.
         """
+        self._growing = False
         if ticket == self._narrowed:
             self.width = max(1.0, self.width / 2)
             self._narrowed += 1
 
-    def widen(self) -> None:
-        """The server has answered."""
-        self.width = min(float(self._most), self.width + 1 / self.width)
+    def widen(self, seconds: float) -> None:
+        """The server has answered, in so many seconds."""
+        self._usual += (seconds - self._usual) / 8 if self._usual else seconds
+        self._least = min(self._least or seconds, self._usual)
+        if self._usual > _SLOW * self._least and self.width > _FEW:
+            self._growing = False
+            self.width -= 0.5 / self.width
+        elif self._inside >= int(self.width):  # more could be of use
+            self.width += 1.0 if self._growing else 1 / self.width
+        self.width = max(1.0, min(float(self._most), self.width))
+
+
+_FEW = 8  # to begin with
+_SLOW = 4.0  # times as long as at best: then the server makes requests wait for each other

@@ -1,23 +1,25 @@
-"""Baselines: what chance, a text shortcut and classical vision reach."""
-
-from collections.abc import Callable
+"""Baselines: what chance, text shortcuts and classical vision reach."""
 
 from reelbench.errors import ReelbenchError
 from reelbench.models.base import ChatModel
 from reelbench.models.baselines.pixels import Pixels
-from reelbench.models.baselines.shortcuts import LongestOption, RandomChoice
+from reelbench.models.baselines.prior import BlindPrior
+from reelbench.models.baselines.shortcuts import FirstOption, LongestOption, Offline, RandomChoice
+from reelbench.models.card import Card
 
-BASELINES: dict[str, Callable[[], ChatModel]] = {
+BASELINES: dict[str, type[Offline]] = {
     "random": RandomChoice,
-    "longest-option": LongestOption,
+    "first": FirstOption,
+    "longest": LongestOption,
+    "blind": BlindPrior,
     "pixels": Pixels,
 }
 
 
-def load(name: str) -> ChatModel:
+def load(card: Card) -> ChatModel:
     """Return a baseline by its name."""
-    if name not in BASELINES:
+    if card.model not in BASELINES:
         raise ReelbenchError(
-            f"There is no baseline {name!r}; the baselines are: {', '.join(BASELINES)}."
+            f"There is no baseline {card.model!r}; the baselines are: {', '.join(BASELINES)}."
         )
-    return BASELINES[name]()
+    return BASELINES[card.model](card)

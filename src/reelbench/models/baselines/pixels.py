@@ -8,9 +8,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from reelbench.models.base import Request, Response
-from reelbench.models.baselines.shortcuts import Offline, answer_with, random_choice
+from reelbench.models.base import Request
+from reelbench.models.baselines.shortcuts import Offline, random_choice
 from reelbench.models.baselines.vision import Observation, observe
+from reelbench.models.card import Card
 
 _REMEMBERED = 64  # videos whose observation is kept: as many as are asked about at a time
 
@@ -18,18 +19,17 @@ _REMEMBERED = 64  # videos whose observation is kept: as many as are asked about
 class Pixels(Offline):
     """Looks at the frames once per video, then answers what the question asks about them."""
 
-    name = "baseline:pixels"
     sees = True
     draws = True  # where it cannot tell
     parameters: Mapping[str, Any] = {"version": 1}
 
-    def __init__(self) -> None:
+    def __init__(self, card: Card) -> None:
+        super().__init__(card)
         self._seen: dict[tuple[bytes, ...], Observation] = {}
 
-    async def ask(self, request: Request) -> Response:
+    def choose(self, request: Request) -> list[int]:
         """Answer from what was seen, or else by chance."""
-        places = _answer(request, self._observe(request))
-        return answer_with(places or random_choice(request))
+        return _answer(request, self._observe(request)) or random_choice(request)
 
     def _observe(self, request: Request) -> Observation:
         pictures = request.pictures

@@ -3,15 +3,33 @@
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from reelbench.items import LETTERS
 from reelbench.models.base import Request, Response
+from reelbench.models.card import Card, Price
 from reelbench.seeds import rng_for
+
+_FREE = Price(input=0, output=0)
 
 
 class Offline:
-    """A model that holds nothing."""
+    """A model that holds nothing and costs nothing."""
 
-    connections = 1
+    sees = False
+    draws = False
+    parameters: Mapping[str, Any] = {}
+
+    def __init__(self, card: Card) -> None:
+        self.card = msgspec.structs.replace(card, sees=self.sees, price=_FREE)
+
+    async def ask(self, request: Request) -> Response:
+        """Choose among the options."""
+        return answer_with(self.choose(request))
+
+    def choose(self, request: Request) -> list[int]:
+        """Return the places of the options that it takes; none where it takes none."""
+        raise NotImplementedError
 
     async def close(self) -> None:
         """Do nothing."""
@@ -20,28 +38,28 @@ class Offline:
 class RandomChoice(Offline):
     """Draws an option, or a non-empty set of options, each with the same chance."""
 
-    name = "baseline:random"
-    sees = False
     draws = True
-    parameters: Mapping[str, Any] = {}
 
-    async def ask(self, request: Request) -> Response:
+    def choose(self, request: Request) -> list[int]:
         """Draw from the request's own hash: the same request, the same draw."""
-        return answer_with(random_choice(request))
+        return random_choice(request)
+
+
+class FirstOption(Offline):
+    """Takes the first option: what keys that are not shuffled give away."""
+
+    def choose(self, request: Request) -> list[int]:
+        """Choose the first."""
+        return [0] if request.options else []
 
 
 class LongestOption(Offline):
     """Takes the longest option: what a benchmark with wordy keys gives away."""
 
-    name = "baseline:longest-option"
-    sees = False
-    draws = False
-    parameters: Mapping[str, Any] = {}
-
-    async def ask(self, request: Request) -> Response:
+    def choose(self, request: Request) -> list[int]:
         """Choose the longest option; of several, the first."""
         lengths = [len(option) for option in request.options]
-        return answer_with([lengths.index(max(lengths))] if lengths else [])
+        return [lengths.index(max(lengths))] if lengths else []
 
 
 def random_choice(request: Request) -> list[int]:
@@ -58,4 +76,5 @@ def answer_with(places: list[int]) -> Response:
     """Reply as a terse chat model would: ``B``, or ``A, C``."""
     if not places:
         return Response("refused", error="This baseline answers closed questions only.")
-    return Response("ok", ", ".join(LETTERS[place] for place in places))
+    text = ", ".join(LETTERS[place] for place in places)
+    return Response("ok", text, input_tokens=0, output_tokens=0)

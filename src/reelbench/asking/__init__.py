@@ -1,0 +1,1 @@
+"""Ask models through the journal: each thing once, and within what it may cost."""

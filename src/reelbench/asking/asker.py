@@ -1,0 +1,84 @@
+"""Ask a model through the journal: what was answered is not asked again, by anyone.
+
+Equal requests at the same time are one call. A response is in the journal before it counts, and
+what would be over the budget is not asked at all.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reelbench.asking.spend import Ledger
+from reelbench.journal import Journal
+from reelbench.models.base import ChatModel, Request, Response
+from reelbench.models.tokens import request_tokens
+
+OVER_BUDGET = Response("over_budget", error="the budget is spent: run again with a larger one")
+
+
+@dataclass
+class Counts:
+    """Where the answers came from."""
+
+    asked: int = 0  # now
+    known: int = 0  # were answered before
+    repeated: int = 0  # were answered now, to the same request of another
+
+
+class Stopped(Exception):  # noqa: N818 - it is no error
+    """Nothing more is to be asked."""
+
+
+class Asker:
+    """One for a run: all its calls go through here."""
+
+    def __init__(self, journal: Journal, ledger: Ledger | None = None) -> None:
+        self.journal, self.ledger = journal, ledger or Ledger()
+        self.counts = Counts()
+        self.stopping = asyncio.Event()
+        self._now: set[str] = set()
+        self._flights: dict[str, asyncio.Lock] = {}
+        self._places: dict[str, asyncio.Semaphore] = {}
+
+    async def ask(self, model: ChatModel, request: Request) -> Response:
+        """Ask a request that is at hand."""
+        return await self.ask_for(model, request.key, lambda: request)
+
+    async def ask_for(
+        self, model: ChatModel, key: str, make: Callable[[], Request | Response]
+    ) -> Response:
+        """Ask what ``make`` makes when its turn comes; a failure to make it is a response too."""
+        async with self._flights.setdefault(key, asyncio.Lock()):
+            response = self.journal.answer(key)
+            if response is not None:
+                self.counts.repeated += key in self._now
+                self.counts.known += key not in self._now
+                return response
+            name, connections = model.card.name, model.card.connections
+            async with self._places.setdefault(name, asyncio.Semaphore(connections)):
+                if self.stopping.is_set():
+                    raise Stopped
+                return await self._called(model, key, make())
+
+    async def _called(self, model: ChatModel, key: str, made: Request | Response) -> Response:
+        response = made if isinstance(made, Response) else await self._paid(model, made)
+        if response.status != "over_budget":
+            self.journal.record(key, model.card.name, response)
+            self._now.add(key)
+            self.counts.asked += 1
+        return response
+
+    async def _paid(self, model: ChatModel, request: Request) -> Response:
+        card = model.card
+        estimate = request_tokens(card, request) if self.ledger.bounded else None
+        share = self.ledger.reserve(card, estimate or (0, 0))
+        if share is None:
+            return OVER_BUDGET
+        response = Response("error", error="never asked")
+        try:
+            response = await model.ask(request)
+        finally:
+            if response.status == "ok" and response.input_tokens is None and estimate is None:
+                estimate = request_tokens(card, request)
+            self.ledger.settle(card, share, estimate or (0, 0), response)
+        return response

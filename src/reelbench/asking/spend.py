@@ -1,0 +1,124 @@
+"""What was spent, and what may be: tokens and dollars, counted for a whole run."""
+
+import math
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from reelbench.errors import ReelbenchError
+from reelbench.models.base import Response
+from reelbench.models.card import Card
+
+_FORM = re.compile(r"\$?(?P<number>\d[\d_]*(?:\.\d+)?)\s*(?P<unit>usd|\$|tokens?|)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The most that a run may spend, in one of two units."""
+
+    usd: float = math.inf
+    tokens: float = math.inf
+
+
+def parse_budget(text: str) -> Budget:
+    """Read ``5``, ``5usd`` or ``2000000tokens``."""
+    match = _FORM.fullmatch(text.strip())
+    if not match:
+        raise ReelbenchError(
+            f"The budget {text!r} is not one we can read: write dollars, such as 5 or 2.50usd, or "
+            "tokens, such as 2000000tokens."
+        )
+    number = float(match["number"].replace("_", ""))
+    return Budget(tokens=number) if match["unit"].lower().startswith("t") else Budget(usd=number)
+
+
+@dataclass(slots=True)
+class Spent:
+    """What one model has taken so far."""
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    estimated: int = 0  # requests whose server did not say what they took
+    usd: float | None = None  # None where the model's card has no price
+
+    def to_record(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        record: dict[str, Any] = {name: getattr(self, name) for name in
+                                  ("requests", "input_tokens", "output_tokens")}  # fmt: skip
+        if self.estimated:
+            record["estimated_requests"] = self.estimated
+        if self.usd is not None:
+            record["usd"] = round(self.usd, 6)
+        return record
+
+
+@dataclass
+class Ledger:
+    """Counts what is spent, and sets aside what is about to be."""
+
+    budget: Budget = field(default_factory=Budget)
+    spent: dict[str, Spent] = field(default_factory=dict)
+    _aside: Budget = field(default_factory=lambda: Budget(0.0, 0.0))
+    _estimates: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there is a budget at all."""
+        return self.budget != Budget()
+
+    def check_price(self, card: Card) -> None:
+        """Refuse a model without a price where dollars are counted."""
+        if math.isfinite(self.budget.usd) and card.price is None:
+            raise ReelbenchError(
+                f"{card.name} has no price, so a budget in dollars cannot be kept: write "
+                "`price: {input: 2.5, output: 10}` (dollars for a million tokens) in its card, or "
+                "give the budget in tokens."
+            )
+
+    def reserve(self, card: Card, estimate: tuple[int, int]) -> Budget | None:
+        """Set aside what a request will take; None where that would be over the budget."""
+        # Servers count otherwise than we guess: after some answers we know by how much.
+        guessed, counted = self._estimates.get(card.name, (0.0, 0.0))
+        ratio = counted / guessed if guessed else 1.0
+        tokens = (estimate[0] * ratio, estimate[1] * ratio)
+        share = Budget(card.price.of(*tokens) if card.price else 0.0, sum(tokens))
+        usd = sum(spent.usd or 0.0 for spent in self.spent.values()) + self._aside.usd
+        total = sum(spent.input_tokens + spent.output_tokens for spent in self.spent.values())
+        if (
+            usd + share.usd > self.budget.usd
+            or total + self._aside.tokens + share.tokens > self.budget.tokens
+        ):
+            return None
+        self._aside = Budget(self._aside.usd + share.usd, self._aside.tokens + share.tokens)
+        return share
+
+    def settle(self, card: Card, share: Budget, estimate: tuple[int, int], got: Response) -> None:
+        """Put what a request really took in place of what was set aside for it."""
+        self._aside = Budget(self._aside.usd - share.usd, self._aside.tokens - share.tokens)
+        self.count(
+            card, got.input_tokens, got.output_tokens, estimate if got.status == "ok" else None
+        )
+        if got.input_tokens is not None:
+            guessed, counted = self._estimates.get(card.name, (0.0, 0.0))
+            said = got.input_tokens + (got.output_tokens or 0)
+            self._estimates[card.name] = guessed + sum(estimate), counted + said
+
+    def count(
+        self,
+        card: Card,
+        input_tokens: int | None,
+        output_tokens: int | None,
+        estimate: tuple[int, int] | None = None,
+        requests: int = 1,
+    ) -> None:
+        """Count a request, or several, by what their server said, or by an estimate."""
+        spent = self.spent.setdefault(card.name, Spent())
+        spent.requests += requests
+        if input_tokens is None and output_tokens is None and estimate is not None:
+            input_tokens, output_tokens = estimate
+            spent.estimated += requests
+        spent.input_tokens += input_tokens or 0
+        spent.output_tokens += output_tokens or 0
+        if card.price is not None:
+            spent.usd = card.price.of(spent.input_tokens, spent.output_tokens)

@@ -1,0 +1,128 @@
+"""Ask for JSON: say its schema, check what comes, have it repaired once, try once more, give up.
+
+What a model says is never trusted to be what was asked for. Every call goes through the journal,
+so that asking again costs nothing and ends the same.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jsonschema
+
+from reelbench.asking.asker import Asker
+from reelbench.asking.reply import without_reasoning
+from reelbench.files import digest_of
+from reelbench.models.base import ChatModel, Message, Request, Response, Status, Text
+
+TRIES = 2  # times that it is asked from the start, each with one repair
+_FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
+_SHOWN = 300  # characters of what is wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Structured:
+    """The JSON that a model replied with, or why there is none."""
+
+    data: Any = None
+    failure: str = ""
+    status: Status = "ok"  # of the last call
+
+
+async def ask_json(
+    asker: Asker,
+    model: ChatModel,
+    prompt: str,
+    schema: Mapping[str, Any],
+    purpose: str,
+    number: int = 0,
+) -> Structured:
+    """Ask until the reply is valid, or as often as is sensible.
+
+    ``number`` tells rounds apart: each is asked for itself.
+    """
+    result = Structured(failure="never asked", status="error")
+    for attempt in range(TRIES):
+        said = [Message("user", (Text(prompt),))]
+        for repair in (False, True):
+            request = _request(model, said, schema, [purpose, number, attempt, repair])
+            response = await asker.ask(model, request)
+            result = _checked(response, schema)
+            if result.data is not None or response.status != "ok":
+                return result
+            said += [
+                Message("assistant", (Text(response.text or "(nothing)"),)),
+                Message("user", (Text(_complaint(result.failure)),)),
+            ]
+    return result
+
+
+def _request(
+    model: ChatModel, said: list[Message], schema: Mapping[str, Any], place: list[Any]
+) -> Request:
+    texts = [[message.role, *(_text(part) for part in message.parts)] for message in said]
+    content = {
+        "model": model.card.name,
+        "parameters": dict(model.parameters),
+        "messages": texts,
+        "schema": schema,
+        "place": place,
+    }
+    sent = plain_schema(schema) if model.card.schemas else None
+    return Request(digest_of(content), tuple(said), "open", "", schema=sent)
+
+
+def _text(part: Any) -> str:
+    return part.text if isinstance(part, Text) else ""
+
+
+def _complaint(failure: str) -> str:
+    return f"That is not the JSON asked for: {failure}. Reply with the corrected JSON alone."
+
+
+def _checked(response: Response, schema: Mapping[str, Any]) -> Structured:
+    if response.status != "ok":
+        return Structured(failure=response.error or response.status, status=response.status)
+    try:
+        data = find_json(response.text or "")
+    except ValueError as error:
+        return Structured(failure=str(error))
+    errors = jsonschema.Draft202012Validator(schema).iter_errors(data)
+    faults = sorted(f"{_where(error)}{error.message}" for error in errors)
+    if faults:
+        return Structured(failure="; ".join(faults)[:_SHOWN])
+    return Structured(data)
+
+
+def _where(error: jsonschema.ValidationError) -> str:
+    path = ".".join(map(str, error.absolute_path))
+    return f"{path}: " if path else ""
+
+
+def find_json(reply: str) -> Any:
+    """Return the JSON object or list in a reply that may have words or a fence around it."""
+    text = without_reasoning(reply)
+    if not text:
+        raise ValueError("the reply is empty")
+    fenced = _FENCED.findall(text)
+    for candidate in [text, *reversed(fenced)]:
+        try:
+            return json.loads(candidate)
+        except ValueError:
+            continue
+    decoder = json.JSONDecoder()
+    for match in re.finditer(r"[{\[]", text):
+        try:
+            return decoder.raw_decode(text, match.start())[0]
+        except ValueError:
+            continue
+    raise ValueError("there is no complete JSON in the reply")
+
+
+def plain_schema(schema: Any) -> Any:
+    """Return a schema without what only we read, which strict servers refuse."""
+    if isinstance(schema, Mapping):
+        return {n: plain_schema(v) for n, v in schema.items() if not str(n).startswith("x-")}
+    return [plain_schema(part) for part in schema] if isinstance(schema, list) else schema

@@ -1,0 +1,81 @@
+"""Anthropic's messages, as their own servers speak them."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from reelbench.errors import ReelbenchError
+from reelbench.models.base import Message, Part, Picture, Request, Response, Text
+from reelbench.models.card import Card
+from reelbench.models.remote import RemoteModel, encoded, no_reply, token_count
+
+_VERSION = "2023-06-01"
+
+
+class AnthropicModel(RemoteModel):
+    """A model behind Anthropic's endpoint, which sees and neither hears nor watches."""
+
+    endpoint = "https://api.anthropic.com"
+    endpoint_variable = "ANTHROPIC_BASE_URL"
+    key_variable = "ANTHROPIC_API_KEY"
+    # No temperature: their newer models refuse one.
+    usual: ClassVar[Mapping[str, Any]] = {"max_tokens": 4096}
+
+    def credentials(self, secret: str) -> dict[str, str]:
+        """Return the headers that say who asks."""
+        return {"anthropic-version": _VERSION} | ({"x-api-key": secret} if secret else {})
+
+    def url(self) -> str:
+        """Return where a request is sent to."""
+        return f"{self._endpoint}/v1/messages"
+
+    async def payload(self, request: Request) -> Mapping[str, Any]:
+        """Return a request as their messages have it: what a system says stands apart."""
+        body: dict[str, Any] = dict(self.parameters)
+        spoken = [message for message in request.messages if message.role != "system"]
+        system = [message for message in request.messages if message.role == "system"]
+        if system:
+            body["system"] = [_part(part) for message in system for part in message.parts]
+        if request.schema is not None:
+            shape = {"type": "json_schema", "schema": request.schema}
+            body["output_config"] = {**body.get("output_config", {}), "format": shape}
+        return body | {"messages": [_message(message) for message in spoken]}
+
+    def read_reply(self, data: Mapping[str, Any]) -> Response:
+        """Read a message: what it says aloud, not what it thought."""
+        usage = data.get("usage")
+        used = usage if isinstance(usage, dict) else {}
+        caches = (used.get(f"cache_{did}_input_tokens") for did in ("creation", "read"))
+        taken = token_count(used.get("input_tokens"), *caches)
+        given = token_count(used.get("output_tokens"))
+        if data.get("stop_reason") == "refusal":
+            details = data.get("stop_details")
+            reason = details.get("explanation") if isinstance(details, dict) else None
+            return Response("refused", None, str(reason or "refused by the model"), taken, given)
+        try:
+            said = [block["text"] for block in data["content"] if block["type"] == "text"]
+            return Response("ok", "".join(said), None, taken, given)
+        except (KeyError, TypeError):
+            return no_reply("message", data)
+
+
+def _message(message: Message) -> dict[str, Any]:
+    return {"role": message.role, "content": [_part(part) for part in message.parts]}
+
+
+def _part(part: Part) -> dict[str, Any]:
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text}
+    assert isinstance(part, Picture), "the card says that it takes no other"
+    source = {"type": "base64", "media_type": part.media_type, "data": encoded(part)}
+    return {"type": "image", "source": source}
+
+
+def load(card: Card) -> AnthropicModel:
+    """Return the model of a card."""
+    if card.hears or card.video:
+        raise ReelbenchError(
+            f"{card.name}: Anthropic's models take pictures, neither sound nor video: write "
+            '`hears: false` and `video: ""`. What they cannot hear they read, where there are '
+            "subtitles."
+        )
+    return AnthropicModel(card)

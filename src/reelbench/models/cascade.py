@@ -1,0 +1,137 @@
+"""A cascade: captioners tell what they see and hear, and a model that only reads answers.
+
+Each captioner is asked once about a clip, whatever the number of questions about it; that is up to
+who relays its requests, such as a run with its journal.
+"""
+
+import hashlib
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+
+from reelbench.errors import ReelbenchError
+from reelbench.files import digest_of
+from reelbench.models.base import (
+    ChatModel,
+    Message,
+    Part,
+    Picture,
+    Request,
+    Response,
+    Sound,
+    Text,
+    Video,
+)
+from reelbench.models.card import Card
+
+Relay = Callable[[ChatModel, Request], Awaitable[Response]]
+
+
+async def _directly(model: ChatModel, request: Request) -> Response:
+    return await model.ask(request)
+
+
+class Cascade:
+    """Captioners, and the model that answers from what they tell."""
+
+    draws = False
+
+    def __init__(self, card: Card, captioners: list[ChatModel], answerer: ChatModel) -> None:
+        self.captioners, self.answerer = captioners, answerer
+        self.relay: Relay = _directly
+        self._prompt = (files(__package__) / "prompts" / "caption.md").read_text("utf-8").strip()
+        cards = [captioner.card for captioner in captioners]
+        limits = [each.frames for each in cards if each.sees and each.frames]
+        self.card = msgspec.structs.replace(
+            card,
+            sees=any(each.sees for each in cards),
+            hears=any(each.hears for each in cards),
+            frames=min(limits, default=0),
+        )
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """All that its models are, and how captions are asked for."""
+        members = [*self.captioners, self.answerer]
+        return {
+            "members": [[each.card.name, dict(each.parameters)] for each in members],
+            "prompt": self._prompt,
+        }
+
+    async def ask(self, request: Request) -> Response:
+        """Have the media described, then ask."""
+        parts: list[Part] = []
+        for captioner in self.captioners:
+            shown = tuple(part for part in request.parts if _takes(captioner.card, part))
+            if all(isinstance(part, Text) for part in shown):
+                continue  # nothing that it could tell about
+            # Of the texts, the last is the question, which a captioner is not to know.
+            told = (*shown[:-1], Text(self._prompt))
+            caption = await self.relay(captioner, self._derived(captioner, told))
+            if caption.status != "ok":
+                return Response(caption.status, error=f"{captioner.card.name}: {caption.error}")
+            parts.append(Text(f"What {captioner.card.name} tells:\n{caption.text}"))
+        parts += [part for part in request.parts if isinstance(part, Text)]
+        asked = self._derived(self.answerer, tuple(parts), request)
+        return _own(await self.relay(self.answerer, asked))
+
+    def _derived(
+        self, model: ChatModel, parts: tuple[Part, ...], of: Request | None = None
+    ) -> Request:
+        """Make a request to a member, under a key of all that is in it."""
+        content = [model.card.name, dict(model.parameters), [_digest(part) for part in parts]]
+        key = digest_of([*content, of.key if of else ""])
+        message = (Message("user", parts),)
+        if of is None:
+            return Request(key, message, "open", "")
+        return Request(key, message, of.kind, of.question, of.options, of.schema)
+
+    async def close(self) -> None:
+        """Nothing of its own: who holds it closes its members."""
+
+
+def _own(response: Response) -> Response:
+    """Return a response of a member as the cascade's own, its tokens counted there and not here."""
+    return Response(response.status, response.text, response.error, 0, 0)
+
+
+def _takes(card: Card, part: Part) -> bool:
+    if isinstance(part, Picture | Video):
+        return card.sees
+    return card.hears if isinstance(part, Sound) else True
+
+
+def _digest(part: Part) -> list[Any]:
+    if isinstance(part, Text):
+        return ["text", part.text]
+    place = [part.start, part.end, part.rate] if isinstance(part, Video) else []
+    return [part.media_type, hashlib.sha256(part.data).hexdigest(), *place]
+
+
+def members_of(models: Iterable[ChatModel]) -> Iterator[ChatModel]:
+    """Yield models and, of cascades, those within, each once by its name."""
+    seen: set[str] = set()
+    for model in models:
+        within = [*model.captioners, model.answerer] if isinstance(model, Cascade) else []
+        for each in (model, *within):
+            if each.card.name not in seen:
+                seen.add(each.card.name)
+                yield each
+
+
+def load(card: Card) -> Cascade:
+    """Return the cascade of a card."""
+    from reelbench.models.load import load_model
+
+    if not card.captioners or not card.model:
+        raise ReelbenchError(
+            f"{card.name}: a cascade is a card with captioners, a list of models, and model, the "
+            "one that answers: `captioners: [openai:gpt-4o]` and `model: openai:gpt-4o-mini`."
+        )
+    members = [load_model(name) for name in (*card.captioners, card.model)]
+    if any(isinstance(member, Cascade) for member in members):
+        raise ReelbenchError(f"{card.name}: a cascade is not made of cascades.")
+    *captioners, answerer = members
+    return Cascade(card, captioners, answerer)

@@ -1,0 +1,172 @@
+"""Google's Gemini, as their own servers speak: pictures, sound, and whole videos with offsets."""
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from reelbench.models.base import Message, Part, Request, Response, Text, Video
+from reelbench.models.card import Card
+from reelbench.models.remote import RemoteModel, encoded, no_reply, token_count
+
+_INLINE = 14 * 10**6  # bytes that are sent within a request, which may have 20 MB in base64
+_MOST_FRAMES = 24.0  # a second
+_POLL = 2.0  # seconds between two looks at a file that is not yet ready
+_REFUSALS = frozenset({
+    "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY",
+    "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "LANGUAGE",
+})  # fmt: skip
+
+
+class UploadError(Exception):
+    """A file that did not arrive; the response says why."""
+
+    def __init__(self, response: Response) -> None:
+        super().__init__(response.error)
+        self.response = response
+
+
+class GoogleModel(RemoteModel):
+    """A model behind the Gemini API."""
+
+    endpoint = "https://generativelanguage.googleapis.com"
+    endpoint_variable = "GOOGLE_GEMINI_BASE_URL"
+    key_variable = "GEMINI_API_KEY"
+    usual: ClassVar[Mapping[str, Any]] = {"temperature": 0}
+
+    def __init__(self, card: Card) -> None:
+        super().__init__(card)
+        self._uploads: dict[str, asyncio.Task[str]] = {}
+
+    def credentials(self, secret: str) -> dict[str, str]:
+        """Return the headers that say who asks."""
+        return {"x-goog-api-key": secret} if secret else {}
+
+    def url(self) -> str:
+        """Return where a request is sent to."""
+        return f"{self._endpoint}/v1beta/models/{self._model}:generateContent"
+
+    async def ask(self, request: Request) -> Response:
+        """Send large videos first, then the messages, and read the reply."""
+        try:
+            return await super().ask(request)
+        except UploadError as error:
+            return error.response
+
+    async def payload(self, request: Request) -> Mapping[str, Any]:
+        """Return a request as they have it."""
+        config = dict(self._chosen)
+        if request.schema is not None:
+            config |= {"responseMimeType": "application/json", "responseJsonSchema": request.schema}
+        contents, system = [], []
+        for message in request.messages:
+            parts = [await self._part(part) for part in message.parts]
+            if message.role == "system":
+                system += parts
+            else:
+                contents.append({"role": _role(message), "parts": parts})
+        body: dict[str, Any] = {"contents": contents, "generationConfig": config}
+        return body | ({"systemInstruction": {"parts": system}} if system else {})
+
+    async def _part(self, part: Part) -> dict[str, Any]:
+        if isinstance(part, Text):
+            return {"text": part.text}
+        if len(part.data) > _INLINE:
+            uri = await self._uploaded(part.data, part.media_type)
+            said: dict[str, Any] = {"fileData": {"fileUri": uri, "mimeType": part.media_type}}
+        else:
+            said = {"inlineData": {"mimeType": part.media_type, "data": encoded(part)}}
+        if isinstance(part, Video) and (meant := _meant(part)):
+            said["videoMetadata"] = meant
+        return said
+
+    async def _uploaded(self, data: bytes, media_type: str) -> str:
+        """Send a file ahead, once for all questions about it, and return where it is."""
+        key = hashlib.sha256(data).hexdigest()
+        if key not in self._uploads:
+            self._uploads[key] = asyncio.create_task(self._upload(data, media_type))
+        try:
+            return await asyncio.shield(self._uploads[key])
+        except UploadError:
+            self._uploads.pop(key, None)  # the next question tries again
+            raise
+
+    async def _upload(self, data: bytes, media_type: str) -> str:
+        start = {
+            **self._headers,
+            "X-Goog-Upload-Protocol": "resumable",
+            "X-Goog-Upload-Command": "start",
+            "X-Goog-Upload-Header-Content-Length": str(len(data)),
+            "X-Goog-Upload-Header-Content-Type": media_type,
+        }
+        about = b'{"file": {"display_name": "clip"}}'
+        begun = await self._caller.post(f"{self._endpoint}/upload/v1beta/files", about, start)
+        address = begun.headers.get("x-goog-upload-url", "")
+        if begun.status == "ok" and not address.startswith(("http://", "https://")):
+            raise UploadError(no_reply("address to send a file to", begun.headers))
+        self._check(begun.status == "ok", begun.status, begun.error)
+        finish = {"X-Goog-Upload-Offset": "0", "X-Goog-Upload-Command": "upload, finalize"}
+        sent = await self._caller.post(address, data, self._headers | finish)
+        file = sent.data.get("file", {}) if sent.status == "ok" else {}
+        self._check(sent.status == "ok", sent.status, sent.error)
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self.card.timeout
+        while isinstance(file, dict) and file.get("state") == "PROCESSING":
+            self._check(loop.time() < deadline, "timeout", "a file that they never got ready")
+            await asyncio.sleep(_POLL)
+            seen = await self._caller.get(
+                f"{self._endpoint}/v1beta/{file.get('name')}", self._headers
+            )
+            self._check(seen.status == "ok", seen.status, seen.error)
+            file = seen.data.get("file", seen.data)
+        if not isinstance(file, dict) or file.get("state") != "ACTIVE" or not file.get("uri"):
+            raise UploadError(no_reply("file they took", file))
+        return str(file["uri"])
+
+    @staticmethod
+    def _check(fine: bool, status: Any, error: str) -> None:
+        if not fine:
+            raise UploadError(Response(status, error=error))
+
+    def read_reply(self, data: Mapping[str, Any]) -> Response:
+        """Read a candidate: what it says, not what it thought."""
+        usage = data.get("usageMetadata")
+        used = usage if isinstance(usage, dict) else {}
+        taken = token_count(used.get("promptTokenCount"), used.get("toolUsePromptTokenCount"))
+        thought = used.get("thoughtsTokenCount")
+        given = token_count(used.get("candidatesTokenCount", 0 if thought else None), thought)
+        feedback = data.get("promptFeedback")
+        blocked = feedback.get("blockReason") if isinstance(feedback, dict) else None
+        if blocked:
+            return Response("refused", None, f"blocked: {blocked}", taken, given)
+        try:
+            candidate = data["candidates"][0]
+            reason = candidate.get("finishReason")
+            if reason in _REFUSALS:
+                return Response("refused", None, f"stopped: {reason}", taken, given)
+            parts = candidate.get("content", {}).get("parts", [])
+            text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
+        except (KeyError, IndexError, TypeError, AttributeError):
+            return no_reply("candidate", data)
+        return Response("ok", text, None, taken, given)
+
+
+def _role(message: Message) -> str:
+    return "model" if message.role == "assistant" else "user"
+
+
+def _meant(video: Video) -> dict[str, Any]:
+    """Which part of a video is meant, and how many frames a second."""
+    meant: dict[str, Any] = {}
+    if video.start is not None:
+        meant["startOffset"] = f"{video.start:g}s"
+    if video.end is not None:
+        meant["endOffset"] = f"{video.end:g}s"
+    if video.rate is not None:
+        meant["fps"] = min(video.rate, _MOST_FRAMES)
+    return meant
+
+
+def load(card: Card) -> GoogleModel:
+    """Return the model of a card."""
+    return GoogleModel(card)

@@ -1,0 +1,99 @@
+"""What all models behind a server share: a key, parameters, patience and a pace."""
+
+import base64
+import os
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import msgspec
+
+from reelbench.errors import ReelbenchError
+from reelbench.models.base import Picture, Request, Response, Sound, Video
+from reelbench.models.calls import Caller, Outcome
+from reelbench.models.card import Card
+from reelbench.models.tokens import request_tokens
+
+
+class RemoteModel:
+    """A model behind an endpoint. Those who speak its language fill in the rest."""
+
+    draws = False
+    endpoint: ClassVar[str]  # where its provider's server is
+    endpoint_variable: ClassVar[str] = ""  # which may say that it is elsewhere
+    key_variable: ClassVar[str]
+    usual: ClassVar[Mapping[str, Any]] = {}  # parameters that a card does not say; null leaves out
+
+    def __init__(self, card: Card) -> None:
+        elsewhere = os.environ.get(self.endpoint_variable, "") if self.endpoint_variable else ""
+        endpoint = card.endpoint or elsewhere or self.endpoint
+        if not endpoint.startswith(("http://", "https://")):
+            raise ReelbenchError(f"The endpoint of {card.name} is {endpoint!r}: write an URL.")
+        # A server that a card names gets the key that the card names, and no other.
+        variable = card.key or ("" if card.endpoint else self.key_variable)
+        secret = os.environ.get(variable, "").strip() if variable else ""
+        if not secret and (card.key or endpoint == self.endpoint):
+            raise ReelbenchError(f"{card.name} needs a key: put it in the variable {variable}.")
+        chosen = {**self.usual, **card.parameters}
+        self.card = card
+        self._chosen = {name: value for name, value in chosen.items() if value is not None}
+        self._model = card.model or card.name
+        self._endpoint = endpoint.rstrip("/")
+        self._headers = self.credentials(secret)
+        self._caller = Caller(card, secret)
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The server's name for the model, and what is sent with each request.
+
+        Not where the server is: the same model at another address gives the same replies.
+        """
+        return {"model": self._model, **self._chosen}
+
+    async def ask(self, request: Request) -> Response:
+        """Send the messages, and read the reply."""
+        tokens = sum(request_tokens(self.card, request)) if self.card.tokens_per_minute else 0
+        payload = msgspec.json.encode(await self.payload(request))
+        outcome = await self._caller.post(self.url(), payload, self._headers, tokens)
+        return self.read(outcome)
+
+    def read(self, outcome: Outcome) -> Response:
+        """Turn what came into a response."""
+        if outcome.status != "ok":
+            return Response(outcome.status, error=outcome.error)
+        return self.read_reply(outcome.data)
+
+    async def close(self) -> None:
+        """Hang up."""
+        await self._caller.close()
+
+    def credentials(self, secret: str) -> dict[str, str]:
+        """Return the headers that say who asks."""
+        raise NotImplementedError
+
+    def url(self) -> str:
+        """Return where a request is sent to."""
+        raise NotImplementedError
+
+    async def payload(self, request: Request) -> Mapping[str, Any]:
+        """Return a request as the provider wants it."""
+        raise NotImplementedError
+
+    def read_reply(self, data: Mapping[str, Any]) -> Response:
+        """Read a reply, a refusal, or something that is neither."""
+        raise NotImplementedError
+
+
+def encoded(part: Picture | Sound | Video) -> str:
+    """Return the bytes of a part in base64."""
+    return base64.b64encode(part.data).decode()
+
+
+def token_count(*values: Any) -> int | None:
+    """Add the counts that a server gave; None where the first is no count."""
+    counts = [value for value in values if type(value) is int and value >= 0]
+    return sum(counts) if counts and values[0] in counts else None
+
+
+def no_reply(what: str, data: object) -> Response:
+    """Say that a server's answer is not what it should be."""
+    return Response("error", error=f"an answer that is no {what}: {str(data)[:200]}")

@@ -17,7 +17,7 @@ Save = Callable[..., Path]
 def test_what_was_saved_is_loaded(save: Save) -> None:
     items = (make_item(1), make_item(2, kind="multi", answer=("A", "C")))
     protocol = Protocol(
-        sampling="fps:1", orders=5, frame_encoding="png", extra=freeze({"rounds": 3})
+        sampling="fps:1", orders=5, frame_encoding="png", extra=freeze({"rebuttals": 3})
     )
     root = save(*items, title="Ein Titel", protocol=protocol, extra=freeze({"contact": "us"}))
     benchmark = Benchmark.load(root)

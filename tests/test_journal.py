@@ -12,7 +12,7 @@ from reelbench.errors import ReelbenchError
 from reelbench.journal import open_journal
 from reelbench.models.base import Response
 
-BLIND = ["baseline:random", "baseline:longest-option"]
+BLIND = ["baseline:random", "baseline:longest"]
 
 
 ITEMS = tuple(make_item(n, question=f"Question {n}?", media=make_item(1).media) for n in range(8))

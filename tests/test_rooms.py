@@ -13,6 +13,7 @@ FLOORS = [
     {"media"},
     {"models"},
     {"journal"},
+    {"asking"},
     {"annotate"},
     {"make"},
     {"recipes"},

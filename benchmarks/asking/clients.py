@@ -18,11 +18,12 @@ import aiohttp
 from decoding.loaders import peak_mb
 
 from reelbench.benchmark import Benchmark
-from reelbench.evaluate.ask import frames_for
 from reelbench.evaluate.condition import Condition
 from reelbench.evaluate.run import run_benchmark
+from reelbench.evaluate.show import parts_of, show_for
 from reelbench.items import Item
 from reelbench.models.base import Picture
+from reelbench.models.card import Card
 
 CONNECTIONS = 64
 
@@ -37,9 +38,12 @@ def ours(benchmark: Benchmark, out: Path, url: str) -> None:
 
 def bodies(benchmark: Benchmark) -> list[Callable[[], dict[str, Any]]]:
     """For each item, what makes its request: encoded anew each time, as ours are."""
-    condition = Condition.from_protocol(benchmark.manifest.protocol)
+    condition = Condition.of(benchmark.manifest.protocol, "protocol", {})
     first = {item.media: item for item in benchmark.items}
-    frames = {media: frames_for(benchmark, item, condition)[0] for media, item in first.items()}
+    shows = {
+        media: show_for(benchmark, item, condition, Card(name="m")) for media, item in first.items()
+    }
+    frames = {media: parts_of(benchmark, show)[0] for media, show in shows.items()}
 
     def make(item: Item) -> dict[str, Any]:
         parts = frames[item.media]

@@ -3,15 +3,17 @@
 import difflib
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from reelbench.errors import ReelbenchError
 from reelbench.items import NOTHING, Json, Problem, freeze, shown
 
 METRICS = ("accuracy",)
+MODALITIES = ("T", "A+T", "V+T", "V+A+T")
 MOST_ORDERS = 1000
 
 
@@ -21,20 +23,25 @@ class Protocol:
 
     sampling: str = "uniform:16"
     prompt: str = "default"
-    orders: int = 1
+    orders: int | str = 1  # seeded orders of the options; or "circular": each option in each place
     timestamps: bool = False
+    modalities: str = "V+T"  # what of V (video), A (audio) and T (text) a model gets
+    subtitles: bool = False  # as text, beside whatever else is shown
+    rounds: int = 1  # how often the same is asked
+    fixed_last: tuple[str, ...] = ("None of the above",)  # options that stay last in every order
     frame_size: str = ""  # such as "long:768"; empty for as they are
     frame_encoding: str = "jpeg:90"  # or "png", "webp": both lossless
+    sound_encoding: str = "wav"  # or "mp3": a sixth of the size
     accept_damage: bool = False  # show what there is of a file that is cut or damaged
+    rubric: str = "points"  # by which a judge grades replies to open questions
     metrics: tuple[str, ...] = ("accuracy",)
     extra: Mapping[str, Json] = NOTHING
 
     def to_record(self) -> dict[str, Json]:
         """Return it as plain data; what few benchmarks need, only where it is not as usual."""
-        usual = Protocol()
-        rare = ("frame_size", "frame_encoding", "accept_damage")
+        usual, always = Protocol(), ("sampling", "prompt", "orders", "timestamps", "metrics")
         names = [part.name for part in fields(self) if part.name != "extra"]
-        said = [n for n in names if n not in rare or getattr(self, n) != getattr(usual, n)]
+        said = [n for n in names if n in always or getattr(self, n) != getattr(usual, n)]
         return {**{name: getattr(self, name) for name in said}, **self.extra}
 
 
@@ -49,6 +56,7 @@ class Manifest:
     taxonomy: Mapping[str, Json] = NOTHING
     splits: Mapping[str, Json] = NOTHING
     protocol: Protocol = field(default_factory=Protocol)
+    conditions: Mapping[str, Json] = NOTHING  # other ways of asking, by name: what they change
     extra: Mapping[str, Json] = NOTHING
 
     def to_record(self) -> dict[str, Json]:
@@ -59,6 +67,7 @@ class Manifest:
             **{name: getattr(self, name) for name in ("title", "licence") if getattr(self, name)},
             **{name: getattr(self, name) for name in ("taxonomy", "splits") if getattr(self, name)},
             "protocol": self.protocol.to_record(),
+            **({"conditions": self.conditions} if self.conditions else {}),
             **self.extra,
         }
 
@@ -146,6 +155,10 @@ def _is_count(value: Any) -> bool:
     return type(value) is int and 1 <= value <= MOST_ORDERS
 
 
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(map(_is_text, value))
+
+
 def _is_mapping(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(name, str) for name in value)
 
@@ -188,15 +201,25 @@ _TOP: dict[str, Rule] = {
     "taxonomy": _MAPPING,
     "splits": _MAPPING,
     "protocol": _MAPPING,
+    "conditions": _MAPPING,
 }
 _PROTOCOL: dict[str, Rule] = {
     "sampling": _TEXT,
     "prompt": _TEXT,
-    "orders": (_is_count, f"a whole number from 1 to {MOST_ORDERS}"),
+    "orders": (
+        lambda value: _is_count(value) or value == "circular",
+        f"a whole number from 1 to {MOST_ORDERS}, or circular",
+    ),
     "timestamps": _YES_OR_NO,
-    "frame_size": _TEXT,
+    "modalities": (lambda value: value in MODALITIES, "one of " + ", ".join(MODALITIES)),
+    "subtitles": _YES_OR_NO,
+    "rounds": (_is_count, f"a whole number from 1 to {MOST_ORDERS}"),
+    "fixed_last": (_are_texts, "a list of the options' texts"),
+    "frame_size": (lambda value: isinstance(value, str), "text"),
     "frame_encoding": _TEXT,
+    "sound_encoding": _TEXT,
     "accept_damage": _YES_OR_NO,
+    "rubric": _TEXT,
     "metrics": (_are_metrics, "a list with some of: " + ", ".join(METRICS)),
 }
 assert set(_TOP) | {"extra"} == {part.name for part in fields(Manifest)}
@@ -220,6 +243,37 @@ def _faults(record: Any) -> Iterator[Fault]:
     protocol = record.get("protocol")
     if _is_mapping(protocol):
         yield from _field_faults(protocol, _PROTOCOL, "protocol.")
+    conditions = record.get("conditions", {})
+    for name, changes in conditions.items() if _is_mapping(conditions) else ():
+        if not _is_mapping(changes):
+            yield "BAD_FIELD", f"conditions.{name}", shown(str(changes)), "a mapping of fields"
+        else:
+            yield from _condition_faults(name, changes)
+
+
+def _condition_faults(name: str, changes: Mapping[str, Any]) -> Iterator[Fault]:
+    for field_name, value in changes.items():
+        if field_name not in _PROTOCOL or field_name == "metrics":
+            expected = "one of " + ", ".join(field for field in _PROTOCOL if field != "metrics")
+            yield "BAD_FIELD", f"conditions.{name}", shown(field_name), expected
+        for choice in choices(field_name, value) if field_name in _PROTOCOL else ():
+            yield from _field_faults({field_name: choice}, _PROTOCOL, f"conditions.{name}.")
+
+
+def choices(field_name: str, value: Any) -> list[Any]:
+    """The values that a condition gives a field: several, where a list stands for a text."""
+    spans = isinstance(value, list | tuple) and field_name != "fixed_last"
+    return list(value) if spans else [value]
+
+
+def changed_protocol(protocol: Protocol, name: str, changes: Mapping[str, Any]) -> Protocol:
+    """Return a protocol with some fields changed; raise a sentence for what cannot be."""
+    faults = list(_condition_faults(name, changes))
+    if faults:
+        told = "; ".join(f"{where}: found {found}, expected {expected}"
+                         for _, where, found, expected in faults)  # fmt: skip
+        raise ReelbenchError(f"The condition {name!r} cannot be asked: {told}.")
+    return replace(protocol, **freeze(dict(changes)))
 
 
 def _field_faults(record: Any, rules: Mapping[str, Rule], prefix: str = "") -> Iterator[Fault]:

@@ -23,7 +23,7 @@ class TestDemo:
             line.split()[0] for line in done.stdout.splitlines() if line.startswith("baseline:")
         ]
         assert models[0] == "baseline:pixels"
-        assert set(models[1:]) == {"baseline:random", "baseline:longest-option"}
+        assert set(models[1:]) == {"baseline:random", "baseline:longest"}
 
     def test_what_it_makes(self, small_demo: Path) -> None:
         items = [

@@ -70,11 +70,11 @@ def test_each_question_once_and_never_again(
 ) -> None:
     with serving(letter) as server:
         state = run_benchmark(benchmark, [write(card, server)], tmp_path / "r")
-        assert (state.asked, state.done) == (COUNT, COUNT)
+        assert (state.counts.asked, state.done) == (COUNT, COUNT)
         assert len(server.requests) == COUNT
         first = results(tmp_path / "r")
         again = run_benchmark(benchmark, [], tmp_path / "r")
-        assert (again.asked, again.known) == (0, COUNT)
+        assert (again.counts.asked, again.counts.known) == (0, COUNT)
         assert len(server.requests) == COUNT
     assert results(tmp_path / "r") == first
 
@@ -101,7 +101,7 @@ def test_equal_requests_at_the_same_time_are_one_call(
     with serving(letter, latency=0.05) as server:
         state = run_benchmark(Benchmark.load(tmp_path / "b"), [write(card, server)], tmp_path / "r")
         assert len(server.requests) == 1
-    assert (state.asked, state.repeated, state.done) == (1, 19, 20)
+    assert (state.counts.asked, state.counts.repeated, state.done) == (1, 19, 20)
 
 
 def test_a_failure_is_no_answer_and_is_asked_again(
@@ -120,7 +120,7 @@ def test_a_failure_is_no_answer_and_is_asked_again(
         )
         server.answer = letter
         again = run_benchmark(benchmark, [], tmp_path / "r")
-    assert (again.asked, again.known, len(again.failures)) == (4, COUNT - 4, 0)
+    assert (again.counts.asked, again.counts.known, len(again.failures)) == (4, COUNT - 4, 0)
 
 
 def test_the_key_is_in_no_file(benchmark: Benchmark, card: Path, tmp_path: Path) -> None:

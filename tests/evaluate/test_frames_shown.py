@@ -14,9 +14,10 @@ from videos import make_video
 from reelbench.benchmark import Benchmark
 from reelbench.errors import ReelbenchError
 from reelbench.evaluate.run import run_benchmark
-from reelbench.items import Item, Media, freeze
+from reelbench.items import Item, Media
 from reelbench.models.base import Picture, Request, Response
 from reelbench.models.baselines.shortcuts import Offline
+from reelbench.models.card import Card
 
 BLIND = ["baseline:random"]
 
@@ -28,13 +29,15 @@ class TestFrames:
         seen: dict[str, tuple[Picture, ...]] = {}
 
         class Looking(Offline):
-            name, sees, draws, parameters = "baseline:looking", True, False, freeze({})
+            sees = True
 
             async def ask(self, request: Request) -> Response:
                 seen[request.question] = request.pictures
                 return Response("ok", "A")
 
-        monkeypatch.setattr("reelbench.evaluate.run.load_model", lambda _: Looking())
+        monkeypatch.setattr(
+            "reelbench.evaluate.prepare.load_model", lambda _: Looking(Card(name="looking"))
+        )
         return seen
 
     def benchmark(self, root: Path, *items: Item, **protocol: Any) -> Benchmark:

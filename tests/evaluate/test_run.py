@@ -23,7 +23,7 @@ from reelbench.items import freeze
 from reelbench.journal import open_journal
 from reelbench.manifest import Protocol
 
-BLIND = ["baseline:random", "baseline:longest-option"]
+BLIND = ["baseline:random", "baseline:longest"]
 
 
 def predictions(out: Path) -> list[dict[str, Any]]:
@@ -66,9 +66,10 @@ class TestFolder:
         hidden = freeze({"note": "SECRET"})
         item = make_item(1, context=hidden, provenance=hidden, reference="SECRET", tags=hidden)
         benchmark = blind_benchmark(tmp_path, item)
-        model, condition = load_model("baseline:pixels"), Condition.from_protocol(Protocol())
-        prompts = load_prompts("default", tmp_path)
-        (ask,) = plan(benchmark, [model], condition, prompts, {"media/1.mp4": "x"}, seed=0)
+        condition = Condition.of(Protocol(), "protocol", {})
+        prompts = {condition: load_prompts("default", tmp_path)}
+        model = load_model("baseline:pixels")
+        (ask,) = plan(benchmark, [model], prompts, {"media/1.mp4": "x"}, seed=0)
         assert "SECRET" not in repr(ask.request([]))
 
 
@@ -83,23 +84,23 @@ class TestResume:
 
     def test_only_an_edited_question_is_asked_again(self, tmp_path: Path) -> None:
         benchmark = blind_benchmark(tmp_path / "b", *ITEMS)
-        assert run_benchmark(benchmark, BLIND, tmp_path / "run").asked == 16
+        assert run_benchmark(benchmark, BLIND, tmp_path / "run").counts.asked == 16
         edited = blind_benchmark(tmp_path / "b", *ITEMS[:-1], make_item(7, question="New?"))
-        assert run_benchmark(edited, [], tmp_path / "run").asked == 2
+        assert run_benchmark(edited, [], tmp_path / "run").counts.asked == 2
 
     def test_renamed_items_cost_nothing(self, tmp_path: Path) -> None:
         benchmark = blind_benchmark(tmp_path / "b", *ITEMS)
-        run_benchmark(benchmark, ["baseline:longest-option"], tmp_path / "run")
+        run_benchmark(benchmark, ["baseline:longest"], tmp_path / "run")
         renamed = [
             make_item(n + 50, question=f"Question {n}?", media=ITEMS[0].media) for n in range(8)
         ]
         again = blind_benchmark(tmp_path / "b", *renamed)
-        assert run_benchmark(again, [], tmp_path / "run").asked == 0
+        assert run_benchmark(again, [], tmp_path / "run").counts.asked == 0
 
     def test_a_new_model_joins_the_others(self, tmp_path: Path) -> None:
         benchmark = blind_benchmark(tmp_path / "b", *ITEMS)
         run_benchmark(benchmark, BLIND[:1], tmp_path / "run")
-        assert run_benchmark(benchmark, BLIND[1:], tmp_path / "run").asked == 8
+        assert run_benchmark(benchmark, BLIND[1:], tmp_path / "run").counts.asked == 8
         assert {row["model"] for row in predictions(tmp_path / "run")} == set(BLIND)
 
     def test_kill_9_and_go_on(self, small_demo: Path, tmp_path: Path) -> None:
@@ -109,7 +110,7 @@ class TestResume:
             "--model",
             "baseline:random",
             "--model",
-            "baseline:longest-option",
+            "baseline:longest",
             "--model",
             "baseline:pixels",
         ]
@@ -197,7 +198,7 @@ class TestFailures:
         first = run_benchmark(Benchmark.load(root), ["baseline:pixels"], tmp_path / "run")
         video.write_bytes(whole)
         second = run_benchmark(Benchmark.load(root), [], tmp_path / "run")
-        assert second.asked == len(first.failures) > 0
+        assert second.counts.asked == len(first.failures) > 0
         assert second.failures == []
 
     def test_two_runs_on_one_folder(self, tmp_path: Path) -> None:
@@ -215,7 +216,7 @@ class TestFailures:
         assert [failure["status"] for failure in state.failures] == ["refused", "refused"]
 
     @pytest.mark.parametrize(("models", "words"), [
-        ([], "name at least one"), (["gpt"], "backend:name"), (["baseline:best"], "longest-option"),
+        ([], "name at least one"), (["gpt"], "backend:name"), (["baseline:best"], "longest"),
     ])  # fmt: skip
     def test_no_such_model(self, models: list[str], words: str, tmp_path: Path) -> None:
         with pytest.raises(ReelbenchError, match=words):
@@ -227,13 +228,13 @@ class TestOrders:
         options = ("tiny", "a much longer option", "small", "mini")
         items = [make_item(n, options=options, question=f"Question {n}?") for n in range(6)]
         benchmark = blind_benchmark(tmp_path / "b", *items, orders=4)
-        run_benchmark(benchmark, ["baseline:longest-option"], tmp_path / "run")
+        run_benchmark(benchmark, ["baseline:longest"], tmp_path / "run")
         rows = predictions(tmp_path / "run")
         assert len(rows) == 24
         assert {tuple(row["parsed"]) for row in rows} == {("B",)}
         assert len({row["response"] for row in rows}) > 1
         assert all("permutation" not in row for row in rows if row["order"] == 0)
-        run_benchmark(benchmark, ["baseline:longest-option"], tmp_path / "again")
+        run_benchmark(benchmark, ["baseline:longest"], tmp_path / "again")
         assert predictions(tmp_path / "again") == rows
 
     def test_majority(self) -> None:
@@ -277,13 +278,13 @@ class TestAskedOnce:
     def test_the_same_question_about_the_same_video(self, tmp_path: Path) -> None:
         twins = [make_item(n, question="Why?", media=ITEMS[0].media) for n in range(3)]
         benchmark = blind_benchmark(tmp_path / "b", *twins)
-        state = run_benchmark(benchmark, ["baseline:longest-option"], tmp_path / "run")
-        assert (state.asked, state.repeated, state.done) == (1, 2, 3)
+        state = run_benchmark(benchmark, ["baseline:longest"], tmp_path / "run")
+        assert (state.counts.asked, state.counts.repeated, state.done) == (1, 2, 3)
 
     def test_a_draw_is_made_for_every_item(self, tmp_path: Path) -> None:
         twins = [make_item(n, question="Why?") for n in range(40)]
         benchmark = blind_benchmark(tmp_path / "b", *twins)
-        assert run_benchmark(benchmark, ["baseline:random"], tmp_path / "run").asked == 40
+        assert run_benchmark(benchmark, ["baseline:random"], tmp_path / "run").counts.asked == 40
         assert len({row["response"] for row in predictions(tmp_path / "run")}) == 4
 
 
@@ -295,7 +296,7 @@ class TestRunRecord:
             (tmp_path / "run" / "run.json").write_text(damage)
             with pytest.raises(ReelbenchError, match="naming its models with --model"):
                 run_benchmark(benchmark, [], tmp_path / "run")
-            assert run_benchmark(benchmark, BLIND, tmp_path / "run").asked == 0
+            assert run_benchmark(benchmark, BLIND, tmp_path / "run").counts.asked == 0
 
     def test_a_wrong_model_leaves_no_folder(self, tmp_path: Path) -> None:
         benchmark = blind_benchmark(tmp_path / "b", *ITEMS)
@@ -309,7 +310,7 @@ class TestRunRecord:
         async def notebook() -> int:
             return run_benchmark(
                 blind_benchmark(tmp_path / "b", *ITEMS), BLIND, str(tmp_path / "run")
-            ).asked
+            ).counts.asked
 
         assert asyncio.run(notebook()) == 16
 

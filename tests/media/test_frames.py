@@ -83,7 +83,7 @@ class TestWishes:
     @pytest.mark.parametrize(("wish", "words"), [
         (Wish("uniform:4", start=50.0), r"lasts 4\.00 s: nothing from 50\.0 to its end"),
         (Wish("uniform:4", start=3.0, end=2.0), r"nothing from 3\.0 to 2\.0 s"),
-        (Wish("uniform:4,evidence=only"), "leaves no frame"),
+        (Wish("uniform:4,evidence=only"), "leaves nothing"),
     ])  # fmt: skip
     def test_nothing_to_see(self, wish: Wish, words: str, video: Path, store: FrameStore) -> None:
         with pytest.raises(MediaError, match=words):

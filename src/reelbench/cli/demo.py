@@ -8,7 +8,7 @@ from reelbench.cli.lint import put_report
 from reelbench.cli.run import tell_failures
 from reelbench.cli.say import command, put_scores, tell
 
-BASELINES = ("baseline:random", "baseline:longest-option", "baseline:pixels")
+BASELINES = ("baseline:random", "baseline:longest", "baseline:pixels")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

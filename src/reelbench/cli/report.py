@@ -16,7 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Write the page and print where it is."""
-    from reelbench.evaluate.run import benchmark_of, is_finished, read_run
+    from reelbench.evaluate.folder import benchmark_of, is_finished, read_run
     from reelbench.report.report import report_run
 
     benchmark = benchmark_of(options.run, read_run(options.run), options.benchmark)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reelbench.cli.say import command, counted, put_scores, tell
+from reelbench.cli.say import command, counted, put, put_scores, put_table, tell
 
 if TYPE_CHECKING:
+    from reelbench.benchmark import Benchmark
     from reelbench.evaluate.status import RunState
     from reelbench.items import Problem
 
@@ -18,7 +19,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "examples:\n"
         "  reelbench run my-benchmark --model baseline:pixels --out my-run\n"
-        "  reelbench run my-benchmark --model openai:gpt-4o --out my-run\n"
+        "  reelbench run my-benchmark --model openai:gpt-4o --out my-run --dry-run\n"
+        "  reelbench run my-benchmark --model gpt.yaml --budget 5usd --out my-run\n"
+        '  reelbench run my-benchmark --condition "blind modalities=T" --out my-run\n'
         "  reelbench run my-benchmark --out my-run     # goes on with what is not yet answered"
     )
     parser.add_argument("benchmark", type=Path, help="the benchmark's folder")
@@ -26,10 +29,35 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--model",
         action="append",
         default=[],
-        help="backend:name or a card, as often as you like: baseline:random, "
-        "baseline:longest-option, baseline:pixels, openai:NAME, my-model.yaml",
+        help="backend:name or a card, as often as you like: baseline:random, openai:gpt-4o, "
+        "anthropic:NAME, google:NAME, hf:PATH, inspect:NAME, my-model.yaml",
     )
     parser.add_argument("--out", type=Path, required=True, help="the run's folder")
+    parser.add_argument(
+        "--condition",
+        action="append",
+        default=[],
+        metavar="NAME [FIELD=VALUE ...]",
+        help="another way of asking, as often as you like: one that the benchmark names, or a name "
+        'and what it changes in the protocol; a field said twice spans a grid: "few '
+        'sampling=uniform:4 sampling=uniform:8"; "protocol" is the benchmark\'s own',
+    )
+    parser.add_argument("--conditions", type=Path, metavar="FILE", help="the same, in YAML")
+    parser.add_argument(
+        "--judge",
+        action="append",
+        default=[],
+        help="a model that reads what the parser cannot, and grades open replies; a second one is "
+        "compared with it",
+    )
+    parser.add_argument(
+        "--budget",
+        metavar="AMOUNT",
+        help="the most that all of the run may take, in dollars or tokens: 5usd, 2000000tokens",
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="say what would be asked and cost, and ask nothing"
+    )
     parser.add_argument(
         "--seed",
         type=int,
@@ -39,35 +67,101 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Run, score and report."""
+    from reelbench.asking.spend import parse_budget
     from reelbench.benchmark import Benchmark
     from reelbench.evaluate.run import run_benchmark
     from reelbench.report.report import report_run
     from reelbench.score.score import score_run
 
+    budget = None if options.budget is None else parse_budget(options.budget)
     benchmark = Benchmark.load(options.benchmark)
     _warn(benchmark.warnings)
+    if options.dry_run:
+        return _forecast(benchmark, options)
     try:
-        state = run_benchmark(benchmark, options.model, options.out, options.seed)
+        state = run_benchmark(
+            benchmark,
+            options.model,
+            options.out,
+            options.seed,
+            conditions=options.condition,
+            condition_file=options.conditions,
+            judges=options.judge,
+            budget=budget,
+        )
     except KeyboardInterrupt:
         again = command("run", options.benchmark, "--out", options.out)
         tell(f"\nStopped. Nothing is lost: `{again}` goes on from here.")
         return 130
     put_scores(score_run(benchmark, options.out))
     tell(_asked(state))
+    tell_spent(state)
     tell_failures(state, options.out)
     report_run(benchmark, options.out)
     tell(f"Open {options.out / 'report.html'} in a browser.")
     return 1 if state.failures else 0
 
 
+def _forecast(benchmark: "Benchmark", options: argparse.Namespace) -> int:
+    from reelbench.evaluate.forecast import forecast, total_usd
+    from reelbench.evaluate.prepare import Wanted
+
+    wanted = Wanted(
+        options.model, options.condition, options.conditions, options.judge, options.seed
+    )
+    rows = forecast(benchmark, wanted, options.out)
+    table = [
+        (
+            row.card.name,
+            row.condition,
+            f"{row.requests:,}",
+            f"{row.known:,}",
+            f"{row.input_tokens:,}",
+            f"{row.output_tokens:,}",
+            "no price" if row.usd is None else f"${row.usd:,.4f}",
+        )
+        for row in rows
+    ]
+    headings = ("model", "condition", "to ask", "answered", "tokens in", "tokens out", "cost")
+    put_table(headings, table)
+    total = total_usd(rows)
+    if total is not None:
+        put(f"in all: ${total:,.4f}")
+    broken = sum(row.broken for row in rows)
+    if broken:
+        tell(f"{counted(broken, 'question')} cannot be asked: their media cannot be shown.")
+    tell(
+        "Tokens are estimated; a reply is taken to be short unless a card says reply_tokens. "
+        "Nothing was asked."
+    )
+    return 0
+
+
 def _asked(state: "RunState") -> str:
     """Say where the answers came from."""
-    words = [f"{state.asked:,} asked now"]
-    if state.known:
-        words.append(f"{state.known:,} answered before")
-    if state.repeated:
-        words.append(f"{state.repeated:,} the same as another, word for word")
-    return f"{counted(state.total, 'question')}: {', '.join(words)}."
+    counts = state.counts
+    words = [f"{counts.asked:,} asked now"]
+    if counts.known:
+        words.append(f"{counts.known:,} answered before")
+    if counts.repeated:
+        words.append(f"{counts.repeated:,} the same as another, word for word")
+    judged = f" {counted(state.judged, 'reply').replace('replys', 'replies')} judged."
+    return (
+        f"{counted(state.total, 'question')}: {', '.join(words)}.{judged if state.judged else ''}"
+    )
+
+
+def tell_spent(state: "RunState") -> None:
+    """Say what each model has taken in all, where it took anything."""
+    for name, spent in sorted(state.ledger.spent.items()):
+        if not spent.input_tokens and not spent.output_tokens:
+            continue
+        cost = "" if spent.usd is None else f", ${spent.usd:,.4f}"
+        about = "about " if spent.estimated else ""
+        tell(
+            f"{name}: {counted(spent.requests, 'request')}, {about}{spent.input_tokens:,} tokens "
+            f"in and {spent.output_tokens:,} out{cost}."
+        )
 
 
 def tell_failures(state: "RunState", out: Path) -> None:

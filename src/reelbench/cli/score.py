@@ -27,15 +27,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> int:
     """Score predictions and print the table."""
     from reelbench.benchmark import Benchmark
-    from reelbench.evaluate.run import benchmark_of, is_finished, read_run
+    from reelbench.evaluate.folder import benchmark_of, is_finished, read_run
     from reelbench.files import pretty_json, write_atomically
-    from reelbench.score.score import score_predictions
+    from reelbench.score.score import score_folder, score_predictions
 
     predictions, out, seed = options.predictions, options.out, options.seed
     if options.run and predictions is None:
         run = read_run(options.run)
         benchmark = benchmark_of(options.run, run, options.benchmark)
-        predictions = options.run / "predictions.jsonl"
         if not is_finished(options.run):
             tell(
                 f"{options.run} has not finished: run it again to bring its predictions up to date."
@@ -47,7 +46,10 @@ def main(options: argparse.Namespace) -> int:
         benchmark = Benchmark.load(options.benchmark)
     else:
         raise ReelbenchError("Name either a run's folder, or both --benchmark and --predictions.")
-    scores = score_predictions(benchmark, predictions, seed or 0)
+    if predictions is None:
+        scores = score_folder(benchmark, options.run, seed or 0)
+    else:
+        scores = score_predictions(benchmark, predictions, seed or 0)
     if options.json:
         put(pretty_json(scores).rstrip("\n"))
     else:

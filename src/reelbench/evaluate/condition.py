@@ -1,52 +1,151 @@
-"""A condition is one way of asking."""
+"""A condition is one way of asking: the benchmark's protocol, or what a grid changes in it."""
 
-from dataclasses import asdict, dataclass
+import itertools
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any
 
-from reelbench.items import Item
-from reelbench.manifest import Protocol
+import yaml
+
+from reelbench.errors import ReelbenchError
+from reelbench.items import NOTHING, Item, freeze
+from reelbench.manifest import Manifest, Protocol, changed_protocol, choices
 from reelbench.media.pictures import check_size, media_type_of
 from reelbench.media.sample import Sampling, parse_sampling
+from reelbench.media.sounds import check_sound_encoding
 from reelbench.seeds import rng_for
+
+PROTOCOL = "protocol"  # the condition that a benchmark asks for
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Which frames are shown, in which words it is asked, and in how many option orders."""
+    """A protocol with a name, and what of it differs from the benchmark's own."""
 
     name: str
-    sampling: Sampling
-    prompt: str = "default"
-    orders: int = 1
-    timestamps: bool = False
-    frame_size: str = ""
-    frame_encoding: str = "jpeg:90"
-    accept_damage: bool = False
+    protocol: Protocol
+    changes: Mapping[str, Any] = NOTHING
 
     @classmethod
-    def from_protocol(cls, protocol: Protocol) -> "Condition":
-        """The condition that a benchmark asks for."""
-        check_size(protocol.frame_size)
-        media_type_of(protocol.frame_encoding)
-        return cls(
-            name="protocol",
-            sampling=parse_sampling(protocol.sampling),
-            prompt=protocol.prompt,
-            orders=protocol.orders,
-            timestamps=protocol.timestamps,
-            frame_size=protocol.frame_size,
-            frame_encoding=protocol.frame_encoding,
-            accept_damage=protocol.accept_damage,
-        )
+    def of(cls, protocol: Protocol, name: str, changes: Mapping[str, Any]) -> "Condition":
+        """Change a protocol; raise a sentence for what cannot be asked."""
+        changed = changed_protocol(protocol, name, changes)
+        parse_sampling(changed.sampling)
+        check_size(changed.frame_size)
+        media_type_of(changed.frame_encoding)
+        check_sound_encoding(changed.sound_encoding)
+        return cls(name, changed, freeze(dict(changes)))
+
+    @property
+    def sampling(self) -> Sampling:
+        """Which moments are shown."""
+        return parse_sampling(self.protocol.sampling)
 
     def to_record(self) -> dict[str, Any]:
         """Return the condition as plain data."""
-        return asdict(self) | {"sampling": self.sampling.text}
+        names = [field.name for field in fields(Protocol) if field.name not in ("metrics", "extra")]
+        said = {name: getattr(self.protocol, name) for name in names}
+        return {"name": self.name, "changes": self.changes, **said}
 
 
-def option_order(item: Item, number: int, seed: int) -> tuple[int, ...]:
-    """Return the places of the options in the order they are asked: number 0 as written."""
-    places = list(range(len(item.options)))
-    if number:
+def conditions_for(
+    manifest: Manifest, file: Path | None, wanted: Sequence[str], earlier: Sequence[Any] = ()
+) -> list[Condition]:
+    """Return the conditions of an earlier run, those of a file and those named, each once.
+
+    ``earlier`` are records of conditions. One that is named anew is what it is named to be.
+    """
+    grids: dict[str, Mapping[str, Any]] = {
+        record["name"]: record.get("changes", NOTHING) for record in earlier
+    }
+    for name, changes in [*_of_file(file), *(_of_words(words, manifest) for words in wanted)]:
+        grids |= dict(_spanned(name, changes))
+    if not grids:
+        grids = {PROTOCOL: NOTHING}
+    if grids.get(PROTOCOL):
+        raise ReelbenchError(f"{PROTOCOL} is what the benchmark itself says: choose another name.")
+    return [Condition.of(manifest.protocol, name, changes) for name, changes in grids.items()]
+
+
+def _of_file(file: Path | None) -> list[tuple[str, Mapping[str, Any]]]:
+    if file is None:
+        return []
+    try:
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise ReelbenchError(f"{file} cannot be read: {error}.") from error
+    if not isinstance(content, dict) or not content:
+        content = {None: None}
+    for name, changes in content.items():
+        if not isinstance(name, str) or not isinstance(changes, dict | None):
+            raise ReelbenchError(
+                f"{file} holds no conditions: write one a line, its name and what it changes, such "
+                "as `blind: {modalities: T}`."
+            )
+    return [(name, changes or {}) for name, changes in content.items()]
+
+
+def _of_words(words: str, manifest: Manifest) -> tuple[str, Mapping[str, Any]]:
+    """Read ``NAME field=value ...``; a field that is said twice has both values."""
+    try:
+        name, *pairs = shlex.split(words)
+        said: dict[str, list[Any]] = {}
+        for pair in pairs:
+            field, equals, value = pair.partition("=")
+            if not equals:
+                raise ValueError(f"{pair!r} has no =")
+            said.setdefault(field, []).append(yaml.safe_load(value))
+    except (ValueError, yaml.YAMLError) as error:
+        raise ReelbenchError(
+            f"The condition {words!r} cannot be read ({error}): write a name and what it changes, "
+            'such as "few sampling=uniform:8".'
+        ) from error
+    if not said and name != PROTOCOL:
+        if name not in manifest.conditions:
+            known = ", ".join([PROTOCOL, *manifest.conditions])
+            raise ReelbenchError(
+                f"{manifest.name} has no condition {name!r}; it has {known}. To make one, write "
+                'what it changes: "few sampling=uniform:8".'
+            )
+        return name, manifest.conditions[name]
+    return name, {field: values if len(values) > 1 else values[0] for field, values in said.items()}
+
+
+def _spanned(name: str, changes: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the cells of a grid: each value of each field that has several, with each other."""
+    values = {field: choices(field, value) for field, value in changes.items()}
+    several = [field for field, each in values.items() if len(each) > 1]
+    for cell in itertools.product(*values.values()):
+        chosen = dict(zip(values, cell, strict=True))
+        told = ",".join(f"{field}={_spelled(chosen[field])}" for field in several)
+        yield (f"{name}/{told}" if told else name), chosen
+
+
+def _spelled(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def option_orders(item: Item, protocol: Protocol, seed: int) -> list[tuple[int, ...]]:
+    """Return the orders in which an item's options are asked, the first as they are written.
+
+    An option that says that none of the others is right stays last, or its words would be wrong.
+    """
+    count = len(item.options)
+    fixed = {_bare(text) for text in protocol.fixed_last}
+    free = count - 1 if count and _bare(item.options[-1]) in fixed else count
+    last = tuple(range(free, count))
+    if protocol.orders == "circular":
+        turns = [tuple((place + turn) % free for place in range(free)) for turn in range(free)]
+        return [(*places, *last) for places in turns] or [last]
+    orders = [tuple(range(count))]
+    for number in range(1, int(protocol.orders)):
+        places = list(range(free))
         rng_for(seed, "option order", item.id, number).shuffle(places)
-    return tuple(places)
+        orders.append((*places, *last))
+    return orders
+
+
+def _bare(text: str) -> str:
+    return text.strip().rstrip(".").casefold()

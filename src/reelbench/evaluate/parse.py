@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from reelbench.evaluate.reply import MARKS, plain, undressed, without_reasoning
+from reelbench.asking.reply import MARKS, plain, undressed, without_reasoning
 from reelbench.items import LETTERS, Kind
 
 Failure = Literal[

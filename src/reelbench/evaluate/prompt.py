@@ -1,10 +1,9 @@
 """Prompts are Markdown files with named slots, one file per kind of question."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from reelbench.errors import ReelbenchError
@@ -29,14 +28,33 @@ class PromptSet:
 
     def render(self, item: Item, order: tuple[int, ...]) -> str:
         """Fill in an item, its options in the given order."""
-        options = [f"{LETTERS[i]}. {item.options[place]}" for i, place in enumerate(order)]
-        slots = {"question": item.question, "options": "\n".join(options)}
-        return _SLOT.sub(lambda slot: slots[slot[1]], self.texts[item.kind]).strip()
+        options = lettered([item.options[place] for place in order])
+        slots = {"question": item.question, "options": options}
+        return fill(self.texts[item.kind], slots)
+
+
+def fill(text: str, slots: Mapping[str, str]) -> str:
+    """Put texts into the slots of a prompt; what they hold is not read for slots again."""
+    return _SLOT.sub(lambda slot: slots[slot[1]], text).strip()
+
+
+def slots_of(text: str) -> set[str]:
+    """Return the names of the slots of a prompt."""
+    return set(_SLOT.findall(text))
+
+
+def lettered(options: Sequence[str]) -> str:
+    """Write options one a line, each behind its letter."""
+    return "\n".join(
+        f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False)
+    )
 
 
 def load_prompts(name: str, root: Path, kinds: Collection[Kind] = KINDS) -> PromptSet:
     """Load a variant of ours by name, or a benchmark's own by the path of its folder."""
-    folder = _ours() / name if name in _names() else _own_folder(name, root)
+    ours = files(__package__) / "prompts"
+    names = sorted(variant.name for variant in ours.iterdir())
+    folder = ours / name if name in names else inner_folder(name, root, "prompt", names)
     texts: dict[Kind, str] = {}
     problems: list[str] = []
     for kind in sorted(kinds):
@@ -55,7 +73,7 @@ def load_prompts(name: str, root: Path, kinds: Collection[Kind] = KINDS) -> Prom
 
 
 def _problems(kind: Kind, text: str) -> Iterator[str]:
-    slots = set(_SLOT.findall(text))
+    slots = slots_of(text)
     needed = {"question"} if kind == "open" else {"question", "options"}
     for slot in sorted(needed - slots):
         yield f"{kind}.md lacks the slot {{{{{slot}}}}}"
@@ -63,20 +81,13 @@ def _problems(kind: Kind, text: str) -> Iterator[str]:
         yield f"{kind}.md has the slot {{{{{slot}}}}}"
 
 
-def _ours() -> Traversable:
-    return files(__package__) / "prompts"
-
-
-def _names() -> list[str]:
-    return sorted(variant.name for variant in _ours().iterdir())
-
-
-def _own_folder(name: str, root: Path) -> Path:
+def inner_folder(name: str, root: Path, thing: str, names: Sequence[str]) -> Path:
+    """Return a folder of a benchmark's own, which may not lie outside of it."""
     folder = root / name
     inside = not path_escapes(name) and folder.resolve().is_relative_to(root.resolve())
     if not inside or not folder.is_dir():
         raise ReelbenchError(
-            f"There is no prompt {name!r}: name one of ours ({', '.join(_names())}) or a folder "
-            f"inside the benchmark with {', '.join(f'{kind}.md' for kind in KINDS)}."
+            f"There is no {thing} {name!r}: name one of ours ({', '.join(names)}) or a folder "
+            "inside the benchmark."
         )
     return folder

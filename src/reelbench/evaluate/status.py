@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from reelbench.asking.asker import Counts
+from reelbench.asking.spend import Ledger
 from reelbench.files import pretty_json, write_atomically
 
 _EVERY = 1.0  # seconds between two writes
@@ -16,9 +18,10 @@ class RunState:
 
     total: int
     done: int = 0  # have an answer
-    asked: int = 0  # by this call
-    known: int = 0  # were answered before it
-    repeated: int = 0  # were answered by it for another item, word for word the same
+    judged: int = 0  # replies, by this call
+    counts: Counts = field(default_factory=Counts)
+    ledger: Ledger = field(default_factory=Ledger)
+    over_budget: set[str] = field(default_factory=set)  # keys of what was not asked for that
     failures: list[dict[str, Any]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)  # about media of which a part was shown
 
@@ -49,9 +52,16 @@ class StatusFile:
             "state": word,
             "total": state.total,
             "done": state.done,
-            "asked_now": state.asked,
+            "asked_now": state.counts.asked,
+            "spent": {
+                name: spent.to_record() for name, spent in sorted(state.ledger.spent.items())
+            },
             # In an order that does not depend on who answered first.
-            "failures": sorted(state.failures, key=lambda f: (f["id"], f["model"], f["order"])),
+            "failures": sorted(state.failures, key=_place),
             "warnings": sorted(state.warnings),
         }
         write_atomically(self._path, pretty_json(content))
+
+
+def _place(failure: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(failure[name] for name in ("id", "model", "condition", "order", "round"))

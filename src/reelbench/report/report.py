@@ -13,7 +13,7 @@ from markupsafe import escape
 
 from reelbench import __version__
 from reelbench.benchmark import Benchmark
-from reelbench.evaluate.run import read_run
+from reelbench.evaluate.folder import read_run
 from reelbench.files import canonical_json, write_atomically
 from reelbench.items import Item, Span
 from reelbench.media.errors import MediaError
@@ -21,7 +21,7 @@ from reelbench.media.frames import Wish, frames_of
 from reelbench.media.safely import probe_safely
 from reelbench.progress import track
 from reelbench.score.predictions import Outcome, read_predictions
-from reelbench.score.score import score_predictions, unanswered_in_words
+from reelbench.score.score import score_folder, unanswered_in_words
 
 # Okabe and Ito's colours, which the colour-blind tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
@@ -34,7 +34,7 @@ def report_run(benchmark: Benchmark, out: Path, page: Path | None = None) -> Pat
     run = read_run(out)
     predictions = out / "predictions.jsonl"
     page = page or out / "report.html"
-    scores = score_predictions(benchmark, predictions, run["seed"])
+    scores = score_folder(benchmark, out, run["seed"])
     write_atomically(page, _page(benchmark, run, scores, predictions))
     return page
 
@@ -83,26 +83,40 @@ def _tags(scores: Mapping[str, Any]) -> list[str]:
 
 def _provenance(run: Mapping[str, Any], scores: Mapping[str, Any]) -> dict[str, str]:
     benchmark, versions = run["benchmark"], run["versions"]
-    condition = run["conditions"][0]
+    conditions = {
+        f"Condition {condition['name']}": _condition_in_words(condition)
+        for condition in run["conditions"]
+    }
+    judges = "; ".join(judge["name"] for judge in run.get("judges", ()))
     return {
         "Benchmark": f"{benchmark['name']} {benchmark['version']}, sha256 {benchmark['digest']}",
         "Media": f"sha256 {benchmark['media_digest']}",
         "Models": "; ".join(
             f"{model['name']} {json.dumps(model['parameters'])}" for model in run["models"]
         ),
-        "Frames": _frames_in_words(condition),
-        "Prompt": f"{condition['prompt']}, sha256 {condition['prompt_digest']}",
-        "Option orders": f"{condition['orders']} (ties: {scores['ties']})",
+        **conditions,
+        **({"Judges": judges} if judges else {}),
+        "Majority": f"over option orders and rounds; {scores['ties']}",
         "Seed": str(run["seed"]),
         "Versions": ", ".join(f"{name} {version}" for name, version in versions.items()),
     }
 
 
-def _frames_in_words(condition: Mapping[str, Any]) -> str:
-    words = [condition["sampling"], condition.get("frame_size"), condition.get("frame_encoding")]
-    words.append("with timestamps" if condition["timestamps"] else "")
-    words.append("also of damaged media" if condition.get("accept_damage") else "")
-    return ", ".join(filter(None, words))
+def _condition_in_words(condition: Mapping[str, Any]) -> str:
+    """All that is asked and how, in the words of the protocol."""
+    shown = [condition["sampling"], condition["frame_size"], condition["frame_encoding"]]
+    words = [condition["modalities"]]
+    words += filter(None, shown) if "V" in condition["modalities"] else []
+    words += [condition["sound_encoding"]] if "A" in condition["modalities"] else []
+    flags = {
+        "timestamps": "timestamps",
+        "subtitles": "subtitles",
+        "accept_damage": "also of damaged media",
+    }
+    words += [text for name, text in flags.items() if condition[name]]
+    words.append(f"option orders {condition['orders']}")
+    words += [f"{condition['rounds']} rounds"] if condition["rounds"] > 1 else []
+    return f"{', '.join(words)}; prompt {condition['prompt']}, sha256 {condition['prompt_digest']}"
 
 
 def _data(
@@ -111,8 +125,9 @@ def _data(
     outcomes = read_predictions(predictions, benchmark)
     ranked = [(row["model"], row["condition"]) for row in scores["results"]]
     asked = ranked or list(outcomes)  # where nothing is scored, nothing is ranked
+    several = len({condition for _, condition in asked}) > 1
     return {
-        "models": [model for model, _ in asked],
+        "models": [f"{model}, {condition}" if several else model for model, condition in asked],
         "tag": tag,
         "categories": list(scores["chance"]["by"].get(tag, ())),
         "items": [
@@ -195,6 +210,7 @@ def _moments(duration: float, evidence: Sequence[Span], most: int) -> list[float
 def _figure(scores: Mapping[str, Any], tag: str) -> dict[str, Any]:
     """Accuracy by category as points with intervals, one colour a model, and chance as dashes."""
     rows = [row for row in scores["results"] if tag in row["by"]]
+    several = len({row["condition"] for row in rows}) > 1
     chance = [100 * share for share in scores["chance"]["by"].get(tag, {}).values()]
     dashes = [
         {
@@ -218,17 +234,18 @@ def _figure(scores: Mapping[str, Any], tag: str) -> dict[str, Any]:
         "xaxis": {"type": "category"},
     }
     return {
-        "data": [_points(row, tag, number) for number, row in enumerate(rows)],
+        "data": [_points(row, tag, number, several) for number, row in enumerate(rows)],
         "layout": layout,
     }
 
 
-def _points(row: Mapping[str, Any], tag: str, number: int) -> dict[str, Any]:
+def _points(row: Mapping[str, Any], tag: str, number: int, several: bool) -> dict[str, Any]:
     cells, colour = row["by"][tag].values(), COLOURS[number % len(COLOURS)]
+    name = f"{row['model']}, {row['condition']}" if several else row["model"]
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": row["model"],
+        "name": name,
         "x": _as_text(row["by"][tag]),
         "y": [100 * cell["accuracy"] for cell in cells],
         "marker": {"color": colour, "size": 11},
@@ -241,7 +258,7 @@ def _points(row: Mapping[str, Any], tag: str, number: int) -> dict[str, Any]:
             "thickness": 2,
             "width": 0,
         },
-        "hovertemplate": "%{x}: %{y:.1f}%<extra>" + str(escape(row["model"])) + "</extra>",
+        "hovertemplate": "%{x}: %{y:.1f}%<extra>" + str(escape(name)) + "</extra>",
         "offsetgroup": str(number),
     }
 

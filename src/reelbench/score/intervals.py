@@ -29,7 +29,7 @@ class Cell:
     """One share to be sure about: for each of its items, the video's number and the verdict."""
 
     videos: Sequence[int]
-    right: Sequence[bool]
+    right: Sequence[float]  # 0 or 1, or a share of the best that there is
 
 
 def intervals(cells: Sequence[Cell], videos: int, seed: int) -> list[Interval]:
@@ -44,7 +44,7 @@ def intervals(cells: Sequence[Cell], videos: int, seed: int) -> list[Interval]:
 
 
 def _per_video(
-    numbers: Sequence[int], right: Sequence[bool] | None, videos: int
+    numbers: Sequence[int], right: Sequence[float] | None, videos: int
 ) -> NDArray[np.float64]:
     weights = None if right is None else np.asarray(right, np.float64)
     return np.bincount(numbers, weights, minlength=videos).astype(np.float64)

@@ -15,44 +15,46 @@ from reelbench.items import Item, Problem, shown
 from reelbench.models.base import STATUSES
 
 Asked = tuple[str, str]  # model and condition
+Turns = dict[tuple[int, int], dict[str, Any]]  # rows, by option order and round
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one item under one model and condition, over all option orders."""
+    """What became of one item under one model and condition, over all orders and rounds."""
 
     answer: Answer | None
-    statuses: tuple[str, ...]  # one per order
-    replies: tuple[str, ...]  # what was said in each order, or why nothing was
-    unread: int  # orders whose reply holds no answer that we can read
+    statuses: tuple[str, ...]  # one per order and round
+    replies: tuple[str, ...]  # what was said in each, or why nothing was
+    unread: int  # replies that hold no answer that we can read
+    by_judge: int  # replies that a judge has read for us
 
 
 def read_predictions(path: Path, benchmark: Benchmark) -> dict[Asked, dict[str, Outcome]]:
     """Return the outcome of each item, for each model and condition in the file.
 
     A row needs an ``id`` and either ``parsed`` (letters in the benchmark's order) or
-    ``response`` (a reply, which our parser reads). ``model``, ``condition``, ``order`` and
-    ``status`` may be left out by who has one of each.
+    ``response`` (a reply, which our parser reads). ``model``, ``condition``, ``order``, ``round``
+    and ``status`` may be left out by who has one of each.
     """
     items = {item.id: item for item in benchmark.items}
-    rows: dict[Asked, dict[str, dict[int, dict[str, Any]]]] = defaultdict(lambda: defaultdict(dict))
+    rows: dict[Asked, dict[str, Turns]] = defaultdict(lambda: defaultdict(dict))
     problems: list[Problem] = []
     for number, row in _rows(path, problems):
         faults = list(_faults(row, items))
         if not faults:
             asked = (row.get("model", path.stem), row.get("condition", "protocol"))
-            orders = rows[asked][row["id"]]
-            if row.get("order", 0) in orders:
-                same = f"{shown(row['id'])} twice for {asked[0]}, order {row.get('order', 0)}"
+            turns, turn = rows[asked][row["id"]], (row.get("order", 0), row.get("round", 0))
+            if turn in turns:
+                same = f"{shown(row['id'])} twice for {asked[0]}, order {turn[0]}"
                 faults.append(Problem("DUPLICATE", "id", same, "one row each"))
-            orders[row.get("order", 0)] = row
+            turns[turn] = row
         problems += [replace(fault, file=str(path), line=number) for fault in faults]
     if not rows and not problems:
         problems = [Problem("NO_PREDICTIONS", "file", "nothing", "at least one line", str(path))]
     if problems:
         raise BenchmarkError(problems)
     return {
-        asked: {item_id: _outcome(items[item_id], orders) for item_id, orders in by_item.items()}
+        asked: {item_id: _outcome(items[item_id], turns) for item_id, turns in by_item.items()}
         for asked, by_item in sorted(rows.items())
     }
 
@@ -85,8 +87,9 @@ def _faults(row: Any, items: Mapping[str, Item]) -> Iterator[Problem]:
     for field in ("model", "condition"):
         if not isinstance(row.get(field, ""), str):
             yield Problem("BAD_FIELD", field, shown(row[field]), "text")
-    if type(row.get("order", 0)) is not int:
-        yield Problem("BAD_FIELD", "order", shown(row["order"]), "a whole number")
+    for field in ("order", "round"):
+        if type(row.get(field, 0)) is not int:
+            yield Problem("BAD_FIELD", field, shown(row[field]), "a whole number")
     if row.get("status", "ok") not in STATUSES:
         expected = "one of " + ", ".join(STATUSES)
         yield Problem("BAD_FIELD", "status", shown(row["status"]), expected)
@@ -119,8 +122,8 @@ def _answer_faults(row: Mapping[str, Any], item: Item) -> Iterator[Problem]:
         yield Problem("BAD_FIELD", "permutation", shown(order), expected)
 
 
-def _outcome(item: Item, orders: Mapping[int, Mapping[str, Any]]) -> Outcome:
-    rows = [orders[number] for number in sorted(orders)]
+def _outcome(item: Item, turns: Turns) -> Outcome:
+    rows = [turns[turn] for turn in sorted(turns)]
     answers = [_answer(item, row) for row in rows]
     ok = [row.get("status", "ok") == "ok" for row in rows]
     unread = sum(fine and answer is None for fine, answer in zip(ok, answers, strict=True))
@@ -129,6 +132,7 @@ def _outcome(item: Item, orders: Mapping[int, Mapping[str, Any]]) -> Outcome:
         statuses=tuple(row.get("status", "ok") for row in rows),
         replies=tuple(map(_reply, rows)),
         unread=0 if item.kind == "open" else unread,
+        by_judge=sum("judge" in row and bool(row.get("parsed")) for row in rows),
     )
 
 

@@ -7,20 +7,27 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.benchmark import Benchmark
-from reelbench.evaluate.run import read_run
+from reelbench.evaluate.folder import read_run
 from reelbench.evaluate.vote import TIE_RULE
 from reelbench.files import pretty_json, write_atomically
 from reelbench.items import Item
 from reelbench.score.intervals import METHOD, Cell, Interval, intervals
+from reelbench.score.judged import score_judgements
 from reelbench.score.predictions import Outcome, read_predictions
 
 POLICY = "an item without an answer counts as wrong"
 
 
 def score_predictions(
-    benchmark: Benchmark, predictions: Path | str, seed: int = 0
+    benchmark: Benchmark,
+    predictions: Path | str,
+    seed: int = 0,
+    judgements: Path | None = None,
 ) -> dict[str, Any]:
-    """Score a file of predictions; the result is the content of ``scores.json``."""
+    """Score a file of predictions; the result is the content of ``scores.json``.
+
+    ``judgements`` is the file of what judges gave the replies to open questions, if there is one.
+    """
     outcomes = read_predictions(Path(predictions), benchmark)
     closed = [item for item in benchmark.items if item.kind != "open"]
     everything = benchmark.items
@@ -48,14 +55,27 @@ def score_predictions(
             },
         },
         "results": rows,
+        **_judged(benchmark, judgements, seed),
     }
+
+
+def _judged(benchmark: Benchmark, judgements: Path | None, seed: int) -> dict[str, Any]:
+    if judgements is None or not judgements.exists():
+        return {"judged": [], "judges": []}
+    return score_judgements(judgements, benchmark, video_clusters(benchmark.items), seed)
 
 
 def score_run(benchmark: Benchmark, out: Path) -> dict[str, Any]:
     """Score a run, and write its ``scores.json``."""
-    scores = score_predictions(benchmark, out / "predictions.jsonl", read_run(out)["seed"])
+    scores = score_folder(benchmark, out, read_run(out)["seed"])
     write_atomically(out / "scores.json", pretty_json(scores))
     return scores
+
+
+def score_folder(benchmark: Benchmark, out: Path, seed: int) -> dict[str, Any]:
+    """Score what is in a run's folder."""
+    judgements = out / "judgements.jsonl"
+    return score_predictions(benchmark, out / "predictions.jsonl", seed, judgements)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +112,18 @@ class Result:
         """How the calls ended, and how many items were never asked, open ones among them."""
         asked = [self.outcomes[item.id] for item in self.everything if item.id in self.outcomes]
         statuses = Counter(status for outcome in asked for status in outcome.statuses)
+        unread, calls = sum(outcome.unread for outcome in asked), max(1, statuses.total())
+        failed = statuses["error"] + statuses["timeout"]
         return {
             "statuses": dict(sorted(statuses.items())),
-            "unread": sum(outcome.unread for outcome in asked),
+            "unread": unread,
+            "read_by_judge": sum(outcome.by_judge for outcome in asked),
             "missing": len(self.everything) - len(asked),
+            "rates": {
+                "parse_failure": _rounded(unread / max(1, statuses["ok"])),
+                "refused": _rounded(statuses["refused"] / calls),
+                "error": _rounded(failed / calls),
+            },
         }
 
 

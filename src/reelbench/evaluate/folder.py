@@ -1,0 +1,121 @@
+"""A run's folder: what is in its ``run.json``, and whether it and its benchmark still fit."""
+
+import json
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+import av
+
+from reelbench import __version__
+from reelbench.benchmark import ITEMS_FILE, Benchmark
+from reelbench.errors import ReelbenchError
+from reelbench.evaluate.prepare import Prepared, Wanted
+from reelbench.files import digest_of
+from reelbench.models.base import ChatModel
+
+
+def read_run(out: Path) -> dict[str, Any]:
+    """Read the ``run.json`` of a run folder."""
+    path = out / "run.json"
+    try:
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        # What we read of it again; anything else in it is for people.
+        _ = [model["name"] for model in record["models"] + record.get("judges", [])]
+        _ = record["conditions"][0]["name"], record["seed"]
+        _ = record["benchmark"]["name"], record["benchmark"]["path"], record["versions"]
+    except FileNotFoundError:
+        raise ReelbenchError(f"{out} is not a run folder: there is no run.json in it.") from None
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise ReelbenchError(
+            f"{path} is damaged ({error!r}): run again, naming its models with --model, to write "
+            "it anew; nothing that was answered is asked again."
+        ) from None
+    return record
+
+
+def is_finished(out: Path) -> bool:
+    """Whether the latest run in a folder came to its end."""
+    try:
+        return bool(
+            json.loads((out / "status.json").read_text(encoding="utf-8"))["state"] == "done"
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def benchmark_of(out: Path, record: dict[str, Any], moved_to: Path | None = None) -> Benchmark:
+    """Load the benchmark that a run was made with, and make sure that it is still the same."""
+    root = moved_to or Path(os.path.normpath(out / record["benchmark"]["path"]))
+    if not root.is_dir():
+        raise ReelbenchError(
+            f"The benchmark of {out} is no longer at {root}: name it by --benchmark."
+        )
+    benchmark = Benchmark.load(root)
+    if benchmark.digest != record["benchmark"]["digest"]:
+        raise ReelbenchError(
+            f"{root} has changed since {out} was made: run it again (what did not change is not "
+            "asked again), or name the benchmark it was made with by --benchmark."
+        )
+    return benchmark
+
+
+def earlier_run(benchmark: Benchmark, wanted: Wanted, out: Path) -> dict[str, Any]:
+    """Return the record of the run that is in a folder, if it can go on as wanted."""
+    if (out / ITEMS_FILE).exists():
+        raise ReelbenchError(
+            f"{out} is a benchmark: name a folder of its own for the run with --out."
+        )
+    if not (out / "run.json").exists():
+        return {}
+    try:
+        earlier = read_run(out)
+    except ReelbenchError:
+        if not wanted.models:
+            raise
+        return {}
+    if earlier["benchmark"]["name"] != benchmark.manifest.name:
+        raise ReelbenchError(
+            f"{out} holds a run of {earlier['benchmark']['name']}, not of "
+            f"{benchmark.manifest.name}: name another folder with --out."
+        )
+    if wanted.seed is not None and wanted.seed != earlier["seed"]:
+        raise ReelbenchError(
+            f"{out} holds a run with seed {earlier['seed']}: leave --seed out to go on with it, or "
+            "name another folder with --out."
+        )
+    return earlier
+
+
+def run_record(benchmark: Benchmark, prepared: Prepared, out: Path) -> dict[str, Any]:
+    """Return the content of ``run.json``: everything that decides the result."""
+    return {
+        "benchmark": {
+            "name": benchmark.manifest.name,
+            "version": benchmark.manifest.version,
+            "digest": benchmark.digest,
+            "media_digest": digest_of(prepared.digests),
+            # Seen from the run, so that both can be moved together.
+            "path": os.path.relpath(benchmark.root.resolve(), out.resolve()),
+        },
+        "models": [_model(source, model) for source, model in prepared.models.items()],
+        "judges": [_model(source, model) for source, model in prepared.judges.items()],
+        "conditions": [
+            condition.to_record() | {"prompt_digest": prompts.digest}
+            for condition, prompts in prepared.conditions.items()
+        ],
+        "seed": prepared.seed,
+        "versions": {
+            "reelbench": __version__,
+            "python": platform.python_version(),
+            "av": av.__version__,
+            "ffmpeg": ".".join(map(str, av.library_versions["libavcodec"])),
+        },
+    }
+
+
+def _model(source: str, model: ChatModel) -> dict[str, Any]:
+    card = model.card
+    senses = {"sees": card.sees, "hears": card.hears, "video": card.video, "frames": card.frames}
+    return {"name": card.name, "parameters": dict(model.parameters), **senses, "from": source}

@@ -1,0 +1,115 @@
+"""A rubric: how a judge is asked, in Markdown, and what it must reply, as a JSON schema.
+
+The numbers of a reply are its grade: every number that the schema bounds counts, with the weight
+that the schema's ``x-weight`` gives it, 1 if it says nothing.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from reelbench.errors import ReelbenchError
+from reelbench.evaluate.prompt import fill, inner_folder, slots_of
+from reelbench.files import digest_of
+
+_SLOTS = {"question", "options", "reference", "response", "caption"}
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """The text of a rubric and the shape of a reply to it."""
+
+    name: str
+    prompt: str
+    schema: Mapping[str, Any]
+
+    @property
+    def digest(self) -> str:
+        """The hash of all that it says."""
+        return digest_of([self.prompt, self.schema])
+
+    def render(self, slots: Mapping[str, str]) -> str:
+        """Fill in a question and its reply."""
+        return fill(self.prompt, slots)
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """The worst and the best grade that there can be."""
+        bounds = [(bound, weight) for _, bound, weight in _graded(self.schema)]
+        total = sum(weight for _, weight in bounds)
+        worst = sum(low * weight for (low, _), weight in bounds) / total
+        return worst, sum(high * weight for (_, high), weight in bounds) / total
+
+    def values(self, reply: Any) -> dict[str, float]:
+        """Return the numbers of a valid reply by where they stand, such as ``clarity.score``."""
+        found = {}
+        for path, _, _ in _graded(self.schema):
+            value = reply
+            for name in path:
+                value = value.get(name) if isinstance(value, dict) else None
+            if isinstance(value, int | float):
+                found[".".join(path)] = float(value)
+        return found
+
+    def grade(self, values: Mapping[str, float]) -> float:
+        """Return the weighted mean of a reply's numbers."""
+        weights = {".".join(path): weight for path, _, weight in _graded(self.schema)}
+        total = sum(weights[name] for name in values)
+        return sum(weights[name] * value for name, value in values.items()) / total
+
+
+Graded = tuple[tuple[str, ...], tuple[float, float], float]
+
+
+def _graded(schema: Any, path: tuple[str, ...] = ()) -> Iterator[Graded]:
+    """Find the numbers of a schema that have bounds, by an ``enum`` or a least and a most."""
+    if not isinstance(schema, Mapping):
+        return
+    numbers = [n for n in schema.get("enum", ()) if type(n) in (int, float)]
+    bounds = (min(numbers), max(numbers)) if numbers else None
+    if "minimum" in schema and "maximum" in schema:
+        bounds = (schema["minimum"], schema["maximum"])
+    if bounds and path:
+        yield path, bounds, float(schema.get("x-weight", 1))
+    for name, inner in schema.get("properties", {}).items():
+        yield from _graded(inner, (*path, name))
+
+
+def load_rubric(name: str, root: Path) -> Rubric:
+    """Load a rubric of ours by name, or a benchmark's own by the path of its folder."""
+    ours = files(__package__) / "rubrics"
+    names = sorted(entry.name for entry in ours.iterdir() if (entry / "schema.json").is_file())
+    folder = ours / name if name in names else inner_folder(name, root, "rubric", names)
+    try:
+        prompt = (folder / "prompt.md").read_text(encoding="utf-8")
+        schema = json.loads((folder / "schema.json").read_text(encoding="utf-8"))
+        jsonschema.Draft202012Validator.check_schema(schema)
+    except (OSError, ValueError, jsonschema.SchemaError) as error:
+        reason = str(error).splitlines()[0]
+        raise ReelbenchError(
+            f"The rubric {name!r} cannot be used: {reason}. A rubric is a folder with prompt.md "
+            "and schema.json, a JSON schema of what the judge replies."
+        ) from error
+    unknown = slots_of(prompt) - _SLOTS
+    if unknown or "response" not in slots_of(prompt):
+        raise ReelbenchError(
+            f"The rubric {name!r} cannot be used: its prompt.md has the slots "
+            f"{', '.join(sorted(slots_of(prompt))) or 'none'}. It may have "
+            f"{', '.join(sorted(_SLOTS))}, and must have response."
+        )
+    if not list(_graded(schema)):
+        raise ReelbenchError(
+            f"The rubric {name!r} cannot be used: no number in its schema.json has an enum, or a "
+            "minimum and a maximum, so nothing is graded."
+        )
+    return Rubric(name, prompt, schema)
+
+
+def choice_prompt() -> str:
+    """Return the prompt that asks which option a reply chooses."""
+    return (files(__package__) / "rubrics" / "choice" / "prompt.md").read_text(encoding="utf-8")

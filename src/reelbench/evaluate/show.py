@@ -1,0 +1,185 @@
+"""What of an item's media a model is shown under a condition: frames, sound, video, words.
+
+A model gets of a condition's modalities what it can take in. What it cannot hear it reads, where
+there are subtitles, so that no signal is dropped in silence; where there are none, that is said.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from reelbench.benchmark import Benchmark
+from reelbench.errors import ReelbenchError
+from reelbench.evaluate.condition import Condition
+from reelbench.item_rules import path_escapes
+from reelbench.items import Item, Media
+from reelbench.media.errors import MediaError, refuse_no_file
+from reelbench.media.footage import footage_of
+from reelbench.media.frames import Wish, frames_of, spans_of
+from reelbench.media.safely import probe_safely
+from reelbench.media.sounds import sound_of
+from reelbench.media.subtitles import ENDINGS, read_subtitles, within
+from reelbench.models.base import Part, Picture, Sound, Text, Video
+from reelbench.models.card import Card
+
+
+@dataclass(frozen=True)
+class Show:
+    """What is shown of one item's media, to whoever can take in the same."""
+
+    paths: tuple[str, ...]
+    wishes: tuple[Wish, ...]
+    frames: bool = False
+    sound: str = ""  # its encoding; empty for none
+    video: str = ""  # "clip", "file" or "file with sound"
+    words: tuple[str | None, ...] = ()  # the file of subtitles of each medium, where it has one
+    timestamps: bool = False
+
+    def __bool__(self) -> bool:
+        """Whether anything is shown at all."""
+        return bool(self.frames or self.sound or self.video or self.words)
+
+    @cached_property
+    def order(self) -> tuple[Any, ...]:
+        """Sorts what is alike together: a video first, then its parts, then the ways to show it."""
+        clips = [(wish.start or 0, wish.end is None, wish.end or 0) for wish in self.wishes]
+        return self.paths, clips, repr(self)
+
+    def record(self, digests: Mapping[str, str | None]) -> dict[str, Any]:
+        """Return what decides the reply: which bytes are shown, and how."""
+        if not self:
+            return {}
+        wishes = [asdict(wish) for wish in self.wishes]
+        said: dict[str, Any] = {"media": [digests[path] for path in self.paths], "frames": wishes}
+        if not self.frames:
+            for wish in wishes:
+                del wish["size"], wish["encoding"]
+        if self.frames:
+            said["timestamps"] = self.timestamps
+        if self.sound or self.video or self.words:
+            said |= {"sound": self.sound, "video": self.video, "shows": self.frames}
+            said["words"] = [path and digests[path] for path in self.words]
+        return said
+
+
+def show_for(benchmark: Benchmark, item: Item, condition: Condition, card: Card) -> Show:
+    """Return what a model with this card is shown of an item."""
+    protocol, senses = condition.protocol, condition.protocol.modalities.split("+")
+    looking, hearing = "V" in senses and card.sees, "A" in senses
+    video: str = card.video if "V" in senses else ""
+    sampling = condition.sampling.at_most(0 if video else card.frames)
+    wishes = tuple(
+        Wish(
+            sampling=sampling.text,
+            start=media.start,
+            end=media.end,
+            evidence=item.evidence if sampling.evidence else (),
+            shared_by=len(item.media),
+            size=protocol.frame_size,
+            encoding=protocol.frame_encoding,
+            accept_damage=protocol.accept_damage,
+        )
+        for media in item.media
+    )
+    if video and (sampling.evidence or sampling.moments):
+        raise ReelbenchError(
+            f'{card.name} watches videos and cannot be shown {sampling.text}: write `video: ""` in '
+            "its card to show it frames."
+        )
+    heard = hearing and card.hears
+    reads = protocol.subtitles or (hearing and not heard)
+    if video == "file" and heard:
+        video, heard = "file with sound", False
+    return Show(
+        paths=tuple(media.path for media in item.media),
+        wishes=wishes,
+        frames=looking and not video,
+        sound=protocol.sound_encoding if heard else "",
+        video=video,
+        words=tuple(subtitles_of(benchmark, media) for media in item.media) if reads else (),
+        timestamps=protocol.timestamps,
+    )
+
+
+def subtitles_of(benchmark: Benchmark, media: Media) -> str | None:
+    """Return the file of subtitles that a medium names, or that lies beside it."""
+    named = media.extra.get("subtitles")
+    if named is not None:
+        if not isinstance(named, str) or path_escapes(named):
+            raise ReelbenchError(f"{media.path}: subtitles is {named!r}: name a file inside.")
+        return named
+    beside = (str(Path(media.path).with_suffix(ending)) for ending in ENDINGS)
+    return next((path for path in beside if (benchmark.root / path).is_file()), None)
+
+
+def parts_of(benchmark: Benchmark, show: Show) -> tuple[list[Part], list[str]]:
+    """Return what is shown as the parts of a message, and warnings about it.
+
+    Raises ``MediaError`` for a file that cannot be shown as it should be.
+    """
+    parts: list[Part] = []
+    warnings: list[str] = []
+    if not show:
+        return parts, warnings
+    for number, (path, wish) in enumerate(zip(show.paths, show.wishes, strict=True)):
+        if len(show.paths) > 1:
+            parts.append(Text(f"Video {number + 1}:"))
+        file = benchmark.root / path
+        if show.frames:
+            warnings += _add_frames(parts, file, path, wish, show.timestamps)
+        if show.video:
+            parts.append(_video(file, wish, show.video))
+        if show.sound:
+            heard = sound_of(file, wish, show.sound)
+            if heard is None:
+                warnings.append(f"{path}: no sound in it to be heard")
+            else:
+                parts.append(Sound(heard.data, heard.media_type, heard.seconds))
+        if show.words:
+            parts += _words(benchmark, path, show.words[number], wish)
+    return parts, warnings
+
+
+def _add_frames(
+    parts: list[Part], file: Path, path: str, wish: Wish, timestamps: bool
+) -> list[str]:
+    clip = frames_of(file, wish)
+    for picture in clip.pictures:
+        if timestamps:
+            parts.append(Text(f"{picture.time:.1f} s"))
+        parts.append(Picture(picture.data, clip.media_type, picture.time))
+    return [f"{path}: {warning}" for warning in clip.warnings]
+
+
+def _video(file: Path, wish: Wish, how: str) -> Video:
+    whole = how.startswith("file")
+    shot = footage_of(file, wish, cut=not whole, muted=not how.endswith("sound"))
+    place = (wish.start, wish.end) if whole else (None, None)
+    return Video(shot.data, shot.media_type, shot.seconds, *place, shot.rate)
+
+
+def _words(benchmark: Benchmark, path: str, subtitles: str | None, wish: Wish) -> list[Part]:
+    text = subtitles_text(benchmark, path, subtitles, wish)
+    return [] if text is None else [Text(text)]
+
+
+def subtitles_text(
+    benchmark: Benchmark, path: str, subtitles: str | None, wish: Wish
+) -> str | None:
+    """Return what is said in the part that a wish is about; None where nothing can be heard."""
+    file = benchmark.root / path
+    refuse_no_file(file)
+    info = probe_safely(file)
+    if subtitles is None:
+        if not info.has_audio:
+            return None
+        raise MediaError(
+            file,
+            f"has sound, but no subtitles to read instead: put a {' or '.join(ENDINGS)} of the "
+            "same name beside it, or ask without A and subtitles",
+        )
+    cues = within(read_subtitles(benchmark.root / subtitles), spans_of(file, info, wish))
+    lines = [f"[{cue.start:.1f} s] {cue.text}" for cue in cues]
+    return "\n".join(["What is said:", *(lines or ["(nothing)"])])

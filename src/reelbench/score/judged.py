@@ -1,0 +1,142 @@
+"""Scores that judges gave: their means with coverage and interval, and how two judges compare."""
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from reelbench.benchmark import Benchmark
+from reelbench.errors import ReelbenchError
+from reelbench.item_rules import decode_strictly
+from reelbench.score.intervals import Cell, intervals
+
+CHOICE = "choice"  # the rubric of what a reply chooses, which gives no score
+Graded = tuple[str, str, str, str]  # model, condition, judge, rubric
+
+
+@dataclass(frozen=True, slots=True)
+class Grades:
+    """What a judge gave the replies of one model under one condition, by item."""
+
+    scores: Mapping[str, float]
+    scale: tuple[float, float]  # the worst and the best that there is
+    valid: int  # rounds
+    invalid: int
+
+
+def score_judgements(
+    path: Path, benchmark: Benchmark, clusters: Mapping[str, int], seed: int
+) -> dict[str, Any]:
+    """Return the means of what judges gave, and each pair of judges compared."""
+    graded = _read(path)
+    opened = [item.id for item in benchmark.items if item.kind == "open"]
+    rows = []
+    for (model, condition, judge, rubric), grades in sorted(graded.items()):
+        ids = [item for item in opened if item in grades.scores]
+        rows.append(
+            {
+                "model": model,
+                "condition": condition,
+                "judge": judge,
+                "rubric": rubric,
+                "items": len(opened),
+                "judged": len(ids),
+                "coverage": round(len(ids) / len(opened), 6) if opened else 0.0,
+                "score": round(float(np.mean([grades.scores[i] for i in ids])), 6) if ids else None,
+                "scale": grades.scale,
+                "interval": _interval(grades, ids, clusters, seed) if ids else None,
+                "valid_rounds": grades.valid,
+                "invalid_rounds": grades.invalid,
+            }
+        )
+    return {"judged": rows, "judges": list(_compared(graded))}
+
+
+def _interval(
+    grades: Grades, ids: Sequence[str], clusters: Mapping[str, int], seed: int
+) -> list[float]:
+    """The interval of a mean, from the shares of the best that its grades are."""
+    worst, best = grades.scale
+    shares = [(grades.scores[item] - worst) / (best - worst) for item in ids]
+    cell = Cell([clusters[item] for item in ids], shares)
+    (ends,) = intervals([cell], max(clusters.values()) + 1, seed)
+    return [round(worst + end * (best - worst), 6) for end in ends]
+
+
+def _read(path: Path) -> dict[Graded, Grades]:
+    scores: dict[Graded, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    rounds: dict[Graded, list[int]] = defaultdict(lambda: [0, 0])
+    scales: dict[Graded, tuple[float, float]] = {}
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        row, faults = decode_strictly(line)
+        try:
+            key = (row["model"], row["condition"], row["judge"], row["rubric"])
+            failed = [bool(each.get("failure")) for each in row["rounds"]]
+            if faults or not all(isinstance(part, str) for part in (*key, row["id"])):
+                raise TypeError(faults)
+            if key[3] == CHOICE:
+                continue
+            scales[key] = (float(row["scale"][0]), float(row["scale"][1]))
+            if row["score"] is not None:
+                scores[key][row["id"]].append(float(row["score"]))
+        except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+            raise ReelbenchError(
+                f"{path}:{number} is no judgement of ours ({error}): run the run again to write "
+                "it anew; nothing that was answered is asked again."
+            ) from None
+        rounds[key][0] += failed.count(False)
+        rounds[key][1] += failed.count(True)
+    return {
+        key: Grades(
+            {item: float(np.mean(given)) for item, given in scores[key].items()},
+            scales[key],
+            *counts,
+        )
+        for key, counts in rounds.items()
+    }
+
+
+def _compared(graded: Mapping[Graded, Grades]) -> Iterator[dict[str, Any]]:
+    """Hold the judges against each other, on what both have judged."""
+    judges = sorted({(key[2], key[3]) for key in graded})
+    for one, other in itertools.combinations(judges, 2):
+        if one[1] != other[1]:
+            continue  # grades after different rubrics have different scales
+        pairs, means = [], []
+        for model, condition in sorted({key[:2] for key in graded}):
+            mine, theirs = ((model, condition, *judge) for judge in (one, other))
+            if mine not in graded or theirs not in graded:
+                continue
+            first, second = graded[mine].scores, graded[theirs].scores
+            both = [(first[item], second[item]) for item in sorted(first.keys() & second.keys())]
+            pairs += both
+            if both:
+                means.append(tuple(np.mean(both, axis=0)))
+        if pairs:
+            yield {"judges": [one[0], other[0]], "rubric": one[1], **_agreement(pairs, means)}
+
+
+def _agreement(
+    pairs: Sequence[tuple[float, float]], means: Sequence[tuple[float, ...]]
+) -> dict[str, Any]:
+    first, second = np.array(pairs).T
+    return {
+        "replies": len(pairs),
+        "means": [round(float(first.mean()), 6), round(float(second.mean()), 6)],
+        "same": round(float(np.mean(np.abs(first - second) < 1e-9)), 6),
+        "within_one": round(float(np.mean(np.abs(first - second) <= 1)), 6),
+        "correlation": _spearman(first, second),
+        "model_rank_correlation": _spearman(*np.array(means).T) if len(means) > 2 else None,
+    }
+
+
+def _spearman(first: Any, second: Any) -> float | None:
+    """Rank correlation; None where one of them does not vary."""
+    if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
+        return None
+    return round(float(stats.spearmanr(first, second).statistic), 6)

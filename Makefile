@@ -5,9 +5,12 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+MODELS := .venv-models
+MODELS_READY := $(MODELS)/.ready
+TORCH ?= torch==2.13.0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test check chromium lock benchmarks clean
+.PHONY: help setup demo test test-models check chromium lock benchmarks clean
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -15,22 +18,35 @@ help: ## say what there is
 
 setup: $(READY) ## install everything into .venv (the other targets do it when needed)
 
-$(READY): pyproject.toml requirements/dev.txt
+# Make a folder for Python, and fill it with locked packages: fill(folder, requirements file).
+define fill
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "Reelbench needs Python 3.11 or later; this is $$($(PYTHON) --version). Name another with: make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@echo "Setting up $(VENV) (once) ..." >&2
+	@echo "Setting up $(1) (once) ..." >&2
 	@# Some systems ship Python without ensurepip: then this Python's own pip fills the folder.
-	@$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || $(PYTHON) -m venv --clear --without-pip $(VENV)
-	@pip="$(PYTHON) -m pip --python $(BIN)/python"; \
-	  $$pip install --quiet --require-hashes --requirement requirements/dev.txt && \
+	@$(PYTHON) -m venv $(1) >/dev/null 2>&1 || $(PYTHON) -m venv --clear --without-pip $(1)
+	@pip="$(PYTHON) -m pip --python $(1)/bin/python"; \
+	  $$pip install --quiet --no-deps --require-hashes --requirement $(2) && \
 	  $$pip install --quiet --no-deps --no-build-isolation --no-index --editable .
+endef
+
+$(READY): pyproject.toml requirements/dev.txt
+	$(call fill,$(VENV),requirements/dev.txt)
 	@touch $(READY)
+
+$(MODELS_READY): pyproject.toml requirements/models.txt
+	$(call fill,$(MODELS),requirements/models.txt)
+	@$(PYTHON) -m pip --python $(MODELS)/bin/python install --quiet $(TORCH)
+	@touch $(MODELS_READY)
 
 demo: $(READY) ## make a small benchmark, run three baselines on it, write demo/run/report.html
 	@$(BIN)/reelbench demo --out demo
 
 test: check chromium ## run every check and test
 	@$(BIN)/python -m pytest --numprocesses auto
+
+test-models: $(MODELS_READY) ## test with a real, tiny vision-language model (installs PyTorch)
+	@HF_HUB_OFFLINE=1 $(MODELS)/bin/python -m pytest tests-models
 
 check: $(READY) ## lint, format and types
 	@$(BIN)/ruff check
@@ -52,4 +68,4 @@ benchmarks: $(READY) ## measure what benchmarks/ measures
 	@for file in benchmarks/*.py; do echo; $(BIN)/python $$file; done
 
 clean: ## remove what make made
-	rm -rf $(VENV) demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(MODELS) demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

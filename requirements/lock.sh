@@ -15,6 +15,9 @@ lock() {
     echo "requirements/$name.txt: $(grep -c == "requirements/$name.txt") packages"
 }
 lock core
+# PyTorch is installed apart: its builds differ by machine, and this set serves on any processor.
+echo "torch; sys_platform == 'none'" > "$folder/no-torch.txt"
+lock models --group models --override "$folder/no-torch.txt"
 lock dev --group dev
 for extra in annotate hf local ray web train inspect; do
     lock "$extra" --extra "$extra"

@@ -46,8 +46,9 @@ class Prepared:
 def prepare(benchmark: Benchmark, wanted: Wanted, earlier: Mapping[str, Any]) -> Prepared:
     """Load models, conditions and prompts; raise a sentence for whatever is wrong with them."""
     kinds = {item.kind for item in benchmark.items}
-    models = _loaded(wanted.models, earlier.get("models", ()))
-    judges = _loaded(wanted.judges, earlier.get("judges", ()))
+    models = _loaded(wanted.models, earlier.get("models", ()), {})
+    # Who also answers is the same as judge: its limits are for both.
+    judges = _loaded(wanted.judges, earlier.get("judges", ()), models)
     if not models:
         raise ReelbenchError("No model to ask: name at least one, such as --model baseline:random.")
     conditions = conditions_for(
@@ -69,11 +70,13 @@ def _reads(condition: Condition) -> bool:
     return condition.protocol.subtitles or "A" in condition.protocol.modalities
 
 
-def _loaded(wanted: Sequence[str], earlier: Sequence[Mapping[str, Any]]) -> dict[str, ChatModel]:
+def _loaded(
+    wanted: Sequence[str], earlier: Sequence[Mapping[str, Any]], known: Mapping[str, ChatModel]
+) -> dict[str, ChatModel]:
     """Load models by where they come from: a name, or the path of a card."""
     sources = [model.get("from", model["name"]) for model in earlier]
     sources += [os.path.abspath(name) if name.endswith(CARDS) else name for name in wanted]
-    models = {source: load_model(source) for source in dict.fromkeys(sources)}
+    models = {source: known.get(source) or load_model(source) for source in dict.fromkeys(sources)}
     names: dict[str, str] = {}
     for source, model in models.items():
         other = names.setdefault(model.card.name, source)

@@ -66,11 +66,10 @@ def run_benchmark(
 
 def _remember(journal: Journal, ledger: Ledger, models: Iterable[ChatModel]) -> None:
     """Count what earlier calls into the same folder took."""
-    taken = journal.taken()
-    for card in (model.card for model in models):
-        if card.name in taken:
-            requests, input_tokens, output_tokens = taken[card.name]
-            ledger.count(card, input_tokens, output_tokens, requests=requests)
+    cards = {model.card.name: model.card for model in models}
+    for name, (requests, input_tokens, output_tokens) in journal.taken().items():
+        if name in cards:
+            ledger.count(cards[name], input_tokens, output_tokens, requests=requests)
 
 
 async def _ask(

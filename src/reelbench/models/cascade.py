@@ -111,13 +111,13 @@ def _digest(part: Part) -> list[Any]:
 
 
 def members_of(models: Iterable[ChatModel]) -> Iterator[ChatModel]:
-    """Yield models and, of cascades, those within, each once by its name."""
-    seen: set[str] = set()
+    """Yield models and, of cascades, those within, each once."""
+    seen: set[int] = set()
     for model in models:
         within = [*model.captioners, model.answerer] if isinstance(model, Cascade) else []
         for each in (model, *within):
-            if each.card.name not in seen:
-                seen.add(each.card.name)
+            if id(each) not in seen:
+                seen.add(id(each))
                 yield each
 
 

@@ -73,9 +73,11 @@ class InspectModel:
         from inspect_ai.model import get_model
 
         if self._model is None:
-            arguments: dict[str, Any] = (
-                {"base_url": self.card.endpoint} if self.card.endpoint else {}
-            )
+            # Retries are in one layer, and that is ours: these pass it on to their own clients.
+            own = self.card.model.partition("/")[0] in ("openai", "openai-api", "anthropic", "groq")
+            arguments: dict[str, Any] = {"max_retries": 0} if own else {}
+            if self.card.endpoint:
+                arguments["base_url"] = self.card.endpoint
             self._model = get_model(self.card.model, memoize=False, **arguments)
         return self._model
 
@@ -83,7 +85,6 @@ class InspectModel:
         from inspect_ai.model import GenerateConfig, ResponseSchema
         from inspect_ai.util import JSONSchema
 
-        # Retries are in one layer, and that is ours.
         chosen: dict[str, Any] = {"max_connections": self.card.connections, **self._chosen}
         if request.schema is not None:
             shape = JSONSchema.model_validate(dict(request.schema))

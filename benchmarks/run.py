@@ -2,10 +2,11 @@
 
 The server, in a process of its own, answers after 50 ms. Our run does all that a run does (plan,
 prompt, store, journal, predictions), from frames that were decoded before; beside it, in the same
-run, a bare aiohttp loop that sends the same frames and keeps nothing, and the openai library if it
-is installed. CPU milliseconds a request, and the peak of memory, each in a process of its own.
+run, a bare aiohttp loop that sends the same frames and keeps nothing, the openai library, and an
+evaluation by Inspect. CPU milliseconds a request, and the peak of memory, each in a process of its
+own. A peer that is not installed says so.
 
-Run: python benchmarks/run.py
+Run: python benchmarks/run.py (in .venv-models, which `make test-models` makes, all are installed)
 """
 
 import json
@@ -38,7 +39,7 @@ def main() -> None:
             measured("ours", benchmark, folder / "warm", url)  # decodes
             print(f"{QUESTIONS} requests, {CONNECTIONS} connections, server with 50 ms latency")
             print("                 CPU ms a request   peak MB   KB a request   seconds")
-            for who in ("bare aiohttp", "openai library", "ours"):
+            for who in ("bare aiohttp", "openai library", "Inspect", "ours"):
                 print(f"{who:16s} {measured(who, benchmark, folder / who, url)}")
         finally:
             server.kill()

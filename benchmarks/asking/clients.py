@@ -100,13 +100,38 @@ def library(benchmark: Benchmark, _: Path, url: str) -> None:
     asyncio.run(work())
 
 
+def inspect(benchmark: Benchmark, out: Path, url: str) -> None:
+    """An evaluation by Inspect, with the same frames, which it writes into its log."""
+    import inspect_ai as ai
+    from inspect_ai import dataset, model, scorer, solver
+
+    def sample(body: dict[str, Any]) -> dataset.Sample:
+        parts = body["messages"][0]["content"]
+        images = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+        content = [model.ContentImage(image=image) for image in images]
+        asked = [*content, model.ContentText(text=parts[-1]["text"])]
+        return dataset.Sample(input=[model.ChatMessageUser(content=asked)], target="B")
+
+    samples = [sample(make()) for make in bodies(benchmark)]
+    task = ai.Task(dataset=samples, solver=solver.generate(), scorer=scorer.match())
+    os.environ |= {"LOOPBACK_API_KEY": "none", "LOOPBACK_BASE_URL": url}
+    (log,) = ai.eval(
+        task,
+        model="openai-api/loopback/m",
+        max_connections=CONNECTIONS,
+        log_dir=str(out),
+        display="none",
+    )
+    assert log.status == "success", log.error
+
+
 def main() -> None:
     """Ask, and print what it cost as JSON."""
     who, root, out, url = sys.argv[1:]
     os.environ.pop("OPENAI_API_KEY", None)
     benchmark = Benchmark.load(Path(root))
     began, clock = time.process_time(), time.monotonic()
-    clients = {"ours": ours, "bare aiohttp": bare, "openai library": library}
+    clients = {"ours": ours, "bare aiohttp": bare, "openai library": library, "Inspect": inspect}
     clients[who](benchmark, Path(out), url)
     cpu, seconds = time.process_time() - began, time.monotonic() - clock
     figures = {"cpu": cpu, "seconds": seconds, "peak_mb": peak_mb()}

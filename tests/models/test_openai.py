@@ -3,16 +3,17 @@
 import asyncio
 import base64
 import json
+import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import Reply, completion, serving
+from servers import Call, Reply, completion, hosting, serving
 
 from reelbench.errors import ReelbenchError
-from reelbench.models.base import Message, Picture, Request, Response, Text
+from reelbench.models.base import Message, Part, Picture, Request, Response, Sound, Text, Video
 from reelbench.models.calls import Gate
 from reelbench.models.card import Card
 from reelbench.models.load import load_model
@@ -23,14 +24,14 @@ PARTS = (Text("0.5 s"), Picture(b"\xff\xd8jpeg", "image/jpeg", 0.5), Text("Which
 REQUEST = Request("k" * 64, (Message("user", PARTS),), "single", "Which?", ("a", "b"))
 
 
-def asked(url: str, count: int = 1, **card: Any) -> list[Response]:
+def asked(url: str, count: int = 1, request: Request = REQUEST, **card: Any) -> list[Response]:
     """Ask a model at this address so many times at once."""
     settings = {"name": "m", "endpoint": url, "retries": 3, "backoff": 0.001, "timeout": 5.0}
     model = OpenAIModel(Card(**(settings | card)))
 
     async def all_at_once() -> list[Response]:
         try:
-            return await asyncio.gather(*(model.ask(REQUEST) for _ in range(count)))
+            return await asyncio.gather(*(model.ask(request) for _ in range(count)))
         finally:
             await model.close()
 
@@ -61,6 +62,38 @@ def test_the_wire_format() -> None:
         ]}],
     }  # fmt: skip
     assert server.headers[0]["Authorization"] == f"Bearer {SECRET}"
+
+
+DATA = base64.b64encode(b"data").decode()
+
+
+@pytest.mark.parametrize(("part", "said"), [
+    (Sound(b"data", "audio/wav", 1.0), {"type": "input_audio", "input_audio": {"data": DATA, "format": "wav"}}),
+    (Sound(b"data", "audio/mp3", 1.0), {"type": "input_audio", "input_audio": {"data": DATA, "format": "mp3"}}),
+    (Video(b"data", "video/mp4", 1.0), {"type": "video_url", "video_url": {"url": f"data:video/mp4;base64,{DATA}"}}),
+])  # fmt: skip
+def test_sound_and_video(part: Part, said: dict[str, Any]) -> None:
+    with serving(lambda *_: completion("B")) as server:
+        asked(server.url, request=Request("k", (Message("user", (part,)),), "open", ""))
+    assert server.requests[0]["messages"][0]["content"] == [said]
+
+
+def test_a_schema() -> None:
+    schema = {"type": "object", "properties": {"score": {"type": "integer"}}}
+    with serving(lambda *_: completion("{}")) as server:
+        asked(
+            server.url, request=Request("k", (Message("user", PARTS),), "open", "", schema=schema)
+        )
+    shape = {"name": "reply", "strict": True, "schema": schema}
+    assert server.requests[0]["response_format"] == {"type": "json_schema", "json_schema": shape}
+
+
+def test_a_body_of_some_megabytes() -> None:
+    large = Request(
+        "k", (Message("user", (Video(bytes(2 * 10**6), "video/mp4", 1.0),)),), "open", ""
+    )
+    with serving(lambda *_: completion("B")) as server:
+        assert asked(server.url, request=large)[0].text == "B"
 
 
 @pytest.mark.parametrize(("reply", "response"), [
@@ -218,6 +251,46 @@ class TestConnections:
             server.answer = lambda *_: BUSY if server.inside > 3 else completion("B")
             responses = asked(server.url, count=60, connections=32, retries=12)
         assert {response.status for response in responses} == {"ok"}
+
+
+class TestRates:
+    """So many a minute: 1200 are one in 50 ms."""
+
+    def seconds(self, count: int, busy: int = 0, **card: Any) -> float:
+        """From before the first question until the last arrives; so many are refused at first."""
+        request = Request("k", (Message("user", (Text("word" * 80),)),), "open", "")
+        with serving(lambda _, n: BUSY if n < busy else completion("B")) as server:
+            began = time.monotonic()
+            responses = asked(server.url, count, request, retries=busy, **card)
+        assert {response.status for response in responses} == {"ok"}
+        assert len(server.calls) == count + busy
+        return max(call.when for call in server.calls) - began
+
+    def test_requests(self) -> None:
+        assert self.seconds(8, requests_per_minute=1200) > 7 * 0.05 - 0.01
+
+    def test_tokens(self) -> None:
+        """Of 80 words and a reply of 20 tokens: 100 a time, 2000 a second."""
+        assert self.seconds(8, tokens_per_minute=120_000, reply_tokens=20) > 7 * 0.05 - 0.01
+
+    def test_the_narrower_of_both(self) -> None:
+        card = {"requests_per_minute": 1e6, "tokens_per_minute": 120_000, "reply_tokens": 20}
+        assert self.seconds(5, **card) > 4 * 0.05 - 0.01
+
+    def test_retries_count_too(self) -> None:
+        assert self.seconds(1, busy=5, requests_per_minute=1200) > 5 * 0.05 - 0.01
+
+    def test_who_had_to_wait_for_a_connection_does_not_come_all_at_once(self) -> None:
+        """One answer takes as long as all others would have been due; these keep their distance."""
+
+        def slowly(call: Call) -> Reply:
+            time.sleep(0 if call.number else 0.3)
+            return completion("B")
+
+        with hosting(slowly) as server:
+            asked(server.url, count=6, connections=1, requests_per_minute=1200)
+        _, second, *_, last = (call.when for call in server.calls)
+        assert last - second > 3 * 0.05
 
 
 class TestKeys:

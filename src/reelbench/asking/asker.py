@@ -37,7 +37,7 @@ class Asker:
         self.counts = Counts()
         self.stopping = asyncio.Event()
         self._now: set[str] = set()
-        self._flights: dict[str, asyncio.Lock] = {}
+        self._flights: dict[str, asyncio.Future[Response]] = {}
         self._places: dict[str, asyncio.Semaphore] = {}
 
     async def ask(self, model: ChatModel, request: Request) -> Response:
@@ -48,17 +48,37 @@ class Asker:
         self, model: ChatModel, key: str, make: Callable[[], Request | Response]
     ) -> Response:
         """Ask what ``make`` makes when its turn comes; a failure to make it is a response too."""
-        async with self._flights.setdefault(key, asyncio.Lock()):
-            response = self.journal.answer(key)
-            if response is not None:
-                self.counts.repeated += key in self._now
-                self.counts.known += key not in self._now
-                return response
-            name, connections = model.card.name, model.card.connections
-            async with self._places.setdefault(name, asyncio.Semaphore(connections)):
-                if self.stopping.is_set():
-                    raise Stopped
-                return await self._called(model, key, make())
+        if key in self._flights:
+            response = await asyncio.shield(self._flights[key])
+            self.counts.repeated += response.status == "ok"
+            return response
+        known = self.journal.answer(key)
+        if known is not None:
+            self.counts.repeated += key in self._now
+            self.counts.known += key not in self._now
+            return known
+        flight = self._flights[key] = asyncio.get_running_loop().create_future()
+        try:
+            response = await self._in_turn(model, key, make)
+        except BaseException as error:
+            # Who waits for it is not what was stopped: it only gets no answer.
+            flight.set_exception(Stopped() if isinstance(error, asyncio.CancelledError) else error)
+            flight.exception()  # so that nobody need be there to hear it
+            raise
+        else:
+            flight.set_result(response)
+            return response
+        finally:
+            del self._flights[key]
+
+    async def _in_turn(
+        self, model: ChatModel, key: str, make: Callable[[], Request | Response]
+    ) -> Response:
+        name, connections = model.card.name, model.card.connections
+        async with self._places.setdefault(name, asyncio.Semaphore(connections)):
+            if self.stopping.is_set():
+                raise Stopped
+            return await self._called(model, key, make())
 
     async def _called(self, model: ChatModel, key: str, made: Request | Response) -> Response:
         response = made if isinstance(made, Response) else await self._paid(model, made)

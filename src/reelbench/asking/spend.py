@@ -9,7 +9,10 @@ from reelbench.errors import ReelbenchError
 from reelbench.models.base import Response
 from reelbench.models.card import Card
 
-_FORM = re.compile(r"\$?(?P<number>\d[\d_]*(?:\.\d+)?)\s*(?P<unit>usd|\$|tokens?|)", re.IGNORECASE)
+_FORM = re.compile(
+    r"(?P<number>\d[\d_]*(?:\.\d+)?)\s*(?P<unit>usd|\$|tokens?|)|\$(?P<usd>\d[\d_]*(?:\.\d+)?)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +31,9 @@ def parse_budget(text: str) -> Budget:
             f"The budget {text!r} is not one we can read: write dollars, such as 5 or 2.50usd, or "
             "tokens, such as 2000000tokens."
         )
-    number = float(match["number"].replace("_", ""))
-    return Budget(tokens=number) if match["unit"].lower().startswith("t") else Budget(usd=number)
+    number = float((match["number"] or match["usd"]).replace("_", ""))
+    tokens = (match["unit"] or "").lower().startswith("t")
+    return Budget(tokens=number) if tokens else Budget(usd=number)
 
 
 @dataclass(slots=True)

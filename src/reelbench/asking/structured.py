@@ -102,27 +102,51 @@ def _where(error: jsonschema.ValidationError) -> str:
 
 
 def find_json(reply: str) -> Any:
-    """Return the JSON object or list in a reply that may have words or a fence around it."""
+    """Return the JSON object or list in a reply that may have words or a fence around it.
+
+    Of several it is the longest. Where what looks like the start of one is never finished, there
+    is none: a piece of it may say something else.
+    """
     text = without_reasoning(reply)
     if not text:
         raise ValueError("the reply is empty")
-    fenced = _FENCED.findall(text)
-    for candidate in [text, *reversed(fenced)]:
+    for candidate in [text, *reversed(_FENCED.findall(text))]:
         try:
-            return json.loads(candidate)
-        except ValueError:
+            return _DECODER.decode(candidate.strip())
+        except (ValueError, RecursionError):
             continue
-    decoder = json.JSONDecoder()
-    for match in re.finditer(r"[{\[]", text):
+    found: list[tuple[int, Any]] = []
+    place = 0
+    while match := _START.search(text, place):
         try:
-            return decoder.raw_decode(text, match.start())[0]
-        except ValueError:
-            continue
-    raise ValueError("there is no complete JSON in the reply")
+            value, place = _DECODER.raw_decode(text, match.start())
+            found.append((place - match.start(), value))
+        except (ValueError, RecursionError):
+            if _SURELY.match(text, match.start()):
+                raise ValueError("there is no complete JSON in the reply") from None
+            place = match.end()
+    if not found:
+        raise ValueError("there is no complete JSON in the reply")
+    return max(found, key=lambda each: each[0])[1]
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number)
+_START = re.compile(r"[{\[]")
+_SURELY = re.compile(r"""\{\s*"|\[\s*[{"]""")  # words in brackets begin otherwise
 
 
 def plain_schema(schema: Any) -> Any:
     """Return a schema without what only we read, which strict servers refuse."""
     if isinstance(schema, Mapping):
-        return {n: plain_schema(v) for n, v in schema.items() if not str(n).startswith("x-")}
+        return {
+            name: {each: plain_schema(inner) for each, inner in value.items()}
+            if name == "properties" and isinstance(value, Mapping)
+            else plain_schema(value)
+            for name, value in schema.items()
+            if not str(name).startswith("x-")
+        }
     return [plain_schema(part) for part in schema] if isinstance(schema, list) else schema

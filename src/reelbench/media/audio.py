@@ -7,7 +7,6 @@ from typing import BinaryIO
 
 import av
 import numpy as np
-from scipy import signal
 
 from reelbench.errors import ReelbenchError
 from reelbench.items import Span
@@ -141,6 +140,8 @@ def attenuated(samples: Samples, rate: int, spans: Sequence[Span], gain_db: floa
 
 def loudness(samples: Samples, rate: int) -> float:
     """Return the integrated loudness in LUFS, gated, as ITU-R BS.1770-4 defines it."""
+    from scipy import signal  # takes a second and 60 MB, which who only reads sound need not pay
+
     weighted = signal.lfilter(*_high_pass(rate), signal.lfilter(*_shelf(rate), samples))
     block, step = round(0.4 * rate), round(0.1 * rate)
     starts = range(0, max(1, samples.shape[1] - block + 1), step)

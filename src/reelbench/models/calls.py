@@ -6,6 +6,8 @@ names a time is left alone until then, and what fails in the end is a status, no
 
 import asyncio
 import hashlib
+import io
+import json
 import math
 import re
 import time
@@ -28,6 +30,7 @@ _LONGEST_PAUSE = 60.0  # seconds between tries, where the server does not ask fo
 _LONGEST_WISH = 3600.0  # seconds that a server may ask us to wait
 _MOST_BYTES = 32 * 2**20  # of an answer; more is no answer to a question
 _SHOWN = 300  # characters of an error
+_LARGE = 2**20  # bytes of a body
 _NO_KEY = b"\x00no key\x00"  # which no answer holds
 
 
@@ -71,8 +74,8 @@ class Caller:
     ) -> Outcome:
         outcome = Outcome("error", {}, "never asked")
         for attempt in range(self._retries + 1):
-            await self._pace.turn(tokens)
             async with self._gate.passed() as ticket:
+                await self._pace.turn(tokens)
                 outcome, pause = await self._try(method, url, payload, headers, ticket)
             if pause is None:
                 return outcome
@@ -97,12 +100,12 @@ class Caller:
         began = time.monotonic()
         try:
             async with self._session.request(
-                method, url, data=payload or None, headers=sent, allow_redirects=False
+                method, url, data=_body(payload), headers=sent, allow_redirects=False
             ) as reply:
                 # Whoever repeats the key to us: it goes no further than here.
                 raw = (await _read(reply)).replace(self._secret, b"***")
                 wish = _wish(reply.headers.get("Retry-After")) or _google_wish(raw)
-                status, told = reply.status, {n.lower(): v for n, v in reply.headers.items()}
+                status, told = reply.status, self._told(reply.headers)
         except TimeoutError:
             return _failed("timeout", f"no answer in {self._timeout.total:g} s"), 0.0
         except (aiohttp.ClientError, OSError) as error:
@@ -112,20 +115,37 @@ class Caller:
                 self._gate.narrow(ticket)
             said = f"HTTP {status}: {raw[:_SHOWN].decode('utf-8', 'replace')}"
             return _failed("error", said), wish if status in _TRY_AGAIN else None
-        try:
-            data = msgspec.json.decode(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            data = None
+        data = _decoded(raw)
         if not isinstance(data, dict):
             said = raw[:_SHOWN].decode("utf-8", "replace")
             return _failed("error", f"an answer that is not a JSON object: {said!r}"), 0.0
         self._gate.widen(time.monotonic() - began)
         return Outcome("ok", data, headers=told), None
 
+    def _told(self, headers: Mapping[str, str]) -> dict[str, str]:
+        secret = self._secret.decode()
+        return {name.lower(): value.replace(secret, "***") for name, value in headers.items()}
+
     def _pause(self, payload: bytes, attempt: int) -> float:
         """Twice as long after each try, and not the same for all who wait."""
         rng = rng_for("pause", hashlib.sha256(payload).hexdigest(), attempt)
         return min(_LONGEST_PAUSE, self._backoff * 2.0**attempt) * rng.uniform(0.5, 1.0)
+
+
+def _body(payload: bytes) -> bytes | io.BytesIO | None:
+    """A large body as a file, which is sent piece by piece and does not hold up the others."""
+    return io.BytesIO(payload) if len(payload) > _LARGE else payload or None
+
+
+def _decoded(raw: bytes) -> Any:
+    """Decode JSON; None if it is none. A reply may be cut off in the middle of a character."""
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        try:
+            return json.loads(raw)
+        except (ValueError, RecursionError):
+            return None
 
 
 def _failed(status: Status, error: str) -> Outcome:

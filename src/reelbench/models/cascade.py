@@ -49,6 +49,7 @@ class Cascade:
             sees=any(each.sees for each in cards),
             hears=any(each.hears for each in cards),
             frames=min(limits, default=0),
+            schemas=answerer.card.schemas,
         )
 
     @property

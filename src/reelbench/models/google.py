@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from reelbench.models.base import Message, Part, Request, Response, Text, Video
+from reelbench.models.base import Message, Part, Picture, Request, Response, Text, Video
 from reelbench.models.card import Card
 from reelbench.models.remote import RemoteModel, encoded, no_reply, token_count
 
@@ -59,8 +59,9 @@ class GoogleModel(RemoteModel):
         if request.schema is not None:
             config |= {"responseMimeType": "application/json", "responseJsonSchema": request.schema}
         contents, system = [], []
+        total = sum(len(part.data) for part in request.parts if not isinstance(part, Text))
         for message in request.messages:
-            parts = [await self._part(part) for part in message.parts]
+            parts = [await self._part(part, total) for part in message.parts]
             if message.role == "system":
                 system += parts
             else:
@@ -68,10 +69,10 @@ class GoogleModel(RemoteModel):
         body: dict[str, Any] = {"contents": contents, "generationConfig": config}
         return body | ({"systemInstruction": {"parts": system}} if system else {})
 
-    async def _part(self, part: Part) -> dict[str, Any]:
+    async def _part(self, part: Part, total: int) -> dict[str, Any]:
         if isinstance(part, Text):
             return {"text": part.text}
-        if len(part.data) > _INLINE:
+        if total > _INLINE and not isinstance(part, Picture):
             uri = await self._uploaded(part.data, part.media_type)
             said: dict[str, Any] = {"fileData": {"fileUri": uri, "mimeType": part.media_type}}
         else:
@@ -85,11 +86,21 @@ class GoogleModel(RemoteModel):
         key = hashlib.sha256(data).hexdigest()
         if key not in self._uploads:
             self._uploads[key] = asyncio.create_task(self._upload(data, media_type))
+        upload = self._uploads[key]
         try:
-            return await asyncio.shield(self._uploads[key])
+            return await asyncio.shield(upload)
         except UploadError:
-            self._uploads.pop(key, None)  # the next question tries again
+            if self._uploads.get(key) is upload:
+                del self._uploads[key]  # the next question tries again
             raise
+
+    async def close(self) -> None:
+        """Hang up, also on files that are under way."""
+        for upload in self._uploads.values():
+            upload.cancel()
+        await asyncio.gather(*self._uploads.values(), return_exceptions=True)
+        self._uploads.clear()
+        await super().close()
 
     async def _upload(self, data: bytes, media_type: str) -> str:
         start = {
@@ -159,12 +170,16 @@ def _meant(video: Video) -> dict[str, Any]:
     """Which part of a video is meant, and how many frames a second."""
     meant: dict[str, Any] = {}
     if video.start is not None:
-        meant["startOffset"] = f"{video.start:g}s"
+        meant["startOffset"] = _seconds(video.start)
     if video.end is not None:
-        meant["endOffset"] = f"{video.end:g}s"
+        meant["endOffset"] = _seconds(video.end)
     if video.rate is not None:
         meant["fps"] = min(video.rate, _MOST_FRAMES)
     return meant
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.9f}".rstrip("0").rstrip(".") + "s"
 
 
 def load(card: Card) -> GoogleModel:

@@ -48,6 +48,8 @@ def _from_card(path: Path) -> ChatModel:
         raise ReelbenchError(f"{path}: the backend of a card is one of {backends}, not {backend}.")
     module, _, usual = BACKENDS[backend]
     fields = usual | fields
+    if backend == "cascade":
+        fields["model"] = _beside(path, fields.get("model", ""))
     if isinstance(fields.get("captioners"), list):
         fields["captioners"] = [_beside(path, name) for name in fields["captioners"]]
     return _made(module, make_card(path, fields))

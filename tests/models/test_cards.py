@@ -1,0 +1,149 @@
+"""Cards: what may be said about a model, what is assumed, and what is refused by a sentence."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reelbench.errors import ReelbenchError
+from reelbench.models.base import ChatModel
+from reelbench.models.card import Card, Price
+from reelbench.models.load import BACKENDS, load_model
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for provider in ("OPENAI", "ANTHROPIC", "GEMINI"):
+        monkeypatch.setenv(f"{provider}_API_KEY", "sk-1234567890")
+
+
+def load(folder: Path, text: str) -> ChatModel:
+    path = folder / "card.yaml"
+    path.write_text(text)
+    return load_model(str(path))
+
+
+@pytest.mark.parametrize(("line", "words"), [
+    ("price: {input: -1, output: 2}", "price.input is -1.*write dollars"),
+    ("price: {input: 1, output: .nan}", "price.output is nan.*write dollars"),
+    ("price: {input: .inf, output: 2}", "price.input is inf.*write dollars"),
+    ("price: {input: 1}", "output"),
+    ("price: {input: 1, output: 2, cached: 1}", "cached"),
+    ("price: 3", "price"),
+    ("requests_per_minute: -1", "requests_per_minute is -1.*0 for no limit"),
+    ("tokens_per_minute: .inf", "tokens_per_minute is inf.*0 for no limit"),
+    ("tokens_per_minute: .nan", "tokens_per_minute is nan"),
+    ("connections: 1001", "connections is 1001: write a number from 1 to 1000"),
+    ("retries: 21", "retries is 21: write a number from 0 to 20"),
+    ("retries: -1", "retries is -1"),
+    ("batch: 0", "batch is 0: write a number from 1 to 1000"),
+    ("frames: -1", "frames is -1"),
+    ("frame_tokens: -1", "frame_tokens is -1"),
+    ("reply_tokens: 1000001", "reply_tokens is 1000001"),
+    ("timeout: 0", "timeout is 0.*seconds"),
+    ("backoff: -1", "backoff is -1.*seconds"),
+    ("video: film", "film.*video"),
+    ("sees: perhaps", "sees"),
+    ("captioners: eye.yaml", "captioners"),
+    ("captioners: [3]", "captioners"),
+    ("parameters: [seed]", "parameters"),
+    ("colour: blue", "colour"),
+    ("name: ''", "name is empty"),
+])  # fmt: skip
+def test_what_cannot_be_meant(line: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(ReelbenchError, match=words) as caught:
+        load(
+            tmp_path,
+            f"endpoint: http://localhost:1\n{'' if 'name' in line else 'name: x'}\n{line}\n",
+        )
+    assert "card.yaml is not a model's card" in str(caught.value)
+
+
+def test_limits_that_can() -> None:
+    card = Card(
+        name="m", requests_per_minute=0.5, tokens_per_minute=1e6, price=Price(input=0, output=2)
+    )
+    assert card.price
+    assert card.price.of(3_000_000, 500_000) == 1.0
+
+
+def facts(card: Card) -> dict[str, Any]:
+    return {
+        name: getattr(card, name) for name in ("sees", "hears", "video", "schemas", "connections")
+    }
+
+
+USUAL = {"sees": True, "hears": False, "video": "", "schemas": True, "connections": 16}
+DEFAULTS: list[tuple[str, dict[str, Any]]] = [
+    ("baseline:random", {"sees": False, "connections": 1}),
+    ("openai:gpt-4o", {}),
+    ("anthropic:claude-x", {}),
+    ("google:gemini-x", {"hears": True, "video": "file"}),
+]
+
+
+class TestDefaults:
+    @pytest.mark.parametrize(("name", "other"), DEFAULTS)
+    def test_by_name(self, name: str, other: dict[str, Any]) -> None:
+        card = load_model(name).card
+        assert facts(card) == USUAL | other
+        assert card.name == name
+
+    @pytest.mark.parametrize(("name", "other"), DEFAULTS)
+    def test_by_card(self, name: str, other: dict[str, Any], tmp_path: Path) -> None:
+        backend, _, model = name.partition(":")
+        card = load(tmp_path, f"name: mine\nbackend: {backend}\nmodel: {model}\n").card
+        assert facts(card) == USUAL | other
+        assert card.name == "mine"
+
+    def test_a_card_knows_better(self, tmp_path: Path) -> None:
+        text = "name: x\nbackend: google\nhears: false\nvideo: ''\nconnections: 2\n"
+        assert facts(load(tmp_path, text).card) == USUAL | {"connections": 2}
+
+    def test_what_the_server_calls_it(self, tmp_path: Path) -> None:
+        named = load(tmp_path, "name: x\nbackend: anthropic\n")
+        assert named.parameters["model"] == "x"
+        assert load_model("google:models-7").parameters["model"] == "models-7"
+
+
+class TestCaptioners:
+    def test_cards_are_sought_beside_the_card_and_names_are_left_alone(
+        self, tmp_path: Path
+    ) -> None:
+        folder = tmp_path / "cards"
+        (folder / "eyes").mkdir(parents=True)
+        eye = "name: eye\nendpoint: http://localhost:1\n"
+        (folder / "eyes" / "one.yml").write_text(eye)
+        text = "name: x\nbackend: cascade\nmodel: openai:gpt-4o\ncaptioners: [eyes/one.yml, 'google:g']\n"
+        assert load(folder, text).card.captioners == [str(folder / "eyes" / "one.yml"), "google:g"]
+
+    def test_a_card_named_whole(self, tmp_path: Path) -> None:
+        (tmp_path / "eye.yaml").write_text("name: eye\nendpoint: http://localhost:1\n")
+        (tmp_path / "inner").mkdir()
+        text = (
+            f"name: x\nbackend: cascade\nmodel: openai:gpt-4o\ncaptioners: [{tmp_path}/eye.yaml]\n"
+        )
+        assert load(tmp_path / "inner", text).card.captioners == [f"{tmp_path}/eye.yaml"]
+
+
+class TestNoSuchModel:
+    @pytest.mark.parametrize(
+        "name", ["", "gpt-4o", "abacus:1", "OpenAI:gpt-4o", ":x", "openai/gpt-4o"]
+    )
+    def test_names(self, name: str) -> None:
+        with pytest.raises(ReelbenchError, match="There is no model") as caught:
+            load_model(name)
+        assert all(backend in str(caught.value) for backend in BACKENDS)
+
+    @pytest.mark.parametrize("backend", BACKENDS)
+    def test_a_backend_alone(self, backend: str) -> None:
+        with pytest.raises(ReelbenchError, match=f"Which model.*{backend}:NAME"):
+            load_model(f"{backend}:")
+
+    @pytest.mark.parametrize("backend", ["abacus", "''", "3", "[openai]", "null"])
+    def test_backends_of_cards(self, backend: str, tmp_path: Path) -> None:
+        with pytest.raises(
+            ReelbenchError, match=r"card\.yaml: the backend of a card is one of"
+        ) as caught:
+            load(tmp_path, f"name: x\nbackend: {backend}\n")
+        assert all(each in str(caught.value) for each in BACKENDS)

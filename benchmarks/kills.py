@@ -52,8 +52,8 @@ def killed_and_calm(folder: Path, benchmark: Path, url: str) -> None:
     lost = kills = 0
     while kills < KILLS:
         process = started(benchmark, card, folder / "killed")
-        wait_for(folder / "killed" / "journal.sqlite", process)
-        moment = time.monotonic() + rng.uniform(0, 0.12)
+        wait_for_a_call(url, process)
+        moment = time.monotonic() + rng.uniform(0, 0.1)
         while time.monotonic() < moment and process.poll() is None:
             pass
         if process.poll() is not None:
@@ -86,10 +86,11 @@ def started(benchmark: Path, card: Path, out: Path) -> subprocess.Popen[bytes]:
     )
 
 
-def wait_for(journal: Path, process: subprocess.Popen[bytes]) -> None:
-    """Wait until a run has opened its journal."""
-    while process.poll() is None and not journal.with_name(journal.name + "-wal").exists():
-        time.sleep(0.001)
+def wait_for_a_call(url: str, process: subprocess.Popen[bytes]) -> None:
+    """Wait until a run has asked something."""
+    before = asked(url)
+    while process.poll() is None and asked(url) == before:
+        time.sleep(0.002)
 
 
 def answered(journal: Path) -> set[str]:

@@ -109,7 +109,11 @@ def hosting(handle: Callable[[Call], Reply | None], latency: float = 0.0) -> Ite
         wbufsize = -1
 
         def do_POST(self) -> None:
-            raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            length = int(self.headers.get("Content-Length", 0))
+            raw = self.rfile.read(length)
+            if len(raw) < length:  # whoever sent it was killed meanwhile
+                self.close_connection = True
+                return
             with server.lock:
                 named = {name.lower(): value for name, value in self.headers.items()}
                 body, number = _parsed(raw), len(server.calls)

@@ -72,7 +72,7 @@ def test_no_source_file_is_left_out_of_the_repository() -> None:
 def test_there_is_a_lock_for_every_extra() -> None:
     extras = set(metadata.metadata("reelbench").get_all("Provides-Extra") or ())
     assert extras == {"annotate", "hf", "local", "ray", "web", "train", "inspect"}
-    assert {path.stem for path in LOCKS} == extras | {"core", "dev"}
+    assert {path.stem for path in LOCKS} == extras | {"core", "dev", "models"}
 
 
 def test_the_locks_know_what_the_project_asks_for() -> None:

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from reelbench.errors import ReelbenchError
 from reelbench.files import json_line
@@ -27,6 +28,14 @@ CREATE TABLE IF NOT EXISTS responses (
 CREATE INDEX IF NOT EXISTS by_key ON responses (key);
 """
 
+_TAKEN = """
+SELECT model, COUNT(*),
+    SUM(json_extract(body, '$.input_tokens')), SUM(json_extract(body, '$.output_tokens')),
+    SUM(json_extract(body, '$.estimate[0]')), SUM(json_extract(body, '$.estimate[1]')),
+    json_extract(body, '$.estimate') IS NOT NULL AS guessed
+FROM responses WHERE json_valid(body) GROUP BY model, guessed
+"""
+
 
 class Journal:
     """An open journal; make one with ``open_journal``."""
@@ -35,9 +44,18 @@ class Journal:
         self._path = path
         self._connection = connection
 
-    def record(self, key: str, model: str, response: Response) -> None:
-        """Write a response down; when this returns, it survives a crash of the machine."""
-        used = {"input_tokens": response.input_tokens, "output_tokens": response.output_tokens}
+    def record(
+        self, key: str, model: str, response: Response, estimate: tuple[int, int] | None = None
+    ) -> None:
+        """Write a response down; when this returns, it survives a crash of the machine.
+
+        ``estimate`` is what it took by our count, where its server gave none.
+        """
+        used: dict[str, Any] = {
+            "input_tokens": response.input_tokens,
+            "output_tokens": response.output_tokens,
+            "estimate": estimate,
+        }
         said = {"text": _whole(response.text), "error": _whole(response.error)}
         body = json_line(said | {name: count for name, count in used.items() if count is not None})
         row = (key, model, response.status, body)
@@ -55,14 +73,13 @@ class Journal:
         """Return the answer to a request, or its latest failure."""
         return self.answer(key) or self._last(key, "")
 
-    def taken(self) -> dict[str, tuple[int, int, int]]:
-        """Return how many calls each model has had, and their tokens in and out."""
-        rows = self._connection.execute(
-            "SELECT model, COUNT(*), SUM(json_extract(body, '$.input_tokens')), "
-            "SUM(json_extract(body, '$.output_tokens')) FROM responses "
-            "WHERE json_valid(body) GROUP BY model"
-        )
-        return {model: (count, taken or 0, given or 0) for model, count, taken, given in rows}
+    def taken(self) -> list[tuple[str, int, int, int, bool]]:
+        """Return each model's calls, their tokens in and out, and whether those are estimates."""
+        rows = self._connection.execute(_TAKEN)
+        return [
+            (model, count, (taken or 0) + (more or 0), (given or 0) + (also or 0), bool(guessed))
+            for model, count, taken, given, more, also, guessed in rows
+        ]
 
     def _last(self, key: str, condition: str) -> Response | None:
         row = self._connection.execute(
@@ -74,7 +91,9 @@ class Journal:
             return None
         try:
             if _checksum(*row[:4]) == row[4]:
-                return Response(status=row[2], **json.loads(row[3]))
+                body = json.loads(row[3])
+                body.pop("estimate", None)
+                return Response(status=row[2], **body)
         except (TypeError, ValueError):
             pass  # a row that we did not write: named below
         raise ReelbenchError(

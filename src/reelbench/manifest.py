@@ -86,7 +86,7 @@ def _plain(value: Json) -> Json:
 def read_manifest(path: Path) -> tuple[Manifest | None, list[Problem]]:
     """Read and check a ``benchmark.yaml``; all its problems are listed at once."""
     try:
-        record, lines = _load_with_lines(path.read_text(encoding="utf-8-sig"))
+        record, lines = load_yaml(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         expected = "a file with at least the lines `name: ...` and `version: ...`"
         return None, [Problem("UNREADABLE", "file", "no such file", expected, str(path))]
@@ -120,8 +120,11 @@ def _manifest(record: Mapping[str, Json]) -> Manifest:
     )
 
 
-def _load_with_lines(text: str) -> tuple[Any, dict[str, int]]:
-    """Parse YAML and remember the line of each field of the first two levels."""
+def load_yaml(text: str) -> tuple[Any, dict[str, int]]:
+    """Parse YAML and return it with the line of each field of the first two levels.
+
+    A field that is said twice is an error, as it is nowhere else in YAML.
+    """
     loader = yaml.SafeLoader(text)
     try:
         node = loader.get_single_node()
@@ -256,6 +259,8 @@ def _condition_faults(name: str, changes: Mapping[str, Any]) -> Iterator[Fault]:
         if field_name not in _PROTOCOL or field_name == "metrics":
             expected = "one of " + ", ".join(field for field in _PROTOCOL if field != "metrics")
             yield "BAD_FIELD", f"conditions.{name}", shown(field_name), expected
+        elif not choices(field_name, value):
+            yield "BAD_FIELD", f"conditions.{name}.{field_name}", "nothing", "at least one value"
         for choice in choices(field_name, value) if field_name in _PROTOCOL else ():
             yield from _field_faults({field_name: choice}, _PROTOCOL, f"conditions.{name}.")
 
@@ -268,12 +273,17 @@ def choices(field_name: str, value: Any) -> list[Any]:
 
 def changed_protocol(protocol: Protocol, name: str, changes: Mapping[str, Any]) -> Protocol:
     """Return a protocol with some fields changed; raise a sentence for what cannot be."""
+    check_changes(name, changes)
+    return replace(protocol, **freeze(dict(changes)))
+
+
+def check_changes(name: str, changes: Mapping[str, Any]) -> None:
+    """Raise a sentence for what a condition cannot change, or not to that."""
     faults = list(_condition_faults(name, changes))
     if faults:
         told = "; ".join(f"{where}: found {found}, expected {expected}"
                          for _, where, found, expected in faults)  # fmt: skip
         raise ReelbenchError(f"The condition {name!r} cannot be asked: {told}.")
-    return replace(protocol, **freeze(dict(changes)))
 
 
 def _field_faults(record: Any, rules: Mapping[str, Rule], prefix: str = "") -> Iterator[Fault]:

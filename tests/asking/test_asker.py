@@ -77,7 +77,7 @@ class TestOnce:
         with serving(lambda *_: completion("B")) as server:
             (response,) = asked(server, Asker(journal), asking())
         assert journal.answer("key 0") == response
-        assert journal.taken() == {"m": (1, 100, 3)}
+        assert journal.taken() == [("m", 1, 100, 3, False)]
 
     @pytest.mark.parametrize(("reply", "status"), [
         ((500, {}, b"oops"), "error"),
@@ -130,7 +130,7 @@ class TestMaking:
         with serving(lambda *_: completion("B")) as server:
             assert within(server, work) == broken
         assert server.requests == []
-        assert journal.outcome("key 0") == broken
+        assert journal.outcome("key 0") is None  # nobody was asked
 
     def test_no_more_are_made_than_can_be_asked(self, journal: Journal) -> None:
         made, most = 0, 0

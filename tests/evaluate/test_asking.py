@@ -19,6 +19,7 @@ from reelbench.benchmark import Benchmark
 from reelbench.evaluate.run import run_benchmark
 from reelbench.items import Item, Media
 from reelbench.manifest import Manifest, Protocol
+from reelbench.score.score import score_run
 
 SECRET = "sk-never-to-be-seen-0987654321"
 COUNT = 40
@@ -160,11 +161,14 @@ def wait_for(server: Server, count: int, process: "subprocess.Popen[str]") -> No
 
 def test_kill_9_at_random_moments(benchmark: Benchmark, card: Path, tmp_path: Path) -> None:
     """Nothing acknowledged is lost; what was under way is asked once more; the end is the same."""
-    connections, kills = 4, 6
+    connections, kills, count = 4, 30, 400
+    many = [question(n) for n in range(count)]
+    Benchmark(benchmark.root, benchmark.manifest, tuple(many)).save(benchmark.root)
     with serving(letter) as server:
-        run_benchmark(benchmark, [write(card, server)], tmp_path / "calm")
+        calm = started(tmp_path / "b", write(card, server), tmp_path / "calm")
+        assert calm.wait(120) == 0
     rng = random.Random(5)
-    with serving(letter, latency=0.03) as server:
+    with serving(letter, latency=0.01) as server:
         model = write(card, server, connections=connections)
         for _ in range(kills):
             process = started(tmp_path / "b", model, tmp_path / "r")
@@ -174,8 +178,10 @@ def test_kill_9_at_random_moments(benchmark: Benchmark, card: Path, tmp_path: Pa
         last = started(tmp_path / "b", model, tmp_path / "r")
         assert last.communicate(timeout=120)[1] == ""
         assert last.returncode == 0
-        assert len(server.requests) <= COUNT + kills * connections
+        assert count <= len(server.requests) <= count + kills * connections
     assert results(tmp_path / "r") == results(tmp_path / "calm")
+    whole = Benchmark.load(benchmark.root)
+    assert score_run(whole, tmp_path / "r") == score_run(whole, tmp_path / "calm")
 
 
 def test_ctrl_c_finishes_what_is_under_way(

@@ -81,24 +81,24 @@ class Asker:
             return await self._called(model, key, make())
 
     async def _called(self, model: ChatModel, key: str, made: Request | Response) -> Response:
-        response = made if isinstance(made, Response) else await self._paid(model, made)
-        if response.status != "over_budget":
-            self.journal.record(key, model.card.name, response)
-            self._now.add(key)
-            self.counts.asked += 1
-        return response
-
-    async def _paid(self, model: ChatModel, request: Request) -> Response:
+        """Call, and write down what came of it; what is not called for leaves nothing."""
+        if isinstance(made, Response):
+            return made
         card = model.card
-        estimate = request_tokens(card, request) if self.ledger.bounded else None
+        estimate = request_tokens(card, made) if self.ledger.bounded else None
         share = self.ledger.reserve(card, estimate or (0, 0))
         if share is None:
             return OVER_BUDGET
         response = Response("error", error="never asked")
+        guess: tuple[int, int] | None = None
         try:
-            response = await model.ask(request)
+            response = await model.ask(made)
         finally:
-            if response.status == "ok" and response.input_tokens is None and estimate is None:
-                estimate = request_tokens(card, request)
+            if response.status == "ok" and response.input_tokens is None:
+                guess = estimate = estimate or request_tokens(card, made)
             self.ledger.settle(card, share, estimate or (0, 0), response)
+        if response.status != "over_budget":  # as what it asks of others may be
+            self.journal.record(key, card.name, response, guess)
+            self._now.add(key)
+            self.counts.asked += 1
         return response

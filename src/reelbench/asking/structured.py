@@ -59,6 +59,14 @@ async def ask_json(
     return result
 
 
+def first_request(
+    model: ChatModel, prompt: str, schema: Mapping[str, Any], purpose: str, number: int
+) -> Request:
+    """Return the request that asking begins with."""
+    said = [Message("user", (Text(prompt),))]
+    return _request(model, said, schema, [purpose, number, 0, False])
+
+
 def _request(
     model: ChatModel, said: list[Message], schema: Mapping[str, Any], place: list[Any]
 ) -> Request:
@@ -121,7 +129,9 @@ def find_json(reply: str) -> Any:
         try:
             value, place = _DECODER.raw_decode(text, match.start())
             found.append((place - match.start(), value))
-        except (ValueError, RecursionError):
+        except RecursionError:
+            raise ValueError("the reply nests without end") from None
+        except ValueError:
             if _SURELY.match(text, match.start()):
                 raise ValueError("there is no complete JSON in the reply") from None
             place = match.end()

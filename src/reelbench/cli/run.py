@@ -103,13 +103,13 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _forecast(benchmark: "Benchmark", options: argparse.Namespace) -> int:
-    from reelbench.evaluate.forecast import forecast, total_usd
+    from reelbench.evaluate.forecast import forecast
     from reelbench.evaluate.prepare import Wanted
 
     wanted = Wanted(
         options.model, options.condition, options.conditions, options.judge, options.seed
     )
-    rows = forecast(benchmark, wanted, options.out)
+    found = forecast(benchmark, wanted, options.out)
     table = [
         (
             row.card.name,
@@ -120,16 +120,16 @@ def _forecast(benchmark: "Benchmark", options: argparse.Namespace) -> int:
             f"{row.output_tokens:,}",
             "no price" if row.usd is None else f"${row.usd:,.4f}",
         )
-        for row in rows
+        for row in found.rows
     ]
     headings = ("model", "condition", "to ask", "answered", "tokens in", "tokens out", "cost")
     put_table(headings, table)
-    total = total_usd(rows)
-    if total is not None:
-        put(f"in all: ${total:,.4f}")
-    broken = sum(row.broken for row in rows)
-    if broken:
-        tell(f"{counted(broken, 'question')} cannot be asked: their media cannot be shown.")
+    if found.usd is not None:
+        put(f"in all: ${found.usd:,.4f}")
+    for name, reason in list(found.broken.items())[:10]:
+        tell(f"{name}: {reason}")
+    if found.broken:
+        tell(f"{counted(len(found.broken), 'question')} cannot be asked: their media cannot be shown.")
     tell(
         "Tokens are estimated; a reply is taken to be short unless a card says reply_tokens. "
         "Nothing was asked."

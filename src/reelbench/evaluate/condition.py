@@ -11,7 +11,14 @@ import yaml
 
 from reelbench.errors import ReelbenchError
 from reelbench.items import NOTHING, Item, freeze
-from reelbench.manifest import Manifest, Protocol, changed_protocol, choices
+from reelbench.manifest import (
+    Manifest,
+    Protocol,
+    changed_protocol,
+    check_changes,
+    choices,
+    load_yaml,
+)
 from reelbench.media.pictures import check_size, media_type_of
 from reelbench.media.sample import Sampling, parse_sampling
 from reelbench.media.sounds import check_sound_encoding
@@ -61,6 +68,7 @@ def conditions_for(
         record["name"]: record.get("changes", NOTHING) for record in earlier
     }
     for name, changes in [*_of_file(file), *(_of_words(words, manifest) for words in wanted)]:
+        check_changes(name, changes)
         grids |= dict(_spanned(name, changes))
     if not grids:
         grids = {PROTOCOL: NOTHING}
@@ -73,7 +81,7 @@ def _of_file(file: Path | None) -> list[tuple[str, Mapping[str, Any]]]:
     if file is None:
         return []
     try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+        content, _ = load_yaml(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise ReelbenchError(f"{file} cannot be read: {error}.") from error
     if not isinstance(content, dict) or not content:
@@ -133,12 +141,14 @@ def option_orders(item: Item, protocol: Protocol, seed: int) -> list[tuple[int, 
     An option that says that none of the others is right stays last, or its words would be wrong.
     """
     count = len(item.options)
+    if not count:
+        return [()]
     fixed = {_bare(text) for text in protocol.fixed_last}
-    free = count - 1 if count and _bare(item.options[-1]) in fixed else count
+    free = count - 1 if _bare(item.options[-1]) in fixed else count
     last = tuple(range(free, count))
     if protocol.orders == "circular":
         turns = [tuple((place + turn) % free for place in range(free)) for turn in range(free)]
-        return [(*places, *last) for places in turns] or [last]
+        return [(*places, *last) for places in turns]
     orders = [tuple(range(count))]
     for number in range(1, int(protocol.orders)):
         places = list(range(free))

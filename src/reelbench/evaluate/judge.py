@@ -18,10 +18,10 @@ from reelbench.evaluate.parse import parse_answer
 from reelbench.evaluate.prepare import Prepared
 from reelbench.evaluate.prompt import fill, lettered
 from reelbench.evaluate.rubric import Rubric, choice_prompt
-from reelbench.evaluate.schedule import draining, first_of
+from reelbench.evaluate.schedule import draining, failure_of, first_of
 from reelbench.evaluate.status import RunState
 from reelbench.items import LETTERS
-from reelbench.models.base import ChatModel
+from reelbench.models.base import ChatModel, Response, Status
 from reelbench.progress import progress
 
 ROUNDS = 5
@@ -36,7 +36,7 @@ class Judgement:
     ask: Ask
     judge: str
     rubric: str
-    rounds: tuple[Mapping[str, Any], ...]  # what each valid round said, or its failure
+    rounds: tuple[Mapping[str, Any], ...]  # the reply of each, or its failure
     choice: tuple[int, ...] | None = None  # the places of the options, where most rounds agree
     score: float | None = None  # the mean of the valid rounds
     scale: tuple[float, float] = (0.0, 0.0)  # the worst and the best score that there is
@@ -78,6 +78,7 @@ async def judge_all(
                 done[number] = await _judged(asker, work)
             except Stopped:
                 return
+        state.failures += _failures(done[number])
         state.judged += 1
         advance()
 
@@ -150,18 +151,24 @@ def _letters(data: Mapping[str, Any]) -> list[str]:
     return choice if isinstance(choice, list) else [] if choice == "none" else [choice]
 
 
-async def _graded(
-    asker: Asker, judge: ChatModel, ask: Ask, reply: str, rubric: Rubric
-) -> Judgement:
+def graded_slots(ask: Ask, reply: str) -> dict[str, str]:
+    """Return what a rubric's slots are filled with."""
     item = ask.item
-    slots = {
+    return {
         "question": item.question,
         "options": lettered(item.options),
         "reference": item.reference or "(none)",
         "response": reply or "(nothing)",
         "caption": str(item.context.get("caption") or "(none)"),
     }
-    rounds = await _rounds(asker, judge, rubric.render(slots), rubric.schema, rubric.name)
+
+
+async def _graded(
+    asker: Asker, judge: ChatModel, ask: Ask, reply: str, rubric: Rubric
+) -> Judgement:
+    rounds = await _rounds(
+        asker, judge, rubric.render(graded_slots(ask, reply)), rubric.schema, rubric.name
+    )
     values = [rubric.values(each.data) for each in rounds if each.data is not None]
     grades = [rubric.grade(each) for each in values if each]
     score = round(sum(grades) / len(grades), 6) if grades else None
@@ -177,9 +184,24 @@ async def _rounds(
 
 def _told(rounds: Sequence[Structured]) -> tuple[Mapping[str, Any], ...]:
     return tuple(
-        {"failure": each.failure, "status": each.status} if each.data is None else each.data
+        {"failure": each.failure, "status": each.status}
+        if each.data is None
+        else {"reply": each.data}
         for each in rounds
     )
+
+
+def _failures(judgement: Judgement) -> list[dict[str, Any]]:
+    """Say that rounds had no answer, or that an open reply has no grade."""
+    failed = [each for each in judgement.rounds if each.get("status", "ok") != "ok"]
+    graded = judgement.rubric == CHOICE or judgement.score is not None
+    if not failed and graded:
+        return []
+    lacking = failed or judgement.rounds
+    told = f"{len(lacking)} of {len(judgement.rounds)} rounds of {judgement.judge} failed"
+    status: Status = failed[0]["status"] if failed else "error"
+    error = f"{told}: {lacking[0].get('failure')}"
+    return [failure_of(judgement.ask, Response(status, error=error))]
 
 
 def decided(judgements: Sequence[Judgement]) -> dict[int, Judgement]:

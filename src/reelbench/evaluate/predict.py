@@ -1,9 +1,8 @@
 """Predictions: what became of each question that was asked, as lines that anyone can score."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from reelbench.asking.asker import OVER_BUDGET
 from reelbench.evaluate.ask import Ask
 from reelbench.evaluate.judge import Judgement, decided, letters_of
 from reelbench.evaluate.parse import parse_answer
@@ -15,15 +14,13 @@ from reelbench.models.base import Response
 def prediction_lines(
     asks: Sequence[Ask],
     journal: Journal,
-    over_budget: Collection[str],
+    unasked: Mapping[str, Response],
     judgements: Sequence[Judgement],
 ) -> Iterator[str]:
     """Yield a line for each question that came to an end, good or bad."""
     judged = decided(judgements)
     for ask in asks:
-        response = journal.outcome(ask.key)
-        if ask.key in over_budget and (response is None or response.status != "ok"):
-            response = OVER_BUDGET
+        response = journal.answer(ask.key) or unasked.get(ask.key) or journal.outcome(ask.key)
         if response is not None:
             yield json_line(_prediction(ask, response, judged.get(id(ask))))
 

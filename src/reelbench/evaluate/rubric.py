@@ -75,7 +75,8 @@ def _graded(schema: Any, path: tuple[str, ...] = ()) -> Iterator[Graded]:
     if "minimum" in schema and "maximum" in schema:
         bounds = (schema["minimum"], schema["maximum"])
     if bounds and path:
-        yield path, bounds, float(schema.get("x-weight", 1))
+        weight = schema.get("x-weight", 1)
+        yield path, bounds, float(weight) if type(weight) in (int, float) else 0.0
     for name, inner in schema.get("properties", {}).items():
         yield from _graded(inner, (*path, name))
 
@@ -102,11 +103,18 @@ def load_rubric(name: str, root: Path) -> Rubric:
             f"{', '.join(sorted(slots_of(prompt))) or 'none'}. It may have "
             f"{', '.join(sorted(_SLOTS))}, and must have response."
         )
-    if not list(_graded(schema)):
+    graded = list(_graded(schema))
+    if not graded:
         raise ReelbenchError(
             f"The rubric {name!r} cannot be used: no number in its schema.json has an enum, or a "
             "minimum and a maximum, so nothing is graded."
         )
+    for path, (low, high), weight in graded:
+        if not (low < high and weight > 0):
+            raise ReelbenchError(
+                f"The rubric {name!r} cannot be used: {'.'.join(path)} in its schema.json needs at "
+                "least two values, and an x-weight above 0, if it has one."
+            )
     return Rubric(name, prompt, schema)
 
 

@@ -56,7 +56,7 @@ def run_benchmark(
             with StatusFile(out / "status.json", state) as status:
                 _finish(_ask(benchmark, prepared, everyone, journal, state, status, judgements))
         finally:
-            lines = prediction_lines(prepared.asks, journal, state.over_budget, judgements)
+            lines = prediction_lines(prepared.asks, journal, state.unasked, judgements)
             write_atomically(out / "predictions.jsonl", "".join(lines))
             if prepared.judges:
                 rows = [json_line(judgement.to_record()) for judgement in judgements]
@@ -67,9 +67,11 @@ def run_benchmark(
 def _remember(journal: Journal, ledger: Ledger, models: Iterable[ChatModel]) -> None:
     """Count what earlier calls into the same folder took."""
     cards = {model.card.name: model.card for model in models}
-    for name, (requests, input_tokens, output_tokens) in journal.taken().items():
-        if name in cards:
-            ledger.count(cards[name], input_tokens, output_tokens, requests=requests)
+    for name, requests, taken, given, guessed in journal.taken():
+        if name in cards and guessed:
+            ledger.count(cards[name], None, None, (taken, given), requests)
+        elif name in cards:
+            ledger.count(cards[name], taken, given, requests=requests)
 
 
 async def _ask(

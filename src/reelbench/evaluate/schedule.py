@@ -90,9 +90,9 @@ class Schedule:
         if response.status == "ok":
             self._state.done += 1
         else:
-            self._state.failures.append(_failure(ask, response))
-        if response.status == "over_budget":
-            self._state.over_budget.add(ask.key)
+            self._state.failures.append(failure_of(ask, response))
+        if response is broken or response.status == "over_budget":
+            self._state.unasked[ask.key] = response
         self._status.refresh()
         self._advance()
 
@@ -164,7 +164,8 @@ def _parts_of(benchmark: Benchmark, show: Show) -> tuple[list[Part], list[str], 
         return [], [], Response("error", error=str(error))
 
 
-def _failure(ask: Ask, response: Response) -> dict[str, Any]:
+def failure_of(ask: Ask, response: Response) -> dict[str, Any]:
+    """Return what ``status.json`` says about a question without an answer."""
     return {
         "id": ask.item.id,
         "model": ask.model.card.name,

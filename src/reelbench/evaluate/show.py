@@ -70,6 +70,8 @@ def show_for(benchmark: Benchmark, item: Item, condition: Condition, card: Card)
     looking, hearing = "V" in senses and card.sees, "A" in senses
     video: str = card.video if "V" in senses else ""
     sampling = condition.sampling.at_most(0 if video else card.frames)
+    if looking and not video and card.frames:
+        _check_limit(card, len(item.media) * max(1, len(sampling.moments)), item)
     wishes = tuple(
         Wish(
             sampling=sampling.text,
@@ -101,6 +103,14 @@ def show_for(benchmark: Benchmark, item: Item, condition: Condition, card: Card)
         words=tuple(subtitles_of(benchmark, media) for media in item.media) if reads else (),
         timestamps=protocol.timestamps,
     )
+
+
+def _check_limit(card: Card, least: int, item: Item) -> None:
+    if least > card.frames:
+        raise ReelbenchError(
+            f"{card.name} takes {card.frames} frames at most and cannot be asked {item.id}, which "
+            f"needs {least}: choose another sampling, or leave the question out."
+        )
 
 
 def subtitles_of(benchmark: Benchmark, media: Media) -> str | None:
@@ -157,7 +167,8 @@ def _video(file: Path, wish: Wish, how: str) -> Video:
     whole = how.startswith("file")
     shot = footage_of(file, wish, cut=not whole, muted=not how.endswith("sound"))
     place = (wish.start, wish.end) if whole else (None, None)
-    return Video(shot.data, shot.media_type, shot.seconds, *place, shot.rate)
+    heard = how.endswith("sound")
+    return Video(shot.data, shot.media_type, shot.seconds, *place, shot.rate, heard)
 
 
 def _words(benchmark: Benchmark, path: str, subtitles: str | None, wish: Wish) -> list[Part]:

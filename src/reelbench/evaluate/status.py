@@ -8,6 +8,7 @@ from typing import Any
 from reelbench.asking.asker import Counts
 from reelbench.asking.spend import Ledger
 from reelbench.files import pretty_json, write_atomically
+from reelbench.models.base import Response
 
 _EVERY = 1.0  # seconds between two writes
 
@@ -21,7 +22,7 @@ class RunState:
     judged: int = 0  # replies, by this call
     counts: Counts = field(default_factory=Counts)
     ledger: Ledger = field(default_factory=Ledger)
-    over_budget: set[str] = field(default_factory=set)  # keys of what was not asked for that
+    unasked: dict[str, Response] = field(default_factory=dict)  # by key: why it was not
     failures: list[dict[str, Any]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)  # about media of which a part was shown
 

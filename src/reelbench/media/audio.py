@@ -113,7 +113,7 @@ def write_wav(out: Path | BinaryIO, samples: Samples, rate: int) -> None:
             raise ReelbenchError(f"{out} cannot be written ({error.strerror}).") from error
         return
     whole = np.clip(np.round(samples.T * 32767), -32768, 32767).astype("<i2")
-    with wave.open(out) as file:
+    with wave.open(out, "wb") as file:
         file.setnchannels(len(samples))
         file.setsampwidth(2)
         file.setframerate(rate)

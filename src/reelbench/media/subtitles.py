@@ -12,7 +12,8 @@ from reelbench.media.errors import MediaError
 ENDINGS = (".srt", ".vtt")
 _CLOCK = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
 _TIMES = re.compile(rf"^\s*{_CLOCK}\s*-->\s*{_CLOCK}(?:\s.*)?$")
-_MARKUP = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")  # tags, and the styles that some files carry
+# Tags, the moments of words, and the styles that some files carry.
+_MARKUP = re.compile(r"</?[A-Za-z][^<>]*>|<\d[\d:.]*>|\{\\[^{}]*\}")
 _MOST_BYTES = 32 * 2**20
 
 
@@ -38,19 +39,21 @@ def read_subtitles(path: Path) -> list[Cue]:
     except UnicodeDecodeError as error:
         raise MediaError(path, f"is not UTF-8 ({error.reason} at byte {error.start})") from error
     cues = sorted(_cues(text.splitlines()), key=lambda cue: (cue.start, cue.end))
-    if not cues and text.strip().upper() not in ("", "WEBVTT"):
+    if not cues and text.strip() and not text.startswith("WEBVTT"):
         raise MediaError(path, "holds no line of the form 00:00:01,000 --> 00:00:02,000")
     return cues
 
 
 def _cues(lines: Sequence[str]) -> Iterator[Cue]:
     starts = [number for number, line in enumerate(lines) if _TIMES.match(line)]
-    for number, following in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for number, following in zip(starts, [*starts[1:], len(lines) + 1], strict=False):
         match = _TIMES.match(lines[number])
         assert match is not None
+        # The line before the next one's times may be its number, where no line is left blank.
         words: list[str] = []
-        for line in lines[number + 1 : following]:
-            if not line.strip():
+        for place in range(number + 1, min(following, len(lines))):
+            line = lines[place].strip()
+            if not line or (place == following - 1 and line.isdecimal()):
                 break
             words.append(unescape(_MARKUP.sub("", line)).strip())
         text = " ".join(" ".join(words).split())

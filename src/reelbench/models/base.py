@@ -46,6 +46,7 @@ class Video:
     start: float | None = None
     end: float | None = None
     rate: float | None = None  # frames a second to look at; None for as many as the model likes
+    heard: bool = False  # with its sound
 
 
 Part = Text | Picture | Sound | Video

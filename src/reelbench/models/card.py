@@ -27,6 +27,9 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         return (input_tokens * self.input + output_tokens * self.output) / 1e6
 
 
+FREE = Price(input=0, output=0)
+
+
 class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What is known about one model. All of it can be said in a YAML file."""
 

@@ -24,7 +24,7 @@ from reelbench.models.base import (
     Text,
     Video,
 )
-from reelbench.models.card import Card
+from reelbench.models.card import FREE, Card
 
 Relay = Callable[[ChatModel, Request], Awaitable[Response]]
 
@@ -50,6 +50,7 @@ class Cascade:
             hears=any(each.hears for each in cards),
             frames=min(limits, default=0),
             schemas=answerer.card.schemas,
+            price=FREE,  # its members have theirs
         )
 
     @property

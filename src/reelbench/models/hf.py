@@ -14,11 +14,10 @@ from PIL import Image
 
 from reelbench.errors import ReelbenchError
 from reelbench.models.base import Picture, Request, Response, Text
-from reelbench.models.card import Card, Price
+from reelbench.models.card import FREE, Card
 
 _USUAL = {"max_new_tokens": 256, "do_sample": False}
 _OURS = ("dtype", "device", "device_map", "revision")  # parameters that are not for generating
-_FREE = Price(input=0, output=0)
 
 
 class LocalModel:
@@ -29,7 +28,7 @@ class LocalModel:
     def __init__(self, card: Card) -> None:
         # Twice the batch wait, so that the next batch is there when one is done.
         card = msgspec.structs.replace(
-            card, connections=2 * card.batch, price=card.price or _FREE, schemas=False
+            card, connections=2 * card.batch, price=card.price or FREE, schemas=False
         )
         self.card = card
         self._waiting: list[tuple[Request, asyncio.Future[Response]]] = []

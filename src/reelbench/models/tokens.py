@@ -71,14 +71,14 @@ def request_tokens(card: Card, request: Request) -> tuple[int, int]:
         elif isinstance(part, Sound):
             total += sound_tokens(part.seconds)
         elif isinstance(part, Video):
-            total += video_tokens(card, part.seconds, part.rate)
+            total += video_tokens(card, part.seconds, part.rate, part.heard)
     return total, reply_tokens(card, bool(request.options))
 
 
-def video_tokens(card: Card, seconds: float, rate: float | None) -> int:
+def video_tokens(card: Card, seconds: float, rate: float | None, heard: bool) -> int:
     """Estimate the tokens of a video that a model watches."""
     frames = math.ceil(seconds * (rate or 1.0))
-    return frames * frame_tokens(card, 640, 360) + sound_tokens(seconds)
+    return frames * frame_tokens(card, 640, 360) + (sound_tokens(seconds) if heard else 0)
 
 
 def _picture_tokens(card: Card, picture: Picture) -> int:

@@ -76,7 +76,7 @@ def _read(path: Path) -> dict[Graded, Grades]:
         row, faults = decode_strictly(line)
         try:
             key = (row["model"], row["condition"], row["judge"], row["rubric"])
-            failed = [bool(each.get("failure")) for each in row["rounds"]]
+            failed = ["failure" in each for each in row["rounds"]]
             if faults or not all(isinstance(part, str) for part in (*key, row["id"])):
                 raise TypeError(faults)
             if key[3] == CHOICE:

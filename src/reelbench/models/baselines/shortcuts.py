@@ -7,10 +7,8 @@ import msgspec
 
 from reelbench.items import LETTERS
 from reelbench.models.base import Request, Response
-from reelbench.models.card import Card, Price
+from reelbench.models.card import FREE, Card
 from reelbench.seeds import rng_for
-
-_FREE = Price(input=0, output=0)
 
 
 class Offline:
@@ -21,7 +19,7 @@ class Offline:
     parameters: Mapping[str, Any] = {}
 
     def __init__(self, card: Card) -> None:
-        self.card = msgspec.structs.replace(card, sees=self.sees, price=_FREE)
+        self.card = msgspec.structs.replace(card, sees=self.sees, price=FREE)
 
     async def ask(self, request: Request) -> Response:
         """Choose among the options."""

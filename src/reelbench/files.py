@@ -22,9 +22,11 @@ def write_atomically(path: Path, data: bytes | str) -> None:
             os.fsync(file.fileno())
         os.chmod(temporary, _mode_for(path))
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
+        if isinstance(error, OSError):
+            error.filename = error.filename or str(path)  # a full disk does not say whose fault
         raise
 
 

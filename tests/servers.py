@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import pytest
+
+from reelbench.models.calls import Caller
+
 Reply = tuple[int, dict[str, str], bytes]
 Answer = Callable[[dict[str, Any], int], "Reply | None"]
 
@@ -179,3 +183,15 @@ def _parsed(raw: bytes) -> dict[str, Any]:
     except ValueError:
         return {}
     return body if isinstance(body, dict) else {}
+
+
+def without_waiting(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Let nobody who asks wait; return how long each would have waited."""
+    pauses: list[float] = []
+
+    async def noting(_: Caller, seconds: float) -> None:
+        if seconds > 0:
+            pauses.append(seconds)
+
+    monkeypatch.setattr(Caller, "_rest", noting)
+    return pauses

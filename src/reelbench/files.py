@@ -65,6 +65,11 @@ def _json(value: Any, **layout: Any) -> str:
 _HALF_A_PAIR = re.compile(r"[\ud800-\udfff]")
 
 
+def whole_text(text: str) -> str:
+    """Replace half a character, which a reply cut off at its token limit can end with."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def digest_of(value: Any) -> str:
     """Return the sha256 of a JSON value, whatever order its keys came in."""
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.errors import ReelbenchError
-from reelbench.files import json_line
+from reelbench.files import json_line, whole_text
 from reelbench.models.base import Response
 
 _SCHEMA = """
@@ -56,7 +56,8 @@ class Journal:
             "output_tokens": response.output_tokens,
             "estimate": estimate,
         }
-        said = {"text": _whole(response.text), "error": _whole(response.error)}
+        texts = {"text": response.text, "error": response.error}
+        said = {name: text and whole_text(text) for name, text in texts.items()}
         body = json_line(said | {name: count for name, count in used.items() if count is not None})
         row = (key, model, response.status, body)
         with self._connection:
@@ -102,19 +103,22 @@ class Journal:
         )
 
 
-def _whole(text: str | None) -> str | None:
-    """Replace half a character, which a reply cut off at its token limit can end with."""
-    return text and text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
 def _checksum(*fields: str) -> str:
     return hashlib.sha256("\x1f".join(fields).encode()).hexdigest()
 
 
 @contextmanager
-def open_journal(path: Path) -> Iterator[Journal]:
-    """Open a journal for this process alone."""
+def open_journal(path: Path, reading: bool = False) -> Iterator[Journal]:
+    """Open a journal for this process alone; or only to read what is in one that is there."""
     try:
+        if reading:
+            # Where all has been written into the file, nothing need be written to read it.
+            behind = path.with_name(f"{path.name}-wal").exists()
+            address = f"{path.resolve().as_uri()}?{'mode=ro' if behind else 'immutable=1'}"
+            with closing(sqlite3.connect(address, uri=True, timeout=0.2)) as connection:
+                connection.execute("SELECT COUNT(*) FROM responses")
+                yield Journal(path, connection)
+            return
         with closing(sqlite3.connect(path, timeout=0.2, check_same_thread=False)) as connection:
             # Held until closing: a second run on the same folder is told so at once.
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")

@@ -218,7 +218,7 @@ _PROTOCOL: dict[str, Rule] = {
     "subtitles": _YES_OR_NO,
     "rounds": (_is_count, f"a whole number from 1 to {MOST_ORDERS}"),
     "fixed_last": (_are_texts, "a list of the options' texts"),
-    "frame_size": (lambda value: isinstance(value, str), "text"),
+    "frame_size": (lambda value: isinstance(value, str), "text, such as long:768 or short:360"),
     "frame_encoding": _TEXT,
     "sound_encoding": _TEXT,
     "accept_damage": _YES_OR_NO,
@@ -259,9 +259,10 @@ def _condition_faults(name: str, changes: Mapping[str, Any]) -> Iterator[Fault]:
         if field_name not in _PROTOCOL or field_name == "metrics":
             expected = "one of " + ", ".join(field for field in _PROTOCOL if field != "metrics")
             yield "BAD_FIELD", f"conditions.{name}", shown(field_name), expected
-        elif not choices(field_name, value):
+            continue
+        if not choices(field_name, value):
             yield "BAD_FIELD", f"conditions.{name}.{field_name}", "nothing", "at least one value"
-        for choice in choices(field_name, value) if field_name in _PROTOCOL else ():
+        for choice in choices(field_name, value):
             yield from _field_faults({field_name: choice}, _PROTOCOL, f"conditions.{name}.")
 
 

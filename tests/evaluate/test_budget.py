@@ -90,7 +90,7 @@ def test_what_was_spent_is_what_the_server_says_times_the_price(
             "output_tokens": 3 * count,
             "usd": pytest.approx(count * USD),
         }
-        run_benchmark(benchmark, [], tmp_path / "r")
+        run_benchmark(benchmark, [], tmp_path / "r", budget=Budget())
     spent = status(tmp_path / "r")["spent"]["far"]
     assert (spent["requests"], spent["usd"]) == (COUNT, pytest.approx(COUNT * USD))
 
@@ -187,7 +187,7 @@ class TestJudges:
             return completion('{"reason": "so", "score": 2}' if judging else "A dog.")
 
         with serving(answer) as server:
-            done = self.run(tmp_path, server, "700tokens")
+            done = self.run(tmp_path, server, "400tokens")
             told = capsys.readouterr().err
             asked = [body["model"] for body in server.requests]
             assert asked.count("far") == 1

@@ -36,7 +36,7 @@ class TestFrames:
                 return Response("ok", "A")
 
         monkeypatch.setattr(
-            "reelbench.evaluate.prepare.load_model", lambda _: Looking(Card(name="looking"))
+            "reelbench.models.load.Loader.load", lambda *_: Looking(Card(name="looking"))
         )
         return seen
 

@@ -170,7 +170,7 @@ class TestChoice:
         with serving(speaking(far=trick, judge={"reason": "", "score": 0})) as server:
             run(tmp_path, benchmark, server)
             (text,) = {body["messages"][0]["content"][0]["text"] for body in to(server, "judge")}
-        assert trick in text
+        assert trick.replace("</reply>", "‹/reply>") in text  # it cannot end its own quotation
         assert text.count("Question 1?") == text.count("A dog barks.") == 1
 
 

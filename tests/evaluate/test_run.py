@@ -259,7 +259,8 @@ class TestPrompts:
         assert text.endswith("Why {{options}}? {x}")
 
     @pytest.mark.parametrize(
-        ("name", "words"), [("../b", "folder inside"), ("absent", "one of ours \\(default\\)")]
+        ("name", "words"),
+        [("../b", "folder inside"), ("absent", "one of ours \\(default, reasoned\\)")],
     )
     def test_no_such_prompt(self, name: str, words: str, tmp_path: Path) -> None:
         benchmark = blind_benchmark(tmp_path / "b", *ITEMS, prompt=name)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import Reply, anthropic_message, hosting, json_reply
+from servers import Reply, anthropic_message, hosting, json_reply, without_waiting
 
 from reelbench.errors import ReelbenchError
 from reelbench.models.base import Message, Picture, Request, Response, Text
@@ -151,18 +151,11 @@ class TestPatience:
         assert len(server.calls) == 3
 
     def test_the_wish_of_the_server(self, ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        pauses: list[float] = []
-        plain = asyncio.sleep
-
-        async def noting(seconds: float, *args: Any) -> None:
-            pauses.append(seconds)
-            await plain(0)
-
-        monkeypatch.setattr("reelbench.models.calls.asyncio.sleep", noting)
+        pauses = without_waiting(monkeypatch)
         busy = json_reply({"type": "error"}, 529, retry_after="17")
         with hosting(lambda call: anthropic_message("B") if call.number else busy) as server:
             assert ask(server.url).status == "ok"
-        assert pauses == [17.0]
+        assert pauses == [pytest.approx(17, abs=1)]
 
     def test_a_fault_that_stays(self, ask: Any) -> None:
         with hosting(lambda _: BUSY) as server:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from servers import Call, Reply, Server, gemini_reply, hosting, json_reply
+from servers import Call, Reply, Server, gemini_reply, hosting, json_reply, without_waiting
 
 from reelbench.errors import ReelbenchError
 from reelbench.models.base import Message, Part, Picture, Request, Response, Sound, Text, Video
@@ -147,20 +147,13 @@ def test_json_that_is_no_candidate(body: Any) -> None:
 
 
 def test_the_wish_of_the_server_is_in_its_body(monkeypatch: pytest.MonkeyPatch) -> None:
-    pauses: list[float] = []
-    plain = asyncio.sleep
-
-    async def noting(seconds: float, *args: Any) -> None:
-        pauses.append(seconds)
-        await plain(0)
-
-    monkeypatch.setattr("reelbench.models.calls.asyncio.sleep", noting)
+    pauses = without_waiting(monkeypatch)
     wish = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "37.5s"}
     error = {"code": 429, "status": "RESOURCE_EXHAUSTED", "details": [wish]}
     busy = json_reply({"error": error}, 429)
     with hosting(lambda call: gemini_reply("B") if call.number else busy) as server:
         assert asked(server.url, about())[0].text == "B"
-    assert pauses == [37.5]
+    assert pauses == [pytest.approx(37.5, abs=1)]
 
 
 class TestKeys:

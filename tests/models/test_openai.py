@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import Call, Reply, completion, hosting, serving
+from servers import Call, Reply, completion, hosting, serving, without_waiting
 
 from reelbench.errors import ReelbenchError
 from reelbench.models.base import Message, Part, Picture, Request, Response, Sound, Text, Video
@@ -174,21 +174,14 @@ def test_nobody_there() -> None:
 
 class TestPatience:
     def waited(self, header: str, monkeypatch: pytest.MonkeyPatch) -> list[float]:
-        pauses: list[float] = []
-        plain = asyncio.sleep
-
-        async def noting(seconds: float, *args: Any) -> None:
-            pauses.append(seconds)
-            await plain(0)
-
-        monkeypatch.setattr("reelbench.models.calls.asyncio.sleep", noting)
+        pauses = without_waiting(monkeypatch)
         busy: Reply = (429, {"Retry-After": header}, b"")
         with serving(lambda _, n: completion("B") if n else busy) as server:
             assert asked(server.url)[0].status == "ok"
         return pauses
 
     def test_seconds(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert self.waited("7", monkeypatch) == [7.0]
+        assert self.waited("7", monkeypatch) == [pytest.approx(7, abs=1)]
 
     def test_a_date(self, monkeypatch: pytest.MonkeyPatch) -> None:
         soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)

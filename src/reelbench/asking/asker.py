@@ -6,11 +6,13 @@ what would be over the budget is not asked at all.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reelbench.asking.spend import Ledger
+from reelbench.files import whole_text
 from reelbench.journal import Journal
 from reelbench.models.base import ChatModel, Request, Response
+from reelbench.models.secrets import redacted
 from reelbench.models.tokens import request_tokens
 
 OVER_BUDGET = Response("over_budget", error="the budget is spent: run again with a larger one")
@@ -36,9 +38,18 @@ class Asker:
         self.journal, self.ledger = journal, ledger or Ledger()
         self.counts = Counts()
         self.stopping = asyncio.Event()
+        self.over: set[str] = set()  # names of models that have no budget left
         self._now: set[str] = set()
         self._flights: dict[str, asyncio.Future[Response]] = {}
-        self._places: dict[str, asyncio.Semaphore] = {}
+        self._places: dict[int, asyncio.Semaphore] = {}
+        self._models: dict[int, ChatModel] = {}
+        self._scouts: dict[str, asyncio.Lock] = {}
+
+    def stop(self) -> None:
+        """Ask nothing more, and wait for nothing that would have to be tried again."""
+        self.stopping.set()
+        for model in self._models.values():
+            model.hurry()
 
     async def ask(self, model: ChatModel, request: Request) -> Response:
         """Ask a request that is at hand."""
@@ -74,31 +85,47 @@ class Asker:
     async def _in_turn(
         self, model: ChatModel, key: str, make: Callable[[], Request | Response]
     ) -> Response:
-        name, connections = model.card.name, model.card.connections
-        async with self._places.setdefault(name, asyncio.Semaphore(connections)):
+        self._models[id(model)] = model
+        places = asyncio.Semaphore(model.card.connections)
+        async with self._places.setdefault(id(model), places):
             if self.stopping.is_set():
                 raise Stopped
-            return await self._called(model, key, make())
+            made = make()
+            if isinstance(made, Response):
+                return made  # nobody was asked
+            if not self.ledger.bounded or self.ledger.knows(model.card):
+                return await self._called(model, key, made)
+            # Until one has told what an answer really takes, none other may spend on a guess.
+            async with self._scouts.setdefault(model.card.name, asyncio.Lock()):
+                if not self.ledger.knows(model.card):
+                    return await self._called(model, key, made)
+            return await self._called(model, key, made)
 
-    async def _called(self, model: ChatModel, key: str, made: Request | Response) -> Response:
-        """Call, and write down what came of it; what is not called for leaves nothing."""
-        if isinstance(made, Response):
-            return made
+    async def _called(self, model: ChatModel, key: str, request: Request) -> Response:
+        """Call, and write down what came of it."""
         card = model.card
-        estimate = request_tokens(card, made) if self.ledger.bounded else None
+        estimate = request_tokens(card, request) if self.ledger.bounded else None
         share = self.ledger.reserve(card, estimate or (0, 0))
         if share is None:
+            self.over.add(card.name)
             return OVER_BUDGET
         response = Response("error", error="never asked")
         guess: tuple[int, int] | None = None
         try:
-            response = await model.ask(made)
+            response = _tidy(await model.ask(request))
         finally:
             if response.status == "ok" and response.input_tokens is None:
-                guess = estimate = estimate or request_tokens(card, made)
+                guess = estimate = estimate or request_tokens(card, request)
             self.ledger.settle(card, share, estimate or (0, 0), response)
         if response.status != "over_budget":  # as what it asks of others may be
             self.journal.record(key, card.name, response, guess)
             self._now.add(key)
             self.counts.asked += 1
         return response
+
+
+def _tidy(response: Response) -> Response:
+    """Keep keys out of errors, and half a character out of a reply that was cut off."""
+    text = response.text and whole_text(response.text)
+    error = response.error and redacted(whole_text(response.error))
+    return replace(response, text=text, error=error)

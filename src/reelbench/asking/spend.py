@@ -22,9 +22,16 @@ class Budget:
     usd: float = math.inf
     tokens: float = math.inf
 
+    def to_record(self) -> dict[str, float]:
+        """Return it as plain data; nothing where there is no bound."""
+        units = {"usd": self.usd, "tokens": self.tokens}
+        return {unit: most for unit, most in units.items() if math.isfinite(most)}
+
 
 def parse_budget(text: str) -> Budget:
-    """Read ``5``, ``5usd`` or ``2000000tokens``."""
+    """Read ``5``, ``5usd`` or ``2000000tokens``; ``none`` lifts the one that a run has."""
+    if text.strip().lower() == "none":
+        return Budget()
     match = _FORM.fullmatch(text.strip())
     if not match:
         raise ReelbenchError(
@@ -64,7 +71,7 @@ class Ledger:
     budget: Budget = field(default_factory=Budget)
     spent: dict[str, Spent] = field(default_factory=dict)
     _aside: Budget = field(default_factory=lambda: Budget(0.0, 0.0))
-    _estimates: dict[str, tuple[float, float]] = field(default_factory=dict)
+    _seen: dict[str, "_Seen"] = field(default_factory=dict)
 
     @property
     def bounded(self) -> bool:
@@ -80,13 +87,15 @@ class Ledger:
                 "give the budget in tokens."
             )
 
+    def knows(self, card: Card) -> bool:
+        """Whether it has been seen what this model's answers take."""
+        return card.name in self._seen
+
     def reserve(self, card: Card, estimate: tuple[int, int]) -> Budget | None:
         """Set aside what a request will take; None where that would be over the budget."""
-        # Servers count otherwise than we guess: after some answers we know by how much.
-        guessed, counted = self._estimates.get(card.name, (0.0, 0.0))
-        ratio = counted / guessed if guessed else 1.0
-        tokens = (estimate[0] * ratio, estimate[1] * ratio)
-        share = Budget(card.price.of(*tokens) if card.price else 0.0, sum(tokens))
+        seen = self._seen.get(card.name)
+        taken, given = seen.corrected(estimate) if seen else estimate
+        share = Budget(card.price.of(taken, given) if card.price else 0.0, taken + given)
         usd = sum(spent.usd or 0.0 for spent in self.spent.values()) + self._aside.usd
         total = sum(spent.input_tokens + spent.output_tokens for spent in self.spent.values())
         if (
@@ -103,10 +112,9 @@ class Ledger:
         self.count(
             card, got.input_tokens, got.output_tokens, estimate if got.status == "ok" else None
         )
-        if got.input_tokens is not None:
-            guessed, counted = self._estimates.get(card.name, (0.0, 0.0))
-            said = got.input_tokens + (got.output_tokens or 0)
-            self._estimates[card.name] = guessed + sum(estimate), counted + said
+        if got.status == "ok":
+            seen = self._seen.setdefault(card.name, _Seen())
+            seen.add(estimate, got.input_tokens, got.output_tokens)
 
     def count(
         self,
@@ -126,3 +134,22 @@ class Ledger:
         spent.output_tokens += output_tokens or 0
         if card.price is not None:
             spent.usd = card.price.of(spent.input_tokens, spent.output_tokens)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """How far a model's answers are from our guesses: servers count otherwise than we do."""
+
+    guessed: float = 0.0
+    counted: float = 0.0
+    largest: int = 0  # tokens of a reply
+
+    def add(self, estimate: tuple[int, int], taken: int | None, given: int | None) -> None:
+        self.guessed += estimate[0]
+        self.counted += estimate[0] if taken is None else taken
+        self.largest = max(self.largest, estimate[1] if given is None else given)
+
+    def corrected(self, estimate: tuple[int, int]) -> tuple[float, float]:
+        """What a request will take, to judge by what others took; of replies, the longest."""
+        ratio = self.counted / self.guessed if self.guessed else 1.0
+        return estimate[0] * ratio, float(self.largest)

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import jsonschema
+from referencing import Registry
 
 from reelbench.asking.asker import Asker
 from reelbench.asking.reply import without_reasoning
-from reelbench.files import digest_of
+from reelbench.files import canonical_json, digest_of
 from reelbench.models.base import ChatModel, Message, Request, Response, Status, Text
 
 TRIES = 2  # times that it is asked from the start, each with one repair
@@ -45,7 +46,7 @@ async def ask_json(
     """
     result = Structured(failure="never asked", status="error")
     for attempt in range(TRIES):
-        said = [Message("user", (Text(prompt),))]
+        said = [Message("user", (Text(_asked(model, prompt, schema)),))]
         for repair in (False, True):
             request = _request(model, said, schema, [purpose, number, attempt, repair])
             response = await asker.ask(model, request)
@@ -63,22 +64,29 @@ def first_request(
     model: ChatModel, prompt: str, schema: Mapping[str, Any], purpose: str, number: int
 ) -> Request:
     """Return the request that asking begins with."""
-    said = [Message("user", (Text(prompt),))]
+    said = [Message("user", (Text(_asked(model, prompt, schema)),))]
     return _request(model, said, schema, [purpose, number, 0, False])
+
+
+def _asked(model: ChatModel, prompt: str, schema: Mapping[str, Any]) -> str:
+    """Tell in words what the server cannot be told."""
+    if model.card.schemas:
+        return prompt
+    return f"{prompt}\n\nThe JSON must fit this schema:\n{canonical_json(plain_schema(schema))}"
 
 
 def _request(
     model: ChatModel, said: list[Message], schema: Mapping[str, Any], place: list[Any]
 ) -> Request:
     texts = [[message.role, *(_text(part) for part in message.parts)] for message in said]
+    sent = plain_schema(schema) if model.card.schemas else None
     content = {
         "model": model.card.name,
         "parameters": dict(model.parameters),
         "messages": texts,
-        "schema": schema,
+        "schema": sent,
         "place": place,
     }
-    sent = plain_schema(schema) if model.card.schemas else None
     return Request(digest_of(content), tuple(said), "open", "", schema=sent)
 
 
@@ -97,7 +105,9 @@ def _checked(response: Response, schema: Mapping[str, Any]) -> Structured:
         data = find_json(response.text or "")
     except ValueError as error:
         return Structured(failure=str(error))
-    errors = jsonschema.Draft202012Validator(schema).iter_errors(data)
+    # Nothing is fetched, whatever a schema refers to.
+    validator = jsonschema.Draft202012Validator(schema, registry=Registry())
+    errors = validator.iter_errors(data)
     faults = sorted(f"{_where(error)}{error.message}" for error in errors)
     if faults:
         return Structured(failure="; ".join(faults)[:_SHOWN])
@@ -112,8 +122,8 @@ def _where(error: jsonschema.ValidationError) -> str:
 def find_json(reply: str) -> Any:
     """Return the JSON object or list in a reply that may have words or a fence around it.
 
-    Of several it is the longest. Where what looks like the start of one is never finished, there
-    is none: a piece of it may say something else.
+    Where there are two different ones, or what looks like the start of one is never finished,
+    there is none: which of them is meant would be a guess.
     """
     text = without_reasoning(reply)
     if not text:
@@ -123,21 +133,25 @@ def find_json(reply: str) -> Any:
             return _DECODER.decode(candidate.strip())
         except (ValueError, RecursionError):
             continue
-    found: list[tuple[int, Any]] = []
+    found: list[Any] = []
     place = 0
     while match := _START.search(text, place):
         try:
             value, place = _DECODER.raw_decode(text, match.start())
-            found.append((place - match.start(), value))
+            found.append(value)
         except RecursionError:
             raise ValueError("the reply nests without end") from None
         except ValueError:
             if _SURELY.match(text, match.start()):
                 raise ValueError("there is no complete JSON in the reply") from None
             place = match.end()
+    # Beside an object, lists are words in brackets.
+    found = [value for value in found if isinstance(value, dict)] or found
     if not found:
         raise ValueError("there is no complete JSON in the reply")
-    return max(found, key=lambda each: each[0])[1]
+    if any(value != found[0] for value in found):
+        raise ValueError("there are two different pieces of JSON in the reply")
+    return found[0]
 
 
 def _no_number(word: str) -> float:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from reelbench.cli.say import command, counted, put, put_scores, put_table, tell
 
 if TYPE_CHECKING:
+    from reelbench.asking.spend import Budget
     from reelbench.benchmark import Benchmark
     from reelbench.evaluate.status import RunState
     from reelbench.items import Problem
@@ -51,9 +52,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "compared with it",
     )
     parser.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a model, judge or condition of an earlier call into this folder to leave out",
+    )
+    parser.add_argument(
         "--budget",
         metavar="AMOUNT",
-        help="the most that all of the run may take, in dollars or tokens: 5usd, 2000000tokens",
+        help="the most that all of the run may take: 5usd, 2000000tokens; the run keeps it until "
+        "you name another, or none",
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="say what would be asked and cost, and ask nothing"
@@ -77,7 +86,7 @@ def main(options: argparse.Namespace) -> int:
     benchmark = Benchmark.load(options.benchmark)
     _warn(benchmark.warnings)
     if options.dry_run:
-        return _forecast(benchmark, options)
+        return _forecast(benchmark, options, budget)
     try:
         state = run_benchmark(
             benchmark,
@@ -87,6 +96,7 @@ def main(options: argparse.Namespace) -> int:
             conditions=options.condition,
             condition_file=options.conditions,
             judges=options.judge,
+            without=options.without,
             budget=budget,
         )
     except KeyboardInterrupt:
@@ -102,12 +112,18 @@ def main(options: argparse.Namespace) -> int:
     return 1 if state.failures else 0
 
 
-def _forecast(benchmark: "Benchmark", options: argparse.Namespace) -> int:
+def _forecast(benchmark: "Benchmark", options: argparse.Namespace, budget: "Budget | None") -> int:
     from reelbench.evaluate.forecast import forecast
     from reelbench.evaluate.prepare import Wanted
 
     wanted = Wanted(
-        options.model, options.condition, options.conditions, options.judge, options.seed
+        options.model,
+        options.condition,
+        options.conditions,
+        options.judge,
+        options.without,
+        options.seed,
+        budget,
     )
     found = forecast(benchmark, wanted, options.out)
     table = [
@@ -126,10 +142,15 @@ def _forecast(benchmark: "Benchmark", options: argparse.Namespace) -> int:
     put_table(headings, table)
     if found.usd is not None:
         put(f"in all: ${found.usd:,.4f}")
+        if found.usd > found.budget.usd:
+            tell(f"That is over the budget of ${found.budget.usd:,.2f}.")
+    if found.tokens > found.budget.tokens:
+        tell(f"That is over the budget of {found.budget.tokens:,.0f} tokens.")
     for name, reason in list(found.broken.items())[:10]:
         tell(f"{name}: {reason}")
     if found.broken:
-        tell(f"{counted(len(found.broken), 'question')} cannot be asked: their media cannot be shown.")
+        number = counted(len(found.broken), "question")
+        tell(f"{number} cannot be asked: their media cannot be shown.")
     tell(
         "Tokens are estimated; a reply is taken to be short unless a card says reply_tokens. "
         "Nothing was asked."
@@ -145,10 +166,11 @@ def _asked(state: "RunState") -> str:
         words.append(f"{counts.known:,} answered before")
     if counts.repeated:
         words.append(f"{counts.repeated:,} the same as another, word for word")
-    judged = f" {counted(state.judged, 'reply').replace('replys', 'replies')} judged."
-    return (
-        f"{counted(state.total, 'question')}: {', '.join(words)}.{judged if state.judged else ''}"
-    )
+    told = f"{counted(state.total, 'question')}: {', '.join(words)}."
+    if state.judged:
+        calls = counted(state.judging.asked, "call")
+        told += f" {counted(state.judged, 'reply', 'replies')} judged, with {calls} now."
+    return told
 
 
 def tell_spent(state: "RunState") -> None:
@@ -166,7 +188,7 @@ def tell_spent(state: "RunState") -> None:
 
 def tell_failures(state: "RunState", out: Path) -> None:
     """Name the first failures and warnings, and say where all of them are."""
-    for warning in state.warnings[:10]:
+    for warning in sorted(state.warnings)[:10]:
         tell(f"warning: {warning}")
     if len(state.warnings) > 10:
         tell(f"{len(state.warnings)} such warnings; all of them are in {out / 'status.json'}.")

@@ -48,16 +48,37 @@ def put_scores(scores: Mapping[str, Any]) -> None:
         for row in scores["results"]
     ]
     rows.append(("chance", "", f"{scores['chance']['accuracy']:.1%}", "", ""))
-    put_table(("model", "condition", "accuracy", "95% interval", "answered"), rows)
+    if scores["results"]:
+        put_table(("model", "condition", "accuracy", "95% interval", "answered"), rows)
+    if scores["judged"]:
+        put_judged(scores["judged"])
     for row in scores["results"]:
         words = unanswered_in_words(row)
         if words:
             tell(f"{printable(row['model'])}: {words}")
 
 
-def counted(number: int, thing: str) -> str:
+def put_judged(judged: Sequence[Mapping[str, Any]]) -> None:
+    """Write what judges gave the replies to open questions."""
+    rows = [
+        (
+            row["model"],
+            row["condition"],
+            row["judge"],
+            "none" if row["score"] is None else f"{row['score']:.2f}",
+            f"{row['scale'][0]:g} to {row['scale'][1]:g}",
+            f"{row['interval'][0]:.2f} to {row['interval'][1]:.2f}" if row["interval"] else "",
+            f"{row['judged']} of {row['items']}",
+        )
+        for row in judged
+    ]
+    headings = ("model", "condition", "judge", "score", "scale", "95% interval", "judged")
+    put_table(headings, rows)
+
+
+def counted(number: int, thing: str, things: str = "") -> str:
     """Write a number of things, one or many."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+    return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
 
 
 def command(*words: object) -> str:

@@ -49,7 +49,7 @@ def plan(
     for condition, prompts in conditions.items():
         rounds = range(condition.protocol.rounds)
         for item in benchmark.items:
-            shows = [(m, show_for(benchmark, item, condition, m.card)) for m in models]
+            shows = _shows(benchmark, item, condition, models)
             for number, order in enumerate(option_orders(item, condition.protocol, seed)):
                 prompt = prompts.render(item, order)
                 for turn in rounds:
@@ -60,6 +60,21 @@ def plan(
                         content = _content(item, model, prompt, order_key, turn, seed)
                         key = digest_of(content | show.record(digests))
                         yield Ask(item, model, condition, number, order, turn, prompt, show, key)
+
+
+def _shows(
+    benchmark: Benchmark, item: Item, condition: Condition, models: Sequence[ChatModel]
+) -> list[tuple[ChatModel, Show]]:
+    """What each model is shown; those with the same senses share it."""
+    known: dict[tuple[Any, ...], Show] = {}
+    shows = []
+    for model in models:
+        card = model.card
+        senses = (card.sees, card.hears, card.video, card.frames)
+        if senses not in known:
+            known[senses] = show_for(benchmark, item, condition, card)
+        shows.append((model, known[senses]))
+    return shows
 
 
 def _content(

@@ -98,7 +98,9 @@ def _of_file(file: Path | None) -> list[tuple[str, Mapping[str, Any]]]:
 def _of_words(words: str, manifest: Manifest) -> tuple[str, Mapping[str, Any]]:
     """Read ``NAME field=value ...``; a field that is said twice has both values."""
     try:
-        name, *pairs = shlex.split(words)
+        name, *pairs = shlex.split(words) or [""]
+        if not name or "=" in name:
+            raise ValueError("it has no name")
         said: dict[str, list[Any]] = {}
         for pair in pairs:
             field, equals, value = pair.partition("=")

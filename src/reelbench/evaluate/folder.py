@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from reelbench.benchmark import ITEMS_FILE, Benchmark
 from reelbench.errors import ReelbenchError
 from reelbench.evaluate.prepare import Prepared, Wanted
 from reelbench.files import digest_of
+from reelbench.manifest import Protocol
 from reelbench.models.base import ChatModel
 
 
@@ -25,6 +27,9 @@ def read_run(out: Path) -> dict[str, Any]:
         _ = [model["name"] for model in record["models"] + record.get("judges", [])]
         _ = record["conditions"][0]["name"], record["seed"]
         _ = record["benchmark"]["name"], record["benchmark"]["path"], record["versions"]
+        usual = {name: value for name, value in asdict(Protocol()).items() if name != "extra"}
+        # What an earlier version did not write down was as usual.
+        record["conditions"] = [usual | condition for condition in record["conditions"]]
     except FileNotFoundError:
         raise ReelbenchError(f"{out} is not a run folder: there is no run.json in it.") from None
     except (ValueError, KeyError, TypeError, IndexError) as error:
@@ -106,6 +111,7 @@ def run_record(benchmark: Benchmark, prepared: Prepared, out: Path) -> dict[str,
             for condition, prompts in prepared.conditions.items()
         ],
         "seed": prepared.seed,
+        **({"budget": prepared.budget.to_record()} if prepared.budget.to_record() else {}),
         "versions": {
             "reelbench": __version__,
             "python": platform.python_version(),

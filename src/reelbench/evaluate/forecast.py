@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from reelbench.asking.spend import Budget
 from reelbench.asking.structured import first_request
 from reelbench.benchmark import Benchmark
 from reelbench.evaluate.ask import Ask
@@ -52,6 +53,12 @@ class Forecasts:
 
     rows: list[Forecast]
     broken: dict[str, str]
+    budget: Budget = field(default_factory=Budget)
+
+    @property
+    def tokens(self) -> int:
+        """All tokens of it."""
+        return sum(row.input_tokens + row.output_tokens for row in self.rows)
 
     @property
     def usd(self) -> float | None:
@@ -62,15 +69,15 @@ class Forecasts:
 
 def forecast(benchmark: Benchmark, wanted: Wanted, out: Path) -> Forecasts:
     """Return what a run would ask of each model under each condition. Nothing is written."""
-    prepared = prepare(benchmark, wanted, earlier_run(benchmark, wanted, out))
+    prepared = prepare(benchmark, wanted, earlier_run(benchmark, wanted, out), out)
     with ExitStack() as stack:
         path = out / "journal.sqlite"
-        journal = stack.enter_context(open_journal(path)) if path.exists() else None
+        journal = stack.enter_context(open_journal(path, True)) if path.exists() else None
         counter = _Counter(benchmark, prepared, journal)
         asks = prepared.asks
         for ask in track(asks, "Reading media", len(asks), "questions"):
             counter.count(ask)
-    return Forecasts(list(counter.rows.values()), counter.broken)
+    return Forecasts(list(counter.rows.values()), counter.broken, prepared.budget)
 
 
 class _Counter:
@@ -103,6 +110,9 @@ class _Counter:
             return
         told = 0
         for captioner in ask.model.captioners if ask.show else ():
+            takes = (ask.show.frames or ask.show.video) and captioner.card.sees
+            if not takes and not (ask.show.sound and captioner.card.hears):
+                continue
             told += reply_tokens(captioner.card, closed=False)
             self._add(ask, captioner, repr(ask.show), shown, closed=False)
         self._add(ask, ask.model.answerer, ask.key, said + told, closed)

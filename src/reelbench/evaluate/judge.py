@@ -6,8 +6,9 @@ judge, in five rounds, after the condition's rubric. A round that fails is count
 """
 
 import asyncio
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,16 +18,17 @@ from reelbench.evaluate.ask import Ask
 from reelbench.evaluate.parse import parse_answer
 from reelbench.evaluate.prepare import Prepared
 from reelbench.evaluate.prompt import fill, lettered
-from reelbench.evaluate.rubric import Rubric, choice_prompt
-from reelbench.evaluate.schedule import draining, failure_of, first_of
-from reelbench.evaluate.status import RunState
+from reelbench.evaluate.rubric import CHOICE, Rubric, choice_prompt
+from reelbench.evaluate.schedule import failure_of
+from reelbench.evaluate.status import RunState, StatusFile
+from reelbench.evaluate.stopping import draining, first_of
 from reelbench.items import LETTERS
+from reelbench.journal import Journal
 from reelbench.models.base import ChatModel, Response, Status
 from reelbench.progress import progress
 
 ROUNDS = 5
-CHOICE = "choice"  # the rubric of what a reply chooses
-_AT_ONCE = 256  # judgements under way
+_AT_ONCE = 64  # judgements under way
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,43 +67,64 @@ def letters_of(ask: Ask, places: Sequence[int]) -> list[str]:
 
 
 async def judge_all(
-    prepared: Prepared, asker: Asker, state: RunState, judgements: list[Judgement]
-) -> None:
-    """Judge all that there is to judge, into a list that is in the order of what was asked."""
-    work = list(_work(prepared, asker))
-    done: dict[int, Judgement] = {}
-    places = asyncio.Semaphore(_AT_ONCE)
+    prepared: Prepared, asker: Asker, state: RunState, status: StatusFile
+) -> list[Judgement]:
+    """Judge all that there is to judge; raise ``KeyboardInterrupt`` after Ctrl-C."""
+    work = list(_work(prepared, asker.journal))
+    with progress("Judging replies", len(work), "replies") as advance, draining(asker):
 
-    async def one(number: int, work: Work) -> None:
-        async with places:
-            try:
-                done[number] = await _judged(asker, work)
-            except Stopped:
-                return
-        state.failures += _failures(done[number])
-        state.judged += 1
-        advance()
+        def told(judgement: Judgement) -> None:
+            state.judged += 1
+            state.failures += _failures(judgement)
+            status.refresh()
+            advance()
 
-    with progress("Judging replies", len(work), "replies") as advance, draining(asker.stopping):
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                for number, each in enumerate(work):
-                    tasks.create_task(one(number, each))
-        except BaseExceptionGroup as group:
-            raise first_of(group) from None
-        finally:
-            judgements += [done[number] for number in sorted(done)]
+        judgements = await _all_of(work, asker, told)
     if asker.stopping.is_set():
         raise KeyboardInterrupt
+    return judgements
+
+
+async def judged_before(prepared: Prepared, journal: Journal) -> list[Judgement]:
+    """Return what the journal has of judgements, without asking anything."""
+    if not prepared.judges:
+        return []
+    asker = Asker(journal)
+    asker.stop()
+    return await _all_of(list(_work(prepared, journal)), asker, lambda _: None)
+
+
+async def _all_of(
+    work: Sequence["Work"], asker: Asker, told: Callable[[Judgement], None]
+) -> list[Judgement]:
+    """Judge, many at a time; what is stopped is left out. In the order of what was asked."""
+    waiting = iter(enumerate(work))
+    done: dict[int, Judgement] = {}
+
+    async def worker() -> None:
+        for number, each in waiting:
+            try:
+                done[number] = await _judged(asker, each)
+            except Stopped:
+                continue
+            told(done[number])
+
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(min(_AT_ONCE, len(work))):
+                tasks.create_task(worker())
+    except BaseExceptionGroup as group:
+        raise first_of(group) from None
+    return [done[number] for number in sorted(done)]
 
 
 Work = tuple[Ask, str, ChatModel, Rubric | None]  # no rubric for what a reply chooses
 
 
-def _work(prepared: Prepared, asker: Asker) -> Iterator[Work]:
+def _work(prepared: Prepared, journal: Journal) -> Iterator[Work]:
     judges = list(prepared.judges.values())
     for ask in prepared.asks:
-        response = asker.journal.answer(ask.key)
+        response = journal.answer(ask.key)
         if response is None:
             continue
         reply = response.text or ""
@@ -124,7 +147,7 @@ async def _chosen(asker: Asker, judge: ChatModel, ask: Ask, reply: str) -> Judge
     slots = {
         "question": ask.item.question,
         "options": lettered(ask.options),
-        "response": reply,
+        "response": _quoted(reply),
     }
     schema = _choice_schema(letters, several=ask.item.kind == "multi")
     rounds = await _rounds(asker, judge, fill(choice_prompt(), slots), schema, CHOICE)
@@ -151,6 +174,11 @@ def _letters(data: Mapping[str, Any]) -> list[str]:
     return choice if isinstance(choice, list) else [] if choice == "none" else [choice]
 
 
+def _quoted(reply: str) -> str:
+    """A reply cannot end the tags that it stands in."""
+    return re.sub(r"<(\s*/?\s*reply)", r"‹\1", reply, flags=re.IGNORECASE)
+
+
 def graded_slots(ask: Ask, reply: str) -> dict[str, str]:
     """Return what a rubric's slots are filled with."""
     item = ask.item
@@ -158,7 +186,7 @@ def graded_slots(ask: Ask, reply: str) -> dict[str, str]:
         "question": item.question,
         "options": lettered(item.options),
         "reference": item.reference or "(none)",
-        "response": reply or "(nothing)",
+        "response": _quoted(reply) or "(nothing)",
         "caption": str(item.context.get("caption") or "(none)"),
     }
 
@@ -179,7 +207,12 @@ async def _rounds(
     asker: Asker, judge: ChatModel, prompt: str, schema: Mapping[str, Any], purpose: str
 ) -> list[Structured]:
     rounds = (ask_json(asker, judge, prompt, schema, purpose, n) for n in range(ROUNDS))
-    return list(await asyncio.gather(*rounds))
+    # All of them end before one of them is told: what was paid for is written down.
+    found = await asyncio.gather(*rounds, return_exceptions=True)
+    for each in found:
+        if isinstance(each, BaseException):
+            raise each
+    return [each for each in found if isinstance(each, Structured)]
 
 
 def _told(rounds: Sequence[Structured]) -> tuple[Mapping[str, Any], ...]:

@@ -1,11 +1,12 @@
 """From what is wanted to all there is to ask, before anything is asked."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reelbench.asking.spend import Budget
 from reelbench.benchmark import Benchmark
 from reelbench.errors import ReelbenchError
 from reelbench.evaluate.ask import Ask, plan
@@ -15,7 +16,8 @@ from reelbench.evaluate.rubric import Rubric, load_rubric
 from reelbench.evaluate.show import subtitles_of
 from reelbench.media.digests import media_digest
 from reelbench.models.base import ChatModel
-from reelbench.models.load import CARDS, load_model
+from reelbench.models.cascade import members_of
+from reelbench.models.load import CARDS, Loader
 from reelbench.progress import track
 
 
@@ -27,7 +29,9 @@ class Wanted:
     conditions: Sequence[str] = ()
     condition_file: Path | None = None
     judges: Sequence[str] = ()
+    without: Sequence[str] = ()  # names of models, judges and conditions of it to leave out
     seed: int | None = None
+    budget: Budget | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,9 @@ class Prepared:
 
     models: Mapping[str, ChatModel]
     judges: Mapping[str, ChatModel]
+    everyone: Sequence[ChatModel]  # the members of cascades among them
+    budget: Budget
+    warnings: Sequence[str]
     conditions: Mapping[Condition, PromptSet]
     rubrics: Mapping[str, Rubric]  # of the conditions, by name
     digests: Mapping[str, str | None]
@@ -43,27 +50,37 @@ class Prepared:
     asks: Sequence[Ask]
 
 
-def prepare(benchmark: Benchmark, wanted: Wanted, earlier: Mapping[str, Any]) -> Prepared:
+def prepare(
+    benchmark: Benchmark, wanted: Wanted, earlier: Mapping[str, Any], out: Path
+) -> Prepared:
     """Load models, conditions and prompts; raise a sentence for whatever is wrong with them."""
     kinds = {item.kind for item in benchmark.items}
-    models = _loaded(wanted.models, earlier.get("models", ()), {})
-    # Who also answers is the same as judge: its limits are for both.
-    judges = _loaded(wanted.judges, earlier.get("judges", ()), models)
-    if not models:
-        raise ReelbenchError("No model to ask: name at least one, such as --model baseline:random.")
+    kept = {
+        part: [each for each in earlier.get(part, ()) if each["name"] not in wanted.without]
+        for part in ("models", "judges", "conditions")
+    }
+    loader = Loader()
+    models = _loaded(loader, wanted.models, kept["models"], out)
+    judges = _loaded(loader, wanted.judges, kept["judges"], out)
+    everyone = list(members_of([*models.values(), *judges.values()]))
+    _check(models, everyone)
     conditions = conditions_for(
-        benchmark.manifest,
-        wanted.condition_file,
-        wanted.conditions,
-        earlier.get("conditions", ()),
+        benchmark.manifest, wanted.condition_file, wanted.conditions, kept["conditions"]
     )
     prompts = {c: load_prompts(c.protocol.prompt, benchmark.root, kinds) for c in conditions}
     names = {condition.protocol.rubric for condition in conditions if "open" in kinds and judges}
     rubrics = {name: load_rubric(name, benchmark.root) for name in names}
+    for judge in judges.values():
+        if judge.card.backend == "baseline":
+            raise ReelbenchError(f"{judge.card.name} cannot judge: it reads no prose.")
     seed = earlier.get("seed", wanted.seed or 0)
+    budget = wanted.budget or Budget(**earlier.get("budget", {}))
     digests = _digests(benchmark, words=any(_reads(condition) for condition in conditions))
     asks = list(plan(benchmark, list(models.values()), prompts, digests, seed))
-    return Prepared(models, judges, prompts, rubrics, digests, seed, asks)
+    warnings = list(_warnings(models.values(), judges.values(), conditions))
+    return Prepared(
+        models, judges, everyone, budget, warnings, prompts, rubrics, digests, seed, asks
+    )
 
 
 def _reads(condition: Condition) -> bool:
@@ -71,29 +88,58 @@ def _reads(condition: Condition) -> bool:
 
 
 def _loaded(
-    wanted: Sequence[str], earlier: Sequence[Mapping[str, Any]], known: Mapping[str, ChatModel]
+    loader: Loader, wanted: Sequence[str], earlier: Sequence[Mapping[str, Any]], out: Path
 ) -> dict[str, ChatModel]:
-    """Load models by where they come from: a name, or the path of a card."""
+    """Load models by where they come from: a name, or the path of a card, seen from the run."""
     sources = [model.get("from", model["name"]) for model in earlier]
-    sources += [os.path.abspath(name) if name.endswith(CARDS) else name for name in wanted]
-    models = {source: known.get(source) or load_model(source) for source in dict.fromkeys(sources)}
-    names: dict[str, str] = {}
-    for source, model in models.items():
-        other = names.setdefault(model.card.name, source)
-        if other != source:
+    sources += [_seen_from(out, name) if name.endswith(CARDS) else name for name in wanted]
+    return {
+        source: loader.load(
+            os.path.normpath(out.resolve() / source) if source.endswith(CARDS) else source
+        )
+        for source in dict.fromkeys(sources)
+    }
+
+
+def _seen_from(out: Path, card: str) -> str:
+    """Where a card is, seen from the run, so that both can be moved together."""
+    return os.path.relpath(Path(card).resolve(), out.resolve())
+
+
+def _check(models: Mapping[str, ChatModel], everyone: Sequence[ChatModel]) -> None:
+    if not models:
+        raise ReelbenchError("No model to ask: name at least one, such as --model baseline:random.")
+    named: dict[str, ChatModel] = {}
+    for model in everyone:
+        if named.setdefault(model.card.name, model) is not model:
             raise ReelbenchError(
-                f"{other} and {source} are both called {model.card.name}: give each a name of its "
-                "own, or nobody can tell their results apart."
+                f"Two models are called {model.card.name}: give each a name of its own in its "
+                "card, or nobody can tell their results apart."
             )
-    return models
+
+
+def _warnings(
+    models: Iterable[ChatModel], judges: Iterable[ChatModel], conditions: Sequence[Condition]
+) -> Iterator[str]:
+    """Say what will be otherwise than one may think."""
+    for card in (model.card for model in models if model.card.backend != "baseline"):
+        blind = [c.name for c in conditions if "V" in c.protocol.modalities and not card.sees]
+        if blind and not card.hears:
+            yield f"{card.name} sees nothing: under {', '.join(blind)} it is asked by text alone"
+    for judge in judges:
+        if judge.parameters.get("temperature") == 0:
+            yield (
+                f"{judge.card.name} judges at temperature 0, so that its rounds will be much the "
+                "same: write parameters: {temperature: 1} in its card"
+            )
 
 
 def _digests(benchmark: Benchmark, words: bool) -> dict[str, str | None]:
     """Hash each file once; one that cannot be read fails its own questions later, by name."""
-    media = {media.path: media for item in benchmark.items for media in item.media}
-    paths = set(media)
+    media = {media for item in benchmark.items for media in item.media}
+    paths = {medium.path for medium in media}
     if words:
-        found = (subtitles_of(benchmark, medium) for medium in media.values())
+        found = (subtitles_of(benchmark, medium) for medium in media)
         paths |= {path for path in found if path is not None}
     digests: dict[str, str | None] = {}
     for path in track(sorted(paths), "Hashing media", len(paths), "files"):

@@ -17,6 +17,7 @@ from reelbench.errors import ReelbenchError
 from reelbench.evaluate.prompt import fill, inner_folder, slots_of
 from reelbench.files import digest_of
 
+CHOICE = "choice"  # the rubric of what a reply chooses, which gives no grade
 _SLOTS = {"question", "options", "reference", "response", "caption"}
 
 
@@ -83,6 +84,8 @@ def _graded(schema: Any, path: tuple[str, ...] = ()) -> Iterator[Graded]:
 
 def load_rubric(name: str, root: Path) -> Rubric:
     """Load a rubric of ours by name, or a benchmark's own by the path of its folder."""
+    if name == CHOICE:
+        raise ReelbenchError(f"The rubric {name!r} is for what replies choose: name another.")
     ours = files(__package__) / "rubrics"
     names = sorted(entry.name for entry in ours.iterdir() if (entry / "schema.json").is_file())
     folder = ours / name if name in names else inner_folder(name, root, "rubric", names)
@@ -103,6 +106,11 @@ def load_rubric(name: str, root: Path) -> Rubric:
             f"{', '.join(sorted(slots_of(prompt))) or 'none'}. It may have "
             f"{', '.join(sorted(_SLOTS))}, and must have response."
         )
+    if "$ref" in _words(schema) or "pattern" in _words(schema):
+        raise ReelbenchError(
+            f"The rubric {name!r} cannot be used: its schema.json has $ref or pattern, with which "
+            "a file from anyone could do harm. Write the schema out."
+        )
     graded = list(_graded(schema))
     if not graded:
         raise ReelbenchError(
@@ -116,6 +124,20 @@ def load_rubric(name: str, root: Path) -> Rubric:
                 "least two values, and an x-weight above 0, if it has one."
             )
     return Rubric(name, prompt, schema)
+
+
+def _words(schema: Any) -> set[str]:
+    """All names that a schema uses, those of its properties apart."""
+    if isinstance(schema, list):
+        return {word for part in schema for word in _words(part)}
+    if not isinstance(schema, Mapping):
+        return set()
+    words = set(schema)
+    for name, value in schema.items():
+        parts = value.values() if name == "properties" and isinstance(value, Mapping) else [value]
+        words |= {word for part in parts for word in _words(part)}
+    return {"$ref" if word in ("$dynamicRef", "$recursiveRef") else
+            "pattern" if word == "patternProperties" else word for word in words}  # fmt: skip
 
 
 def choice_prompt() -> str:

@@ -8,13 +8,13 @@ import asyncio
 from collections.abc import Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from reelbench.asking.asker import Asker
 from reelbench.asking.spend import Budget, Ledger
 from reelbench.benchmark import Benchmark
 from reelbench.evaluate.folder import earlier_run, run_record
-from reelbench.evaluate.judge import Judgement, judge_all
+from reelbench.evaluate.judge import Judgement, judge_all, judged_before
 from reelbench.evaluate.predict import prediction_lines
 from reelbench.evaluate.prepare import Prepared, Wanted, prepare
 from reelbench.evaluate.schedule import Schedule
@@ -22,8 +22,10 @@ from reelbench.evaluate.status import RunState, StatusFile
 from reelbench.files import json_line, pretty_json, write_atomically
 from reelbench.journal import Journal, open_journal
 from reelbench.models.base import ChatModel
-from reelbench.models.cascade import Cascade, members_of
+from reelbench.models.cascade import Cascade
 from reelbench.progress import progress
+
+Result = TypeVar("Result")
 
 
 def run_benchmark(
@@ -35,27 +37,32 @@ def run_benchmark(
     conditions: Sequence[str] = (),
     condition_file: Path | None = None,
     judges: Sequence[str] = (),
+    without: Sequence[str] = (),
     budget: Budget | None = None,
 ) -> RunState:
-    """Run a benchmark into a folder, or go on with the run that is there."""
+    """Run a benchmark into a folder, or go on with the run that is there.
+
+    A run keeps its models, conditions, judges, seed and budget until it is told otherwise.
+    """
     out = Path(out)
-    wanted = Wanted(models, conditions, condition_file, judges, seed)
+    wanted = Wanted(models, conditions, condition_file, judges, without, seed, budget)
     # What is wrong with it is told before any folder is made.
-    prepared = prepare(benchmark, wanted, earlier_run(benchmark, wanted, out))
-    ledger = Ledger(budget or Budget())
-    everyone = list(members_of([*prepared.models.values(), *prepared.judges.values()]))
-    for model in everyone:
+    prepared = prepare(benchmark, wanted, earlier_run(benchmark, wanted, out), out)
+    ledger = Ledger(prepared.budget)
+    for model in prepared.everyone:
         ledger.check_price(model.card)
     out.mkdir(parents=True, exist_ok=True)
     with open_journal(out / "journal.sqlite") as journal:
-        _remember(journal, ledger, everyone)
+        _remember(journal, ledger, prepared.everyone)
         write_atomically(out / "run.json", pretty_json(run_record(benchmark, prepared, out)))
-        state = RunState(total=len(prepared.asks), ledger=ledger)
-        judgements: list[Judgement] = []
+        state = RunState(total=len(prepared.asks), ledger=ledger, warnings=set(prepared.warnings))
+        judgements: list[Judgement] | None = None
         try:
             with StatusFile(out / "status.json", state) as status:
-                _finish(_ask(benchmark, prepared, everyone, journal, state, status, judgements))
+                judgements = _finish(_ask(benchmark, prepared, journal, state, status))
         finally:
+            if judgements is None:  # it was stopped: what was judged before still is
+                judgements = _finish(judged_before(prepared, journal))
             lines = prediction_lines(prepared.asks, journal, state.unasked, judgements)
             write_atomically(out / "predictions.jsonl", "".join(lines))
             if prepared.judges:
@@ -77,33 +84,30 @@ def _remember(journal: Journal, ledger: Ledger, models: Iterable[ChatModel]) -> 
 async def _ask(
     benchmark: Benchmark,
     prepared: Prepared,
-    everyone: Sequence[ChatModel],
     journal: Journal,
     state: RunState,
     status: StatusFile,
-    judgements: list[Judgement],
-) -> None:
+) -> list[Judgement]:
     asker = Asker(journal, state.ledger)
     state.counts = asker.counts
-    for model in everyone:
+    for model in prepared.everyone:
         if isinstance(model, Cascade):
             model.relay = asker.ask
     try:
         with progress("Asking models", len(prepared.asks), "questions") as advance:
             await Schedule(benchmark, asker, state, status, advance).ask_all(prepared.asks)
-        if prepared.judges:
-            await judge_all(prepared, asker, state, judgements)
+        asker.counts = state.judging
+        return await judge_all(prepared, asker, state, status) if prepared.judges else []
     finally:
-        for model in everyone:
+        for model in prepared.everyone:
             await model.close()
 
 
-def _finish(work: Coroutine[Any, Any, None]) -> None:
+def _finish(work: Coroutine[Any, Any, Result]) -> Result:
     """Run to the end, also from within a notebook, whose own loop is running already."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        asyncio.run(work)
-    else:
-        with ThreadPoolExecutor(1) as thread:
-            thread.submit(asyncio.run, work).result()
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()

@@ -5,22 +5,19 @@ models. Several clips are under way together, as many as fit into a bound.
 """
 
 import asyncio
-import signal
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from reelbench.asking.asker import Asker, Stopped
+from reelbench.asking.asker import OVER_BUDGET, Asker, Stopped
 from reelbench.benchmark import Benchmark
 from reelbench.evaluate.ask import Ask
 from reelbench.evaluate.show import Show, parts_of
 from reelbench.evaluate.status import RunState, StatusFile
-from reelbench.media import safely
+from reelbench.evaluate.stopping import draining, first_of
 from reelbench.media.errors import MediaError
 from reelbench.models.base import Part, Response, Text
-from reelbench.progress import Advance, note
+from reelbench.progress import Advance
 
 _CLIPS = 64  # under way at the same time, if their frames fit
 _AHEAD = 4  # clips that may be decoded before there is room for them
@@ -48,7 +45,7 @@ class Schedule:
         stopping = self._asker.stopping
         clips = [list(group) for _, group in groupby(sorted(asks, key=_shown), key=_shown)]
         places = asyncio.Semaphore(_CLIPS)
-        with draining(stopping):
+        with draining(self._asker):
             try:
                 async with asyncio.TaskGroup() as tasks:
                     for together in clips:
@@ -63,15 +60,17 @@ class Schedule:
             raise KeyboardInterrupt
 
     async def _clip(self, together: list[Ask]) -> None:
-        journal = self._asker.journal
-        pending = any(not journal.answer(ask.key) for ask in together)
+        journal, over = self._asker.journal, self._asker.over
+        pending = [ask for ask in together if not journal.answer(ask.key)]
+        # Nothing is decoded for who has the answers, nor for who could not pay for them.
+        needed = any(ask.model.card.name not in over for ask in pending)
         async with self._ahead:
-            show = together[0].show if pending else Show((), ())
+            show = together[0].show if needed else Show((), ())
             shown, warnings, broken = await asyncio.to_thread(_parts_of, self._benchmark, show)
+            broken = broken if needed else OVER_BUDGET
             size = sum(len(part.data) for part in shown if not isinstance(part, Text))
             await self._room.enter(size)
-        known = self._state.warnings
-        known += [warning for warning in warnings if warning not in known]
+        self._state.warnings.update(warnings)
         try:
             async with asyncio.TaskGroup() as tasks:
                 for ask in together:
@@ -91,7 +90,7 @@ class Schedule:
             self._state.done += 1
         else:
             self._state.failures.append(failure_of(ask, response))
-        if response is broken or response.status == "over_budget":
+        if response is broken or response.status == "over_budget":  # nobody was asked
             self._state.unasked[ask.key] = response
         self._status.refresh()
         self._advance()
@@ -113,42 +112,6 @@ class _Room:
         async with self._freed:
             self._held -= size
             self._freed.notify_all()
-
-
-@contextmanager
-def draining(stopping: asyncio.Event) -> Iterator[None]:
-    """Let a first Ctrl-C end what is under way, and a second one end at once."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
-
-    def interrupted() -> None:
-        if stopping.is_set():
-            task.cancel()
-            safely.close()  # or the end would wait for what is being decoded
-        else:
-            note("Finishing what is under way; Ctrl-C again ends at once.")
-        stopping.set()
-
-    before = signal.getsignal(signal.SIGINT)
-    loop.add_signal_handler(signal.SIGINT, interrupted)
-    try:
-        yield
-    except asyncio.CancelledError:
-        raise KeyboardInterrupt from None
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)
-        signal.signal(signal.SIGINT, before)
-
-
-def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """What went wrong first, out of the group that tasks put it in."""
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 def _shown(ask: Ask) -> tuple[Any, ...]:

@@ -19,6 +19,7 @@ from reelbench.media.errors import MediaError, refuse_no_file
 from reelbench.media.footage import footage_of
 from reelbench.media.frames import Wish, frames_of, spans_of
 from reelbench.media.safely import probe_safely
+from reelbench.media.sample import parse_sampling
 from reelbench.media.sounds import sound_of
 from reelbench.media.subtitles import ENDINGS, read_subtitles, within
 from reelbench.models.base import Part, Picture, Sound, Text, Video
@@ -51,17 +52,22 @@ class Show:
         """Return what decides the reply: which bytes are shown, and how."""
         if not self:
             return {}
-        wishes = [asdict(wish) for wish in self.wishes]
-        said: dict[str, Any] = {"media": [digests[path] for path in self.paths], "frames": wishes}
-        if not self.frames:
-            for wish in wishes:
-                del wish["size"], wish["encoding"]
+        said: dict[str, Any] = {"media": [digests[path] for path in self.paths]}
         if self.frames:
-            said["timestamps"] = self.timestamps
+            wishes = [asdict(wish) for wish in self.wishes]
+            said |= {"frames": wishes, "timestamps": self.timestamps}
+        else:
+            said["parts"] = [_part_of(wish, watched=bool(self.video)) for wish in self.wishes]
         if self.sound or self.video or self.words:
             said |= {"sound": self.sound, "video": self.video, "shows": self.frames}
             said["words"] = [path and digests[path] for path in self.words]
         return said
+
+
+def _part_of(wish: Wish, watched: bool) -> list[Any]:
+    """Which part of a medium is meant: all that decides what is heard or read of it."""
+    sampling = wish.sampling if watched else parse_sampling(wish.sampling).evidence
+    return [wish.start, wish.end, sampling, wish.evidence, wish.accept_damage]
 
 
 def show_for(benchmark: Benchmark, item: Item, condition: Condition, card: Card) -> Show:

@@ -11,6 +11,7 @@ from reelbench.files import pretty_json, write_atomically
 from reelbench.models.base import Response
 
 _EVERY = 1.0  # seconds between two writes
+_SHOWN = 100  # failures, while it runs
 
 
 @dataclass
@@ -19,12 +20,13 @@ class RunState:
 
     total: int
     done: int = 0  # have an answer
-    judged: int = 0  # replies, by this call
     counts: Counts = field(default_factory=Counts)
+    judged: int = 0  # replies
+    judging: Counts = field(default_factory=Counts)  # calls to judges
     ledger: Ledger = field(default_factory=Ledger)
     unasked: dict[str, Response] = field(default_factory=dict)  # by key: why it was not
     failures: list[dict[str, Any]] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)  # about media of which a part was shown
+    warnings: set[str] = field(default_factory=set)  # about what is shown otherwise than asked for
 
 
 class StatusFile:
@@ -54,11 +56,13 @@ class StatusFile:
             "total": state.total,
             "done": state.done,
             "asked_now": state.counts.asked,
+            "judged": state.judged,
             "spent": {
                 name: spent.to_record() for name, spent in sorted(state.ledger.spent.items())
             },
-            # In an order that does not depend on who answered first.
-            "failures": sorted(state.failures, key=_place),
+            "failed": len(state.failures),
+            # In an order that does not depend on who answered first; while it runs, the first ones.
+            "failures": sorted(state.failures[: _SHOWN if word == "running" else None], key=_place),
             "warnings": sorted(state.warnings),
         }
         write_atomically(self._path, pretty_json(content))

@@ -4,8 +4,10 @@ import os
 import sqlite3
 import threading
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Literal
 
 from reelbench.cache import cache_folder
 from reelbench.errors import ReelbenchError
@@ -14,8 +16,8 @@ from reelbench.files import digest_of_file
 Identity = tuple[int, int, int, int, int]  # device, inode, size, time of writing, time of change
 _RECENT = 2_000_000_000  # nanoseconds: within them, a file may change without a new time
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS hashes (
-    device INTEGER, inode INTEGER, size INTEGER, written INTEGER, changed INTEGER, digest TEXT,
+CREATE TABLE IF NOT EXISTS {table} (
+    device INTEGER, inode INTEGER, size INTEGER, written INTEGER, changed INTEGER, fact TEXT,
     PRIMARY KEY (device, inode)
 )
 """
@@ -31,14 +33,19 @@ def identity_of(path: Path) -> Identity:
 
 def media_digest(path: Path) -> str:
     """Return the sha256 of a file, remembered while it is not touched."""
+    return remembered("sha256", path, digest_of_file)
+
+
+def remembered(table: Literal["sha256", "seconds"], path: Path, find: Callable[[Path], str]) -> str:
+    """Return a fact about a file, found once and remembered while the file is not touched."""
     identity = identity_of(path)
-    known = _recall(identity)
-    if known:
+    known = _recall(table, identity)
+    if known is not None:
         return known
-    digest = digest_of_file(path)
+    fact = find(path)
     if time.time_ns() - identity[-1] > _RECENT:
-        _remember(identity, digest)
-    return digest
+        _remember(table, identity, fact)
+    return fact
 
 
 # A fork while another thread is within SQLite would leave the child waiting for that thread.
@@ -48,30 +55,31 @@ os.register_at_fork(
 )
 
 
-def _connect() -> sqlite3.Connection:
-    connection = sqlite3.connect(cache_folder("digests") / "digests.sqlite", timeout=10)
+def _connect(table: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(cache_folder("digests") / "facts.sqlite", timeout=10)
     connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute(_SCHEMA)
+    connection.execute(_SCHEMA.format(table=table))
     return connection
 
 
-def _recall(identity: Identity) -> str | None:
+def _recall(table: str, identity: Identity) -> str | None:
     question = (
-        "SELECT digest FROM hashes WHERE "
+        f"SELECT fact FROM {table} WHERE "  # noqa: S608 - a name of ours
         "device = ? AND inode = ? AND size = ? AND written = ? AND changed = ?"
     )
     try:
-        with _quiet, closing(_connect()) as connection:
+        with _quiet, closing(_connect(table)) as connection:
             row = connection.execute(question, identity).fetchone()
     except (sqlite3.Error, ReelbenchError):
         return None  # a memory that is lost, full or not allowed costs time, nothing else
     return str(row[0]) if row else None
 
 
-def _remember(identity: Identity, digest: str) -> None:
+def _remember(table: str, identity: Identity, fact: str) -> None:
     try:
-        with _quiet, closing(_connect()) as connection, connection:
-            row = (*identity, digest)
-            connection.execute("INSERT OR REPLACE INTO hashes VALUES (?, ?, ?, ?, ?, ?)", row)
+        with _quiet, closing(_connect(table)) as connection, connection:
+            row = (*identity, fact)
+            statement = f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
+            connection.execute(statement, row)
     except (sqlite3.Error, ReelbenchError):
         return  # as above

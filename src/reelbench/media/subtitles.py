@@ -7,7 +7,7 @@ from html import unescape
 from pathlib import Path
 
 from reelbench.items import Span
-from reelbench.media.errors import MediaError
+from reelbench.media.errors import MediaError, refuse_no_file
 
 ENDINGS = (".srt", ".vtt")
 _CLOCK = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
@@ -28,8 +28,10 @@ class Cue:
 
 def read_subtitles(path: Path) -> list[Cue]:
     """Read a file of subtitles; raise ``MediaError`` where it holds none."""
+    refuse_no_file(path)
     try:
-        raw = path.read_bytes()[: _MOST_BYTES + 1]
+        with path.open("rb") as file:
+            raw = file.read(_MOST_BYTES + 1)
     except OSError as error:
         raise MediaError(path, error.strerror or str(error)) from error
     if len(raw) > _MOST_BYTES:

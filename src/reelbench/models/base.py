@@ -115,5 +115,8 @@ class ChatModel(Protocol):
     async def ask(self, request: Request) -> Response:
         """Answer a request; failures are responses, not exceptions."""
 
+    def hurry(self) -> None:
+        """Wait for nothing any more: what would have to be tried again has failed."""
+
     async def close(self) -> None:
         """Let go of what is held, such as connections."""

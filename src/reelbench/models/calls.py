@@ -23,6 +23,7 @@ import msgspec
 
 from reelbench.models.base import Status
 from reelbench.models.card import Card
+from reelbench.models.secrets import LONG
 from reelbench.seeds import rng_for
 
 _TRY_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -54,6 +55,7 @@ class Caller:
         self._retries = card.retries
         self._backoff = card.backoff
         self._secret = secret.encode() or _NO_KEY
+        self._hurried = asyncio.Event()
         self._session: aiohttp.ClientSession | None = None
 
     async def post(
@@ -75,13 +77,30 @@ class Caller:
         outcome = Outcome("error", {}, "never asked")
         for attempt in range(self._retries + 1):
             async with self._gate.passed() as ticket:
-                await self._pace.turn(tokens)
-                outcome, pause = await self._try(method, url, payload, headers, ticket)
-            if pause is None:
+                await self._rest(self._pace.turn(tokens))
+                outcome, wish = await self._try(method, url, payload, headers, ticket)
+            if wish is None:
                 return outcome
-            if attempt < self._retries:
-                await asyncio.sleep(pause or self._pause(payload, attempt))
+            if wish:
+                self._pace.hold(wish)  # for all, also those that have not asked yet
+            elif attempt < self._retries:
+                await self._rest(
+                    pause_before(hashlib.sha256(payload).hexdigest(), attempt, self._backoff)
+                )
+            if self._hurried.is_set():
+                return outcome
         return outcome
+
+    def hurry(self) -> None:
+        """Wait for nothing any more: what would have to be tried again has failed."""
+        self._hurried.set()
+
+    async def _rest(self, seconds: float) -> None:
+        if seconds > 0 and not self._hurried.is_set():
+            try:
+                await asyncio.wait_for(self._hurried.wait(), seconds)
+            except TimeoutError:
+                return
 
     async def close(self) -> None:
         """Hang up."""
@@ -102,8 +121,11 @@ class Caller:
             async with self._session.request(
                 method, url, data=_body(payload), headers=sent, allow_redirects=False
             ) as reply:
-                # Whoever repeats the key to us: it goes no further than here.
-                raw = (await _read(reply)).replace(self._secret, b"***")
+                raw = await _read(reply)
+                # Whoever repeats the key to us: it goes no further than here. What is as short as
+                # a word may be one, in an answer.
+                if len(self._secret) >= LONG or reply.status != 200:
+                    raw = raw.replace(self._secret, b"***")
                 wish = _wish(reply.headers.get("Retry-After")) or _google_wish(raw)
                 status, told = reply.status, self._told(reply.headers)
         except TimeoutError:
@@ -119,6 +141,9 @@ class Caller:
         if not isinstance(data, dict):
             said = raw[:_SHOWN].decode("utf-8", "replace")
             return _failed("error", f"an answer that is not a JSON object: {said!r}"), 0.0
+        if _is_busy(data):  # as some gateways say it
+            self._gate.narrow(ticket)
+            return _failed("error", f"an error in an answer: {str(data['error'])[:_SHOWN]}"), wish
         self._gate.widen(time.monotonic() - began)
         return Outcome("ok", data, headers=told), None
 
@@ -126,10 +151,16 @@ class Caller:
         secret = self._secret.decode()
         return {name.lower(): value.replace(secret, "***") for name, value in headers.items()}
 
-    def _pause(self, payload: bytes, attempt: int) -> float:
-        """Twice as long after each try, and not the same for all who wait."""
-        rng = rng_for("pause", hashlib.sha256(payload).hexdigest(), attempt)
-        return min(_LONGEST_PAUSE, self._backoff * 2.0**attempt) * rng.uniform(0.5, 1.0)
+
+def pause_before(key: str, attempt: int, backoff: float) -> float:
+    """How long to wait: twice as long after each try, and not the same for all who wait."""
+    rng = rng_for("pause", key, attempt)
+    return min(_LONGEST_PAUSE, backoff * 2.0**attempt) * rng.uniform(0.5, 1.0)
+
+
+def _is_busy(data: Mapping[str, Any]) -> bool:
+    error = data.get("error")
+    return isinstance(error, dict) and error.get("code") in _TRY_AGAIN
 
 
 def _body(payload: bytes) -> bytes | io.BytesIO | None:
@@ -194,15 +225,19 @@ class Pace:
         self._per_request = 60 / requests if requests else 0.0
         self._per_token = 60 / tokens if tokens else 0.0
         self._free = 0.0  # when the next may begin
+        self._held = 0.0  # until when none may
 
-    async def turn(self, tokens: float) -> None:
-        """Wait for one's turn."""
-        if not self._per_request and not self._per_token:
-            return
+    def turn(self, tokens: float) -> float:
+        """Take a turn; return how long to wait for it."""
         now = time.monotonic()
-        begin = max(now, self._free)
-        self._free = begin + max(self._per_request, tokens * self._per_token)
-        await asyncio.sleep(begin - now)
+        begin = max(now, self._free, self._held)
+        if self._per_request or self._per_token:
+            self._free = begin + max(self._per_request, tokens * self._per_token)
+        return begin - now
+
+    def hold(self, seconds: float) -> None:
+        """Let none begin for so long, as the server wishes."""
+        self._held = max(self._held, time.monotonic() + seconds)
 
 
 class Gate:

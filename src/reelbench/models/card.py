@@ -1,6 +1,7 @@
 """A card: how to reach a model, what it can take in, and what it may be asked and may cost."""
 
 import math
+import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -8,6 +9,7 @@ import msgspec
 import yaml
 
 from reelbench.errors import ReelbenchError
+from reelbench.files import canonical_json
 
 
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -64,6 +66,15 @@ class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
         """Refuse numbers that cannot be meant."""
         if not self.name.strip():
             raise ValueError("name is empty: say what the model is called in the results")
+        if self.key and not re.fullmatch(r"[A-Z_][A-Z0-9_]*", self.key):
+            raise ValueError(
+                "key is not the name of an environment variable, such as OPENAI_API_KEY: put the "
+                "key itself there, and its name here"
+            )
+        try:
+            canonical_json(self.parameters)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"parameters holds what JSON does not have: {error}") from None
         for name, least, most in _WHOLE:
             if not least <= getattr(self, name) <= most:
                 number = getattr(self, name)

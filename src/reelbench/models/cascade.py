@@ -5,7 +5,7 @@ who relays its requests, such as a run with its journal.
 """
 
 import hashlib
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -65,17 +65,18 @@ class Cascade:
     async def ask(self, request: Request) -> Response:
         """Have the media described, then ask."""
         parts: list[Part] = []
+        *shown, question = request.parts
         for captioner in self.captioners:
-            shown = tuple(part for part in request.parts if _takes(captioner.card, part))
-            if all(isinstance(part, Text) for part in shown):
+            told = _for(captioner.card, shown)
+            if all(isinstance(part, Text) for part in told):
                 continue  # nothing that it could tell about
-            # Of the texts, the last is the question, which a captioner is not to know.
-            told = (*shown[:-1], Text(self._prompt))
-            caption = await self.relay(captioner, self._derived(captioner, told))
+            caption = await self.relay(
+                captioner, self._derived(captioner, (*told, Text(self._prompt)))
+            )
             if caption.status != "ok":
                 return Response(caption.status, error=f"{captioner.card.name}: {caption.error}")
             parts.append(Text(f"What {captioner.card.name} tells:\n{caption.text}"))
-        parts += [part for part in request.parts if isinstance(part, Text)]
+        parts += [*(part for part in _for(_READER, shown) if isinstance(part, Text)), question]
         asked = self._derived(self.answerer, tuple(parts), request)
         return _own(await self.relay(self.answerer, asked))
 
@@ -90,6 +91,9 @@ class Cascade:
             return Request(key, message, "open", "")
         return Request(key, message, of.kind, of.question, of.options, of.schema)
 
+    def hurry(self) -> None:
+        """Nothing of its own: who holds it hurries its members."""
+
     async def close(self) -> None:
         """Nothing of its own: who holds it closes its members."""
 
@@ -97,6 +101,19 @@ class Cascade:
 def _own(response: Response) -> Response:
     """Return a response of a member as the cascade's own, its tokens counted there and not here."""
     return Response(response.status, response.text, response.error, 0, 0)
+
+
+_READER = Card(name="reader", sees=False)
+
+
+def _for(card: Card, shown: Sequence[Part]) -> list[Part]:
+    """Return what a model takes in: of texts, those that are not about something it does not."""
+    taken: list[Part] = []
+    for part, following in zip(shown, [*shown[1:], None], strict=True):
+        about = following if isinstance(part, Text) and following is not None else part
+        if _takes(card, part) and (_takes(card, about) or isinstance(about, Text)):
+            taken.append(part)
+    return taken
 
 
 def _takes(card: Card, part: Part) -> bool:
@@ -123,16 +140,14 @@ def members_of(models: Iterable[ChatModel]) -> Iterator[ChatModel]:
                 yield each
 
 
-def load(card: Card) -> Cascade:
+def load(card: Card, load_member: Callable[[str], ChatModel]) -> Cascade:
     """Return the cascade of a card."""
-    from reelbench.models.load import load_model
-
     if not card.captioners or not card.model:
         raise ReelbenchError(
             f"{card.name}: a cascade is a card with captioners, a list of models, and model, the "
             "one that answers: `captioners: [openai:gpt-4o]` and `model: openai:gpt-4o-mini`."
         )
-    members = [load_model(name) for name in (*card.captioners, card.model)]
+    members = [load_member(name) for name in (*card.captioners, card.model)]
     if any(isinstance(member, Cascade) for member in members):
         raise ReelbenchError(f"{card.name}: a cascade is not made of cascades.")
     *captioners, answerer = members

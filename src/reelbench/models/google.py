@@ -12,6 +12,7 @@ from reelbench.models.remote import RemoteModel, encoded, no_reply, token_count
 _INLINE = 14 * 10**6  # bytes that are sent within a request, which may have 20 MB in base64
 _MOST_FRAMES = 24.0  # a second
 _POLL = 2.0  # seconds between two looks at a file that is not yet ready
+_BESIDE = ("safetySettings", "tools", "toolConfig", "cachedContent")  # parameters of their own
 _REFUSALS = frozenset({
     "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY",
     "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "LANGUAGE",
@@ -55,7 +56,8 @@ class GoogleModel(RemoteModel):
 
     async def payload(self, request: Request) -> Mapping[str, Any]:
         """Return a request as they have it."""
-        config = dict(self._chosen)
+        config = {name: value for name, value in self._chosen.items() if name not in _BESIDE}
+        beside = {name: value for name, value in self._chosen.items() if name in _BESIDE}
         if request.schema is not None:
             config |= {"responseMimeType": "application/json", "responseJsonSchema": request.schema}
         contents, system = [], []
@@ -66,7 +68,7 @@ class GoogleModel(RemoteModel):
                 system += parts
             else:
                 contents.append({"role": _role(message), "parts": parts})
-        body: dict[str, Any] = {"contents": contents, "generationConfig": config}
+        body: dict[str, Any] = {"contents": contents, "generationConfig": config, **beside}
         return body | ({"systemInstruction": {"parts": system}} if system else {})
 
     async def _part(self, part: Part, total: int) -> dict[str, Any]:
@@ -113,7 +115,8 @@ class GoogleModel(RemoteModel):
         about = b'{"file": {"display_name": "clip"}}'
         begun = await self._caller.post(f"{self._endpoint}/upload/v1beta/files", about, start)
         address = begun.headers.get("x-goog-upload-url", "")
-        if begun.status == "ok" and not address.startswith(("http://", "https://")):
+        # The key goes nowhere but to them: to their own server, or by a line that nobody reads.
+        if begun.status == "ok" and not address.startswith((f"{self._endpoint}/", "https://")):
             raise UploadError(no_reply("address to send a file to", begun.headers))
         self._check(begun.status == "ok", begun.status, begun.error)
         finish = {"X-Goog-Upload-Offset": "0", "X-Goog-Upload-Command": "upload, finalize"}
@@ -159,6 +162,8 @@ class GoogleModel(RemoteModel):
             text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
         except (KeyError, IndexError, TypeError, AttributeError):
             return no_reply("candidate", data)
+        if not text and reason not in (None, "STOP", "MAX_TOKENS"):
+            return Response("error", None, f"nothing said: {reason}", taken, given)
         return Response("ok", text, None, taken, given)
 
 

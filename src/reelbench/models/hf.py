@@ -34,6 +34,7 @@ class LocalModel:
         self._waiting: list[tuple[Request, asyncio.Future[Response]]] = []
         self._work: asyncio.Task[None] | None = None
         self._engine: _Engine | None = None
+        self._broken = ""
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -61,6 +62,8 @@ class LocalModel:
 
     def _answer(self, requests: list[Request]) -> list[Response]:
         try:
+            if self._broken:
+                raise RuntimeError(self._broken)
             if self._engine is None:
                 self._engine = _Engine(self.card.model, {**_USUAL, **self.card.parameters})
             return self._engine.generate(requests)
@@ -69,7 +72,12 @@ class LocalModel:
             if len(requests) > 1 and self._engine is not None:
                 return [response for each in requests for response in self._answer([each])]
             said = f"{type(error).__name__}: {error}"
+            if self._engine is None:
+                self._broken = self._broken or said  # it will not load the next time either
             return [Response("error", error=" ".join(said.split())[:500]) for _ in requests]
+
+    def hurry(self) -> None:
+        """Do nothing: it never waits."""
 
     async def close(self) -> None:
         """Let go of the weights."""

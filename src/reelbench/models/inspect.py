@@ -1,20 +1,21 @@
 """All the providers of Inspect, for who has it installed; each call is still ours to repeat."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from reelbench.errors import ReelbenchError
 from reelbench.models.base import Message, Part, Picture, Request, Response, Sound, Text, Video
+from reelbench.models.calls import Pace, pause_before
 from reelbench.models.card import Card
 from reelbench.models.remote import encoded
-from reelbench.seeds import rng_for
+from reelbench.models.secrets import redacted
+from reelbench.models.tokens import request_tokens
 
 if TYPE_CHECKING:
     from inspect_ai.model import Model
 
 _USUAL = {"temperature": 0.0}
-_LONGEST_PAUSE = 60.0  # seconds
 
 
 class InspectModel:
@@ -26,7 +27,9 @@ class InspectModel:
         self.card = card
         chosen = {**_USUAL, **card.parameters}
         self._chosen = {name: value for name, value in chosen.items() if value is not None}
-        self._model: Model | None = None
+        self._pace = Pace(card.requests_per_minute, card.tokens_per_minute)
+        self._hurried = asyncio.Event()
+        self._model = _opened(card)
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -35,51 +38,45 @@ class InspectModel:
 
     async def ask(self, request: Request) -> Response:
         """Send the messages, and once more than the retries at most."""
+        tokens = sum(request_tokens(self.card, request)) if self.card.tokens_per_minute else 0
         response = Response("error", error="never asked")
         for attempt in range(self.card.retries + 1):
-            response = await self._try(request)
-            if response.status not in ("error", "timeout") or attempt == self.card.retries:
+            await self._rest(self._pace.turn(tokens))
+            response, again = await self._try(request)
+            if not again or attempt == self.card.retries or self._hurried.is_set():
                 break
-            rng = rng_for("pause", request.key, attempt)
-            pause = min(_LONGEST_PAUSE, self.card.backoff * 2.0**attempt)
-            await asyncio.sleep(pause * rng.uniform(0.5, 1.0))
+            await self._rest(pause_before(request.key, attempt, self.card.backoff))
         return response
 
-    async def _try(self, request: Request) -> Response:
+    async def _rest(self, seconds: float) -> None:
+        if seconds > 0 and not self._hurried.is_set():
+            try:
+                await asyncio.wait_for(self._hurried.wait(), seconds)
+            except TimeoutError:
+                return
+
+    def hurry(self) -> None:
+        """Wait for nothing any more: what would have to be tried again has failed."""
+        self._hurried.set()
+
+    async def _try(self, request: Request) -> tuple[Response, bool]:
+        """Send the messages once; return what came, and whether another try may help."""
         try:
             async with asyncio.timeout(self.card.timeout):
-                output = await self._opened().generate(
+                output = await self._model.generate(
                     [_message(message) for message in request.messages],
                     config=self._config(request),
                     cache=False,
                 )
         except TimeoutError:
-            return Response("timeout", error=f"no answer in {self.card.timeout:g} s")
+            return Response("timeout", error=f"no answer in {self.card.timeout:g} s"), True
         except Exception as error:  # of whatever provider
-            return Response("error", error=_told(error))
-        used = output.usage
-        taken = given = None
-        if used is not None:
-            cached = (used.input_tokens_cache_read or 0) + (used.input_tokens_cache_write or 0)
-            taken, given = used.input_tokens + cached, used.output_tokens
-        if output.empty:
-            return Response("error", None, output.error or "an empty answer", taken, given)
-        if output.stop_reason == "content_filter":
-            said = output.error or "stopped by the provider's content filter"
-            return Response("refused", None, said, taken, given)
-        return Response("ok", output.completion, None, taken, given)
+            return Response("error", error=_told(error)), self._passes(error)
+        return _read(output), False
 
-    def _opened(self) -> "Model":
-        from inspect_ai.model import get_model
-
-        if self._model is None:
-            # Retries are in one layer, and that is ours: these pass it on to their own clients.
-            own = self.card.model.partition("/")[0] in ("openai", "openai-api", "anthropic", "groq")
-            arguments: dict[str, Any] = {"max_retries": 0} if own else {}
-            if self.card.endpoint:
-                arguments["base_url"] = self.card.endpoint
-            self._model = get_model(self.card.model, memoize=False, **arguments)
-        return self._model
+    def _passes(self, error: Exception) -> bool:
+        """Whether the provider takes a failure for one that passes."""
+        return any(bool(self._model.api.should_retry(each)) for each in _causes(error))
 
     def _config(self, request: Request) -> Any:
         from inspect_ai.model import GenerateConfig, ResponseSchema
@@ -93,15 +90,49 @@ class InspectModel:
 
     async def close(self) -> None:
         """Hang up."""
-        if self._model is not None:
-            await self._model.api.aclose()
-            self._model = None
+        await self._model.api.aclose()
+
+
+def _opened(card: Card) -> "Model":
+    """Open a model by Inspect's name for it; raise a sentence where that cannot be."""
+    from inspect_ai.model import get_model
+
+    # Retries are in one layer, and that is ours: these pass it on to their own clients.
+    own = card.model.partition("/")[0] in ("openai", "openai-api", "anthropic", "groq")
+    arguments: dict[str, Any] = {"max_retries": 0} if own else {}
+    if card.endpoint:
+        arguments["base_url"] = card.endpoint
+    try:
+        return get_model(card.model, memoize=False, **arguments)
+    except Exception as error:  # of whatever provider
+        raise ReelbenchError(f"{card.name} cannot be opened: {redacted(_told(error))}.") from error
+
+
+def _read(output: Any) -> Response:
+    used = output.usage
+    taken = given = None
+    if used is not None:
+        cached = (used.input_tokens_cache_read or 0) + (used.input_tokens_cache_write or 0)
+        taken, given = used.input_tokens + cached, used.output_tokens
+    if output.empty:
+        return Response("error", None, output.error or "an empty answer", taken, given)
+    if output.stop_reason == "content_filter":
+        said = output.error or "stopped by the provider's content filter"
+        return Response("refused", None, said, taken, given)
+    return Response("ok", output.completion, None, taken, given)
+
+
+def _causes(error: BaseException) -> Iterator[Exception]:
+    """An error, and what it was wrapped around."""
+    each: BaseException | None = error
+    while isinstance(each, Exception):
+        yield each
+        each = each.__cause__
 
 
 def _told(error: BaseException) -> str:
     """What went wrong, out of what it was wrapped in."""
-    while error.__cause__ is not None:
-        error = error.__cause__
+    error = list(_causes(error))[-1] if isinstance(error, Exception) else error
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 

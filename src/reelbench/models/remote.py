@@ -62,6 +62,10 @@ class RemoteModel:
             return Response(outcome.status, error=outcome.error)
         return self.read_reply(outcome.data)
 
+    def hurry(self) -> None:
+        """Wait for nothing any more: what would have to be tried again has failed."""
+        self._caller.hurry()
+
     async def close(self) -> None:
         """Hang up."""
         await self._caller.close()

@@ -29,6 +29,9 @@ class Offline:
         """Return the places of the options that it takes; none where it takes none."""
         raise NotImplementedError
 
+    def hurry(self) -> None:
+        """Do nothing: it never waits."""
+
     async def close(self) -> None:
         """Do nothing."""
 

@@ -1,0 +1,47 @@
+"""Ctrl-C: once ends what is under way in order, twice ends at once."""
+
+import asyncio
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from reelbench.asking.asker import Asker
+from reelbench.media import safely
+from reelbench.progress import note
+
+
+@contextmanager
+def draining(asker: Asker) -> Iterator[None]:
+    """Let a first Ctrl-C end what is under way, and a second one end at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def interrupted() -> None:
+        if asker.stopping.is_set():
+            task.cancel()
+            safely.close()  # or the end would wait for what is being decoded
+        else:
+            note("Finishing what is under way; Ctrl-C again ends at once.")
+        asker.stop()
+
+    before = signal.getsignal(signal.SIGINT)
+    loop.add_signal_handler(signal.SIGINT, interrupted)
+    try:
+        yield
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+        signal.signal(signal.SIGINT, before)
+
+
+def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """What went wrong first, out of the group that tasks put it in."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

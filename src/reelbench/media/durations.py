@@ -1,0 +1,22 @@
+"""How long videos are, each measured once: thousands of them would take a minute each time."""
+
+from pathlib import Path
+
+from reelbench.media.digests import remembered
+from reelbench.media.errors import MediaError
+from reelbench.media.probe import probe
+from reelbench.media.safely import safely
+
+
+def duration_of(path: Path) -> float | None:
+    """Return the seconds that a file lasts; None where it cannot be opened."""
+    try:
+        return float(
+            remembered("seconds", path, lambda file: repr(safely(probe, file, False).duration))
+        )
+    except (MediaError, OSError):
+        return None
+
+
+def _measured(path: Path) -> str:
+    return repr(safely(probe, path, False).duration)

@@ -21,6 +21,7 @@ COMMANDS = {
     "run": "ask models every item of a benchmark, or go on with a run",
     "score": "score a run, or anyone's predictions",
     "report": "write the HTML page of a run",
+    "agree": "say how far raters agree beyond chance",
     "doctor": "say what is installed, what is missing and how to get it",
 }
 _EPILOG = """examples:

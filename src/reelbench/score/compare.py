@@ -1,0 +1,330 @@
+"""Which models can be told apart: pairs on the same items, ranks with intervals, and power."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import ceil, inf
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from reelbench.errors import ReelbenchError
+from reelbench.score.intervals import (
+    FEWEST_VIDEOS,
+    LEVEL,
+    RESAMPLES,
+    Interval,
+    Numbers,
+    freedom,
+    on_grid,
+    resampled,
+    wilson,
+)
+
+ALPHA = round(1 - LEVEL, 6)
+POWER = 0.8
+Missing = Literal["wrong", "common"]
+
+POLICIES: dict[Missing, str] = {
+    "wrong": "an item that a model was not asked counts as wrong",
+    "common": "only the items that all models were asked are compared",
+}
+METHOD = (
+    "each pair on the same items: difference of the means, its error from the spread between "
+    "videos (CR2), Student's t with the degrees of freedom of Bell and McCaffrey, p no smaller "
+    "than 2 to the power of 1 - videos, corrected for all pairs after Holm"
+)
+RANK_RULE = (
+    f"{LEVEL:.0%} interval of a rank: behind every model that is better, and before every one that "
+    "is worse, beyond what the largest of this model's differences reaches by chance in "
+    f"{RESAMPLES} resamples of videos"
+)
+GROUP_RULE = (
+    "the group of a model is the best rank among those that it is not significantly worse than "
+    f"(p after Holm under {ALPHA})"
+)
+POWER_RULE = (
+    f"what is needed to see a true difference as large as this one with {POWER:.0%} power in one "
+    f"test at {ALPHA}, with videos like these and as many items on each"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two models on the same items; the difference is the first's mean less the second's."""
+
+    first: str
+    second: str
+    difference: float
+    interval: Interval
+    p: float
+    p_holm: float
+    design_effect: float | None  # variance beside that of as many independent items
+    needed_videos: int | None  # None where there is no difference to see
+    needed_items: int | None
+
+    @property
+    def different(self) -> bool:
+        """Whether the two can be told apart, all pairs considered."""
+        return self.p_holm < ALPHA
+
+    def to_record(self) -> dict[str, Any]:
+        """Return what goes into a file."""
+        return {
+            "models": [self.first, self.second],
+            "difference": _rounded(self.difference),
+            "interval": [_rounded(end) for end in self.interval],
+            "p": _rounded(self.p),
+            "p_holm": _rounded(self.p_holm),
+            "different": self.different,
+            "design_effect": None if self.design_effect is None else _rounded(self.design_effect),
+            "needed_videos": self.needed_videos,
+            "needed_items": self.needed_items,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where one model stands among the others."""
+
+    model: str
+    score: float
+    rank: int  # one more than the models with a higher score
+    rank_interval: tuple[int, int]
+    group: int
+
+    def to_record(self) -> dict[str, Any]:
+        """Return what goes into a file."""
+        return {
+            "model": self.model,
+            "score": _rounded(self.score),
+            "rank": self.rank,
+            "rank_interval": list(self.rank_interval),
+            "group": self.group,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Models held against each other, the best first, and each pair of them."""
+
+    items: int
+    videos: int
+    missing: Missing
+    models: tuple[Standing, ...]
+    pairs: tuple[Pair, ...]  # by name
+
+    def to_record(self) -> dict[str, Any]:
+        """Return what goes into a file."""
+        return {
+            "items": self.items,
+            "videos": self.videos,
+            "policy": POLICIES[self.missing],
+            "method": METHOD,
+            "rank_rule": RANK_RULE,
+            "group_rule": GROUP_RULE,
+            "power_rule": POWER_RULE,
+            "models": [each.to_record() for each in self.models],
+            "pairs": [each.to_record() for each in self.pairs],
+        }
+
+
+def compare(
+    names: Sequence[str],
+    scores: Sequence[Sequence[float]] | Numbers,
+    videos: Sequence[int] | NDArray[np.integer],
+    seed: int,
+    missing: Missing = "wrong",
+) -> Comparison:
+    """Compare models by their scores, a row for each: from 0 to 1, not a number where not asked.
+
+    Neither the order of the models nor that of the items changes anything.
+    """
+    table, clusters = _checked(names, scores, videos, missing)
+    alphabet = sorted(range(len(names)), key=lambda number: names[number])
+    names, table = [names[number] for number in alphabet], table[alphabet]
+    order = np.lexsort((*table, clusters))  # sums are rounded alike, whatever the order was
+    facts = _Facts.of(table[:, order], clusters[order])
+    pairs = _pairs(names, facts)
+    return Comparison(
+        table.shape[1], len(facts.counts), missing, _standings(names, facts, pairs, seed), pairs
+    )
+
+
+def _checked(
+    names: Sequence[str], scores: Any, videos: Any, missing: Missing
+) -> tuple[Numbers, NDArray[np.int64]]:
+    table, clusters = np.array(scores, np.float64), np.asarray(videos, np.int64)
+    faults = []
+    if missing not in get_args(Missing):
+        faults.append(f"missing is {missing!r}, expected one of {', '.join(POLICIES)}")
+    if len(set(names)) < len(names) or not names:
+        faults.append("the models need names, each another")
+    if table.shape != (len(names), clusters.size):
+        expected = f"({len(names)} models, {clusters.size} items)"
+        faults.append(f"the scores have the shape {table.shape}, expected {expected}")
+    if ((table < 0) | (table > 1)).any():
+        faults.append("scores lie between 0 and 1: divide them by the best that there is")
+    if faults:
+        raise ReelbenchError(f"These models cannot be compared: {'; '.join(faults)}.")
+    if missing == "common":
+        asked = ~np.isnan(table).any(axis=0)
+        table, clusters = table[:, asked], clusters[asked]
+    if not clusters.size:
+        raise ReelbenchError(
+            "These models cannot be compared: no item was asked of all of them. Ask the same "
+            "items, or count those that were not asked as wrong."
+        )
+    return on_grid(np.nan_to_num(table, nan=0.0)), clusters
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What is known of each video and each pair; matrices are models by models."""
+
+    counts: Numbers  # items of each video
+    sums: Numbers  # of each model's scores on each video
+    means: Numbers
+    errors: Numbers  # of the differences
+    plain_errors: Numbers  # as if items were independent
+    freedom: float
+
+    @classmethod
+    def of(cls, table: Numbers, clusters: NDArray[np.int64]) -> "_Facts":
+        numbers = np.unique(clusters, return_inverse=True)[1]
+        counts = np.bincount(numbers).astype(np.float64)
+        sums = np.stack([np.bincount(numbers, row) for row in table]).astype(np.float64)
+        errors, plain = np.zeros((2, len(table), len(table)))
+        for one, other in combinations(range(len(table)), 2):
+            gaps = table[one] - table[other]
+            error = _clustered_error(sums[one] - sums[other], counts)
+            errors[one, other] = errors[other, one] = error
+            plain[one, other] = plain[other, one] = gaps.std() / np.sqrt(max(1, gaps.size - 1))
+        free = freedom(counts) if len(counts) > 1 else 1.0
+        return cls(counts, sums, sums.sum(axis=1) / counts.sum(), errors, plain, free)
+
+    def difference(self, one: int, other: int) -> float:
+        return float(self.means[one] - self.means[other])
+
+
+def _clustered_error(gaps: Numbers, counts: Numbers) -> float:
+    """The standard error of a mean difference, from how much the videos differ (CR2)."""
+    if len(counts) == 1:
+        return inf if gaps.any() else 0.0
+    items = counts.sum()
+    apart = gaps - counts * (gaps.sum() / items)
+    return float(np.sqrt((apart**2 / (1 - counts / items)).sum()) / items)
+
+
+def _pairs(names: Sequence[str], facts: _Facts) -> tuple[Pair, ...]:
+    places = list(combinations(range(len(names)), 2))
+    tests = [_tested(*place, facts) for place in places]
+    corrected = holm([p for _, p, _ in tests])
+    return tuple(
+        Pair(
+            names[one],
+            names[other],
+            facts.difference(one, other),
+            interval,
+            p,
+            p_holm,
+            _design_effect(error, facts.plain_errors[one, other]),
+            *_needed(facts.difference(one, other), error, facts),
+        )
+        for (one, other), (interval, p, error), p_holm in zip(places, tests, corrected, strict=True)
+    )
+
+
+def _tested(one: int, other: int, facts: _Facts) -> tuple[Interval, float, float]:
+    """The interval of a difference, its p-value, and its standard error.
+
+    Few videos that all say the same leave no spread, which is not certainty: the error is raised
+    until p is what turning round the sign of each video could show at best.
+    """
+    difference, videos = facts.difference(one, other), len(facts.counts)
+    error = facts.errors[one, other]
+    if difference == 0 and error == 0:
+        half = wilson(0.0, videos)[1]
+        return (-half, half), 1.0, 0.0
+    least = 2.0 ** (1 - videos) if videos < 1000 else 0.0
+    most = -special.stdtrit(facts.freedom, least / 2) if least else inf
+    error = max(error, abs(difference) / most) if most > 0 else inf
+    p = 2 * special.stdtr(facts.freedom, -abs(difference) / error)
+    half = special.stdtrit(facts.freedom, (1 + LEVEL) / 2) * error
+    ends = max(-1.0, float(difference - half)), min(1.0, float(difference + half))
+    return ends, float(p), float(error)
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """Correct p-values for their number, after Holm."""
+    order = sorted(range(len(values)), key=lambda number: values[number])
+    corrected, largest = [0.0] * len(values), 0.0
+    for place, number in enumerate(order):
+        largest = max(largest, min(1.0, (len(values) - place) * values[number]))
+        corrected[number] = largest
+    return corrected
+
+
+def _design_effect(error: float, plain: float) -> float | None:
+    return float((error / plain) ** 2) if plain > 0 and error < inf else None
+
+
+def _needed(difference: float, error: float, facts: _Facts) -> tuple[int | None, int | None]:
+    """Videos and items to see a difference by; Guenther's term makes up for Student's t."""
+    if difference == 0 or error == inf:
+        return None, None
+    reach, power = special.ndtri((1 + LEVEL) / 2), special.ndtri(POWER)
+    videos = len(facts.counts)
+    exact = videos * ((reach + power) * error / difference) ** 2 + reach**2 / 2
+    needed = max(FEWEST_VIDEOS, ceil(round(exact, 6)))
+    return needed, ceil(needed * int(facts.counts.sum()) / videos)
+
+
+def _standings(
+    names: Sequence[str], facts: _Facts, pairs: Sequence[Pair], seed: int
+) -> tuple[Standing, ...]:
+    means, count = facts.means, len(names)
+    ranks = 1 + (means[:, None] < means).sum(axis=1)
+    p, p_holm = np.ones((2, count, count))
+    for (one, other), pair in zip(combinations(range(count), 2), pairs, strict=True):
+        p[one, other] = p[other, one] = pair.p
+        p_holm[one, other] = p_holm[other, one] = pair.p_holm
+    apart = p < _levels(facts, seed)[:, None]
+    ahead, behind = (apart & (means > means[:, None])), (apart & (means < means[:, None]))
+    worse = (p_holm < ALPHA) & (means > means[:, None])
+    standings = [
+        Standing(
+            name,
+            float(means[number]),
+            int(ranks[number]),
+            (1 + int(ahead[number].sum()), count - int(behind[number].sum())),
+            int(ranks[~worse[number]].min()),
+        )
+        for number, name in enumerate(names)
+    ]
+    return tuple(sorted(standings, key=lambda each: (each.rank, each.model)))
+
+
+def _levels(facts: _Facts, seed: int) -> Numbers:
+    """The level of each model's tests at which one of them errs as often as one test may.
+
+    Resamples know how the differences hang together, so that it is less strict than a division
+    by their number (Mogstad, Romano, Shaikh and Wilhelm, 2024, Inference for Ranks).
+    """
+    sums = resampled(np.vstack([facts.counts, facts.sums]), seed).astype(np.float64)
+    moved = sums[1:] / sums[0] - facts.means[:, None]
+    levels = np.full(len(moved), ALPHA)
+    for number, own in enumerate(moved):
+        gaps = moved - own
+        spread = gaps.std(axis=1)
+        seen = spread > 0
+        if seen.any():
+            largest = np.abs(gaps[seen] / spread[seen, None]).max(axis=0)
+            levels[number] = min(ALPHA, 2 * special.ndtr(-np.quantile(largest, LEVEL)))
+    return levels
+
+
+def _rounded(value: float) -> float:
+    return round(float(value), 6) + 0.0  # no minus before a zero

@@ -1,0 +1,174 @@
+"""Models are told apart when they differ, as often as promised, and never by their order."""
+
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from reelbench.errors import ReelbenchError
+from reelbench.score import compare as module
+from reelbench.score.compare import Comparison, Pair, compare, holm
+
+Table = NDArray[np.float64]
+
+
+def answers(means: list[float], sizes: list[int], seed: int) -> tuple[Table, NDArray[np.int64]]:
+    """Verdicts of models that find the same videos and the same items hard."""
+    generator = np.random.default_rng(seed)
+    videos = np.repeat(np.arange(len(sizes)), sizes)
+    hard = generator.normal(size=len(sizes))[videos] + generator.normal(size=len(videos))
+    own = generator.normal(size=(len(means), len(sizes)))[:, videos]
+    noise = generator.normal(size=(len(means), len(videos)))
+    return (np.array(means)[:, None] + hard + own + noise > 0).astype(float), videos
+
+
+def pair(found: Comparison, one: str, other: str) -> Pair:
+    return next(each for each in found.pairs if (each.first, each.second) == (one, other))
+
+
+def test_a_planted_difference_is_found() -> None:
+    scores, videos = answers([1.0, 0.0, 0.0], [5] * 200, seed=0)
+    found = compare(["good", "plain", "same"], scores, videos, 0)
+    assert pair(found, "good", "plain").different
+    assert pair(found, "good", "same").different
+    assert not pair(found, "plain", "same").different
+    assert [each.group for each in found.models] == [1, 2, 2]
+    assert [each.rank_interval for each in found.models] == [(1, 1), (2, 3), (2, 3)]
+
+
+def test_a_difference_by_hand() -> None:
+    # Videos of one size: this is Student's paired test of the videos' means.
+    gaps = np.array([0.5, 0.0, 1.0, 0.5, -0.5, 0.5, 0.0, 1.0])
+    first = np.repeat(np.where(gaps > 0, gaps, 0.0), 2)
+    second = np.repeat(np.where(gaps < 0, -gaps, 0.0), 2)
+    found = compare(["a", "b"], [first, second], np.repeat(np.arange(8), 2), 0).pairs[0]
+    error = gaps.std(ddof=1) / np.sqrt(8)
+    assert found.difference == pytest.approx(0.375)
+    assert found.interval == pytest.approx((0.375 - 2.364624 * error, 0.375 + 2.364624 * error))
+
+
+@pytest.mark.parametrize("sizes", [[5] * 40, [1] * 40, [7], [3, 4]])
+def test_the_same_model_twice_is_never_different(sizes: list[int]) -> None:
+    scores, videos = answers([0.3], sizes, seed=1)
+    (only,) = (found := compare(["a", "b"], [*scores, *scores], videos, 0)).pairs
+    assert (only.difference, only.p, only.p_holm, only.different) == (0, 1, 1, False)
+    assert only.interval[0] == -only.interval[1] < 0  # no spread is not certainty
+    assert (only.needed_videos, only.design_effect) == (None, None)
+    assert {(each.rank, each.rank_interval, each.group) for each in found.models} == {
+        (1, (1, 2), 1)
+    }
+
+
+@pytest.mark.parametrize("videos", [1, 2, 5])
+def test_under_six_videos_nothing_is_certain(videos: int) -> None:
+    numbers = np.repeat(np.arange(videos), 10)
+    only = compare(["a", "b"], [np.ones(len(numbers)), np.zeros(len(numbers))], numbers, 0).pairs[0]
+    assert only.p == pytest.approx(2.0 ** (1 - videos))
+    assert only.interval[0] < 0 < only.interval[1]
+    json.dumps(only.to_record(), allow_nan=False)
+
+
+def test_turned_round_it_is_the_same() -> None:
+    scores, videos = answers([0.4, 0.0], [3] * 50, seed=2)
+    one = compare(["a", "b"], scores, videos, 0).pairs[0]
+    other = compare(["b", "a"], scores, videos, 0).pairs[0]
+    assert one.difference == -other.difference
+    assert one.interval == (-other.interval[1], -other.interval[0])
+    assert (one.p, one.needed_items, one.design_effect) == (
+        other.p,
+        other.needed_items,
+        other.design_effect,
+    )
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_no_order_changes_a_byte(graded: bool) -> None:
+    scores, videos = answers([0.3, 0.2, 0.1, 0.0], [2, 3, 7] * 20, seed=3)
+    if graded:
+        scores = (scores + np.random.default_rng(0).integers(0, 4, scores.shape) / 3) / 2
+    names, texts = ["d", "b", "a", "c"], set()
+    for seed in range(4):
+        generator = np.random.default_rng(seed)
+        models, items = generator.permutation(4), generator.permutation(len(videos))
+        found = compare([names[n] for n in models], scores[models][:, items], videos[items], 7)
+        texts.add(json.dumps(found.to_record()))
+    assert len(texts) == 1
+
+
+@pytest.mark.parametrize("sizes", [[5] * 10, list(range(1, 11)), [1, 2, 12] * 8, [3] * 60], ids=len)
+def test_equal_models_differ_one_time_in_twenty(sizes: list[int]) -> None:
+    """The p-values of 6,000 pairs that are equal in truth, in worlds of their own."""
+    small = []
+    for seed in range(6000):
+        scores, videos = answers([0.0, 0.0], sizes, seed)
+        facts = module._Facts.of(scores, videos)
+        small.append(module._tested(0, 1, facts)[1] < 0.05)
+    assert 0.04 < np.mean(small) < 0.06
+
+
+def test_holm_by_hand_and_in_order() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.5]) == pytest.approx([0.04, 0.09, 0.09, 0.5])
+    values = list(np.random.default_rng(0).random(50) ** 3)
+    corrected = holm(values)
+    assert all(after >= before for before, after in zip(values, corrected, strict=True))
+    for (p, q), (one, other) in zip(
+        combinations(values, 2), combinations(corrected, 2), strict=True
+    ):
+        assert (p - q) * (one - other) >= 0
+
+
+def test_rank_intervals_hold_the_true_rank() -> None:
+    means = [0.6, 0.3, 0.25, 0.2, 0.0, -0.5]
+    held = []
+    for seed in range(60):
+        found = compare(list("abcdef"), *answers(means, [4] * 60, seed), seed)
+        for each in found.models:
+            low, high = each.rank_interval
+            held.append(low <= 1 + "abcdef".index(each.model) <= high)
+            assert low <= each.rank <= high
+    assert np.mean(held) >= 0.95
+    sure = compare(list("abcdef"), *answers(means, [4] * 3000, 0), 0)
+    assert {each.rank_interval for each in sure.models} >= {(1, 1), (5, 5), (6, 6)}
+
+
+def test_as_many_videos_as_needed_give_the_power() -> None:
+    large = compare(["a", "b"], *answers([0.5, 0.0], [4] * 20_000, 0), 0).pairs[0]
+    needed = large.needed_videos
+    assert needed
+    assert large.needed_items == 4 * needed
+    assert large.design_effect
+    assert large.design_effect > 1.2
+    seen = []
+    for seed in range(1500):
+        facts = module._Facts.of(*answers([0.5, 0.0], [4] * needed, seed))
+        seen.append(module._tested(0, 1, facts)[1] < 0.05)
+    assert 0.77 < np.mean(seen) < 0.83
+
+
+def test_what_was_not_asked() -> None:
+    scores, videos = answers([0.3, 0.0], [3] * 30, seed=4)
+    scores[0, :10] = np.nan
+    wrong = compare(["a", "b"], scores, videos, 0)
+    common = compare(["a", "b"], scores, videos, 0, missing="common")
+    assert (wrong.items, common.items) == (90, 80)
+    assert (wrong.videos, common.videos) == (30, 27)  # the tenth item is of the fourth video
+    assert wrong == compare(["a", "b"], np.nan_to_num(scores), videos, 0)
+    assert common.models == compare(["a", "b"], scores[:, 10:], videos[10:], 0).models
+    assert "counts as wrong" in wrong.to_record()["policy"]
+    assert "all models were asked" in common.to_record()["policy"]
+    scores[1, 10:] = np.nan
+    with pytest.raises(ReelbenchError, match="no item was asked of all"):
+        compare(["a", "b"], scores, videos, 0, missing="common")
+
+
+def test_all_that_is_wrong_is_said() -> None:
+    with pytest.raises(ReelbenchError, match=r"each another; .* shape \(2, 1\), .*; scores lie"):
+        compare(["a", "a"], [[2.0], [0.0]], [0, 1], 0)
+
+
+def test_one_model_has_nobody_to_be_compared_with() -> None:
+    found = compare(["a"], *answers([0.0], [2] * 10, 0), 0)
+    assert found.pairs == ()
+    assert found.models[0].rank_interval == (1, 1)

@@ -12,6 +12,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "examples:\n"
         "  reelbench score my-run\n"
+        "  reelbench score my-run --tables tables --items items.json\n"
         "  reelbench score --benchmark my-benchmark --predictions theirs.jsonl --out scores.json"
     )
     parser.add_argument("run", type=Path, nargs="?", help="a run's folder")
@@ -22,6 +23,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, help="seed of the intervals (default: the run's, or 0)")
     parser.add_argument("--json", action="store_true", help="print the scores as JSON")
+    parser.add_argument(
+        "--tables", type=Path, metavar="FOLDER", help="write every table as CSV, Markdown and LaTeX"
+    )
+    parser.add_argument(
+        "--items",
+        type=Path,
+        metavar="FILE",
+        help="write what the models' answers say about each item: difficulty, discrimination, "
+        "options nobody chose, keys that may be wrong, item response theory",
+    )
 
 
 def main(options: argparse.Namespace) -> int:
@@ -57,4 +68,13 @@ def main(options: argparse.Namespace) -> int:
         tell(f"Here {scores['policy']}. Interval: {scores['interval']}.")
     if out:
         write_atomically(out, pretty_json(scores))
+    if options.tables:
+        from reelbench.report.tables import write_tables
+
+        write_tables(scores, options.tables)
+    if options.items:
+        from reelbench.score.score import analyse_items
+
+        path = predictions or options.run / "predictions.jsonl"
+        write_atomically(options.items, pretty_json(analyse_items(benchmark, path, seed or 0)))
     return 0

@@ -3,13 +3,12 @@
 import base64
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined
-from markupsafe import escape
 
 from reelbench import __version__
 from reelbench.benchmark import Benchmark
@@ -20,11 +19,18 @@ from reelbench.media.errors import MediaError
 from reelbench.media.frames import Wish, frames_of
 from reelbench.media.safely import probe_safely
 from reelbench.progress import track
+from reelbench.report.figures import (
+    COLOURS,
+    Figure,
+    figures,
+    main_rows,
+    numbers,
+    shown_tags,
+)
+from reelbench.report.tables import ablation, failures, judged, measures, percent
 from reelbench.score.predictions import Outcome, read_predictions
 from reelbench.score.score import score_folder, unanswered_in_words
 
-# Okabe and Ito's colours, which the colour-blind tell apart.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
 _FRAMES_PER_VIDEO, _FRAME_SIZE, _FRAME_ENCODING = 12, "long:220", "jpeg:60"
 _MOST_FRAMES = 1600  # in one page: about 7 MB; with more videos, each shows fewer
 
@@ -32,38 +38,74 @@ _MOST_FRAMES = 1600  # in one page: about 7 MB; with more videos, each shows few
 def report_run(benchmark: Benchmark, out: Path, page: Path | None = None) -> Path:
     """Write the report of a run, into its folder or elsewhere, and return where it is."""
     run = read_run(out)
-    predictions = out / "predictions.jsonl"
     page = page or out / "report.html"
     scores = score_folder(benchmark, out, run["seed"])
-    write_atomically(page, _page(benchmark, run, scores, predictions))
+    write_atomically(page, _page(benchmark, run, scores, out))
     return page
 
 
 def _page(
-    benchmark: Benchmark, run: Mapping[str, Any], scores: Mapping[str, Any], predictions: Path
+    benchmark: Benchmark, run: Mapping[str, Any], scores: Mapping[str, Any], out: Path
 ) -> str:
     tags = _tags(scores)
     results = scores["results"]
+    drawn = figures(scores, tags)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     return environment.from_string(_own("page.html.j2")).render(
         title=benchmark.manifest.title or benchmark.manifest.name,
         scores=scores,
         tags=tags,
+        measures=measures(scores),
+        standings=_standings(scores),
         several_conditions=len({row["condition"] for row in results}) > 1,
+        failures=failures(scores) if results else None,
+        ablations=[ablation(found) for found in scores["ablations"] if found["models"]],
+        judged=judged(scores),
+        spent=_spent(out),
+        suspects=_suspects(benchmark, scores),
+        figures={figure.name: figure for figure in drawn},
         provenance=_provenance(run, scores),
         colours=COLOURS,
-        percent=lambda share: f"{100 * share:.1f}%",
+        numbers=numbers(scores),
+        main=main_rows(scores),
+        percent=percent,
         whole=lambda share: f"{100 * share:.0f}",
         models=len(run["models"]),
-        counted=lambda number, thing: f"{number:,} {thing}{'' if number == 1 else 's'}",
-        failures=lambda row: unanswered_in_words(row) or "none",
+        counted=counted,
+        unanswered=lambda row: unanswered_in_words(row) or "none",
         count=lambda tag, value: results[0]["by"][tag][value]["items"],
         version=__version__,
         style=_own("style.css"),
         script=_own("script.js"),
         plotly=files("plotly").joinpath("package_data/plotly.min.js").read_text("utf-8"),
-        data=_embedded(_data(benchmark, scores, predictions, tags[0] if tags else "kind")),
+        data=_embedded(_data(benchmark, scores, out, tags[0] if tags else "kind", drawn)),
     )
+
+
+def counted(number: int, thing: str, things: str = "") -> str:
+    """Write a number of things, one or many."""
+    return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
+
+
+def _standings(scores: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Where each model stands, under the condition where they are compared."""
+    comparison = scores["comparison"] or {"models": ()}
+    return {standing["model"]: standing for standing in comparison["models"]}
+
+
+def _spent(out: Path) -> dict[str, Mapping[str, Any]]:
+    """What each model took, as the run's status has it; nothing where none took anything."""
+    try:
+        spent = json.loads((out / "status.json").read_text(encoding="utf-8"))["spent"]
+        return {name: each for name, each in spent.items() if each["input_tokens"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _suspects(benchmark: Benchmark, scores: Mapping[str, Any]) -> list[dict[str, Any]]:
+    items = {item.id: item for item in benchmark.items}
+    found = (scores.get("items") or {}).get("suspects", ())
+    return [{**suspect, "question": items[suspect["id"]].question} for suspect in found[:50]]
 
 
 def _own(name: str) -> str:
@@ -76,9 +118,9 @@ def _embedded(data: Any) -> str:
 
 
 def _tags(scores: Mapping[str, Any]) -> list[str]:
-    """The tags to show: those with more than one value, kinds last."""
+    """The tags to show: those with more than one value, the benchmark's own first."""
     tags = [tag for tag, values in scores["chance"]["by"].items() if len(values) > 1]
-    return sorted(tags, key=lambda tag: (tag == "kind", tag)) or list(scores["chance"]["by"])[:1]
+    return shown_tags(tags) or list(scores["chance"]["by"])[:1]
 
 
 def _provenance(run: Mapping[str, Any], scores: Mapping[str, Any]) -> dict[str, str]:
@@ -120,9 +162,13 @@ def _condition_in_words(condition: Mapping[str, Any]) -> str:
 
 
 def _data(
-    benchmark: Benchmark, scores: Mapping[str, Any], predictions: Path, tag: str
+    benchmark: Benchmark,
+    scores: Mapping[str, Any],
+    out: Path,
+    tag: str,
+    drawn: Sequence[Figure],
 ) -> dict[str, Any]:
-    outcomes = read_predictions(predictions, benchmark)
+    outcomes = read_predictions(out / "predictions.jsonl", benchmark)
     ranked = [(row["model"], row["condition"]) for row in scores["results"]]
     asked = ranked or list(outcomes)  # where nothing is scored, nothing is ranked
     several = len({condition for _, condition in asked}) > 1
@@ -134,7 +180,7 @@ def _data(
             _item(item, [outcomes[a].get(item.id) for a in asked], tag) for item in benchmark.items
         ],
         "frames": _frames(benchmark),
-        "figure": _figure(scores, tag),
+        "figures": {figure.name: figure.to_record() for figure in drawn},
     }
 
 
@@ -157,15 +203,15 @@ def _reply(item: Item, outcome: Outcome | None) -> dict[str, Any]:
     """What a model made of an item: right, wrong, or nothing one could score."""
     if outcome is None:
         return {"verdict": "none", "text": "not asked"}
-    if item.kind == "open" and "ok" in outcome.statuses:
+    if item.kind == "open" and any(turn.status == "ok" for turn in outcome.turns):
         verdict = "unscored"
     elif outcome.answer is None:
         verdict = "none"
     else:
         verdict = "right" if outcome.answer == frozenset(item.answer) else "wrong"
-    replies = dict.fromkeys(outcome.replies)
-    if len(outcome.replies) == 1:
-        return {"verdict": verdict, "text": outcome.replies[0]}
+    replies = dict.fromkeys(turn.reply for turn in outcome.turns)
+    if len(outcome.turns) == 1:
+        return {"verdict": verdict, "text": outcome.turns[0].reply}
     chosen = ", ".join(sorted(outcome.answer or ())) or "no answer"
     return {"verdict": verdict, "text": f"{chosen} by majority of: {' | '.join(replies)}"}
 
@@ -205,64 +251,3 @@ def _moments(duration: float, evidence: Sequence[Span], most: int) -> list[float
         if len(times) < most and not any(start <= time <= end for time in times):
             times.append(max(0.0, min((start + end) / 2, duration - 0.001)))
     return sorted(times)
-
-
-def _figure(scores: Mapping[str, Any], tag: str) -> dict[str, Any]:
-    """Accuracy by category as points with intervals, one colour a model, and chance as dashes."""
-    rows = [row for row in scores["results"] if tag in row["by"]]
-    several = len({row["condition"] for row in rows}) > 1
-    chance = [100 * share for share in scores["chance"]["by"].get(tag, {}).values()]
-    dashes = [
-        {
-            "type": "line",
-            "x0": place - 0.42,
-            "x1": place + 0.42,
-            "y0": share,
-            "y1": share,
-            "line": {"color": "#808080", "dash": "dash", "width": 2},
-        }
-        for place, share in enumerate(chance)
-    ]
-    layout = {
-        "scattermode": "group",
-        "scattergap": 0.35,
-        "autosize": True,
-        "margin": {"l": 50, "r": 10, "t": 10, "b": 64},
-        "showlegend": False,
-        "shapes": dashes,
-        "yaxis": {"title": {"text": "accuracy, %"}, "range": [-3, 103]},
-        "xaxis": {"type": "category"},
-    }
-    return {
-        "data": [_points(row, tag, number, several) for number, row in enumerate(rows)],
-        "layout": layout,
-    }
-
-
-def _points(row: Mapping[str, Any], tag: str, number: int, several: bool) -> dict[str, Any]:
-    cells, colour = row["by"][tag].values(), COLOURS[number % len(COLOURS)]
-    name = f"{row['model']}, {row['condition']}" if several else row["model"]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": _as_text(row["by"][tag]),
-        "y": [100 * cell["accuracy"] for cell in cells],
-        "marker": {"color": colour, "size": 11},
-        "error_y": {
-            "type": "data",
-            "symmetric": False,
-            "array": [100 * (cell["interval"][1] - cell["accuracy"]) for cell in cells],
-            "arrayminus": [100 * (cell["accuracy"] - cell["interval"][0]) for cell in cells],
-            "color": colour,
-            "thickness": 2,
-            "width": 0,
-        },
-        "hovertemplate": "%{x}: %{y:.1f}%<extra>" + str(escape(name)) + "</extra>",
-        "offsetgroup": str(number),
-    }
-
-
-def _as_text(names: Iterable[str]) -> list[str]:
-    """Plotly reads some HTML in labels: show it instead."""
-    return [str(escape(name)) for name in names]

@@ -12,10 +12,12 @@ from scipy import stats
 
 from reelbench.benchmark import Benchmark
 from reelbench.errors import ReelbenchError
+from reelbench.evaluate.rubric import CHOICE
 from reelbench.item_rules import decode_strictly
 from reelbench.score.intervals import Cell, intervals
+from reelbench.score.metrics import METRICS
+from reelbench.score.results import Result
 
-CHOICE = "choice"  # the rubric of what a reply chooses, which gives no score
 Graded = tuple[str, str, str, str]  # model, condition, judge, rubric
 
 
@@ -30,10 +32,15 @@ class Grades:
 
 
 def score_judgements(
-    path: Path, benchmark: Benchmark, clusters: Mapping[str, int], seed: int
+    path: Path,
+    benchmark: Benchmark,
+    results: Sequence[Result],
+    clusters: Mapping[str, int],
+    seed: int,
 ) -> dict[str, Any]:
-    """Return the means of what judges gave, and each pair of judges compared."""
+    """Return the means of what judges gave, alone and with closed items; and judges compared."""
     graded = _read(path)
+    known = {(result.model, result.condition): result for result in results}
     opened = [item.id for item in benchmark.items if item.kind == "open"]
     rows = []
     for (model, condition, judge, rubric), grades in sorted(graded.items()):
@@ -52,9 +59,39 @@ def score_judgements(
                 "interval": _interval(grades, ids, clusters, seed) if ids else None,
                 "valid_rounds": grades.valid,
                 "invalid_rounds": grades.invalid,
+                "with_closed": _with_closed(grades, known.get((model, condition)), clusters, seed),
             }
         )
     return {"judged": rows, "judges": list(_compared(graded))}
+
+
+def _with_closed(
+    grades: Grades, result: Result | None, clusters: Mapping[str, int], seed: int
+) -> dict[str, Any] | None:
+    """One mean over closed and open items, as Q-Bench-Video has it.
+
+    A closed item is worth 0 or 1, an open one the share of the best grade that it got, and
+    nothing where it has none.
+    """
+    if result is None or not result.items:
+        return None
+    worst, best = grades.scale
+    closed = dict(
+        zip((item.id for item in result.items), result.credits(METRICS["accuracy"]), strict=True)
+    )
+    ids = [item.id for item in result.everything]
+    shares = [
+        float(closed[name]) if name in closed
+        else (grades.scores.get(name, worst) - worst) / (best - worst)
+        for name in ids
+    ]  # fmt: skip
+    cell = Cell([clusters[name] for name in ids], shares)
+    (ends,) = intervals([cell], max(clusters.values()) + 1, seed)
+    return {
+        "items": len(ids),
+        "value": round(float(np.mean(shares)), 6),
+        "interval": [round(end, 6) for end in ends],
+    }
 
 
 def _interval(

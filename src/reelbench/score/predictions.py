@@ -19,14 +19,23 @@ Turns = dict[tuple[int, int], dict[str, Any]]  # rows, by option order and round
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """What became of one item in one option order and round."""
+
+    answer: Answer | None
+    order: tuple[int, ...]  # the places of the options as they were shown
+    status: str
+    reply: str  # what was said, or why nothing was
+    by_judge: bool  # whether a judge has read it for us
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of one item under one model and condition, over all orders and rounds."""
 
-    answer: Answer | None
-    statuses: tuple[str, ...]  # one per order and round
-    replies: tuple[str, ...]  # what was said in each, or why nothing was
+    answer: Answer | None  # the majority's
+    turns: tuple[Turn, ...]
     unread: int  # replies that hold no answer that we can read
-    by_judge: int  # replies that a judge has read for us
 
 
 def read_predictions(path: Path, benchmark: Benchmark) -> dict[Asked, dict[str, Outcome]]:
@@ -122,17 +131,20 @@ def _answer_faults(row: Mapping[str, Any], item: Item) -> Iterator[Problem]:
         yield Problem("BAD_FIELD", "permutation", shown(order), expected)
 
 
-def _outcome(item: Item, turns: Turns) -> Outcome:
-    rows = [turns[turn] for turn in sorted(turns)]
-    answers = [_answer(item, row) for row in rows]
-    ok = [row.get("status", "ok") == "ok" for row in rows]
-    unread = sum(fine and answer is None for fine, answer in zip(ok, answers, strict=True))
-    return Outcome(
-        answer=majority(answers),
-        statuses=tuple(row.get("status", "ok") for row in rows),
-        replies=tuple(map(_reply, rows)),
-        unread=0 if item.kind == "open" else unread,
-        by_judge=sum("judge" in row and bool(row.get("parsed")) for row in rows),
+def _outcome(item: Item, rows: Turns) -> Outcome:
+    turns = tuple(_turn(item, rows[turn]) for turn in sorted(rows))
+    unread = sum(turn.status == "ok" and turn.answer is None for turn in turns)
+    answer = majority([turn.answer for turn in turns])
+    return Outcome(answer, turns, unread=0 if item.kind == "open" else unread)
+
+
+def _turn(item: Item, row: Mapping[str, Any]) -> Turn:
+    return Turn(
+        answer=_answer(item, row),
+        order=tuple(row.get("permutation") or range(len(item.options))),
+        status=row.get("status", "ok"),
+        reply=_reply(row),
+        by_judge="judge" in row and bool(row.get("parsed")),
     )
 
 

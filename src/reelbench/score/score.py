@@ -1,21 +1,34 @@
-"""Put the numbers together: accuracy with coverage and interval, overall and by tag."""
+"""Put the numbers together: the content of ``scores.json``."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import mean, stdev
 from typing import Any
 
+import numpy as np
+
 from reelbench.benchmark import Benchmark
+from reelbench.errors import ReelbenchError
+from reelbench.evaluate.condition import PROTOCOL
 from reelbench.evaluate.folder import read_run
 from reelbench.evaluate.vote import TIE_RULE
 from reelbench.files import pretty_json, write_atomically
 from reelbench.items import Item
-from reelbench.score.intervals import METHOD, Cell, Interval, intervals
+from reelbench.score.ablation import ablations
+from reelbench.score.compare import compare
+from reelbench.score.groups import grouped
+from reelbench.score.intervals import METHOD
+from reelbench.score.irt import choose_subset, fit_2pl
+from reelbench.score.item_analysis import Answers, distractors, item_facts, wrong_key_suspects
 from reelbench.score.judged import score_judgements
-from reelbench.score.predictions import Outcome, read_predictions
+from reelbench.score.metrics import METRICS, guessing
+from reelbench.score.predictions import read_predictions
+from reelbench.score.results import Result, result_rows, rounded
 
 POLICY = "an item without an answer counts as wrong"
+HUMAN = "human:"  # how the names of people among the models begin
+SUBSET = 0.1  # of the items, to foretell the score on all of them
 
 
 def score_predictions(
@@ -23,18 +36,21 @@ def score_predictions(
     predictions: Path | str,
     seed: int = 0,
     judgements: Path | None = None,
+    conditions: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Score a file of predictions; the result is the content of ``scores.json``.
 
-    ``judgements`` is the file of what judges gave the replies to open questions, if there is one.
+    ``judgements`` is the file of what judges gave the replies to open questions, and ``conditions``
+    are those of ``run.json``, where there is one.
     """
     outcomes = read_predictions(Path(predictions), benchmark)
     closed = [item for item in benchmark.items if item.kind != "open"]
     everything = benchmark.items
     results = [Result(*asked, closed, everything, outcome) for asked, outcome in outcomes.items()]
-    groups = grouped(closed)
-    rows = _rows(results, groups, video_clusters(closed), seed) if closed else []
-    rows.sort(key=lambda row: (-row["accuracy"], row["model"], row["condition"]))
+    groups = grouped(benchmark, closed)
+    rows = result_rows(results, groups, video_clusters(closed), seed)
+    answers = {(result.model, result.condition): result.answers for result in results}
+    main = main_condition(results)
     return {
         "benchmark": {
             "name": benchmark.manifest.name,
@@ -49,20 +65,29 @@ def score_predictions(
         "interval": f"{METHOD}; seed {seed}",
         "chance": {
             "accuracy": _mean_chance(closed),
+            "guessing": {name: rounded(value) for name, value in guessing(closed).items()},
             "by": {
                 tag: {value: _mean_chance(group) for value, group in values.items()}
                 for tag, values in groups.items()
             },
         },
+        "main_condition": main,
         "results": rows,
-        **_judged(benchmark, judgements, seed),
+        "humans": humans(rows),
+        "comparison": compared([r for r in results if r.condition == main], seed),
+        "items": looked_over([r for r in results if r.condition == main]),
+        "ablations": ablations(conditions, rows, answers),
+        **_judged(benchmark, judgements, results, seed),
     }
 
 
-def _judged(benchmark: Benchmark, judgements: Path | None, seed: int) -> dict[str, Any]:
+def _judged(
+    benchmark: Benchmark, judgements: Path | None, results: Sequence[Result], seed: int
+) -> dict[str, Any]:
     if judgements is None or not judgements.exists():
         return {"judged": [], "judges": []}
-    return score_judgements(judgements, benchmark, video_clusters(benchmark.items), seed)
+    clusters = video_clusters(benchmark.items)
+    return score_judgements(judgements, benchmark, results, clusters, seed)
 
 
 def score_run(benchmark: Benchmark, out: Path) -> dict[str, Any]:
@@ -74,57 +99,96 @@ def score_run(benchmark: Benchmark, out: Path) -> dict[str, Any]:
 
 def score_folder(benchmark: Benchmark, out: Path, seed: int) -> dict[str, Any]:
     """Score what is in a run's folder."""
-    judgements = out / "judgements.jsonl"
-    return score_predictions(benchmark, out / "predictions.jsonl", seed, judgements)
+    return score_predictions(
+        benchmark,
+        out / "predictions.jsonl",
+        seed,
+        out / "judgements.jsonl",
+        read_run(out)["conditions"],
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What one model did under one condition."""
+def main_condition(results: Sequence[Result]) -> str:
+    """The condition that most models were asked under: there they are compared."""
+    counts = Counter(result.condition for result in results)
+    return min(counts, key=lambda name: (-counts[name], name != PROTOCOL, name), default=PROTOCOL)
 
-    model: str
-    condition: str
-    items: Sequence[Item]  # those that are scored
-    everything: Sequence[Item]
-    outcomes: Mapping[str, Outcome]
 
-    def right(self, item: Item) -> bool:
-        """Whether an item was answered exactly right."""
-        return self.answered(item) and self.outcomes[item.id].answer == frozenset(item.answer)
+def compared(results: Sequence[Result], seed: int) -> dict[str, Any] | None:
+    """Hold the models of one condition against each other; None where there is nothing to hold."""
+    if len(results) < 2 or not results[0].items:
+        return None
+    items = results[0].items
+    clusters = video_clusters(items)
+    scores = np.stack([result.credits(METRICS["accuracy"]) for result in results])
+    found = compare(
+        [result.model for result in results], scores, [clusters[item.id] for item in items], seed
+    )
+    return {"condition": results[0].condition, **found.to_record()}
 
-    def answered(self, item: Item) -> bool:
-        """Whether an item has an answer at all."""
-        return item.id in self.outcomes and self.outcomes[item.id].answer is not None
 
-    def share(self, items: Sequence[Item], interval: Interval) -> dict[str, Any]:
-        """Accuracy and coverage over some items."""
-        right, answered = sum(map(self.right, items)), sum(map(self.answered, items))
-        return {
-            "items": len(items),
-            "answered": answered,
-            "coverage": _rounded(answered / len(items)),
-            "correct": right,
-            "accuracy": _rounded(right / len(items)),
-            "interval": [_rounded(end) for end in interval],
-        }
+def looked_over(results: Sequence[Result]) -> dict[str, Any] | None:
+    """What the answers of several models say about the items; None where there are too few."""
+    if len(results) < 2 or not results[0].items:
+        return None
+    answers = answers_of(results)
+    wrong = distractors(answers).to_record()
+    return {
+        "condition": results[0].condition,
+        "models": list(answers.models),
+        "distractors": {name: value for name, value in wrong.items() if name != "never"},
+        "suspects": [suspect.to_record() for suspect in wrong_key_suspects(answers)],
+    }
 
-    def counts(self) -> dict[str, Any]:
-        """How the calls ended, and how many items were never asked, open ones among them."""
-        asked = [self.outcomes[item.id] for item in self.everything if item.id in self.outcomes]
-        statuses = Counter(status for outcome in asked for status in outcome.statuses)
-        unread, calls = sum(outcome.unread for outcome in asked), max(1, statuses.total())
-        failed = statuses["error"] + statuses["timeout"]
-        return {
-            "statuses": dict(sorted(statuses.items())),
-            "unread": unread,
-            "read_by_judge": sum(outcome.by_judge for outcome in asked),
-            "missing": len(self.everything) - len(asked),
-            "rates": {
-                "parse_failure": _rounded(unread / max(1, statuses["ok"])),
-                "refused": _rounded(statuses["refused"] / calls),
-                "error": _rounded(failed / calls),
-            },
-        }
+
+def answers_of(results: Sequence[Result]) -> Answers:
+    """The answers of models under one condition, as the analysis of items takes them."""
+    return Answers.of(results[0].items, {result.model: result.answers for result in results})
+
+
+def analyse_items(benchmark: Benchmark, predictions: Path, seed: int) -> dict[str, Any]:
+    """Return all that several models' answers say about each item, for who revises them."""
+    closed = [item for item in benchmark.items if item.kind != "open"]
+    found = read_predictions(predictions, benchmark)
+    results = [Result(*asked, closed, benchmark.items, o) for asked, o in found.items()]
+    main = main_condition(results)
+    results = [result for result in results if result.condition == main]
+    if not closed:
+        raise ReelbenchError("There are no closed items to look over: open ones have no options.")
+    answers = answers_of(results)
+    return {
+        "condition": main,
+        "models": list(answers.models),
+        "items": [facts.to_record() for facts in item_facts(answers)],
+        "distractors": distractors(answers).to_record(),
+        "suspects": [suspect.to_record() for suspect in wrong_key_suspects(answers)],
+        "irt": fit_2pl(answers.responses()).to_record(),
+        "subset": choose_subset(
+            answers.responses(), max(1, round(len(closed) * SUBSET)), seed
+        ).to_record(),
+    }
+
+
+def humans(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the mean and spread of people, who are models named ``human:...`` to us."""
+    found = []
+    for condition in sorted({row["condition"] for row in rows}):
+        shares = [
+            row["accuracy"]
+            for row in rows
+            if row["condition"] == condition and row["model"].startswith(HUMAN)
+        ]
+        if shares:
+            found.append(
+                {
+                    "condition": condition,
+                    "participants": len(shares),
+                    "accuracy": rounded(mean(shares)),
+                    "sd": rounded(stdev(shares)) if len(shares) > 1 else None,
+                    "range": [min(shares), max(shares)],
+                }
+            )
+    return found
 
 
 _ENDS = {
@@ -149,25 +213,6 @@ def unanswered_in_words(row: Mapping[str, Any]) -> str:
     return ", ".join(words)
 
 
-Groups = dict[str, dict[str, list[Item]]]
-
-
-def grouped(items: Sequence[Item]) -> Groups:
-    """Group items by each tag, and by kind where no tag has that name.
-
-    An item with several values of a tag is in several groups.
-    """
-    groups: dict[str, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
-    for item in items:
-        for tag in item.tags:
-            for value in item.tag(tag):
-                groups[tag][value].append(item)
-    if "kind" not in groups:
-        for item in items:
-            groups["kind"][item.kind].append(item)
-    return {tag: dict(sorted(values.items())) for tag, values in sorted(groups.items())}
-
-
 def video_clusters(items: Sequence[Item]) -> dict[str, int]:
     """Number the clusters of items that share a video, directly or through a pair."""
     leader: dict[str, str] = {}
@@ -187,38 +232,5 @@ def video_clusters(items: Sequence[Item]) -> dict[str, int]:
     return {item.id: numbers[find(item.media[0].path)] for item in items}
 
 
-def _rows(
-    results: Sequence[Result], groups: Groups, clusters: dict[str, int], seed: int
-) -> list[dict[str, Any]]:
-    cells = [
-        Cell([clusters[item.id] for item in items], [result.right(item) for item in items])
-        for result in results
-        for items in (result.items, *_each(groups))
-    ]
-    found = iter(intervals(cells, len(set(clusters.values())), seed)) if cells else iter(())
-    return [
-        {
-            "model": result.model,
-            "condition": result.condition,
-            **result.share(result.items, next(found)),
-            **result.counts(),
-            "by": {
-                tag: {value: result.share(items, next(found)) for value, items in values.items()}
-                for tag, values in groups.items()
-            },
-        }
-        for result in results
-    ]
-
-
-def _each(groups: Groups) -> Iterator[list[Item]]:
-    for values in groups.values():
-        yield from values.values()
-
-
 def _mean_chance(items: Sequence[Item]) -> float:
-    return _rounded(sum(item.chance for item in items) / max(1, len(items)))
-
-
-def _rounded(value: float) -> float:
-    return round(value, 6)
+    return rounded(sum(item.chance for item in items) / max(1, len(items)))

@@ -1,0 +1,276 @@
+"""The figures of a report, as data that Plotly draws: in the page's colours, light or dark."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import escape
+
+from reelbench.items import LETTERS
+from reelbench.score.groups import TOGETHER
+
+# Okabe and Ito's colours, which the colour-blind tell apart; beyond seven, markers help.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
+_MARKS = ("circle", "square", "diamond", "triangle-up", "x", "star", "triangle-down")
+_ORDERED = ("length", "evidence")  # groups whose values follow each other
+_MOST_SPOKES = 16
+
+Scores = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure: what it is called, what it says to who cannot see it, and what is drawn."""
+
+    name: str
+    title: str
+    words: str
+    data: Sequence[Mapping[str, Any]]
+    layout: Mapping[str, Any]
+
+    def to_record(self) -> dict[str, Any]:
+        """Return what Plotly draws."""
+        return {"data": self.data, "layout": self.layout}
+
+
+def figures(scores: Scores, tags: Sequence[str]) -> list[Figure]:
+    """Return all figures that the scores have something to say for."""
+    made = [
+        by_tag(scores, tags[0]) if tags else None,
+        radar(scores, tags[0]) if tags else None,
+        *(curve(scores, tag) for tag in _ORDERED if tag in scores["chance"]["by"]),
+        precision_and_recall(scores),
+        positions(scores),
+        *(ablation(scores, number) for number in range(len(scores["ablations"]))),
+        distractors(scores),
+    ]
+    return [figure for figure in made if figure is not None]
+
+
+def main_rows(scores: Scores) -> list[Mapping[str, Any]]:
+    """The results under the condition where models are compared, one for each."""
+    return [row for row in scores["results"] if row["condition"] == scores["main_condition"]]
+
+
+def numbers(scores: Scores) -> dict[str, int]:
+    """Number the models from the best on: a model has one colour in the whole page."""
+    return {m: n for n, m in enumerate(dict.fromkeys(row["model"] for row in scores["results"]))}
+
+
+def label(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
+    """Name a result: by its condition too, where there are several."""
+    several = len({each["condition"] for each in rows}) > 1
+    return f"{row['model']}, {row['condition']}" if several else str(row["model"])
+
+
+def by_tag(scores: Scores, tag: str) -> Figure | None:
+    """Accuracy by category as points with intervals, one colour a model, and chance as dashes."""
+    rows, number = [row for row in main_rows(scores) if tag in row["by"]], numbers(scores)
+    if not rows:
+        return None
+    chance = [100 * share for share in scores["chance"]["by"][tag].values()]
+    dashes = [_dash(place - 0.42, place + 0.42, share) for place, share in enumerate(chance)]
+    data = [
+        _points(row["model"], list(row["by"][tag]), list(row["by"][tag].values()),
+                number[row["model"]])
+        for row in rows
+    ]  # fmt: skip
+    layout = _layout("accuracy, %", scattermode="group", scattergap=0.35, shapes=dashes)
+    words = f"Accuracy of each model by {tag}, with intervals; the table below has the numbers."
+    return Figure("by-tag", f"Accuracy by {tag}", words, data, layout)
+
+
+def radar(scores: Scores, tag: str) -> Figure | None:
+    """Accuracy by category around a circle, for a first look at who is good at what."""
+    names = list(scores["chance"]["by"].get(tag, ()))
+    rows, number = main_rows(scores)[: len(COLOURS)], numbers(scores)
+    if not 3 <= len(names) <= _MOST_SPOKES or not rows:
+        return None
+    data = [
+        {
+            "type": "scatterpolar",
+            "name": _plain(row["model"]),
+            "theta": [*map(_plain, names), _plain(names[0])],
+            "r": [100 * row["by"][tag][name]["accuracy"] for name in [*names, names[0]]],
+            "line": {"color": _marker(number[row["model"]])["color"], "width": 2},
+            "marker": {"symbol": _MARKS[number[row["model"]] % len(_MARKS)], "size": 7},
+            "mode": "lines+markers",
+        }
+        for row in rows
+    ]
+    layout = {"polar": {"radialaxis": {"range": [0, 100], "ticksuffix": "%"}}, "showlegend": True}
+    words = f"The same accuracies by {tag} around a circle, one line a model."
+    return Figure("radar", f"Profile over {tag}", words, data, _layout(None, **layout))
+
+
+def curve(scores: Scores, tag: str) -> Figure | None:
+    """Accuracy along something that grows, such as the length of a video."""
+    rows, number = main_rows(scores), numbers(scores)
+    data = [
+        _points(row["model"], list(row["by"][tag]), list(row["by"][tag].values()),
+                number[row["model"]], True)
+        for row in rows
+    ]  # fmt: skip
+    titles = {"length": "Accuracy by length of the clip",
+              "evidence": "Accuracy by where the evidence lies"}  # fmt: skip
+    words = f"{titles[tag]}, one line a model, with intervals."
+    return Figure(f"curve-{tag}", titles[tag], words, data, _layout("accuracy, %"))
+
+
+def precision_and_recall(scores: Scores) -> Figure | None:
+    """Precision against recall of questions with several right options."""
+    rows = [row for row in main_rows(scores) if "precision" in row["metrics"]]
+    number = numbers(scores)
+    if not rows:
+        return None
+    data = [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": _plain(row["model"]),
+            "x": [100 * row["metrics"]["recall"]["value"]],
+            "y": [100 * row["metrics"]["precision"]["value"]],
+            "marker": _marker(number[row["model"]]),
+        }
+        for row in rows
+    ]
+    line = {"type": "line", "x0": 0, "y0": 0, "x1": 100, "y1": 100}
+    grey = {"line": {"color": "#808080", "dash": "dash", "width": 1}}
+    layout = _layout("precision, %", shapes=[line | grey], showlegend=True)
+    layout["xaxis"] = {"title": {"text": "recall, %"}, "range": [-3, 103]}
+    words = "Precision against recall of multi-select questions; on the dashed line they are equal."
+    return Figure("precision-recall", "Precision and recall", words, data, layout)
+
+
+def positions(scores: Scores) -> Figure | None:
+    """How often each place was chosen, beside how often it was right."""
+    rows = [row for row in main_rows(scores) if row["bias"]["positions"]]
+    number = numbers(scores)
+    if not rows:
+        return None
+    counts = rows[0]["bias"]["positions"]
+    count = max(counts, key=lambda name: (counts[name]["answers"], name))
+    shown = [row for row in rows if count in row["bias"]["positions"]]
+    letters = list(LETTERS[: int(count)])
+    data: list[dict[str, Any]] = [
+        {
+            "type": "bar",
+            "name": _plain(row["model"]),
+            "x": letters,
+            "y": [100 * share for share in row["bias"]["positions"][count]["chosen"]],
+            "marker": {"color": _marker(number[row["model"]])["color"]},
+        }
+        for row in shown
+    ]
+    right = [100 * share for share in shown[0]["bias"]["positions"][count]["right"]]
+    dashes = [_dash(place - 0.45, place + 0.45, share) for place, share in enumerate(right)]
+    layout = _layout("share of answers, %", barmode="group", shapes=dashes, showlegend=True)
+    layout["yaxis"] = {"title": {"text": "share of answers, %"}, "rangemode": "tozero"}
+    words = (
+        f"How often each place was chosen, of questions with {count} options; the dashes are how "
+        "often it was right."
+    )
+    return Figure("positions", f"Places chosen, {count} options", words, data, layout)
+
+
+def ablation(scores: Scores, number: int) -> Figure | None:
+    """Accuracy over the values of one field of the protocol."""
+    found = scores["ablations"][number]
+    if not found["models"]:
+        return None
+    data = [
+        _points(
+            model["model"],
+            found["values"],
+            [{"accuracy": share, "interval": ends}
+             for share, ends in zip(model["accuracy"], model["interval"], strict=True)],
+            numbers(scores)[model["model"]],
+            True,
+        )
+        for model in found["models"]
+    ]  # fmt: skip
+    title = f"Accuracy by {found['field'].replace('_', ' ')}"
+    words = f"{title}, all else equal, one line a model, with intervals."
+    return Figure(f"ablation-{number}", title, words, data, _layout("accuracy, %"))
+
+
+def distractors(scores: Scores) -> Figure | None:
+    """How many wrong options were chosen by none, one, two ... of the models."""
+    histogram = (scores.get("items") or {}).get("distractors", {}).get("histogram")
+    if not histogram:
+        return None
+    bar = {
+        "type": "bar",
+        "x": [str(models) for models in range(len(histogram))],
+        "y": list(histogram),
+        "marker": {"color": COLOURS[0]},
+    }
+    layout = _layout("wrong options")
+    layout["xaxis"] = {"title": {"text": "models that chose it"}, "type": "category"}
+    layout["yaxis"] = {"title": {"text": "wrong options"}, "rangemode": "tozero"}
+    words = "How many wrong options were chosen by how many models; those at 0 mislead nobody."
+    return Figure("distractors", "What wrong options mislead", words, [bar], layout)
+
+
+def _layout(y: str | None, **more: Any) -> dict[str, Any]:
+    layout: dict[str, Any] = {
+        "autosize": True,
+        "margin": {"l": 54, "r": 12, "t": 24, "b": 64},
+        "showlegend": False,
+        "legend": {"orientation": "h", "y": -0.3},
+        "xaxis": {"type": "category"},
+    }
+    if y is not None:
+        layout["yaxis"] = {"title": {"text": y}, "range": [-3, 103]}
+    return layout | more
+
+
+def _dash(start: float, end: float, height: float) -> dict[str, Any]:
+    line = {"color": "#808080", "dash": "dash", "width": 2}
+    return {"type": "line", "x0": start, "x1": end, "y0": height, "y1": height, "line": line}
+
+
+def _marker(number: int) -> dict[str, Any]:
+    colour, mark = COLOURS[number % len(COLOURS)], _MARKS[number // len(COLOURS) % len(_MARKS)]
+    return {"color": colour, "symbol": mark, "size": 11}
+
+
+def _points(
+    name: str,
+    values: Sequence[str],
+    cells: Sequence[Mapping[str, Any]],
+    number: int,
+    joined: bool = False,
+) -> dict[str, Any]:
+    """Accuracies with their intervals, as points or as a line."""
+    marker = _marker(number)
+    return {
+        "type": "scatter",
+        "mode": "lines+markers" if joined else "markers",
+        "name": _plain(name),
+        "x": [_plain(value) for value in values],
+        "y": [100 * cell["accuracy"] for cell in cells],
+        "marker": marker,
+        "line": {"color": marker["color"], "width": 2},
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": [100 * (cell["interval"][1] - cell["accuracy"]) for cell in cells],
+            "arrayminus": [100 * (cell["accuracy"] - cell["interval"][0]) for cell in cells],
+            "color": marker["color"],
+            "thickness": 2,
+            "width": 0,
+        },
+        "hovertemplate": "%{x}: %{y:.1f}%<extra>" + _plain(name) + "</extra>",
+        **({} if joined else {"offsetgroup": str(number)}),
+    }
+
+
+def _plain(text: str) -> str:
+    """Plotly reads some HTML in labels: show it instead."""
+    return str(escape(text))
+
+
+def shown_tags(names: Iterable[str]) -> list[str]:
+    """The tags of a table each: those in pairs are many, and last."""
+    return sorted(names, key=lambda tag: (tag.endswith(TOGETHER), tag == "kind", tag))

@@ -1,0 +1,111 @@
+"""What a model prefers whatever is asked: places, yes, long options; and how it wavers."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reelbench.items import LETTERS, Item
+from reelbench.score.metrics import ONE_RIGHT
+from reelbench.score.predictions import Outcome
+
+
+def biases(items: Sequence[Item], outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
+    """Return the preferences that one model's answers show, each beside what the keys would."""
+    asked = [(item, outcomes[item.id]) for item in items if item.id in outcomes]
+    found: dict[str, Any] = {"positions": _positions(asked)}
+    yes = _yes(asked)
+    if yes:
+        found["yes"] = yes
+    longest = _longest(asked)
+    if longest:
+        found["longest"] = longest
+    flips = _flips(asked)
+    if flips:
+        found["order_flips"] = flips
+    return found
+
+
+Asked = Sequence[tuple[Item, Outcome]]
+
+
+def _positions(asked: Asked) -> dict[str, dict[str, Any]]:
+    """For each number of options: how often each place was chosen, and how often it was right.
+
+    Places are those of the order that was shown; questions with different numbers of options are
+    kept apart, since a place that some do not have cannot be chosen there.
+    """
+    chosen: dict[int, Counter[int]] = defaultdict(Counter)
+    right: dict[int, Counter[int]] = defaultdict(Counter)
+    for item, outcome in asked:
+        count = len(item.options)
+        for turn in outcome.turns if item.kind in ONE_RIGHT else ():
+            if turn.answer is not None:
+                chosen[count].update(_places(turn.order, turn.answer))
+                right[count].update(_places(turn.order, item.answer))
+    return {
+        str(count): {
+            "answers": chosen[count].total(),
+            "chosen": _shares(chosen[count], count),
+            "right": _shares(right[count], count),
+        }
+        for count in sorted(chosen)
+    }
+
+
+def _places(order: Sequence[int], letters: Any) -> list[int]:
+    return [order.index(LETTERS.index(letter)) for letter in letters]
+
+
+def _shares(counter: Counter[int], count: int) -> list[float]:
+    return [round(counter[place] / counter.total(), 6) for place in range(count)]
+
+
+def _yes(asked: Asked) -> dict[str, Any] | None:
+    """How often yes was said, and how often it was right, to questions of yes and no."""
+    said = right = count = 0
+    for item, outcome in asked:
+        texts = [option.strip().rstrip(".").casefold() for option in item.options]
+        if item.kind != "yesno" or "yes" not in texts or outcome.answer is None:
+            continue
+        letter = LETTERS[texts.index("yes")]
+        count += 1
+        said += letter in outcome.answer
+        right += letter in item.answer
+    if not count:
+        return None
+    return {"answers": count, "chosen": round(said / count, 6), "right": round(right / count, 6)}
+
+
+def _longest(asked: Asked) -> dict[str, Any] | None:
+    """How often the longest option was chosen, and how often it was right, where there is one."""
+    chosen = right = count = 0
+    expected = 0.0
+    for item, outcome in asked:
+        lengths = [len(option) for option in item.options]
+        if item.kind != "single" or outcome.answer is None or lengths.count(max(lengths)) > 1:
+            continue
+        letter = LETTERS[lengths.index(max(lengths))]
+        count += 1
+        chosen += letter in outcome.answer
+        right += letter in item.answer
+        expected += 1 / len(lengths)
+    if not count:
+        return None
+    return {
+        "answers": count,
+        "chosen": round(chosen / count, 6),
+        "right": round(right / count, 6),
+        "by_chance": round(expected / count, 6),
+    }
+
+
+def _flips(asked: Asked) -> dict[str, Any] | None:
+    """How many items got different answers in different orders of their options, or rounds."""
+    several = [
+        [turn.answer for turn in outcome.turns if turn.answer is not None] for _, outcome in asked
+    ]
+    several = [answers for answers in several if len(answers) > 1]
+    if not several:
+        return None
+    flipped = sum(len(set(answers)) > 1 for answers in several)
+    return {"items": len(several), "flipped": round(flipped / len(several), 6)}

@@ -1,0 +1,98 @@
+"""What an answer is worth: exact matches, chance-adjusted accuracy, and sets half right.
+
+Each metric gives an item a credit; its value is the mean over the items that it is about. An item
+without an answer gets what a wrong one gets.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from reelbench.evaluate.vote import Answer
+from reelbench.items import Item, Kind
+
+ONE_RIGHT: tuple[Kind, ...] = ("single", "yesno")
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One way to value answers, and the kinds of questions that it is about."""
+
+    title: str
+    kinds: tuple[Kind, ...]
+    credit: Callable[[Item, Answer | None], float]
+    least: Callable[[Item], float] = lambda _: 0.0  # the credit of a wrong answer
+
+    def about(self, items: Sequence[Item]) -> list[Item]:
+        """Return the items that it is about."""
+        return [item for item in items if item.kind in self.kinds]
+
+
+def exact(item: Item, answer: Answer | None) -> float:
+    """1 if all that is right was chosen, and nothing else."""
+    return float(answer == frozenset(item.answer))
+
+
+def chance_adjusted(item: Item, answer: Answer | None) -> float:
+    """1 if right; if not, as far below 0 as makes guessing worth 0 (MuseBench's CAA)."""
+    return 1.0 if exact(item, answer) else least_adjusted(item)
+
+
+def least_adjusted(item: Item) -> float:
+    """What a wrong answer is worth among so many options."""
+    return -1 / (len(item.options) - 1)
+
+
+def precision(item: Item, answer: Answer | None) -> float:
+    """The share of what was chosen that is right."""
+    return len(answer & frozenset(item.answer)) / len(answer) if answer else 0.0
+
+
+def recall(item: Item, answer: Answer | None) -> float:
+    """The share of what is right that was chosen."""
+    return len(answer & frozenset(item.answer)) / len(item.answer) if answer else 0.0
+
+
+def f1(item: Item, answer: Answer | None) -> float:
+    """The harmonic mean of the two."""
+    both = precision(item, answer) + recall(item, answer)
+    return 2 * precision(item, answer) * recall(item, answer) / both if both else 0.0
+
+
+METRICS: Mapping[str, Metric] = {
+    "accuracy": Metric("accuracy", ("single", "yesno", "multi"), exact),
+    "caa": Metric("chance-adjusted accuracy", ONE_RIGHT, chance_adjusted, least_adjusted),
+    "exact_match": Metric("exact match of sets", ("multi",), exact),
+    "precision": Metric("precision of sets", ("multi",), precision),
+    "recall": Metric("recall of sets", ("multi",), recall),
+    "f1": Metric("F1 of sets", ("multi",), f1),
+}
+
+
+def micro(items: Sequence[Item], answers: Mapping[str, Answer | None]) -> dict[str, float]:
+    """Precision, recall and F1 over all chosen and all right options of all sets together."""
+    chosen = right = both = 0
+    for item in items:
+        answer = answers.get(item.id) or frozenset()
+        chosen += len(answer)
+        right += len(item.answer)
+        both += len(answer & frozenset(item.answer))
+    p, r = both / max(1, chosen), both / max(1, right)
+    return {"precision": p, "recall": r, "f1": 2 * p * r / (p + r) if both else 0.0}
+
+
+def guessing(items: Sequence[Item]) -> dict[str, float]:
+    """What guessing is worth, computed from the options.
+
+    For questions with one right option there are two usual ways: the mean of 1/K, which is what
+    guessing comes to, and all questions over all options, which some papers print.
+    """
+    one = [item for item in items if item.kind in ONE_RIGHT]
+    sets = [item for item in items if item.kind == "multi"]
+    found: dict[str, float] = {}
+    if one:
+        found["mean_of_1_over_k"] = sum(1 / len(item.options) for item in one) / len(one)
+        found["questions_over_options"] = len(one) / sum(len(item.options) for item in one)
+        found["caa"] = 0.0
+    if sets:
+        found["exact_match"] = sum(item.chance for item in sets) / len(sets)
+    return found

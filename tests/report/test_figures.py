@@ -1,0 +1,248 @@
+"""Figures and exports of a full page, in a real browser: all drawn, all whole, none hacked."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import blind_benchmark, make_item
+from videos import make_video
+
+from reelbench.evaluate.condition import Condition
+from reelbench.items import Item, Media, freeze
+from reelbench.manifest import Protocol
+from reelbench.report import report
+from reelbench.report.report import report_run
+from reelbench.report.tables import ablation, failures, judged, leaderboard
+from reelbench.score.score import score_folder
+
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update", "--enable-logging=stderr", "--v=0",
+    "--virtual-time-budget=20000", "--window-size=1200,900",
+]  # fmt: skip
+Probe = Callable[[Path, str], tuple[Any, str]]
+EVIL = "<img src=x onerror='document.title=\"hacked\"'>|,\"&% "
+# What a page saves is kept, and not downloaded.
+KEEP = """
+const saved = [];
+URL.createObjectURL = (blob) => { saved.push(blob); return "#"; };
+HTMLAnchorElement.prototype.click = () => {};
+const press = async (button) => {
+  saved.length = 0;
+  button.click();
+  while (!saved.length) await new Promise((go) => setTimeout(go, 10));
+  return saved[0];
+};
+"""
+
+
+@pytest.fixture
+def probe(chromium: str, tmp_path: Path) -> Probe:
+    """Open a copy of a page that ends in a script of ours; return its answer and the console."""
+
+    def ask(page: Path, script: str) -> tuple[Any, str]:
+        ours = f"""<script type="module">
+            const answer = await (async () => {{ {script} }})();
+            document.body.append(Object.assign(document.createElement("pre"),
+              {{ id: "answer", textContent: JSON.stringify(answer) }}));
+        </script></body>"""
+        copy = tmp_path / "probe.html"
+        head, _, tail = page.read_text().rpartition("</body>")
+        copy.write_text(head + ours + tail)
+        profile = f"--user-data-dir={tmp_path / 'profile'}"
+        command = [chromium, *FLAGS, profile, "--dump-dom", copy.as_uri()]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+        console = "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
+        found = re.search(r'<pre id="answer">(.*?)</pre>', done.stdout, re.DOTALL)
+        assert found, console or done.stderr[-2000:]
+        return json.loads(unescape(found[1])), console
+
+    return ask
+
+
+def lines(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def page_of(
+    folder: Path,
+    items: list[Item],
+    models: list[str],
+    conditions: dict[str, dict[str, Any]] | None = None,
+    unasked: tuple[str, ...] = (),
+    judges: tuple[str, ...] = (),
+) -> Path:
+    """Write a run in which the first model is right on all, the next errs on one more ..."""
+    benchmark = blind_benchmark(folder / "b", *items)
+    run, changes = folder / "run", conditions or {"protocol": {}}
+    run.mkdir()
+    asked = [Condition.of(Protocol(), name, change) for name, change in changes.items()]
+    record = {
+        "benchmark": {"name": "blind", "version": "1", "digest": benchmark.digest,
+                      "media_digest": "0", "path": "../b"},
+        "models": [{"name": model, "parameters": {}} for model in models],
+        "conditions": [{**each.to_record(), "prompt_digest": "0"} for each in asked],
+        "seed": 0, "versions": {"reelbench": "0"},
+    }  # fmt: skip
+    (run / "run.json").write_text(json.dumps(record))
+    turns = [
+        {"id": item.id, "model": model, "condition": name, "response": ", ".join(
+            item.answer if n >= m else item.letters[:1])}
+        for m, model in enumerate(models) for name in changes if name not in unasked
+        for n, item in enumerate(items)
+    ]  # fmt: skip
+    lines(run / "predictions.jsonl", turns)
+    graded = [
+        {**turn, "order": 0, "round": 0, "judge": judge, "rubric": "points", "scale": [0, 2],
+         "score": len(turn["id"]) % 3, "rounds": [{"reply": {}}]}
+        for turn in turns for judge in judges if turn["id"].startswith("open")
+    ]  # fmt: skip
+    lines(run / "judgements.jsonl", graded)
+    return report_run(benchmark, run)
+
+
+def full(folder: Path, skills: tuple[str, ...] = ("see", "hear", "read"), mark: str = "") -> Path:
+    """A page with something to say for every figure and table."""
+    items = [
+        make_item(
+            n, media=(Media(f"{n % 5}.mp4", 0, 30 + 60 * (n % 3)),), evidence=((n, n + 1),),
+            tags=freeze({f"skill{mark}": skills[n % len(skills)]}),
+            kind="multi" if n % 4 == 3 else "single", answer=("B", "C") if n % 4 == 3 else ("B",),
+        )
+        for n in range(24)
+    ]  # fmt: skip
+    opened = {"kind": "open", "options": (), "answer": (), "reference": "It rains."}
+    items += [make_item(id=f"open{'-' * n}", **opened) for n in range(4)]
+    models = [f"{mark}{name}" for name in ("good", "fair", "poor")]
+    conditions = {"protocol": {}, f"few{mark}": {"sampling": "uniform:8"}, "p": {"prompt": "p"}}
+    return page_of(folder, items, models, conditions, judges=(f"{mark}one", f"{mark}two"))
+
+
+def embedded(page: Path) -> Any:
+    """The data that a page carries."""
+    text = page.read_text()
+    start = text.index('id="data">') + len('id="data">')
+    return json.loads(text[start : text.index("</script>", start)])
+
+
+DRAWN = """
+    const first = !!document.querySelector(".drawing .main-svg");
+    dispatchEvent(new Event("beforeprint"));
+    await new Promise((go) => setTimeout(go, 500));
+    const boxes = [...document.querySelectorAll(".drawing")];
+    return { first, title: document.title, ready: document.documentElement.dataset.ready,
+      drawn: boxes.map((box) => [box.dataset.figure, !!box.querySelector(".main-svg"), box.ariaLabel]),
+      spokes: document.querySelector("[data-figure=radar]")?._fullLayout.polar.angularaxis.type,
+      items: document.querySelectorAll("#list > details").length };
+"""
+ALL = {"by-tag", "radar", "curve-length", "curve-evidence", "precision-recall", "positions",
+       "ablation-0", "ablation-1", "distractors"}  # fmt: skip
+
+
+@pytest.mark.parametrize("mark", ["", EVIL], ids=["plain", "hostile"])
+def test_every_figure_is_drawn_at_the_latest_for_print(
+    mark: str, tmp_path: Path, probe: Probe
+) -> None:
+    page = full(tmp_path, (f"see{mark}", "hear", "read"), mark)
+    found, console = probe(page, DRAWN)
+    assert console == ""
+    assert (found["ready"], found["first"], found["title"]) == ("true", True, "blind · Reelbench")
+    assert {name: svg for name, svg, _ in found["drawn"]} == dict.fromkeys(ALL, True)
+    assert all(words for *_, words in found["drawn"])
+    assert found["items"] == 28
+    assert found["spokes"] == "category"
+
+
+def test_tags_that_are_numbers_are_spokes_and_not_degrees(tmp_path: Path, probe: Probe) -> None:
+    found, _ = probe(full(tmp_path, ("1", "2", "3")), DRAWN.replace("radar", "by-tag"
+        ).replace("polar.angularaxis", "xaxis"))  # fmt: skip
+    assert found["spokes"] == "category"
+    found, _ = probe(tmp_path / "run" / "report.html", DRAWN)
+    assert found["spokes"] == "category"
+
+
+def test_the_page_saves_the_tables_that_the_command_writes(tmp_path: Path, probe: Probe) -> None:
+    page = full(tmp_path, mark=EVIL)
+    script = KEEP + """
+        const found = {};
+        for (const button of document.querySelectorAll("[data-table]"))
+          found[`${button.closest("[data-name]").dataset.name}.${button.dataset.table}`] =
+            await (await press(button)).text();
+        return found;
+    """
+    found, console = probe(page, script)
+    assert console == ""
+    from reelbench.benchmark import Benchmark
+
+    scores = score_folder(Benchmark.load(tmp_path / "b"), tmp_path / "run", 0)
+    plain = [failures(scores), judged(scores), *map(ablation, scores["ablations"])]
+    assert len(plain) == 4
+    for table in plain:
+        table = type(table)(table.name, table.title, table.columns,
+                            [[" ".join(c.split()) for c in row] for row in table.rows])  # fmt: skip
+        assert found[f"{table.name}.csv"] == table.to_csv()
+        assert found[f"{table.name}.md"] == table.to_markdown()
+        assert found[f"{table.name}.tex"] == table.to_latex().split("\n", 1)[1]
+    shown = list(csv.DictReader(io.StringIO(found["leaderboard.csv"])))
+    table = leaderboard(scores)
+    both = [name for name in table.columns if name in shown[0] and name not in ("Model", "Answered")]
+    assert both[:3] == ["Accuracy", "95% interval", "CAA"]
+    ours = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    assert [[row[n] for n in both] for row in shown] == [[row[n] for n in both] for row in ours]
+
+
+def test_figures_are_saved_as_svg_and_png(tmp_path: Path, probe: Probe) -> None:
+    script = KEEP + """
+        const found = {};
+        for (const kind of ["svg", "png"]) for (const figure of ["by-tag", "radar", "distractors"]) {
+          const button = document.querySelector(`#plot-${figure} [data-image=${kind}]`);
+          const bytes = new Uint8Array(await (await press(button)).arrayBuffer());
+          found[`${figure}.${kind}`] = [bytes.length, String.fromCharCode(...bytes.slice(0, 5))];
+        }
+        return found;
+    """
+    found, console = probe(full(tmp_path), script)
+    assert console == ""
+    assert {name: start for name, (_, start) in found.items()} == {
+        f"{figure}.{kind}": "<svg " if kind == "svg" else "\x89PNG\r"
+        for figure in ("by-tag", "radar", "distractors")
+        for kind in ("svg", "png")
+    }
+    assert min(size for size, _ in found.values()) > 3000
+
+
+def test_an_ablation_that_no_model_finished_takes_no_figure_from_another(tmp_path: Path) -> None:
+    conditions = {"protocol": {}, "p": {"prompt": "p"}, "few": {"sampling": "uniform:8"}}
+    items = [make_item(n) for n in range(6)]
+    page = page_of(tmp_path, items, ["a", "b"], conditions, unasked=("p",))
+    (figure,) = [name for name in embedded(page)["figures"] if name.startswith("ablation")]
+    assert f'data-figure="{figure}"' in page.read_text()
+
+
+def test_the_benchmarks_own_tags_go_first(tmp_path: Path) -> None:
+    assert embedded(full(tmp_path))["tag"] == "skill"
+
+
+def test_every_category_that_can_be_chosen_has_items(tmp_path: Path) -> None:
+    items = [make_item(n, media=(Media("v.mp4", 0, 30 + 60 * (n % 3)),)) for n in range(6)]
+    data = embedded(page_of(tmp_path, items, ["a"]))
+    assert {name for item in data["items"] for name in item["category"]} == set(data["categories"])
+
+
+def test_many_videos_share_the_frames_that_a_page_may_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "_MOST_FRAMES", 2)
+    (tmp_path / "b").mkdir()
+    for n in range(3):
+        make_video(tmp_path / "b" / f"{n}.mp4", seconds=0.4)
+    items = [make_item(n, media=(Media(f"{n}.mp4"),)) for n in range(3)]
+    data = embedded(page_of(tmp_path, items, ["a"]))
+    assert sum(map(len, data["frames"].values())) <= 2

@@ -320,3 +320,33 @@ def test_a_bar_with_a_rate_and_an_eta_on_a_terminal() -> None:
     assert "Counting" in shown
     assert "sheep/s" in shown
     assert "0:00:00" in shown
+
+
+class TestSeveralRuns:
+    """One page of several runs of a benchmark."""
+
+    def runs(self, small_demo: Path, folder: Path) -> list[Path]:
+        for model in ("first", "blind"):
+            words = ["--model", f"baseline:{model}", "--out", folder / model]
+            assert reelbench("run", small_demo / "benchmark", *words).returncode == 0
+        return [folder / "first", folder / "blind"]
+
+    def test_they_stand_in_one_table(self, small_demo: Path, tmp_path: Path) -> None:
+        runs = self.runs(small_demo, tmp_path)
+        done = reelbench("report", *runs, "--out", tmp_path / "page.html")
+        assert done.returncode == 0, done.stderr
+        page = (tmp_path / "page.html").read_text()
+        assert "</i>baseline:first" in page
+        assert "</i>baseline:blind" in page
+        assert "2 models" in page
+
+    def test_but_not_the_same_twice(self, small_demo: Path, tmp_path: Path) -> None:
+        runs = self.runs(small_demo, tmp_path)
+        done = reelbench("report", runs[0], runs[0], "--out", tmp_path / "page.html")
+        assert done.returncode == 2
+        assert "so did another run: leave one of them out" in done.stderr
+
+    def test_nor_without_a_name(self, small_demo: Path, tmp_path: Path) -> None:
+        done = reelbench("report", *self.runs(small_demo, tmp_path))
+        assert done.returncode == 2
+        assert "--out" in done.stderr

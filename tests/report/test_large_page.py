@@ -19,7 +19,26 @@ FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
     "--disable-background-networking", "--disable-component-update", "--window-size=1200,900",
 ]  # fmt: skip
-WORDS = "the man then walks over slowly and opens a red door while his dog barks at two birds".split()
+WORDS = [
+    "the",
+    "man",
+    "then",
+    "walks",
+    "over",
+    "slowly",
+    "and",
+    "opens",
+    "a",
+    "red",
+    "door",
+    "while",
+    "his",
+    "dog",
+    "barks",
+    "at",
+    "two",
+    "birds",
+]
 
 
 @pytest.fixture(scope="module")
@@ -67,21 +86,25 @@ def test_it_is_small(page: Path) -> None:
 
 
 def test_it_is_interactive_in_two_seconds(page: Path, chromium: str, tmp_path: Path) -> None:
-    """By the browser's own clock, the best of three: other tests may use the machine."""
+    """By the browser's own clock, in one of three attempts: other tests may use the machine."""
     clock = """<script type="module">
-        if (document.documentElement.dataset.ready) requestAnimationFrame(() => setTimeout(() => {
-          document.documentElement.dataset.took = performance.now(); }));
-        addEventListener("load", () => document.documentElement.dataset.loaded = performance.now());
+        const page = document.documentElement.dataset;
+        if (page.ready) addEventListener("load", () => { page.took = performance.now(); });
     </script></body>"""
     head, _, tail = page.read_text().rpartition("</body>")
     copy = tmp_path / "clocked.html"
     copy.write_text(head + clock + tail)
-    seconds = []
+    command = [
+        chromium,
+        *FLAGS,
+        f"--user-data-dir={tmp_path / 'profile'}",
+        "--dump-dom",
+        copy.as_uri(),
+    ]
     for _ in range(3):
-        profile = f"--user-data-dir={tmp_path / 'profile'}"
-        command = [chromium, *FLAGS, profile, "--dump-dom", copy.as_uri()]
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-        print(re.findall(r'data-(?:took|loaded)="[\d.]+"', done.stdout))
         assert f"{ITEMS} of {ITEMS} items</output>" in done.stdout
-        seconds.append(float(re.findall(r'data-took="([\d.]+)"', done.stdout)[0]) / 1000)
-    assert min(seconds) <= MOST_SECONDS
+        (took,) = re.findall(r'data-took="([\d.]+)"', done.stdout)
+        if float(took) <= 1000 * MOST_SECONDS:
+            return
+    pytest.fail(f"It took {float(took) / 1000:.1f} s, and no less in any attempt.")

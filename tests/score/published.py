@@ -1,148 +1,30 @@
-"""The published tables, read from the papers' text, and what their own parts give.
-
-A printed number stands for every number that rounds to it, so a value and what its parts give
-agree when the two ranges touch. Where the parts need weights that a paper does not print, the
-weights here are the ones that fit the most rows (`SHARES`, the counts); the tests check that.
-"""
+"""MMOU, MuseBench and HumanVBench: their tables, what the parts give, and all checks."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
-from support import SHARED
-
-PAPERS = SHARED / "papers"
-Row = list[str]
-Table = dict[str, Row]
-
-MUSE_COUNTS = (990, 990, 985, 1023)  # Cinematic, Static, Stage, Game: items; the text prints none
-MUSE_MULTI = (513, 372, 380, 523)  # of them multi-select
-MUSE_SINGLE = tuple(a - b for a, b in zip(MUSE_COUNTS, MUSE_MULTI, strict=True))
-CINEASTE_COUNTS = (905, 532, 544, 586, 552)  # VR, SC, TO, CE, MU: 3,119 in all
-SHARES = {
-    "MMOU Table 3, Overall from durations": (0.2516, 0.2820, 0.3279, 0.0670, 0.0715),
-    "Q-Bench-Video Table 2, Overall from question types": (0.3430, 0.3346, 0.3223),
-    "Q-Bench-Video Table 3, single Overall": (0.4672, 0.5328),
-    "Q-Bench-Video Table 7, single Overall": (0.5047, 0.4953),
-    "Q-Bench-Video Table 3, pairs Overall": (0.2134, 0.3498, 0.4368),
-    "Q-Bench-Video Table 7, pairs Overall": (0.1915, 0.3495, 0.4590),
-}
-NO_SHARES = {  # the most rows that one set of shares fits: fewer than half, so one line each
-    "Q-Bench-Video Table 6, Overall from question types": 6,
-    "Q-Bench-Video Tables 2 and 3, one split into single and pairs": 3,
-    "Q-Bench-Video Tables 6 and 7, one split into single and pairs": 2,
-}
-
-
-@dataclass(frozen=True)
-class Check:
-    """One printed number, and the range that its parts leave for it."""
-
-    where: str
-    row: str
-    printed: str
-    given: str
-    agrees: bool
-
-
-def half(text: str) -> float:
-    """Half a unit of the last digit printed."""
-    return 0.5 * 10.0 ** -len(text.partition(".")[2])
-
-
-def compare(where: str, row: str, printed: str, low: float, high: float) -> Check:
-    """A printed number beside the range its parts give."""
-    value, slack = float(printed), half(printed) + 1e-9
-    digits = len(printed.partition(".")[2])
-    given = f"{(low + high) / 2:.{digits}f}"
-    return Check(where, row, printed, given, low - slack <= value <= high + slack)
-
-
-def between(where: str, row: str, printed: str, parts: Sequence[str]) -> Check:
-    """A mean with any weights lies between the smallest and the largest part."""
-    low, high = min(parts, key=float), max(parts, key=float)
-    slack = half(printed) + half(low) + 1e-9
-    agrees = float(low) - slack <= float(printed) <= float(high) + slack
-    return Check(where, row, printed, f"{low} to {high}", agrees)
-
-
-def weighted(
-    where: str, row: str, printed: str, parts: Sequence[str], weights: Sequence[float] | None = None
-) -> Check:
-    """A mean of the parts; all weigh the same where no weights are given."""
-    weights = weights or [1.0] * len(parts)
-    mean = sum(w * float(p) for w, p in zip(weights, parts, strict=True)) / sum(weights)
-    slack = max(map(half, parts))
-    return compare(where, row, printed, mean - slack, mean + slack)
-
-
-def exact(where: str, row: str, printed: str, given: float) -> Check:
-    """A number that follows from whole numbers."""
-    return compare(where, row, printed, given, given)
-
-
-def difference(where: str, row: str, printed: str, a: str, b: str) -> Check:
-    """A printed gap between two printed numbers."""
-    gap, slack = float(a) - float(b), half(a) + half(b)
-    return compare(where, row, printed, gap - slack, gap + slack)
-
-
-# Reading
-
-
-@cache
-def lines(paper: str) -> list[str]:
-    """The lines of a paper, without inline markup and links."""
-    text = (PAPERS / f"{paper}.txt").read_text()
-    text = re.sub(r"\[\[\d+\]\(https.*?\"\)\]", "|", re.sub(r"</?[iu]>", "", text))
-    return text.replace("GPT-40", "GPT-4o").splitlines()
-
-
-def after(paper: str, start: str, count: int) -> list[str]:
-    """The lines that follow the one that begins with `start`."""
-    found = [n for n, line in enumerate(lines(paper)) if line.startswith(start)]
-    assert len(found) == 1, f"{paper}: {start!r} begins {len(found)} lines"
-    return lines(paper)[found[0] + 1 : found[0] + 1 + count]
-
-
-def tabbed(paper: str, start: str, count: int, numbers: int) -> Table:
-    """Rows of tab-separated cells whose last `numbers` cells are numbers."""
-    found: Table = {}
-    for line in after(paper, start, count):
-        cells = [cell.strip().removesuffix("%") for cell in line.split("\t") if cell.strip()]
-        row = cells[-numbers:]
-        if len(cells) > numbers and all(re.fullmatch(r"\d+\.\d+|/", cell) for cell in row):
-            found[cells[0]] = row
-    return found
-
-
-def spaced(paper: str, start: str, count: int, numbers: int) -> Table:
-    """Rows whose numbers are set apart by spaces or a minus sign alone."""
-    found: Table = {}
-    for line in after(paper, start, count):
-        body = line.partition("|")[2] or line
-        row = re.findall(r"-?\d+\.\d\d", body)
-        if len(row) == numbers and len(line) < 300:
-            found[re.split(r"[|–]| V\+| (?=\d\d\.\d\d)", line)[0].strip()] = row
-    return found
-
-
-def piped(paper: str, start: str, count: int) -> Table:
-    """Rows of cells between bars, the empty ones left out."""
-    found: Table = {}
-    for line in after(paper, start, count):
-        name, *cells = [cell.strip() for cell in line.strip("|").split("|")]
-        found[name.strip()] = [cell for cell in cells if cell and cell not in ("V", "V+A", "A, V")]
-    return found
-
-
-def said(paper: str, pattern: str) -> re.Match[str]:
-    """A sentence of the text; a number that is quoted must be there."""
-    match = re.search(pattern, "\n".join(lines(paper)))
-    assert match, f"{paper}.txt has no {pattern!r}"
-    return match
-
+from score.published_more import cineaste, qbench_tables, qbench_text
+from score.published_reading import (
+    MUSE_COUNTS,
+    MUSE_MULTI,
+    MUSE_SINGLE,
+    SHARES,
+    Check,
+    Row,
+    Table,
+    after,
+    compare,
+    difference,
+    exact,
+    half,
+    lines,
+    piped,
+    said,
+    spaced,
+    tabbed,
+    weighted,
+)
 
 # MMOU
 
@@ -436,154 +318,6 @@ def humanv_times(table: Table) -> Iterator[Check]:
         yield compare(
             where, f"Average, {task}", rows[average][n].split()[0], mean - 0.05, mean + 0.05
         )
-
-
-# Q-Bench-Video
-
-
-def qbench() -> dict[int, Table]:
-    """Tables 2, 3, 6 and 7, the row of random guesses with the others."""
-    return {
-        2: tabbed("q-bench-video", "Sub-categories\t\tQuestion Types", 27, 8),
-        3: tabbed("q-bench-video", "Sub-categories\t\tSingle Videos", 26, 7),
-        6: tabbed("q-bench-video", "Table 6.\t", 27, 8),
-        7: tabbed("q-bench-video", "Table 7. ", 27, 7),
-    }
-
-
-def qbench_parts(where: str) -> dict[str, tuple[str, list[str]]]:
-    """For each row: the printed overall score, and its parts. Random guesses have no open items."""
-    tables = qbench()
-    number = int(re.findall(r"\d", where)[0])
-    rows = {name: row for name, row in tables[number].items() if not name.startswith("Random")}
-    if "one split" in where:
-        pairs = tables[number + 1]
-        return {name: (row[7], [pairs[name][2], pairs[name][6]]) for name, row in rows.items()}
-    first, last, total = (
-        (0, 3, 7) if "types" in where else (0, 2, 2) if "single" in where else (3, 6, 6)
-    )
-    return {name: (row[total], row[first:last]) for name, row in rows.items()}
-
-
-def qbench_tables() -> Iterator[Check]:
-    """Overall scores as means over items, with the shares of items that fit the most rows."""
-    for where, shares in SHARES.items():
-        if where.startswith("Q-Bench"):
-            for name, (printed, parts) in qbench_parts(where).items():
-                yield weighted(where, name, printed, parts, shares)
-    for where, most in NO_SHARES.items():
-        rows = len(qbench_parts(where))
-        yield Check(where, "all rows", f"{rows} rows", f"{most} rows", most == rows)
-    tables = qbench()
-    for overall, split in ((2, 3), (6, 7)):
-        where = f"Q-Bench-Video Table {overall}, Overall between single and pairs of Table {split}"
-        for name, row in tables[overall].items():
-            other = tables[split][name]
-            yield between(where, name, row[7], [other[2], other[6]])
-    where = "Q-Bench-Video Tables 2 and 6, random guess"
-    (guess,) = (row for name, row in tables[2].items() if name.startswith("Random"))
-    shares = SHARES["Q-Bench-Video Table 2, Overall from question types"]
-    yield weighted(
-        where, "Table 2, Overall without open questions", guess[7], guess[:2], shares[:2]
-    )
-    (guess,) = (row for name, row in tables[6].items() if name.startswith("Random"))
-    yield between(where, "Table 6, Overall without open questions", guess[7], guess[:2])
-    where = "Q-Bench-Video Tables 2, 3, 6, 7, each row its own"
-    seen: dict[tuple[str, ...], str] = {}
-    for number, table in tables.items():
-        for name, row in table.items():
-            known = seen.setdefault(tuple(row[:7]), f"Table {number}, {name}")
-            mine = f"Table {number}, {name}"
-            yield Check(
-                where, mine, "7 numbers", "its own" if mine == known else known, mine == known
-            )
-
-
-def qbench_text() -> Iterator[Check]:
-    """Tables 1, 4 and 5, and the text."""
-    where = "Q-Bench-Video Table 1 and text"
-    sizes = [int(line.split("\t")[4]) for line in after("q-bench-video", "Video Type\t", 7)]
-    yield exact(where, "Natural", said("q-bench-video", r"Natural \((1000)\)")[1], sum(sizes[:4]))
-    yield exact(where, "AIGC", "600", sum(sizes[4:6]))
-    yield exact(where, "CG", said("q-bench-video", r"CG \((200)\)")[1], sizes[6])
-    total = said("q-bench-video", r"(1,?800) ")[1].replace(",", "")
-    yield exact(where, "all videos", total, sum(sizes))
-    split = said("q-bench-video", r"test \((1,186) .*?dev \((1,192) ")
-    items = said("q-bench-video", r"total of (2,378) question")[1].replace(",", "")
-    yield exact(
-        where, "question-answer pairs", items, sum(int(n.replace(",", "")) for n in split.groups())
-    )
-    raters = said(
-        "q-bench-video", r"\[4, ([\d.]+)%\].*?\[3, ([\d.]+)%\], \[2, ([\d.]+)%\]"
-    ).groups()
-    yield exact(where, "raters' shares", "100.0", sum(map(float, raters)))
-    table = qbench()[2]
-    human = table["Human"]
-    yield difference(where, "GPT-4o behind people", "22.86", human[7], table["GPT-4o"][7])
-    yield difference(where, "people, Open-ended behind Yes-or-No", "9.46", human[0], human[2])
-    yield difference(where, "people, Open-ended behind What-How", "3.89", human[1], human[2])
-    names = ("mPLUG-Owl3 (Qwen2-7B)", "InternVL-Chat (Vicuna-7B)", "LLaVA-OneVision (Qwen2-7B)",
-             "Gemini 1.5 Pro", "GPT-4o")  # fmt: skip
-    where = "Q-Bench-Video Tables 4 and 5, the numbers of Table 2"
-    for name, line in zip(names, after("q-bench-video", "LMMs\tTech", 5), strict=True):
-        for n, printed in enumerate(re.findall(r"\((\d\.\d+)/", line)):
-            yield cut(where, f"Table 4, {name}, {n}", printed, table[name][3 + n])
-    judged = re.findall(r"(\d\.\d+)/rank", after("q-bench-video", "Qwen\t0.379", 1)[0])
-    for name, printed in zip(
-        (*names[:2], "Video-LLaVA (Vicuna-v1.5-7B)", *names[3:]), judged, strict=True
-    ):
-        yield cut(where, f"Table 5, {name}", printed, table[name][2])
-
-
-def cut(where: str, row: str, printed: str, percent: str) -> Check:
-    """A share of a percentage with three digits, rounded or cut off."""
-    share = float(percent) / 100
-    return compare(where, row, printed, share - 0.0005, share)
-
-
-# Cinéaste
-
-
-def cineaste() -> Iterator[Check]:
-    """Tables 2 to 5, and the text."""
-    tables = {
-        2: tabbed("cineaste", "Table 2. ", 14, 6),
-        3: tabbed("cineaste", "Table 3. ", 7, 6),
-        4: tabbed("cineaste", "Table 4. ", 5, 6),
-        5: tabbed("cineaste", "Table 5. ", 7, 6),
-    }
-    for number, table in tables.items():
-        where = f"Cinéaste Table {number}, Avg. Accuracy"
-        for name, row in table.items():
-            yield weighted(where, name, row[5], row[:5], CINEASTE_COUNTS)
-    where = "Cinéaste text"
-    steps = said(
-        "cineaste",
-        r"generated (11,729) .*?removed (7,544) .*?leaving (4,185) .*?additional (1,066) pairs \((25.5)%",
-    )
-    made, blind, left, untrue = (int(n.replace(",", "")) for n in steps.groups()[:4])
-    yield exact(where, "left after the first filter", str(left), made - blind)
-    yield exact(where, "left after the second filter", "3119", left - untrue)
-    yield exact(where, "removed as hallucinated, %", steps[5], 100 * untrue / left)
-    yield exact(where, "questions per category, in all", "3119", sum(CINEASTE_COUNTS))
-    yield exact(
-        where, "Visual Reasoning, %", said("cineaste", r"dataset at (29)%")[1], 100 * 905 / 3119
-    )
-    frames, language = tables[3], list(tables[4].values())
-    yield difference(where, "8 to 64 frames", "5.2", frames["64"][5], frames["8"][5])
-    yield difference(where, "8 to 64 frames, VR", "7.0", frames["64"][0], frames["8"][0])
-    yield difference(where, "8 to 64 frames, TO", "1.7", frames["64"][2], frames["8"][2])
-    yield difference(where, "captions, TO", "14.7", language[1][2], language[0][2])
-    yield difference(where, "captions, VR", "0.2", language[1][0], language[0][0])
-    yield exact(
-        where, "scenes per movie", said("cineaste", r"approximately (9) scenes")[1], 1805 / 200
-    )
-    yield exact(
-        where,
-        "minutes per movie",
-        said("cineaste", r"around (19) minutes \(1140.7")[1],
-        1140.7 / 60,
-    )
 
 
 CHECKS: list[Callable[[], Iterator[Check]]] = [

@@ -36,7 +36,7 @@ def judgement(number: int, score: float | None, **fields: Any) -> dict[str, Any]
 def scored(folder: Path, benchmark: Benchmark, *rows: Any, seed: int = 0) -> dict[str, Any]:
     path = folder / "judgements.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return score_judgements(path, benchmark, [], video_clusters(benchmark.items), seed)
+    return score_judgements([path], benchmark, [], video_clusters(benchmark.items), seed)
 
 
 @pytest.fixture
@@ -161,7 +161,7 @@ def test_a_damaged_file_is_named(line: str, benchmark: Benchmark, tmp_path: Path
     path = tmp_path / "j.jsonl"
     path.write_text(json.dumps(judgement(2, 1.0)) + "\n" + line + "\n")
     with pytest.raises(ReelbenchError, match=r"j\.jsonl:2 is no judgement of ours"):
-        score_judgements(path, benchmark, [], video_clusters(benchmark.items), 0)
+        score_judgements([path], benchmark, [], video_clusters(benchmark.items), 0)
 
 
 def test_they_are_part_of_the_scores(benchmark: Benchmark, tmp_path: Path) -> None:
@@ -173,3 +173,25 @@ def test_they_are_part_of_the_scores(benchmark: Benchmark, tmp_path: Path) -> No
     assert [row["accuracy"] for row in scores["results"]] == [1.0]
     without = score_predictions(benchmark, predictions, judgements=tmp_path / "absent.jsonl")
     assert (without["judged"], without["judges"]) == ([], [])
+
+
+def test_the_same_question_with_options_and_without(tmp_path: Path) -> None:
+    """Three twins: right and good, right and poor, wrong and poor; and an open one alone."""
+    opens = [make_item(n, kind="open", options=(), answer=(), reference="r") for n in range(1, 5)]
+    closed = [make_item(n, id=f"c-{n}", kind="single") for n in range(1, 4)]
+    benchmark = blind_benchmark(tmp_path / "b", *opens, *closed)
+    given = {1: 2.0, 2: 0.0, 3: 0.4, 4: 2.0}
+    rows = [
+        {"id": f"c-{n}", "model": "m", "parsed": [letter]}
+        for n, letter in ((1, "B"), (2, "B"), (3, "A"))
+    ]
+    rows += [{"id": f"q-{n}", "model": "m", "response": "so"} for n in given]
+    predictions, judgements = tmp_path / "p.jsonl", tmp_path / "j.jsonl"
+    predictions.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    judgements.write_text("".join(json.dumps(judgement(n, s)) + "\n" for n, s in given.items()))
+    (row,) = score_predictions(benchmark, predictions, judgements=judgements)["judged"]
+    assert row["twins"] == {
+        "pairs": 3, "closed_right": 0.666667, "open_poor": 0.666667, "closed_right_among_poor": 0.5,
+    }  # fmt: skip
+    # Two of three closed ones right, and 1, 0, 0.2 and 1 of the best for the open ones.
+    assert row["with_closed"]["value"] == pytest.approx((2 + 2.2) / 7, abs=1e-6)

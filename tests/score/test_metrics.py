@@ -30,7 +30,7 @@ def of_kind(kind: Kind, options: int, answer: str, number: int = 1, **fields: An
     return make_item(number, kind=kind, options=texts, answer=tuple(answer), **fields)
 
 
-@pytest.mark.parametrize(("kind", "options", "key", "chosen", "credits"), [
+@pytest.mark.parametrize(("kind", "options", "key", "chosen", "worth"), [
     ("single", 4, "B", "B", {"accuracy": 1, "caa": 1}),
     ("single", 4, "B", "C", {"accuracy": 0, "caa": -1 / 3}),
     ("single", 4, "B", None, {"accuracy": 0, "caa": -1 / 3}),
@@ -44,12 +44,12 @@ def of_kind(kind: Kind, options: int, answer: str, number: int = 1, **fields: An
     ("multi", 4, "AC", None, {"accuracy": 0, "exact_match": 0, "precision": 0, "recall": 0, "f1": 0}),
 ])  # fmt: skip
 def test_one_answer_is_worth(
-    kind: Kind, options: int, key: str, chosen: str | None, credits: dict[str, float]
+    kind: Kind, options: int, key: str, chosen: str | None, worth: dict[str, float]
 ) -> None:
     item = of_kind(kind, options, key)
     answer = None if chosen is None else frozenset(chosen)
-    found = {name: METRICS[name].credit(item, answer) for name in credits}
-    assert found == pytest.approx(credits)
+    found = {name: METRICS[name].credit(item, answer) for name in worth}
+    assert found == pytest.approx(worth)
 
 
 def test_each_metric_is_the_mean_over_the_kinds_it_is_about(tmp_path: Path) -> None:
@@ -115,22 +115,22 @@ def test_guessing_is_worth_a_caa_of_0_and_an_accuracy_of_the_mean_of_1_over_k(
     tmp_path: Path,
 ) -> None:
     draw = random.Random(5)
-    sizes = [draw.choice((2, 3, 4, 5, 10)) for _ in range(1500)]
+    sizes = [draw.choice((2, 3, 4, 5, 10)) for _ in range(1000)]
     items = [
         of_kind("single", size, "ABCDEFGHIJ"[n % size], n, media=(Media(f"{n // 5}.mp4"),))
         for n, size in enumerate(sizes)
     ]
     rows = [
         {"id": item.id, "model": f"blind {model}", "parsed": [draw.choice(item.letters)]}
-        for model in range(20)
+        for model in range(10)
         for item in items
     ]
     scores = scored(tmp_path, items, *rows)
     cells = [row["metrics"]["caa"] for row in scores["results"]]
     within = [cell["interval"][0] <= 0 <= cell["interval"][1] for cell in cells]
-    assert sum(within) >= 17  # of 20 intervals of 95 %: fewer by chance once in 400 times
-    assert max(cell["interval"][1] - cell["interval"][0] for cell in cells) < 0.1
-    mean = sum(row["accuracy"] for row in scores["results"]) / 20
+    assert sum(within) >= 8  # of 10 intervals of 95 %: fewer by chance once in 90 seeds
+    assert max(cell["interval"][1] - cell["interval"][0] for cell in cells) < 0.12
+    mean = sum(row["accuracy"] for row in scores["results"]) / 10
     assert scores["chance"]["guessing"]["mean_of_1_over_k"] == pytest.approx(mean, abs=0.01)
     assert scores["chance"]["guessing"]["questions_over_options"] < mean - 0.05
 

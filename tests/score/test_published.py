@@ -6,12 +6,13 @@ from collections import Counter
 import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
-from score import published
-from score.published import Check, half
+from score import published, published_more, published_reading
+from score.published_reading import Check, half
 from support import REPOSITORY
 
 pytestmark = pytest.mark.skipif(
-    not published.PAPERS.is_dir(), reason=f"the papers' text is not at {published.PAPERS}"
+    not published_reading.PAPERS.is_dir(),
+    reason=f"the papers' text is not at {published_reading.PAPERS}",
 )
 PAGE = REPOSITORY / "docs" / "published-numbers.md"
 
@@ -52,14 +53,14 @@ def test_the_page_counts_what_was_checked(checks: list[Check]) -> None:
 
 @pytest.mark.parametrize(
     ("where", "most"),
-    [*dict.fromkeys(published.SHARES, None).items(), *published.NO_SHARES.items()],
+    [*dict.fromkeys(published_reading.SHARES, None).items(), *published_reading.NO_SHARES.items()],
 )
 def test_no_other_shares_fit_more_rows(where: str, most: int | None, checks: list[Check]) -> None:
     if where.startswith("MMOU"):
-        rows = published.tabbed("mmou", "Table 3. ", 34, 16).values()
+        rows = published_reading.tabbed("mmou", "Table 3. ", 34, 16).values()
         sums = [(row[15], row[10:15]) for row in rows]
     else:
-        sums = list(published.qbench_parts(where).values())
+        sums = list(published_more.qbench_parts(where).values())
     printed = np.array([float(total) for total, _ in sums])
     parts = np.array([[float(part) for part in row] for _, row in sums])
     tolerance = 2 * half(sums[0][0])
@@ -97,11 +98,11 @@ def counts_that_fit(values: list[str], limit: int) -> list[int]:
 def test_muse_percentages_are_shares_of_these_counts_and_of_no_smaller_ones() -> None:
     table_1, table_7 = published.muse_table_1(), published.muse_table_7()
     for n, (items, multi) in enumerate(
-        zip(published.MUSE_COUNTS, published.MUSE_MULTI, strict=True)
+        zip(published_reading.MUSE_COUNTS, published_reading.MUSE_MULTI, strict=True)
     ):
         acc = [row[5 * n] for row in table_7.values()]
         em = [table_1[name][4 + 2 * n] for name in table_7]
         assert counts_that_fit(acc, 4017)[0] == items
         assert counts_that_fit(em, 4017)[0] == multi
     overall = [row[20] for row in table_7.values()]
-    assert counts_that_fit(overall, 4100) == [sum(published.MUSE_COUNTS)] == [3988]
+    assert counts_that_fit(overall, 4100) == [sum(published_reading.MUSE_COUNTS)] == [3988]

@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from support import blind_benchmark, make_item
 from reelbench.benchmark import Benchmark
 from reelbench.files import pretty_json
 from reelbench.items import Item, Media, freeze
-from reelbench.score.score import score_predictions
+from reelbench.score.score import analyse_items, score_predictions
 
 Save = Callable[..., Path]
 PLANTED = ("q-7", "q-31", "q-64")  # items whose key is not what is right
@@ -154,6 +155,30 @@ def test_failures_have_rates_of_what_they_are_failures_of(tmp_path: Path) -> Non
         "error": pytest.approx(2 / 9, abs=1e-6),
     }
     assert (row["accuracy"], row["accuracy_of_answered"], row["coverage"]) == (0.3, 1, 0.3)
+
+
+def test_several_models_may_answer_open_and_closed_questions(tmp_path: Path) -> None:
+    opened = make_item(2, kind="open", options=(), answer=(), reference="r")
+    benchmark = blind_benchmark(tmp_path / "b", make_item(1), opened)
+    rows = [{"id": f"q-{n}", "model": m, "response": "B"} for n in (1, 2) for m in "ab"]
+    found = score_predictions(benchmark, write(tmp_path / "p.jsonl", rows))
+    assert [row["accuracy"] for row in found["results"]] == [1, 1]
+    assert found["items"]["distractors"]["distractors"] == 3
+    looked = analyse_items(benchmark, tmp_path / "p.jsonl", 0)
+    assert [each["id"] for each in looked["items"]] == ["q-1"]
+
+
+def test_scoring_time_grows_no_faster_than_the_items(tmp_path: Path) -> None:
+    def seconds(count: int) -> float:
+        items = [make_item(n, media=(Media(f"{n}.mp4", 0, 9),)) for n in range(count)]
+        benchmark = blind_benchmark(tmp_path / str(count), *items)
+        path = write(tmp_path / "p.jsonl", [{"id": i.id, "parsed": ["B"]} for i in items])
+        begin = time.process_time()
+        score_predictions(benchmark, path)
+        return time.process_time() - begin
+
+    seconds(500)  # whatever is imported and made once
+    assert seconds(8000) < 2.5 * 8 * seconds(1000)
 
 
 def test_open_questions_alone_have_no_result_and_break_nothing(tmp_path: Path) -> None:

@@ -4,12 +4,19 @@ import argparse
 from pathlib import Path
 
 from reelbench.cli.say import put, tell
+from reelbench.errors import ReelbenchError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.epilog = "example:\n  reelbench report my-run --out page.html"
-    parser.add_argument("run", type=Path, help="a run's folder")
+    parser.epilog = (
+        "examples:\n"
+        "  reelbench report my-run --out page.html\n"
+        "  reelbench report my-run their-run --out both.html"
+    )
+    parser.add_argument(
+        "run", type=Path, nargs="+", help="a run's folder, or several of one benchmark"
+    )
     parser.add_argument("--benchmark", type=Path, help="the benchmark's folder, if it has moved")
     parser.add_argument("--out", type=Path, help="the page (default: report.html in the run)")
 
@@ -17,10 +24,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> int:
     """Write the page and print where it is."""
     from reelbench.evaluate.folder import benchmark_of, is_finished, read_run
-    from reelbench.report.report import report_run
+    from reelbench.report.report import report_runs
 
-    benchmark = benchmark_of(options.run, read_run(options.run), options.benchmark)
-    if not is_finished(options.run):
-        tell(f"{options.run} has not finished: run it again to bring it up to date.")
-    put(str(report_run(benchmark, options.run, options.out)))
+    if len(options.run) > 1 and options.out is None:
+        raise ReelbenchError("Where to? Name the page of several runs with --out.")
+    for run in options.run:
+        benchmark = benchmark_of(run, read_run(run), options.benchmark)
+        if not is_finished(run):
+            tell(f"{run} has not finished: run it again to bring it up to date.")
+    page = options.out or options.run[0] / "report.html"
+    put(str(report_runs(benchmark, options.run, page)))
     return 0

@@ -28,8 +28,8 @@ from reelbench.report.figures import (
     shown_tags,
 )
 from reelbench.report.tables import ablation, failures, judged, measures, percent
-from reelbench.score.predictions import Outcome, read_predictions
-from reelbench.score.score import score_folder, unanswered_in_words
+from reelbench.score.predictions import Outcome
+from reelbench.score.score import outcomes_of, score_folders, unanswered_in_words
 
 _FRAMES_PER_VIDEO, _FRAME_SIZE, _FRAME_ENCODING = 12, "long:220", "jpeg:60"
 _MOST_FRAMES = 1600  # in one page: about 7 MB; with more videos, each shows fewer
@@ -37,15 +37,29 @@ _MOST_FRAMES = 1600  # in one page: about 7 MB; with more videos, each shows few
 
 def report_run(benchmark: Benchmark, out: Path, page: Path | None = None) -> Path:
     """Write the report of a run, into its folder or elsewhere, and return where it is."""
-    run = read_run(out)
-    page = page or out / "report.html"
-    scores = score_folder(benchmark, out, run["seed"])
-    write_atomically(page, _page(benchmark, run, scores, out))
+    return report_runs(benchmark, [out], page or out / "report.html")
+
+
+def report_runs(benchmark: Benchmark, outs: Sequence[Path], page: Path) -> Path:
+    """Write one report of several runs of a benchmark."""
+    runs = [read_run(out) for out in outs]
+    scores = score_folders(benchmark, outs, runs[0]["seed"])
+    write_atomically(page, _page(benchmark, _together(runs), scores, outs))
     return page
 
 
+def _together(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The record of several runs as one: of models, judges and conditions all, each once."""
+    merged = dict(runs[0])
+    for part in ("models", "judges", "conditions"):
+        merged[part] = list(
+            {each["name"]: each for run in runs for each in run.get(part, ())}.values()
+        )
+    return merged
+
+
 def _page(
-    benchmark: Benchmark, run: Mapping[str, Any], scores: Mapping[str, Any], out: Path
+    benchmark: Benchmark, run: Mapping[str, Any], scores: Mapping[str, Any], outs: Sequence[Path]
 ) -> str:
     tags = _tags(scores)
     results = scores["results"]
@@ -61,7 +75,7 @@ def _page(
         failures=failures(scores) if results else None,
         ablations=[ablation(found) for found in scores["ablations"] if found["models"]],
         judged=judged(scores),
-        spent=_spent(out),
+        spent=_spent(outs),
         suspects=_suspects(benchmark, scores),
         figures={figure.name: figure for figure in drawn},
         provenance=_provenance(run, scores),
@@ -78,7 +92,7 @@ def _page(
         style=_own("style.css"),
         script=_own("script.js"),
         plotly=files("plotly").joinpath("package_data/plotly.min.js").read_text("utf-8"),
-        data=_embedded(_data(benchmark, scores, out, tags[0] if tags else "kind", drawn)),
+        data=_embedded(_data(benchmark, scores, outs, tags[0] if tags else "kind", drawn)),
     )
 
 
@@ -93,13 +107,16 @@ def _standings(scores: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {standing["model"]: standing for standing in comparison["models"]}
 
 
-def _spent(out: Path) -> dict[str, Mapping[str, Any]]:
-    """What each model took, as the run's status has it; nothing where none took anything."""
-    try:
-        spent = json.loads((out / "status.json").read_text(encoding="utf-8"))["spent"]
-        return {name: each for name, each in spent.items() if each["input_tokens"]}
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
+def _spent(outs: Sequence[Path]) -> dict[str, Mapping[str, Any]]:
+    """What each model took, as the runs' status has it; nothing where none took anything."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for out in outs:
+        try:
+            spent = json.loads((out / "status.json").read_text(encoding="utf-8"))["spent"]
+            found |= {name: each for name, each in spent.items() if each["input_tokens"]}
+        except (OSError, ValueError, KeyError, TypeError):
+            continue  # a run of an earlier version, or one that was killed
+    return found
 
 
 def _suspects(benchmark: Benchmark, scores: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -164,11 +181,11 @@ def _condition_in_words(condition: Mapping[str, Any]) -> str:
 def _data(
     benchmark: Benchmark,
     scores: Mapping[str, Any],
-    out: Path,
+    outs: Sequence[Path],
     tag: str,
     drawn: Sequence[Figure],
 ) -> dict[str, Any]:
-    outcomes = read_predictions(out / "predictions.jsonl", benchmark)
+    outcomes = outcomes_of(benchmark, outs)
     ranked = [(row["model"], row["condition"]) for row in scores["results"]]
     asked = ranked or list(outcomes)  # where nothing is scored, nothing is ranked
     several = len({condition for _, condition in asked}) > 1

@@ -32,14 +32,14 @@ class Grades:
 
 
 def score_judgements(
-    path: Path,
+    paths: Sequence[Path],
     benchmark: Benchmark,
     results: Sequence[Result],
     clusters: Mapping[str, int],
     seed: int,
 ) -> dict[str, Any]:
     """Return the means of what judges gave, alone and with closed items; and judges compared."""
-    graded = _read(path)
+    graded = {key: grades for path in paths for key, grades in _read(path).items()}
     known = {(result.model, result.condition): result for result in results}
     opened = [item.id for item in benchmark.items if item.kind == "open"]
     rows = []
@@ -59,6 +59,7 @@ def score_judgements(
                 "interval": _interval(grades, ids, clusters, seed) if ids else None,
                 "valid_rounds": grades.valid,
                 "invalid_rounds": grades.invalid,
+                "twins": _twins(grades, known.get((model, condition))),
                 "with_closed": _with_closed(grades, known.get((model, condition)), clusters, seed),
             }
         )
@@ -91,6 +92,37 @@ def _with_closed(
         "items": len(ids),
         "value": round(float(np.mean(shares)), 6),
         "interval": [round(end, 6) for end in ends],
+    }
+
+
+POOR = 0.25  # of the way from the worst grade to the best: 2 of 1 to 5
+
+
+def _twins(grades: Grades, result: Result | None) -> dict[str, Any] | None:
+    """Hold questions that are asked both with options and without against each other.
+
+    Twins have the same words and media. A model that is right with options and poor without knew
+    the answer by its looks.
+    """
+    if result is None:
+        return None
+    closed = {(item.question, item.media): item for item in result.items}
+    worst, best = grades.scale
+    answers = result.answers
+    right, poor = [], []
+    for item in result.everything:
+        twin = closed.get((item.question, item.media))
+        if item.kind == "open" and twin is not None and item.id in grades.scores:
+            right.append(answers.get(twin.id) == frozenset(twin.answer))
+            poor.append(grades.scores[item.id] < worst + POOR * (best - worst))
+    if not right:
+        return None
+    among = [r for r, p in zip(right, poor, strict=True) if p]
+    return {
+        "pairs": len(right),
+        "closed_right": round(sum(right) / len(right), 6),
+        "open_poor": round(sum(poor) / len(poor), 6),
+        "closed_right_among_poor": round(sum(among) / len(among), 6) if among else None,
     }
 
 

@@ -23,7 +23,7 @@ from reelbench.score.irt import choose_subset, fit_2pl
 from reelbench.score.item_analysis import Answers, distractors, item_facts, wrong_key_suspects
 from reelbench.score.judged import score_judgements
 from reelbench.score.metrics import METRICS, guessing
-from reelbench.score.predictions import read_predictions
+from reelbench.score.predictions import Asked, Outcome, read_predictions
 from reelbench.score.results import Result, result_rows, rounded
 
 POLICY = "an item without an answer counts as wrong"
@@ -44,6 +44,18 @@ def score_predictions(
     are those of ``run.json``, where there is one.
     """
     outcomes = read_predictions(Path(predictions), benchmark)
+    judged = [judgements] if judgements else []
+    return score_outcomes(benchmark, outcomes, seed, judged, conditions)
+
+
+def score_outcomes(
+    benchmark: Benchmark,
+    outcomes: Mapping[Asked, Mapping[str, Outcome]],
+    seed: int,
+    judgements: Sequence[Path] = (),
+    conditions: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """Score outcomes, of one run or of several together."""
     closed = [item for item in benchmark.items if item.kind != "open"]
     everything = benchmark.items
     results = [Result(*asked, closed, everything, outcome) for asked, outcome in outcomes.items()]
@@ -82,12 +94,12 @@ def score_predictions(
 
 
 def _judged(
-    benchmark: Benchmark, judgements: Path | None, results: Sequence[Result], seed: int
+    benchmark: Benchmark, judgements: Sequence[Path], results: Sequence[Result], seed: int
 ) -> dict[str, Any]:
-    if judgements is None or not judgements.exists():
+    there = [path for path in judgements if path.exists()]
+    if not there:
         return {"judged": [], "judges": []}
-    clusters = video_clusters(benchmark.items)
-    return score_judgements(judgements, benchmark, results, clusters, seed)
+    return score_judgements(there, benchmark, results, video_clusters(benchmark.items), seed)
 
 
 def score_run(benchmark: Benchmark, out: Path) -> dict[str, Any]:
@@ -99,13 +111,36 @@ def score_run(benchmark: Benchmark, out: Path) -> dict[str, Any]:
 
 def score_folder(benchmark: Benchmark, out: Path, seed: int) -> dict[str, Any]:
     """Score what is in a run's folder."""
-    return score_predictions(
-        benchmark,
-        out / "predictions.jsonl",
-        seed,
-        out / "judgements.jsonl",
-        read_run(out)["conditions"],
-    )
+    return score_folders(benchmark, [out], seed)
+
+
+def score_folders(benchmark: Benchmark, outs: Sequence[Path], seed: int) -> dict[str, Any]:
+    """Score what is in the folders of several runs of one benchmark, together."""
+    conditions: dict[str, Mapping[str, Any]] = {}
+    for out in outs:
+        for condition in read_run(out)["conditions"]:
+            if conditions.setdefault(condition["name"], condition) != condition:
+                raise ReelbenchError(
+                    f"{out} asked otherwise under {condition['name']} than another run did: they "
+                    "cannot stand in one table."
+                )
+    judgements = [out / "judgements.jsonl" for out in outs]
+    outcomes = outcomes_of(benchmark, outs)
+    return score_outcomes(benchmark, outcomes, seed, judgements, list(conditions.values()))
+
+
+def outcomes_of(benchmark: Benchmark, outs: Sequence[Path]) -> dict[Asked, dict[str, Outcome]]:
+    """Return what became of the items in all these runs."""
+    outcomes: dict[Asked, dict[str, Outcome]] = {}
+    for out in outs:
+        for asked, found in read_predictions(out / "predictions.jsonl", benchmark).items():
+            if asked in outcomes:
+                raise ReelbenchError(
+                    f"{out} asked {asked[0]} under {asked[1]}, and so did another run: leave one "
+                    "of them out."
+                )
+            outcomes[asked] = found
+    return dict(sorted(outcomes.items()))
 
 
 def main_condition(results: Sequence[Result]) -> str:

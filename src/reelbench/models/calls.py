@@ -96,11 +96,7 @@ class Caller:
         self._hurried.set()
 
     async def _rest(self, seconds: float) -> None:
-        if seconds > 0 and not self._hurried.is_set():
-            try:
-                await asyncio.wait_for(self._hurried.wait(), seconds)
-            except TimeoutError:
-                return
+        await rest(seconds, self._hurried)
 
     async def close(self) -> None:
         """Hang up."""
@@ -150,6 +146,15 @@ class Caller:
     def _told(self, headers: Mapping[str, str]) -> dict[str, str]:
         secret = self._secret.decode()
         return {name.lower(): value.replace(secret, "***") for name, value in headers.items()}
+
+
+async def rest(seconds: float, hurried: asyncio.Event) -> None:
+    """Wait for so long, or until there is a hurry."""
+    if seconds > 0 and not hurried.is_set():
+        try:
+            await asyncio.wait_for(hurried.wait(), seconds)
+        except TimeoutError:
+            return
 
 
 def pause_before(key: str, attempt: int, backoff: float) -> float:

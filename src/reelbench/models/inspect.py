@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from reelbench.errors import ReelbenchError
 from reelbench.models.base import Message, Part, Picture, Request, Response, Sound, Text, Video
-from reelbench.models.calls import Pace, pause_before
+from reelbench.models.calls import Pace, pause_before, rest
 from reelbench.models.card import Card
 from reelbench.models.remote import encoded
 from reelbench.models.secrets import redacted
@@ -41,19 +41,12 @@ class InspectModel:
         tokens = sum(request_tokens(self.card, request)) if self.card.tokens_per_minute else 0
         response = Response("error", error="never asked")
         for attempt in range(self.card.retries + 1):
-            await self._rest(self._pace.turn(tokens))
+            await rest(self._pace.turn(tokens), self._hurried)
             response, again = await self._try(request)
             if not again or attempt == self.card.retries or self._hurried.is_set():
                 break
-            await self._rest(pause_before(request.key, attempt, self.card.backoff))
+            await rest(pause_before(request.key, attempt, self.card.backoff), self._hurried)
         return response
-
-    async def _rest(self, seconds: float) -> None:
-        if seconds > 0 and not self._hurried.is_set():
-            try:
-                await asyncio.wait_for(self._hurried.wait(), seconds)
-            except TimeoutError:
-                return
 
     def hurry(self) -> None:
         """Wait for nothing any more: what would have to be tried again has failed."""

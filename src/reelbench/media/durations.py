@@ -11,9 +11,7 @@ from reelbench.media.safely import safely
 def duration_of(path: Path) -> float | None:
     """Return the seconds that a file lasts; None where it cannot be opened."""
     try:
-        return float(
-            remembered("seconds", path, lambda file: repr(safely(probe, file, False).duration))
-        )
+        return float(remembered("seconds", path, _measured))
     except (MediaError, OSError):
         return None
 

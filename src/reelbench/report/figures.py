@@ -1,6 +1,6 @@
 """The figures of a report, as data that Plotly draws: in the page's colours, light or dark."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -271,6 +271,10 @@ def _plain(text: str) -> str:
     return str(escape(text))
 
 
-def shown_tags(names: Iterable[str]) -> list[str]:
-    """The tags of a table each: those in pairs are many, and last."""
-    return sorted(names, key=lambda tag: (tag.endswith(TOGETHER), tag == "kind", tag))
+def shown_tags(scores: Scores) -> list[str]:
+    """The tags of a table each, the benchmark's own first; those in pairs are many, and last."""
+
+    def place(tag: str) -> tuple[bool, bool, bool, str]:
+        return tag.endswith(TOGETHER), tag not in scores["tags"], tag == "kind", tag
+
+    return sorted(scores["chance"]["by"], key=place)

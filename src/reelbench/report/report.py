@@ -32,7 +32,7 @@ from reelbench.score.predictions import Outcome
 from reelbench.score.score import outcomes_of, score_folders, unanswered_in_words
 
 _FRAMES_PER_VIDEO, _FRAME_SIZE, _FRAME_ENCODING = 12, "long:220", "jpeg:60"
-_MOST_FRAMES = 1600  # in one page: about 7 MB; with more videos, each shows fewer
+_MOST_FRAMES = 1000  # in one page: about 4.4 MB; with more videos, each shows fewer, or none
 
 
 def report_run(benchmark: Benchmark, out: Path, page: Path | None = None) -> Path:
@@ -73,7 +73,11 @@ def _page(
         standings=_standings(scores),
         several_conditions=len({row["condition"] for row in results}) > 1,
         failures=failures(scores) if results else None,
-        ablations=[ablation(found) for found in scores["ablations"] if found["models"]],
+        ablations=[
+            (number, ablation(found))
+            for number, found in enumerate(scores["ablations"])
+            if found["models"]
+        ],
         judged=judged(scores),
         spent=_spent(outs),
         suspects=_suspects(benchmark, scores),
@@ -92,7 +96,7 @@ def _page(
         style=_own("style.css"),
         script=_own("script.js"),
         plotly=files("plotly").joinpath("package_data/plotly.min.js").read_text("utf-8"),
-        data=_embedded(_data(benchmark, scores, outs, tags[0] if tags else "kind", drawn)),
+        data=_embedded(_data(benchmark, scores, outs, _category(scores, tags), drawn)),
     )
 
 
@@ -136,8 +140,13 @@ def _embedded(data: Any) -> str:
 
 def _tags(scores: Mapping[str, Any]) -> list[str]:
     """The tags to show: those with more than one value, the benchmark's own first."""
-    tags = [tag for tag, values in scores["chance"]["by"].items() if len(values) > 1]
-    return shown_tags(tags) or list(scores["chance"]["by"])[:1]
+    tags = [tag for tag in shown_tags(scores) if len(scores["chance"]["by"][tag]) > 1]
+    return tags or list(scores["chance"]["by"])[:1]
+
+
+def _category(scores: Mapping[str, Any], tags: Sequence[str]) -> str:
+    """The tag by which items can be picked: one that they carry."""
+    return next((tag for tag in tags if tag in scores["tags"]), "kind")
 
 
 def _provenance(run: Mapping[str, Any], scores: Mapping[str, Any]) -> dict[str, str]:
@@ -239,9 +248,10 @@ def _frames(benchmark: Benchmark) -> dict[str, list[dict[str, Any]]]:
     for item in benchmark.items:
         for media in item.media:
             evidence[media.path] += item.evidence
-    most = min(_FRAMES_PER_VIDEO, _MOST_FRAMES // max(1, len(evidence)))
+    most = min(_FRAMES_PER_VIDEO, max(1, _MOST_FRAMES // max(1, len(evidence))))
+    shown = sorted(evidence)[:: -(-len(evidence) // _MOST_FRAMES) or 1]
     pictures: dict[str, list[dict[str, Any]]] = {}
-    for path in track(sorted(evidence), "Picking frames for the report", len(evidence), "videos"):
+    for path in track(shown, "Picking frames for the report", len(shown), "videos"):
         try:
             pictures[path] = _pictures(benchmark.root / path, evidence[path], most)
         except MediaError:

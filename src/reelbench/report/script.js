@@ -107,7 +107,7 @@ function drawFigure(box) {
   const axis = { color: ink, gridcolor: line, zerolinecolor: line };
   const { data: traces, layout } = data.figures[box.dataset.figure];
   const polar = layout.polar && { ...layout.polar, bgcolor: "rgba(0,0,0,0)",
-    radialaxis: { ...axis, ...layout.polar.radialaxis }, angularaxis: axis };
+    radialaxis: { ...axis, ...layout.polar.radialaxis }, angularaxis: { ...axis, type: "category" } };
   Plotly.react(box, traces, {
     ...layout, ...(polar && { polar }),
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
@@ -142,11 +142,12 @@ function cellText(cell) {
 const LATEX = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" };
 for (const sign of "&%$#_{}") LATEX[sign] = `\\${sign}`;
 const FORMS = {
-  csv: (rows) => rows.map((row) => row.map((cell) => /[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell).join(",")).join("\n") + "\n",
+  csv: (rows) => rows.map((row) => row.map((cell) => /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell).join(",")).join("\n") + "\n",
   md: (rows) => [rows[0], rows[0].map(() => "---"), ...rows.slice(1)]
     .map((row) => `| ${row.map((cell) => cell.replaceAll("\\", "\\\\").replaceAll("|", "\\|")).join(" | ")} |`).join("\n") + "\n",
   tex: (rows) => {
-    const lines = rows.map((row) => row.map((cell) => [...cell].map((sign) => LATEX[sign] ?? sign).join("")).join(" & ") + " \\\\");
+    const spelled = (cell) => [...cell].map((sign) => LATEX[sign] ?? sign).join("").replace(/^[[*]/, "{$&}");
+    const lines = rows.map((row) => row.map(spelled).join(" & ") + " \\\\");
     return [`\\begin{tabular}{l${"r".repeat(rows[0].length - 1)}}`, "\\toprule", lines[0], "\\midrule", ...lines.slice(1), "\\bottomrule", "\\end{tabular}", ""].join("\n");
   },
 };

@@ -1,7 +1,5 @@
 """The tables of a report, and how they are written as CSV, Markdown and LaTeX."""
 
-import csv
-import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ from reelbench.report.figures import label, main_rows, shown_tags
 from reelbench.score.metrics import METRICS
 
 Scores = Mapping[str, Any]
+_LONGEST = 80  # characters of a file's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +25,8 @@ class Table:
 
     def to_csv(self) -> str:
         """Return it for spreadsheets."""
-        out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows([self.columns, *self.rows])
-        return out.getvalue()
+        lines = (self.columns, *self.rows)
+        return "".join(",".join(map(_in_csv, line)) + "\n" for line in lines)
 
     def to_markdown(self) -> str:
         """Return it for a page of text."""
@@ -40,8 +38,9 @@ class Table:
         kinds = "l" + "r" * (len(self.columns) - 1)
         lines = [" & ".join(map(_in_latex, line)) + r" \\" for line in (self.columns, *self.rows)]
         body = "\n".join(lines[1:])
+        title = " ".join(self.title.split())
         return (
-            f"% {self.title}\n\\begin{{tabular}}{{{kinds}}}\n\\toprule\n{lines[0]}\n\\midrule\n"
+            f"% {title}\n\\begin{{tabular}}{{{kinds}}}\n\\toprule\n{lines[0]}\n\\midrule\n"
             f"{body}\n\\bottomrule\n\\end{{tabular}}\n"
         )
 
@@ -51,7 +50,7 @@ def tables(scores: Scores) -> list[Table]:
     made = [
         leaderboard(scores),
         measures(scores),
-        *(by_tag(scores, tag) for tag in shown_tags(scores["chance"]["by"])),
+        *(by_tag(scores, tag) for tag in shown_tags(scores)),
         failures(scores),
         *(ablation(found) for found in scores["ablations"] if found["models"]),
         judged(scores),
@@ -63,10 +62,16 @@ def write_tables(scores: Scores, folder: Path) -> list[Path]:
     """Write every table three times into a folder; return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
+    names: set[str] = set()
     for table in tables(scores):
+        name, number = table.name[:_LONGEST], 1
+        while name in names:  # tags whose names differ in signs alone
+            number += 1
+            name = f"{table.name[:_LONGEST]}-{number}"
+        names.add(name)
         forms = {".csv": table.to_csv(), ".md": table.to_markdown(), ".tex": table.to_latex()}
         for ending, text in forms.items():
-            written.append(folder / f"{table.name}{ending}")
+            written.append(folder / f"{name}{ending}")
             write_atomically(written[-1], text)
     return written
 
@@ -200,6 +205,14 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}%"
 
 
+def _in_csv(cell: str) -> str:
+    """Quote what must be; Python's own writer forgets a lone carriage return."""
+    if not re.search(r'[",\r\n]', cell):
+        return cell
+    doubled = cell.replace('"', '""')
+    return f'"{doubled}"'
+
+
 def _in_markdown(cell: str) -> str:
     return " ".join(cell.replace("\\", "\\\\").replace("|", "\\|").split())
 
@@ -209,4 +222,6 @@ _SPECIAL |= {character: f"\\{character}" for character in "&%$#_{}"}
 
 
 def _in_latex(cell: str) -> str:
-    return " ".join("".join(_SPECIAL.get(character, character) for character in cell).split())
+    text = " ".join("".join(_SPECIAL.get(character, character) for character in cell).split())
+    # Behind the end of a row, these would belong to that.
+    return f"{{{text[0]}}}{text[1:]}" if text.startswith(("[", "*")) else text

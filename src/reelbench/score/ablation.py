@@ -1,6 +1,7 @@
 """What a field of the protocol does: conditions that differ in that alone, side by side."""
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -55,22 +56,13 @@ def _alike(
             groups[json.dumps(rest, sort_keys=True, default=str)].append(condition)
         for together in groups.values():
             if len({str(condition.get(field)) for condition in together}) > 1:
-                yield field, sorted(together, key=lambda c: _natural(str(c[field])))
+                yield field, sorted(together, key=lambda c: _natural(str(c.get(field))))
 
 
-def _natural(text: str) -> list[tuple[int, float | str]]:
-    """Sort ``uniform:8`` before ``uniform:16``."""
-    pieces: list[tuple[int, float | str]] = []
-    number = ""
-    for character in f"{text}\0":
-        if character.isdecimal():
-            number += character
-            continue
-        if number:
-            pieces.append((0, float(number)))
-            number = ""
-        pieces.append((1, character))
-    return pieces
+def _natural(text: str) -> list[tuple[int, float, str]]:
+    """Sort ``uniform:8`` before ``uniform:16``, and ``fps:0.25`` before ``fps:0.5``."""
+    pieces = re.split(r"(\d+(?:\.\d+)?)", text)
+    return [(0, float(p), "") if n % 2 else (1, 0.0, p) for n, p in enumerate(pieces)]
 
 
 def _model(

@@ -26,7 +26,7 @@ def grouped(benchmark: Benchmark, items: Sequence[Item]) -> Groups:
     groups: dict[str, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
     for item in items:
         for tag in item.tags:
-            for value in item.tag(tag):
+            for value in dict.fromkeys(item.tag(tag)):
                 groups[tag][value].append(item)
     for tag in list(groups):
         groups |= _together(tag, items)

@@ -93,8 +93,8 @@ class _Table:
         self._seed = seed
         self._values = {name: self._valued(metric) for name, metric in METRICS.items()}
         self._answered = [
-            np.array([result.answers.get(item.id) is not None for item in self._items])
-            for result in results
+            np.array([answers.get(item.id) is not None for item in self._items])
+            for answers in (result.answers for result in results)
         ]
 
     def _valued(self, metric: Metric) -> dict[tuple[int, str, str], dict[str, Any]]:
@@ -141,9 +141,7 @@ class _Table:
                 tag: rounded(sum(cell["accuracy"] for cell in cells.values()) / len(cells))
                 for tag, cells in by.items()
             },
-            "micro": {n: rounded(v) for n, v in micro(sets, result.answers).items()}
-            if sets
-            else {},
+            "micro": _micro(sets, result),
             **result.counts(),
             "bias": biases(result.items, result.outcomes),
             "by": by,

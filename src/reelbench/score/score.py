@@ -84,6 +84,7 @@ def score_outcomes(
             },
         },
         "main_condition": main,
+        "tags": sorted({tag for item in closed for tag in item.tags}),  # the benchmark's own
         "results": rows,
         "humans": humans(rows),
         "comparison": compared([r for r in results if r.condition == main], seed),
@@ -178,7 +179,7 @@ def looked_over(results: Sequence[Result]) -> dict[str, Any] | None:
 
 def answers_of(results: Sequence[Result]) -> Answers:
     """The answers of models under one condition, as the analysis of items takes them."""
-    return Answers.of(results[0].items, {result.model: result.answers for result in results})
+    return Answers.of(results[0].everything, {result.model: result.answers for result in results})
 
 
 def analyse_items(benchmark: Benchmark, predictions: Path, seed: int) -> dict[str, Any]:

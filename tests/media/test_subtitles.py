@@ -131,7 +131,7 @@ def test_no_subtitles(content: str | bytes, said: str, tmp_path: Path) -> None:
 def test_no_file(tmp_path: Path) -> None:
     with pytest.raises(MediaError, match="no such file"):
         read_subtitles(tmp_path / "absent.srt")
-    with pytest.raises(MediaError, match="directory"):
+    with pytest.raises(MediaError, match="not a file"):
         read_subtitles(tmp_path)
 
 

@@ -32,6 +32,7 @@ _TAKEN = """
 SELECT model, COUNT(*),
     SUM(json_extract(body, '$.input_tokens')), SUM(json_extract(body, '$.output_tokens')),
     SUM(json_extract(body, '$.estimate[0]')), SUM(json_extract(body, '$.estimate[1]')),
+    SUM(json_extract(body, '$.seconds')),
     json_extract(body, '$.estimate') IS NOT NULL AS guessed
 FROM responses WHERE json_valid(body) GROUP BY model, guessed
 """
@@ -45,16 +46,23 @@ class Journal:
         self._connection = connection
 
     def record(
-        self, key: str, model: str, response: Response, estimate: tuple[int, int] | None = None
+        self,
+        key: str,
+        model: str,
+        response: Response,
+        estimate: tuple[int, int] | None = None,
+        seconds: float | None = None,
     ) -> None:
         """Write a response down; when this returns, it survives a crash of the machine.
 
-        ``estimate`` is what it took by our count, where its server gave none.
+        ``estimate`` is what it took by our count, where its server gave none; ``seconds`` is how
+        long the call took.
         """
         used: dict[str, Any] = {
             "input_tokens": response.input_tokens,
             "output_tokens": response.output_tokens,
             "estimate": estimate,
+            "seconds": seconds,
         }
         texts = {"text": response.text, "error": response.error}
         said = {name: text and whole_text(text) for name, text in texts.items()}
@@ -74,12 +82,19 @@ class Journal:
         """Return the answer to a request, or its latest failure."""
         return self.answer(key) or self._last(key, "")
 
-    def taken(self) -> list[tuple[str, int, int, int, bool]]:
-        """Return each model's calls, their tokens in and out, and whether those are estimates."""
+    def taken(self) -> list[tuple[str, int, int, int, float, bool]]:
+        """Return each model's calls, tokens in and out, seconds, and whether it is an estimate."""
         rows = self._connection.execute(_TAKEN)
         return [
-            (model, count, (taken or 0) + (more or 0), (given or 0) + (also or 0), bool(guessed))
-            for model, count, taken, given, more, also, guessed in rows
+            (
+                model,
+                count,
+                (taken or 0) + (more or 0),
+                (given or 0) + (also or 0),
+                seconds or 0.0,
+                bool(guessed),
+            )
+            for model, count, taken, given, more, also, seconds, guessed in rows
         ]
 
     def _last(self, key: str, condition: str) -> Response | None:
@@ -93,7 +108,8 @@ class Journal:
         try:
             if _checksum(*row[:4]) == row[4]:
                 body = json.loads(row[3])
-                body.pop("estimate", None)
+                for name in ("estimate", "seconds"):
+                    body.pop(name, None)
                 return Response(status=row[2], **body)
         except (TypeError, ValueError):
             pass  # a row that we did not write: named below

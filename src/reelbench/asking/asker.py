@@ -5,6 +5,7 @@ what would be over the budget is not asked at all.
 """
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -111,14 +112,16 @@ class Asker:
             return OVER_BUDGET
         response = Response("error", error="never asked")
         guess: tuple[int, int] | None = None
+        began = time.monotonic()
         try:
             response = _tidy(await model.ask(request))
         finally:
             if response.status == "ok" and response.input_tokens is None:
                 guess = estimate = estimate or request_tokens(card, request)
-            self.ledger.settle(card, share, estimate or (0, 0), response)
+            seconds = round(time.monotonic() - began, 3)
+            self.ledger.settle(card, share, estimate or (0, 0), response, seconds)
         if response.status != "over_budget":  # as what it asks of others may be
-            self.journal.record(key, card.name, response, guess)
+            self.journal.record(key, card.name, response, guess, seconds)
             self._now.add(key)
             self.counts.asked += 1
         return response

@@ -50,6 +50,7 @@ class Spent:
     requests: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    seconds: float = 0.0  # that its calls took, side by side or not
     estimated: int = 0  # requests whose server did not say what they took
     usd: float | None = None  # None where the model's card has no price
 
@@ -57,6 +58,7 @@ class Spent:
         """Return it as plain data."""
         record: dict[str, Any] = {name: getattr(self, name) for name in
                                   ("requests", "input_tokens", "output_tokens")}  # fmt: skip
+        record["seconds"] = round(self.seconds, 3)
         if self.estimated:
             record["estimated_requests"] = self.estimated
         if self.usd is not None:
@@ -106,12 +108,18 @@ class Ledger:
         self._aside = Budget(self._aside.usd + share.usd, self._aside.tokens + share.tokens)
         return share
 
-    def settle(self, card: Card, share: Budget, estimate: tuple[int, int], got: Response) -> None:
+    def settle(
+        self,
+        card: Card,
+        share: Budget,
+        estimate: tuple[int, int],
+        got: Response,
+        seconds: float = 0.0,
+    ) -> None:
         """Put what a request really took in place of what was set aside for it."""
         self._aside = Budget(self._aside.usd - share.usd, self._aside.tokens - share.tokens)
-        self.count(
-            card, got.input_tokens, got.output_tokens, estimate if got.status == "ok" else None
-        )
+        guess = estimate if got.status == "ok" else None
+        self.count(card, got.input_tokens, got.output_tokens, guess, seconds=seconds)
         if got.status == "ok":
             seen = self._seen.setdefault(card.name, _Seen())
             seen.add(estimate, got.input_tokens, got.output_tokens)
@@ -123,10 +131,12 @@ class Ledger:
         output_tokens: int | None,
         estimate: tuple[int, int] | None = None,
         requests: int = 1,
+        seconds: float = 0.0,
     ) -> None:
         """Count a request, or several, by what their server said, or by an estimate."""
         spent = self.spent.setdefault(card.name, Spent())
         spent.requests += requests
+        spent.seconds += seconds
         if input_tokens is None and output_tokens is None and estimate is not None:
             input_tokens, output_tokens = estimate
             spent.estimated += requests

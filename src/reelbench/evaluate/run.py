@@ -74,11 +74,11 @@ def run_benchmark(
 def _remember(journal: Journal, ledger: Ledger, models: Iterable[ChatModel]) -> None:
     """Count what earlier calls into the same folder took."""
     cards = {model.card.name: model.card for model in models}
-    for name, requests, taken, given, guessed in journal.taken():
+    for name, requests, taken, given, seconds, guessed in journal.taken():
         if name in cards and guessed:
-            ledger.count(cards[name], None, None, (taken, given), requests)
+            ledger.count(cards[name], None, None, (taken, given), requests, seconds)
         elif name in cards:
-            ledger.count(cards[name], taken, given, requests=requests)
+            ledger.count(cards[name], taken, given, requests=requests, seconds=seconds)
 
 
 async def _ask(

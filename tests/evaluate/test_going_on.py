@@ -64,6 +64,15 @@ class TestBudget:
         assert len(server.requests) == 3  # each is five cents
         assert state.ledger.spent["m"].usd == pytest.approx(0.15, abs=0.001)
 
+    def test_a_server_that_is_down_is_not_waited_for_one_by_one(
+        self, benchmark: Benchmark, tmp_path: Path
+    ) -> None:
+        with serving(lambda *_: (400, {}, b"no"), latency=0.05) as server:
+            model = card(tmp_path, server, connections=8)
+            run_benchmark(benchmark, [model], tmp_path / "r", budget=Budget(tokens=1e6))
+            assert len(server.requests) == COUNT
+            assert server.most_inside > 1
+
 
 class TestCards:
     def test_they_are_moved_together_with_the_run(

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,9 @@ _FORM = re.compile(
     r"(?P<number>\d[\d_]*(?:\.\d+)?)\s*(?P<unit>usd|\$|tokens?|)|\$(?P<usd>\d[\d_]*(?:\.\d+)?)",
     re.IGNORECASE,
 )
+
+
+_PATIENCE = 3  # calls that may fail one by one before many are made together
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,7 @@ class Ledger:
     spent: dict[str, Spent] = field(default_factory=dict)
     _aside: Budget = field(default_factory=lambda: Budget(0.0, 0.0))
     _seen: dict[str, "_Seen"] = field(default_factory=dict)
+    _failed: Counter[str] = field(default_factory=Counter)
 
     @property
     def bounded(self) -> bool:
@@ -90,8 +95,8 @@ class Ledger:
             )
 
     def knows(self, card: Card) -> bool:
-        """Whether it has been seen what this model's answers take."""
-        return card.name in self._seen
+        """Whether it has been seen what this model's answers take, or that it gives none."""
+        return card.name in self._seen or self._failed[card.name] >= _PATIENCE
 
     def reserve(self, card: Card, estimate: tuple[int, int]) -> Budget | None:
         """Set aside what a request will take; None where that would be over the budget."""
@@ -120,6 +125,7 @@ class Ledger:
         self._aside = Budget(self._aside.usd - share.usd, self._aside.tokens - share.tokens)
         guess = estimate if got.status == "ok" else None
         self.count(card, got.input_tokens, got.output_tokens, guess, seconds=seconds)
+        self._failed[card.name] += got.status != "ok"
         if got.status == "ok":
             seen = self._seen.setdefault(card.name, _Seen())
             seen.add(estimate, got.input_tokens, got.output_tokens)

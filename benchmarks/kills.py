@@ -20,7 +20,7 @@ import urllib.request
 from contextlib import closing
 from pathlib import Path
 
-from run import HERE, write_benchmark
+from run import served, write_benchmark
 
 KILLS, CONNECTIONS = 100, 4
 FILES = ("predictions.jsonl", "scores.json")
@@ -28,18 +28,8 @@ FILES = ("predictions.jsonl", "scores.json")
 
 def main() -> None:
     """Kill, go on, and print one table."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        server = subprocess.Popen(
-            [sys.executable, "-m", "asking.server"], cwd=HERE, stdout=subprocess.PIPE, text=True
-        )
-        try:
-            assert server.stdout
-            url = server.stdout.readline().strip()
-            killed_and_calm(folder, write_benchmark(folder), url)
-        finally:
-            server.kill()
-            server.communicate()
+    with tempfile.TemporaryDirectory() as name, served() as url:
+        killed_and_calm(Path(name), write_benchmark(Path(name)), url)
 
 
 def killed_and_calm(folder: Path, benchmark: Path, url: str) -> None:

@@ -13,6 +13,8 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from decoding.videos import Video, make
@@ -30,20 +32,25 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         benchmark = write_benchmark(folder)
-        server = subprocess.Popen(
-            [sys.executable, "-m", "asking.server"], cwd=HERE, stdout=subprocess.PIPE, text=True
-        )
-        try:
-            assert server.stdout
-            url = server.stdout.readline().strip()
+        with served() as url:
             measured("ours", benchmark, folder / "warm", url)  # decodes
             print(f"{QUESTIONS} requests, {CONNECTIONS} connections, server with 50 ms latency")
             print("                 CPU ms a request   peak MB   KB a request   seconds")
             for who in ("bare aiohttp", "openai library", "Inspect", "ours"):
                 print(f"{who:16s} {measured(who, benchmark, folder / who, url)}")
-        finally:
-            server.kill()
-            server.communicate()
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """Start the server in a process of its own, and yield its address."""
+    command = [sys.executable, "-m", "asking.server"]
+    server = subprocess.Popen(command, cwd=HERE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout
+        yield server.stdout.readline().strip()
+    finally:
+        server.kill()
+        server.communicate()
 
 
 def write_benchmark(folder: Path) -> Path:

@@ -1,5 +1,6 @@
 """Helpers that tests import."""
 
+import signal
 import subprocess
 import sys
 import time
@@ -34,6 +35,17 @@ def reelbench(
     """Run the command line as a user does, in a process of its own."""
     command = [sys.executable, "-m", "reelbench", *map(str, words)]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, **more)
+
+
+def run_here(*words: object) -> int:
+    """Run a command in this process, and leave no handler behind."""
+    from reelbench.cli import main
+
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        return main([*map(str, words)])
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def wait_until(condition: Callable[[], bool], limit: float = 60.0) -> None:

@@ -12,6 +12,11 @@ Advance = Callable[[], None]  # to call after each finished unit of work
 _PATIENCE_SECONDS = 2.0
 
 
+def counted(number: int, thing: str, things: str = "") -> str:
+    """Write a number of things, one or many."""
+    return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
+
+
 @contextmanager
 def progress(label: str, total: int, unit: str = "items") -> Iterator[Advance]:
     """Show how far a job is; silent when stderr is not a terminal or the job is short."""

@@ -2,17 +2,15 @@
 
 import json
 import math
-import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 from servers import Reply, Server, completion, serving
-from support import blind_benchmark, make_item
+from support import blind_benchmark, make_item, run_here
 
 from reelbench.asking.spend import Budget, parse_budget
 from reelbench.benchmark import Benchmark
-from reelbench.cli import main
 from reelbench.errors import ReelbenchError
 from reelbench.evaluate.run import run_benchmark
 
@@ -164,21 +162,12 @@ def test_media_that_cannot_be_shown_are_no_request(tmp_path: Path) -> None:
     assert counts == [0, 0]
 
 
-def command(*words: object) -> int:
-    """Run a command here, and leave no handler behind."""
-    before = signal.getsignal(signal.SIGTERM)
-    try:
-        return main([*map(str, words)])
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 class TestJudges:
     def run(self, folder: Path, server: Server, budget: str) -> int:
         item = make_item(1, kind="open", options=(), answer=(), reference="A dog.")
         blind_benchmark(folder / "b", item, modalities="T")
         words = ["--model", card(folder, server), "--judge", card(folder, server, "judge")]
-        return command("run", folder / "b", *words, "--budget", budget, "--out", folder / "r")
+        return run_here("run", folder / "b", *words, "--budget", budget, "--out", folder / "r")
 
     def test_judging_is_within_it_and_what_is_left_is_told(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -204,7 +193,7 @@ class TestJudges:
 
 class TestCommand:
     def run(self, folder: Path, model: str, *words: str) -> int:
-        return command("run", folder / "b", "--model", model, "--out", folder / "r", *words)
+        return run_here("run", folder / "b", "--model", model, "--out", folder / "r", *words)
 
     def test_it_names_what_is_left_and_exits_1(
         self, benchmark: Benchmark, tmp_path: Path, capsys: pytest.CaptureFixture[str]

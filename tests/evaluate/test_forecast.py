@@ -3,17 +3,15 @@
 import json
 import math
 import shutil
-import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 from servers import Reply, Server, completion, serving
-from support import blind_benchmark, make_item
+from support import blind_benchmark, make_item, run_here
 from videos import make_video
 
 from reelbench.benchmark import Benchmark
-from reelbench.cli import main
 from reelbench.evaluate.forecast import Forecast, Forecasts, forecast
 from reelbench.evaluate.prepare import Wanted
 from reelbench.evaluate.run import run_benchmark
@@ -167,12 +165,7 @@ class TestTokens:
 
 
 def dry(root: Path, out: Path, *words: str) -> int:
-    """Run the command here, and leave no handler behind."""
-    before = signal.getsignal(signal.SIGTERM)
-    try:
-        return main(["run", str(root), "--out", str(out), "--dry-run", *words])
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    return run_here("run", root, "--out", out, "--dry-run", *words)
 
 
 class TestCommand:

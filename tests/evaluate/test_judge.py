@@ -2,7 +2,6 @@
 
 import gc
 import json
-import signal
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,10 +9,9 @@ from typing import Any
 
 import pytest
 from servers import Reply, Server, completion, serving
-from support import blind_benchmark, make_item
+from support import blind_benchmark, make_item, run_here
 
 from reelbench.benchmark import Benchmark
-from reelbench.cli import main
 from reelbench.errors import ReelbenchError
 from reelbench.evaluate.condition import option_orders
 from reelbench.evaluate.rubric import load_rubric
@@ -191,15 +189,6 @@ def points(*scores: Any) -> list[Any]:
     return [{"reason": "so", "score": s} if isinstance(s, int) and s < 100 else s for s in scores]
 
 
-def command(*words: object) -> int:
-    """Run a command here, and leave no handler behind."""
-    before = signal.getsignal(signal.SIGTERM)
-    try:
-        return main([*map(str, words)])
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 class TestPoints:
     @pytest.mark.parametrize(("said", "score", "invalid"), [
         ((2, 2, 2, 2, 2), 2.0, 0),
@@ -265,7 +254,7 @@ class TestPoints:
         blind_benchmark(tmp_path / "b", opened(1), modalities="T")
         with serving(speaking(far="A dog.", judge=500)) as server:
             model, judge = cards(tmp_path, server, "far", "judge")
-            done = command("run", tmp_path / "b", "--model", model, "--judge", judge, "--out", tmp_path / "r")  # fmt: skip
+            done = run_here("run", tmp_path / "b", "--model", model, "--judge", judge, "--out", tmp_path / "r")  # fmt: skip
         told = capsys.readouterr().err
         assert (done, "HTTP 500" in told) == (1, True), told
 

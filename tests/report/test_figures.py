@@ -145,7 +145,7 @@ DRAWN = """
       spokes: document.querySelector("[data-figure=radar]")?._fullLayout.polar.angularaxis.type,
       items: document.querySelectorAll("#list > details").length };
 """
-ALL = {"by-tag", "radar", "curve-length", "curve-evidence", "precision-recall", "positions",
+ALL = {"by-tag-0", "by-tag-3", "radar", "curve-length", "curve-evidence", "precision-recall", "positions",
        "ablation-0", "ablation-1", "distractors"}  # fmt: skip
 
 
@@ -208,7 +208,7 @@ def test_figures_are_saved_as_svg_and_png(tmp_path: Path, probe: Probe) -> None:
         KEEP
         + """
         const found = {};
-        for (const kind of ["svg", "png"]) for (const figure of ["by-tag", "radar", "distractors"]) {
+        for (const kind of ["svg", "png"]) for (const figure of ["by-tag-0", "radar", "distractors"]) {
           const button = document.querySelector(`#plot-${figure} [data-image=${kind}]`);
           const made = await press(button);
           const start = typeof made === "string" ? made.slice(0, 5) : String.fromCharCode(...new Uint8Array(made).slice(0, 5));
@@ -221,7 +221,7 @@ def test_figures_are_saved_as_svg_and_png(tmp_path: Path, probe: Probe) -> None:
     assert console == ""
     assert {name: start for name, (_, start) in found.items()} == {
         f"{figure}.{kind}": "<svg " if kind == "svg" else "\x89PNG\r"
-        for figure in ("by-tag", "radar", "distractors")
+        for figure in ("by-tag-0", "radar", "distractors")
         for kind in ("svg", "png")
     }
     assert min(size for size, _ in found.values()) > 3000

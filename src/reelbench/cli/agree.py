@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from reelbench.cli.say import counted, put, put_table, tell
+from reelbench.cli.say import put, put_table, tell
 from reelbench.errors import ReelbenchError
+from reelbench.progress import counted
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

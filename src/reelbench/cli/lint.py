@@ -5,7 +5,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reelbench.cli.say import counted, put, put_table, tell
+from reelbench.cli.say import put, put_table, tell
+from reelbench.progress import counted
 
 if TYPE_CHECKING:
     from reelbench.make.lint import LintReport

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reelbench.cli.say import command, counted, put, put_scores, put_table, tell
+from reelbench.cli.say import command, put, put_scores, put_table, tell
+from reelbench.progress import counted
 
 if TYPE_CHECKING:
     from reelbench.asking.spend import Budget

@@ -76,11 +76,6 @@ def put_judged(judged: Sequence[Mapping[str, Any]]) -> None:
     put_table(headings, rows)
 
 
-def counted(number: int, thing: str, things: str = "") -> str:
-    """Write a number of things, one or many."""
-    return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
-
-
 def command(*words: object) -> str:
     """Spell a command of ours as it works in this shell, to be copied."""
     program = "reelbench" if shutil.which("reelbench") else _own_program()

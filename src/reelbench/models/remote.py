@@ -2,6 +2,7 @@
 
 import base64
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ from reelbench.models.card import Card
 from reelbench.models.tokens import request_tokens
 
 
-class RemoteModel:
+class RemoteModel(ABC):
     """A model behind an endpoint. Those who speak its language fill in the rest."""
 
     draws = False
@@ -70,21 +71,21 @@ class RemoteModel:
         """Hang up."""
         await self._caller.close()
 
+    @abstractmethod
     def credentials(self, secret: str) -> dict[str, str]:
         """Return the headers that say who asks."""
-        raise NotImplementedError
 
+    @abstractmethod
     def url(self) -> str:
         """Return where a request is sent to."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def payload(self, request: Request) -> Mapping[str, Any]:
         """Return a request as the provider wants it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read_reply(self, data: Mapping[str, Any]) -> Response:
         """Read a reply, a refusal, or something that is neither."""
-        raise NotImplementedError
 
 
 def encoded(part: Picture | Sound | Video) -> str:

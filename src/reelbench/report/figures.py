@@ -14,6 +14,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#9
 _MARKS = ("circle", "square", "diamond", "triangle-up", "x", "star", "triangle-down")
 _ORDERED = ("length", "evidence")  # groups whose values follow each other
 _MOST_SPOKES = 16
+_MOST_VALUES = 24  # of a tag, for a figure that can be read
 
 Scores = Mapping[str, Any]
 
@@ -36,7 +37,7 @@ class Figure:
 def figures(scores: Scores, tags: Sequence[str]) -> list[Figure]:
     """Return all figures that the scores have something to say for."""
     made = [
-        by_tag(scores, tags[0]) if tags else None,
+        *(by_tag(scores, tag, n) for n, tag in enumerate(tags) if tag not in _ORDERED),
         radar(scores, tags[0]) if tags else None,
         *(curve(scores, tag) for tag in _ORDERED if tag in scores["chance"]["by"]),
         precision_and_recall(scores),
@@ -63,13 +64,13 @@ def label(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
     return f"{row['model']}, {row['condition']}" if several else str(row["model"])
 
 
-def by_tag(scores: Scores, tag: str) -> Figure | None:
+def by_tag(scores: Scores, tag: str, place: int) -> Figure | None:
     """Accuracy by category as points with intervals, one colour a model, and chance as dashes."""
     rows, number = [row for row in main_rows(scores) if tag in row["by"]], numbers(scores)
-    if not rows:
+    if not rows or len(scores["chance"]["by"][tag]) > _MOST_VALUES:
         return None
     chance = [100 * share for share in scores["chance"]["by"][tag].values()]
-    dashes = [_dash(place - 0.42, place + 0.42, share) for place, share in enumerate(chance)]
+    dashes = [_dash(n - 0.42, n + 0.42, share) for n, share in enumerate(chance)]
     data = [
         _points(row["model"], list(row["by"][tag]), list(row["by"][tag].values()),
                 number[row["model"]])
@@ -77,7 +78,7 @@ def by_tag(scores: Scores, tag: str) -> Figure | None:
     ]  # fmt: skip
     layout = _layout("accuracy, %", scattermode="group", scattergap=0.35, shapes=dashes)
     words = f"Accuracy of each model by {tag}, with intervals; the table below has the numbers."
-    return Figure("by-tag", f"Accuracy by {tag}", words, data, layout)
+    return Figure(f"by-tag-{place}", f"Accuracy by {tag}", words, data, layout)
 
 
 def radar(scores: Scores, tag: str) -> Figure | None:

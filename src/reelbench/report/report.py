@@ -18,7 +18,7 @@ from reelbench.items import Item, Span
 from reelbench.media.errors import MediaError
 from reelbench.media.frames import Wish, frames_of
 from reelbench.media.safely import probe_safely
-from reelbench.progress import track
+from reelbench.progress import counted, track
 from reelbench.report.figures import (
     COLOURS,
     Figure,
@@ -98,11 +98,6 @@ def _page(
         plotly=files("plotly").joinpath("package_data/plotly.min.js").read_text("utf-8"),
         data=_embedded(_data(benchmark, scores, outs, _category(scores, tags), drawn)),
     )
-
-
-def counted(number: int, thing: str, things: str = "") -> str:
-    """Write a number of things, one or many."""
-    return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
 
 
 def _standings(scores: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

@@ -22,6 +22,7 @@ from reelbench.score.intervals import (
     resampled,
     wilson,
 )
+from reelbench.score.rounding import rounded
 
 ALPHA = round(1 - LEVEL, 6)
 POWER = 0.8
@@ -74,12 +75,12 @@ class Pair:
         """Return what goes into a file."""
         return {
             "models": [self.first, self.second],
-            "difference": _rounded(self.difference),
-            "interval": [_rounded(end) for end in self.interval],
-            "p": _rounded(self.p),
-            "p_holm": _rounded(self.p_holm),
+            "difference": rounded(self.difference),
+            "interval": [rounded(end) for end in self.interval],
+            "p": rounded(self.p),
+            "p_holm": rounded(self.p_holm),
             "different": self.different,
-            "design_effect": None if self.design_effect is None else _rounded(self.design_effect),
+            "design_effect": None if self.design_effect is None else rounded(self.design_effect),
             "needed_videos": self.needed_videos,
             "needed_items": self.needed_items,
         }
@@ -99,7 +100,7 @@ class Standing:
         """Return what goes into a file."""
         return {
             "model": self.model,
-            "score": _rounded(self.score),
+            "score": rounded(self.score),
             "rank": self.rank,
             "rank_interval": list(self.rank_interval),
             "group": self.group,
@@ -324,7 +325,3 @@ def _levels(facts: _Facts, seed: int) -> Numbers:
             largest = np.abs(gaps[seen] / spread[seen, None]).max(axis=0)
             levels[number] = min(ALPHA, 2 * special.ndtr(-np.quantile(largest, LEVEL)))
     return levels
-
-
-def _rounded(value: float) -> float:
-    return round(float(value), 6) + 0.0  # no minus before a zero

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logsumexp, ndtri
 
 from reelbench.errors import ReelbenchError
+from reelbench.score.rounding import rounded
 from reelbench.seeds import seed_for
 
 SLOPE_SPREAD = 0.35  # prior: log a is normal around the benchmark's mean, with this deviation
@@ -348,11 +349,6 @@ def _information(fit: Fit, abilities: Floats) -> Floats:
     return np.asarray(rise**2 / (chance * (1 - chance)))
 
 
-def _outwards(size: int) -> NDArray[np.intp]:
-    """From the middle to both ends: most models are in the middle."""
-    return np.argsort(np.abs(np.arange(size) - (size - 1) / 2), kind="stable")
-
-
 def _leave_out(
     responses: Responses, model: int, size: int, seed: int
 ) -> tuple[Foretold, float, float]:
@@ -387,11 +383,6 @@ def _predict(chances: Floats, rows: NDArray[np.intp], right: NDArray[np.bool_]) 
     noise = (chances * (1 - chances)).sum(0) - (seen * (1 - seen)).sum(0)
     variance = float(weights @ ((counted - mean) ** 2 + noise))
     return Prediction(mean / len(chances), np.sqrt(variance) / len(chances))
-
-
-def rounded(value: float | None) -> float | None:
-    """Return a number as records hold it."""
-    return None if value is None else round(float(value), 6) + 0.0  # no minus zero
 
 
 def _record(result: Any) -> dict[str, Any]:

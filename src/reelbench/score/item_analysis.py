@@ -16,7 +16,8 @@ from scipy.special import expit, logsumexp
 
 from reelbench.errors import ReelbenchError
 from reelbench.items import Item
-from reelbench.score.irt import Floats, Responses, fit_2pl, rounded
+from reelbench.score.irt import Floats, Responses, fit_2pl
+from reelbench.score.rounding import rounded
 
 Answer = frozenset[str]  # letters
 BAND = 0.32  # HumanVBench, appendix E: good distractors draw 1 to 8 of 25 models

@@ -15,6 +15,7 @@ from reelbench.score.groups import Groups
 from reelbench.score.intervals import Cell, intervals
 from reelbench.score.metrics import METRICS, Metric, micro
 from reelbench.score.predictions import Outcome
+from reelbench.score.rounding import rounded
 
 Places = NDArray[np.intp]  # of items in the list of all that are scored
 _ALL = ("", "")  # the group of all items: no tag has this name
@@ -168,11 +169,6 @@ class _Table:
             "accuracy_of_answered": rounded(correct / answered) if answered else None,
             "metrics": others,
         }
-
-
-def rounded(value: float) -> float:
-    """Round to what is worth writing down, and never write a negative nothing."""
-    return round(value, 6) + 0.0
 
 
 def _micro(sets: Sequence[Item], result: Result) -> dict[str, float]:

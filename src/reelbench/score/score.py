@@ -24,7 +24,8 @@ from reelbench.score.item_analysis import Answers, distractors, item_facts, wron
 from reelbench.score.judged import score_judgements
 from reelbench.score.metrics import METRICS, guessing
 from reelbench.score.predictions import Asked, Outcome, read_predictions
-from reelbench.score.results import Result, result_rows, rounded
+from reelbench.score.results import Result, result_rows
+from reelbench.score.rounding import rounded
 
 POLICY = "an item without an answer counts as wrong"
 HUMAN = "human:"  # how the names of people among the models begin

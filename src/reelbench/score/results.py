@@ -50,13 +50,15 @@ class Result:
         statuses = Counter(turn.status for outcome in asked for turn in outcome.turns)
         unread, calls = sum(outcome.unread for outcome in asked), max(1, statuses.total())
         failed = statuses["error"] + statuses["timeout"]
+        closed = [self.outcomes[item.id] for item in self.items if item.id in self.outcomes]
+        readable = sum(turn.status == "ok" for outcome in closed for turn in outcome.turns)
         return {
             "statuses": dict(sorted(statuses.items())),
             "unread": unread,
             "read_by_judge": sum(turn.by_judge for outcome in asked for turn in outcome.turns),
             "missing": len(self.everything) - len(asked),
             "rates": {
-                "parse_failure": rounded(unread / max(1, statuses["ok"])),
+                "parse_failure": rounded(unread / max(1, readable)),
                 "refused": rounded(statuses["refused"] / calls),
                 "error": rounded(failed / calls),
             },

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from support import make_item
 
+from reelbench.durable import checksum
 from reelbench.errors import ReelbenchError
 from reelbench.journal import open_journal
 from reelbench.models.base import Response
@@ -63,13 +64,11 @@ class TestJournalTexts:
         path = tmp_path / "journal.sqlite"
         with open_journal(path):
             pass
-        from reelbench.journal import _checksum
-
         row = ("key-1", "m", "ok", "not json")
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute(
                 "INSERT INTO responses (key, model, status, body, checksum) VALUES (?, ?, ?, ?, ?)",
-                (*row, _checksum(*row)),
+                (*row, checksum(*row)),
             )
         with open_journal(path) as journal, pytest.raises(ReelbenchError, match="damaged"):
             journal.answer("key-1")

@@ -4,15 +4,14 @@ Append-only SQLite. A key may have failures, and then one ``ok``; only ``ok`` is
 again. Each row carries a checksum, so that damage is found and named instead of scored.
 """
 
-import hashlib
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from reelbench.errors import ReelbenchError
+from reelbench.durable import checksum, damaged, nothing_durable, open_durable
 from reelbench.files import json_line, whole_text
 from reelbench.models.base import Response
 
@@ -71,7 +70,7 @@ class Journal:
         with self._connection:
             self._connection.execute(
                 "INSERT INTO responses (key, model, status, body, checksum) VALUES (?, ?, ?, ?, ?)",
-                (*row, _checksum(*row)),
+                (*row, checksum(*row)),
             )
 
     def answer(self, key: str) -> Response | None:
@@ -106,52 +105,20 @@ class Journal:
         if row is None:
             return None
         try:
-            if _checksum(*row[:4]) == row[4]:
+            if checksum(*row[:4]) == row[4]:
                 body = json.loads(row[3])
                 for name in ("estimate", "seconds"):
                     body.pop(name, None)
                 return Response(status=row[2], **body)
         except (TypeError, ValueError):
             pass  # a row that we did not write: named below
-        raise ReelbenchError(
-            f"{self._path}: the response {key[:12]} of {row[1]} is damaged (its checksum does not "
-            "match). Restore the file from a copy, or move it away and run again."
-        )
-
-
-def _checksum(*fields: str) -> str:
-    return hashlib.sha256("\x1f".join(fields).encode()).hexdigest()
+        raise damaged(self._path, f"the response {key[:12]} of {row[1]}")
 
 
 @contextmanager
 def open_journal(path: Path, reading: bool = False) -> Iterator[Journal]:
-    """Open a journal for this process alone; or only to read what is in one that is there."""
-    try:
-        if reading:
-            # Where all has been written into the file, nothing need be written to read it.
-            behind = path.with_name(f"{path.name}-wal").exists()
-            address = f"{path.resolve().as_uri()}?{'mode=ro' if behind else 'immutable=1'}"
-            with closing(sqlite3.connect(address, uri=True, timeout=0.2)) as connection:
-                connection.execute("SELECT COUNT(*) FROM responses")
-                yield Journal(path, connection)
-            return
-        with closing(sqlite3.connect(path, timeout=0.2, check_same_thread=False)) as connection:
-            # Held until closing: a second run on the same folder is told so at once.
-            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.executescript(_SCHEMA)
-            connection.execute("BEGIN IMMEDIATE")
-            connection.commit()
-            yield Journal(path, connection)
-    except sqlite3.OperationalError as error:
-        if "locked" in str(error):
-            raise ReelbenchError(
-                f"{path} is in use: another run writes to this folder. Wait for it, or name "
-                "another folder with --out."
-            ) from error
-        raise ReelbenchError(f"{path} cannot be written: {error}.") from error
-    except sqlite3.DatabaseError as error:
-        raise ReelbenchError(
-            f"{path} is damaged ({error}). Restore it from a copy, or move it away and run again."
-        ) from error
+    """Open a journal for this process alone; or only to read what is there, if anything is."""
+    nothing = reading and not path.exists()
+    opened = nothing_durable(_SCHEMA) if nothing else open_durable(path, _SCHEMA, reading)
+    with opened as connection:
+        yield Journal(path, connection)

@@ -1,0 +1,74 @@
+"""SQLite files in which what is acknowledged survives a crash, and damage is found and named."""
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from reelbench.errors import ReelbenchError
+
+
+def checksum(*fields: str) -> str:
+    """Return what a row carries so that damage to it is found."""
+    return hashlib.sha256("\x1f".join(fields).encode()).hexdigest()
+
+
+def damaged(path: Path, what: str) -> ReelbenchError:
+    """Say that a row is not as it was written."""
+    return ReelbenchError(
+        f"{path}: {what} is damaged (its checksum does not match). Restore the file from a copy, "
+        "or move it away and run again."
+    )
+
+
+@contextmanager
+def open_durable(path: Path, schema: str, reading: bool = False) -> Iterator[sqlite3.Connection]:
+    """Open a file for this process alone; or only to read what is in one that is there."""
+    try:
+        with closing(_reader(path) if reading else _writer(path, schema)) as connection:
+            yield connection
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise ReelbenchError(
+                f"{path} is in use: another run writes to this folder. Wait for it, or name "
+                "another folder with --out."
+            ) from error
+        raise ReelbenchError(f"{path} cannot be written: {error}.") from error
+    except sqlite3.DatabaseError as error:
+        raise ReelbenchError(
+            f"{path} is damaged ({error}). Restore it from a copy, or move it away and run again."
+        ) from error
+
+
+def _reader(path: Path) -> sqlite3.Connection:
+    # Where all has been written into the file, nothing need be written to read it.
+    behind = path.with_name(f"{path.name}-wal").exists()
+    address = f"{path.resolve().as_uri()}?{'mode=ro' if behind else 'immutable=1'}"
+    connection = sqlite3.connect(address, uri=True, timeout=0.2)
+    connection.execute("SELECT COUNT(*) FROM sqlite_schema")
+    return connection
+
+
+@contextmanager
+def nothing_durable(schema: str) -> Iterator[sqlite3.Connection]:
+    """Stand in for a file that is not there: empty, and in memory alone."""
+    with closing(sqlite3.connect(":memory:", check_same_thread=False)) as connection:
+        connection.executescript(schema)
+        yield connection
+
+
+def _writer(path: Path, schema: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=0.2, check_same_thread=False)
+    try:
+        # Held until closing: a second run on the same folder is told so at once.
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.executescript(schema)
+        connection.execute("BEGIN IMMEDIATE")
+        connection.commit()
+    except BaseException:
+        connection.close()
+        raise
+    return connection

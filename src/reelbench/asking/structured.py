@@ -6,8 +6,8 @@ so that asking again costs nothing and ends the same.
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import jsonschema
@@ -16,11 +16,22 @@ from referencing import Registry
 from reelbench.asking.asker import Asker
 from reelbench.asking.reply import without_reasoning
 from reelbench.files import canonical_json, digest_of
-from reelbench.models.base import ChatModel, Message, Request, Response, Status, Text
+from reelbench.models.base import ChatModel, Message, Part, Request, Response, Status, Text
 
 TRIES = 2  # times that it is asked from the start, each with one repair
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 _SHOWN = 300  # characters of what is wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What is shown with a question, and the record of it that decides the reply."""
+
+    parts: Sequence[Part] = ()
+    record: Any = None
+
+
+NOTHING_SHOWN = Shown()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +41,11 @@ class Structured:
     data: Any = None
     failure: str = ""
     status: Status = "ok"  # of the last call
+    words: str = field(default="", compare=False)  # of the last reply
+    nearly: Any = field(default=None, compare=False)  # JSON in it that is not what was asked for
+
+
+Check = Callable[[Any], str]  # says what is wrong with JSON that fits its schema; nothing if right
 
 
 async def ask_json(
@@ -39,18 +55,23 @@ async def ask_json(
     schema: Mapping[str, Any],
     purpose: str,
     number: int = 0,
+    *,
+    shown: Shown = NOTHING_SHOWN,
+    check: Check = lambda _: "",
 ) -> Structured:
     """Ask until the reply is valid, or as often as is sensible.
 
-    ``number`` tells rounds apart: each is asked for itself.
+    ``number`` tells rounds apart: each is asked for itself. ``check`` looks at what a schema cannot
+    say.
     """
     result = Structured(failure="never asked", status="error")
     for attempt in range(TRIES):
-        said = [Message("user", (Text(_asked(model, prompt, schema)),))]
+        said = [Message("user", (*shown.parts, Text(_asked(model, prompt, schema))))]
         for repair in (False, True):
-            request = _request(model, said, schema, [purpose, number, attempt, repair])
+            place = [purpose, number, attempt, repair]
+            request = _request(model, said, schema, place, shown.record)
             response = await asker.ask(model, request)
-            result = _checked(response, schema)
+            result = _checked(response, schema, check)
             if result.data is not None or response.status != "ok":
                 return result
             said += [
@@ -76,9 +97,16 @@ def _asked(model: ChatModel, prompt: str, schema: Mapping[str, Any]) -> str:
 
 
 def _request(
-    model: ChatModel, said: list[Message], schema: Mapping[str, Any], place: list[Any]
+    model: ChatModel,
+    said: list[Message],
+    schema: Mapping[str, Any],
+    place: list[Any],
+    shown: Any = None,
 ) -> Request:
-    texts = [[message.role, *(_text(part) for part in message.parts)] for message in said]
+    texts = [
+        [message.role, *(part.text for part in message.parts if isinstance(part, Text))]
+        for message in said
+    ]
     sent = plain_schema(schema) if model.card.schemas else None
     content = {
         "model": model.card.name,
@@ -87,31 +115,31 @@ def _request(
         "schema": sent,
         "place": place,
     }
+    if shown is not None:
+        content["shown"] = shown
     return Request(digest_of(content), tuple(said), "open", "", schema=sent)
-
-
-def _text(part: Any) -> str:
-    return part.text if isinstance(part, Text) else ""
 
 
 def _complaint(failure: str) -> str:
     return f"That is not the JSON asked for: {failure}. Reply with the corrected JSON alone."
 
 
-def _checked(response: Response, schema: Mapping[str, Any]) -> Structured:
+def _checked(response: Response, schema: Mapping[str, Any], check: Check) -> Structured:
+    words = response.text or ""
     if response.status != "ok":
-        return Structured(failure=response.error or response.status, status=response.status)
+        failure = response.error or response.status
+        return Structured(failure=failure, status=response.status, words=words)
     try:
-        data = find_json(response.text or "")
+        data = find_json(words)
     except ValueError as error:
-        return Structured(failure=str(error))
+        return Structured(failure=str(error), words=words)
     # Nothing is fetched, whatever a schema refers to.
     validator = jsonschema.Draft202012Validator(schema, registry=Registry())
     errors = validator.iter_errors(data)
     faults = sorted(f"{_where(error)}{error.message}" for error in errors)
-    if faults:
-        return Structured(failure="; ".join(faults)[:_SHOWN])
-    return Structured(data)
+    if fault := "; ".join(faults)[:_SHOWN] or check(data):
+        return Structured(failure=fault, words=words, nearly=data)
+    return Structured(data, words=words)
 
 
 def _where(error: jsonschema.ValidationError) -> str:

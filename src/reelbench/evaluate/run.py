@@ -4,13 +4,11 @@ What the journal holds is never asked again, so running twice costs nothing and 
 killed goes on where it stopped.
 """
 
-import asyncio
-from collections.abc import Coroutine, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
 
 from reelbench.asking.asker import Asker
+from reelbench.asking.session import relay_through, remember_spent, run_to_the_end
 from reelbench.asking.spend import Budget, Ledger
 from reelbench.benchmark import Benchmark
 from reelbench.evaluate.folder import earlier_run, run_record
@@ -21,11 +19,7 @@ from reelbench.evaluate.schedule import Schedule
 from reelbench.evaluate.status import RunState, StatusFile
 from reelbench.files import json_line, pretty_json, write_atomically
 from reelbench.journal import Journal, open_journal
-from reelbench.models.base import ChatModel
-from reelbench.models.cascade import Cascade
 from reelbench.progress import progress
-
-Result = TypeVar("Result")
 
 
 def run_benchmark(
@@ -53,32 +47,22 @@ def run_benchmark(
         ledger.check_price(model.card)
     out.mkdir(parents=True, exist_ok=True)
     with open_journal(out / "journal.sqlite") as journal:
-        _remember(journal, ledger, prepared.everyone)
+        remember_spent(journal, ledger, prepared.everyone)
         write_atomically(out / "run.json", pretty_json(run_record(benchmark, prepared, out)))
         state = RunState(total=len(prepared.asks), ledger=ledger, warnings=set(prepared.warnings))
         judgements: list[Judgement] | None = None
         try:
             with StatusFile(out / "status.json", state) as status:
-                judgements = _finish(_ask(benchmark, prepared, journal, state, status))
+                judgements = run_to_the_end(_ask(benchmark, prepared, journal, state, status))
         finally:
             if judgements is None:  # it was stopped: what was judged before still is
-                judgements = _finish(judged_before(prepared, journal))
+                judgements = run_to_the_end(judged_before(prepared, journal))
             lines = prediction_lines(prepared.asks, journal, state.unasked, judgements)
             write_atomically(out / "predictions.jsonl", "".join(lines))
             if prepared.judges:
                 rows = [json_line(judgement.to_record()) for judgement in judgements]
                 write_atomically(out / "judgements.jsonl", "".join(rows))
     return state
-
-
-def _remember(journal: Journal, ledger: Ledger, models: Iterable[ChatModel]) -> None:
-    """Count what earlier calls into the same folder took."""
-    cards = {model.card.name: model.card for model in models}
-    for name, requests, taken, given, seconds, guessed in journal.taken():
-        if name in cards and guessed:
-            ledger.count(cards[name], None, None, (taken, given), requests, seconds)
-        elif name in cards:
-            ledger.count(cards[name], taken, given, requests=requests, seconds=seconds)
 
 
 async def _ask(
@@ -90,9 +74,7 @@ async def _ask(
 ) -> list[Judgement]:
     asker = Asker(journal, state.ledger)
     state.counts = asker.counts
-    for model in prepared.everyone:
-        if isinstance(model, Cascade):
-            model.relay = asker.ask
+    relay_through(asker, prepared.everyone)
     try:
         with progress("Asking models", len(prepared.asks), "questions") as advance:
             await Schedule(benchmark, asker, state, status, advance).ask_all(prepared.asks)
@@ -101,13 +83,3 @@ async def _ask(
     finally:
         for model in prepared.everyone:
             await model.close()
-
-
-def _finish(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run to the end, also from within a notebook, whose own loop is running already."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, work).result()

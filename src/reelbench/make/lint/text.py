@@ -17,7 +17,7 @@ _REFERS = re.compile(
     rf"(?:(?:, ?| ?/ ?| ?& ?|,? and |,? or ){_LETTER})+{_VERDICT}"
 )
 _NONE = re.compile(rf"none(?: {_THE_OTHERS})?{_VERDICT}")
-_LABEL = re.compile(r"\(?[a-z][.):] ?")
+_LABEL = re.compile(r"^\(?[a-z][.):] ?")
 
 
 def plain(text: str) -> str:

@@ -100,7 +100,14 @@ def leaderboard(scores: Scores) -> Table:
     return Table("leaderboard", "Leaderboard", columns, [*lines, chance] if lines else [])
 
 
-_TITLES = {"caa": "CAA", "exact_match": "EM", "precision": "P", "recall": "R", "f1": "F1"}
+_TITLES = {
+    "steady": "Steady",
+    "caa": "CAA",
+    "exact_match": "EM",
+    "precision": "P",
+    "recall": "R",
+    "f1": "F1",
+}
 
 
 def metric_names(scores: Scores) -> list[tuple[str, str]]:

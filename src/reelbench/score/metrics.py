@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from reelbench.evaluate.vote import Answer
 from reelbench.items import Item, Kind
 
+STEADY = 0.8  # Cinéaste's threshold (its Table 4)
 ONE_RIGHT: tuple[Kind, ...] = ("single", "yesno")
 
 
@@ -21,6 +22,7 @@ class Metric:
     kinds: tuple[Kind, ...]
     credit: Callable[[Item, Answer | None], float]
     least: Callable[[Item], float] = lambda _: 0.0  # the credit of a wrong answer
+    agreed: float = 0.0  # the share of orders and rounds that must give an answer for it to count
 
     def about(self, items: Sequence[Item]) -> list[Item]:
         """Return the items that it is about."""
@@ -60,6 +62,12 @@ def f1(item: Item, answer: Answer | None) -> float:
 
 METRICS: Mapping[str, Metric] = {
     "accuracy": Metric("accuracy", ("single", "yesno", "multi"), exact),
+    "steady": Metric(
+        f"accuracy where {STEADY:.0%} of orders and rounds agree",
+        ("single", "yesno", "multi"),
+        exact,
+        agreed=STEADY,
+    ),
     "caa": Metric("chance-adjusted accuracy", ONE_RIGHT, chance_adjusted, least_adjusted),
     "exact_match": Metric("exact match of sets", ("multi",), exact),
     "precision": Metric("precision of sets", ("multi",), precision),

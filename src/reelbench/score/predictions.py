@@ -37,6 +37,11 @@ class Outcome:
     turns: tuple[Turn, ...]
     unread: int  # replies that hold no answer that we can read
 
+    def agreed(self, share: float) -> Answer | None:
+        """The majority's answer, if at least this share of all orders and rounds gave it."""
+        given = sum(turn.answer == self.answer for turn in self.turns)
+        return self.answer if given >= share * len(self.turns) - 1e-9 else None
+
 
 def read_predictions(path: Path, benchmark: Benchmark) -> dict[Asked, dict[str, Outcome]]:
     """Return the outcome of each item, for each model and condition in the file.

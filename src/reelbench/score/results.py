@@ -38,7 +38,10 @@ class Result:
 
     def credits(self, metric: Metric) -> NDArray[np.float64]:
         """What each scored item's answer is worth."""
-        answers = self.answers
+        answers = {
+            name: outcome.agreed(metric.agreed) if metric.agreed else outcome.answer
+            for name, outcome in self.outcomes.items()
+        }
         return np.array([
             metric.credit(item, answers.get(item.id)) if item.kind in metric.kinds else 0.0
             for item in self.items
@@ -94,7 +97,12 @@ class _Table:
                 self._places[tag, value] = np.array([place[item.id] for item in items])
         self._clusters = np.array([clusters[item.id] for item in self._items])
         self._seed = seed
-        self._values = {name: self._valued(metric) for name, metric in METRICS.items()}
+        repeated = any(len(o.turns) > 1 for result in results for o in result.outcomes.values())
+        self._values = {
+            name: self._valued(metric)
+            for name, metric in METRICS.items()
+            if repeated or not metric.agreed  # one answer always agrees with itself
+        }
         self._answered = [
             np.array([answers.get(item.id) is not None for item in self._items])
             for answers in (result.answers for result in results)

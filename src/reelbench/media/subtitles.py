@@ -70,6 +70,19 @@ def _seconds(clock: Sequence[str | None]) -> float:
     return whole + int((part or "0").ljust(3, "0")) / 1000
 
 
+def subtitles_file(cues: Sequence[Cue]) -> str:
+    """Return the text of a SubRip file with these cues."""
+    return "".join(
+        f"{number}\n{_clock(cue.start)} --> {_clock(cue.end)}\n{cue.text}\n\n"
+        for number, cue in enumerate(cues, 1)
+    )
+
+
+def _clock(seconds: float) -> str:
+    whole, part = divmod(round(seconds * 1000), 1000)
+    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d},{part:03d}"
+
+
 def within(cues: Sequence[Cue], spans: Sequence[Span]) -> list[Cue]:
     """Return the cues that are shown at some moment of the spans."""
     return [cue for cue in cues if any(cue.start < end and cue.end > start for start, end in spans)]

@@ -17,13 +17,13 @@ import yaml
 from reelbench.benchmark import ITEMS_FILE, MANIFEST_FILE, Benchmark
 from reelbench.errors import ReelbenchError
 from reelbench.items import LETTERS, Item, Media, freeze
+from reelbench.make.balance import Dealer
 from reelbench.manifest import Manifest, Protocol, read_manifest
 from reelbench.media.compose import compose
 from reelbench.media.scene import Scene
 from reelbench.media.synthesize import is_synthesized, synthesize
 from reelbench.media.write import PARTIAL
 from reelbench.progress import progress
-from reelbench.recipes.demo.balance import Dealer
 from reelbench.recipes.demo.questions import BUILDERS, Draft
 from reelbench.seeds import rng_for
 from reelbench.workers import each_in_a_process

@@ -19,6 +19,6 @@ lock core
 echo "torch; sys_platform == 'none'" > "$folder/no-torch.txt"
 lock models --group models --override "$folder/no-torch.txt"
 lock dev --group dev
-for extra in annotate hf local ray web train inspect; do
+for extra in annotate embed hf local ray web train inspect; do
     lock "$extra" --extra "$extra"
 done

@@ -20,6 +20,7 @@ _ENOUGH_DISK = 2e9  # bytes; the demo and its report need a hundredth of it
 # of this version needs any of them.
 EXTRAS = {
     "annotate": "label clips: faces, shots, speech, text on screen",
+    "embed": "find questions that ask the same in other words",
     "hf": "run local transformers models",
     "local": "run GGUF models without a GPU",
     "ray": "spread work over a Ray cluster",
@@ -104,7 +105,7 @@ def _extras() -> Iterator[Check]:
     for extra, purpose in EXTRAS.items():
         checks = [_package(name, "", needed=False) for name in _packages(extra)]
         lacking = [check.name for check in checks if not check.present]
-        found = f"{purpose}; nothing needs it yet"
+        found = purpose
         yield Check(f"[{extra}]", not lacking, found, f"pip install 'reelbench[{extra}]'")
 
 

@@ -1,0 +1,108 @@
+"""Filters that ask nobody: repeated questions, what the linter finds, keys that stand out."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from reelbench.errors import ReelbenchError
+from reelbench.items import Item
+from reelbench.make.desk import Desk
+from reelbench.make.embed import load_embedder
+from reelbench.make.lint.duplicates import duplicate_findings
+from reelbench.make.lint.findings import Severity
+from reelbench.make.lint.options import answer_findings, option_findings
+from reelbench.make.lint.text import words
+from reelbench.make.near_duplicates import near_duplicates
+from reelbench.make.stage import All, Rejected
+
+Kept = list[Item | Rejected]
+
+
+def without_twins(alike: float = 0.92, within: str = "media") -> All:
+    """Return the stage that keeps one of questions that ask the same in other words."""
+    return All(
+        name="twins",
+        takes=Item,
+        gives=Item,
+        filters=True,
+        work=_without_twins,
+        parameters={"alike": alike, "within": within},
+    )
+
+
+def _without_twins(items: Sequence[Item], _desk: Desk, *, alike: float, within: Any) -> Kept:
+    twins = near_duplicates(items, load_embedder(), alike, within) if items else []
+    found = {twin.item: twin for twin in twins}
+    return [
+        Rejected("asks the same as another", f"{twin.twin}, alike to {twin.cosine:.2f}")
+        if (twin := found.get(item.id))
+        else item
+        for item in items
+    ]
+
+
+def without_findings(tier: str = "HIGH") -> All:
+    """Return the stage that leaves out items in which the linter finds something of this tier."""
+    return All(
+        name="lint",
+        takes=Item,
+        gives=Item,
+        filters=True,
+        work=_without_findings,
+        parameters={"tier": tier},
+    )
+
+
+def _without_findings(items: Sequence[Item], _desk: Desk, *, tier: str) -> Kept:
+    if tier not in Severity.__members__:
+        raise ReelbenchError(f"lint.tier is one of {', '.join(Severity.__members__)}, not {tier}.")
+    numbered = list(enumerate(items, 1))
+    findings = [
+        finding
+        for number, item in numbered
+        for finding in (*option_findings(item, number), *answer_findings(item, number))
+    ]
+    found: dict[str, list[Any]] = {}
+    for finding in (*findings, *duplicate_findings(numbered)):
+        if finding.severity >= Severity[tier]:
+            found.setdefault(finding.item, []).append(finding)
+    return [
+        Rejected(f"lint {found[item.id][0].tag}", "; ".join(f.message for f in found[item.id]))
+        if item.id in found
+        else item
+        for item in items
+    ]
+
+
+def without_outstanding_keys(factor: float = 1.5) -> All:
+    """Return the stage that leaves out items whose key is much longer or shorter than the rest."""
+    return All(
+        name="lengths",
+        takes=Item,
+        gives=Item,
+        filters=True,
+        work=_without_outstanding_keys,
+        parameters={"factor": factor},
+    )
+
+
+def _without_outstanding_keys(items: Sequence[Item], _desk: Desk, *, factor: float) -> Kept:
+    return [
+        Rejected("the key's length gives it away", fault)
+        if (fault := _outstanding(item, factor))
+        else item
+        for item in items
+    ]
+
+
+def _outstanding(item: Item, factor: float) -> str:
+    """Say how a key stands out by its length; a difference of two words is none."""
+    if item.kind != "single" or len(item.options) < 3:
+        return ""
+    (key,) = item.correct
+    length = len(words(key))
+    others = [len(words(option)) for option in item.options if option != key]
+    if length > max(others) + 2 and length > factor * max(others):
+        return f"{length} words, the others {min(others)} to {max(others)}"
+    if length < min(others) - 2 and length * factor < min(others):
+        return f"{length} words, the others {min(others)} to {max(others)}"
+    return ""

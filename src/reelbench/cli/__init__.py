@@ -17,6 +17,7 @@ from reelbench.errors import ReelbenchError
 
 COMMANDS = {
     "demo": "make a small benchmark, run three baselines on it and write the report",
+    "make": "make a benchmark from sources by a recipe, or filter one that is there",
     "lint": "look for what a careful editor would find in a benchmark",
     "run": "ask models every item of a benchmark, or go on with a run",
     "score": "score a run, or anyone's predictions",

@@ -10,7 +10,7 @@ from reelbench.cli.say import command, put, put_scores, put_table, tell
 from reelbench.progress import counted
 
 if TYPE_CHECKING:
-    from reelbench.asking.spend import Budget
+    from reelbench.asking.spend import Budget, Ledger
     from reelbench.benchmark import Benchmark
     from reelbench.evaluate.status import RunState
     from reelbench.items import Problem
@@ -106,7 +106,7 @@ def main(options: argparse.Namespace) -> int:
         return 130
     put_scores(score_run(benchmark, options.out))
     tell(_asked(state))
-    tell_spent(state)
+    tell_ledger(state.ledger)
     tell_failures(state, options.out)
     report_run(benchmark, options.out)
     tell(f"Open {options.out / 'report.html'} in a browser.")
@@ -174,9 +174,9 @@ def _asked(state: "RunState") -> str:
     return told
 
 
-def tell_spent(state: "RunState") -> None:
+def tell_ledger(ledger: "Ledger") -> None:
     """Say what each model has taken in all, where it took anything."""
-    for name, spent in sorted(state.ledger.spent.items()):
+    for name, spent in sorted(ledger.spent.items()):
         if not spent.input_tokens and not spent.output_tokens:
             continue
         cost = "" if spent.usd is None else f", ${spent.usd:,.4f}"

@@ -1,0 +1,202 @@
+"""``reelbench make``."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reelbench.cli.say import command, put, put_table, tell
+from reelbench.errors import ReelbenchError
+from reelbench.progress import counted
+
+if TYPE_CHECKING:
+    from reelbench.make.forecast import Forecast
+    from reelbench.make.make import Made, Order
+    from reelbench.make.stage import Recipe
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    from reelbench.recipes import RECIPES
+
+    recipes = "\n".join(f"  {name:10}{says}" for name, says in RECIPES.items())
+    parser.epilog = (
+        f"recipes:\n{recipes}\n  FILE.py   a recipe of your own\n\n"
+        "examples:\n"
+        "  reelbench make cineaste --source movies --out bench --model writer=openai:gpt-4o \\\n"
+        "      --model blind=llama.yaml --dry-run\n"
+        "  reelbench make cineaste --source movies --out bench --limit 20 --until independence \\\n"
+        "      --prompts my-prompts          # phase 1: look at bench/made.html, edit, again\n"
+        "  reelbench make cineaste --out bench     # goes on with what is not yet done\n"
+        "  reelbench make filters --source my-benchmark --out fair --model blind=openai:gpt-4o"
+    )
+    parser.add_argument("recipe", help="a recipe's name, or the Python file of your own")
+    parser.add_argument(
+        "--source", "--benchmark", type=Path, help="what to make it from (default: as last time)"
+    )
+    parser.add_argument("--out", type=Path, required=True, help="the benchmark's folder")
+    parser.add_argument(
+        "--model",
+        action="append",
+        default=[],
+        metavar="ROLE=MODEL",
+        help="who plays a role, such as writer=openai:gpt-4o or blind=my-model.yaml; one model may "
+        "play several (default: as last time)",
+    )
+    parser.add_argument(
+        "--prompts",
+        type=Path,
+        metavar="FOLDER",
+        help="prompts, rules and examples of your own; a folder that is not there is filled with "
+        "the recipe's, for you to change",
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="STAGE.NAME=VALUE",
+        help="another value for a parameter, such as independence.seeds=3",
+    )
+    parser.add_argument("--limit", type=_count, help="only so many sources, drawn by the seed")
+    parser.add_argument("--until", metavar="STAGE", help="the stage to end with")
+    parser.add_argument(
+        "--without", action="append", default=[], metavar="STAGE", help="a stage to leave out"
+    )
+    parser.add_argument(
+        "--budget", metavar="AMOUNT", help="the most it may take in all: 5usd, 2000000tokens, none"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="say what would be asked and cost, and ask nothing"
+    )
+    parser.add_argument("--seed", type=int, help="seed of all draws (default: as last time, or 0)")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+    return int(text)
+
+
+def main(options: argparse.Namespace) -> int:
+    """Make, or say what making would cost."""
+    from reelbench.asking.spend import parse_budget
+    from reelbench.make.cast import parse_roles
+    from reelbench.make.make import Order, make_benchmark, used_prompts
+    from reelbench.make.wording import copy_wording
+    from reelbench.recipes import load_recipe
+
+    recipe = load_recipe(options.recipe)
+    if options.prompts is not None and not options.prompts.exists():
+        copy_wording(recipe.home, used_prompts(recipe), options.prompts)
+        tell(f"{options.prompts} now holds the prompts of {recipe.name}, for you to change.")
+    order = Order(
+        source=options.source,
+        models=parse_roles(options.model, recipe),
+        prompts=options.prompts,
+        parameters=_settings(options.set),
+        seed=options.seed,
+        limit=options.limit,
+        until=options.until,
+        without=options.without,
+        budget=None if options.budget is None else parse_budget(options.budget),
+    )
+    if options.dry_run:
+        return _forecast(recipe, options.out, order)
+    try:
+        made = make_benchmark(recipe, options.out, order)
+    except KeyboardInterrupt:
+        again = command("make", options.recipe, "--out", options.out)
+        tell(f"\nStopped. Nothing is lost: `{again}` goes on from here.")
+        return 130
+    return _told(made, options)
+
+
+def _settings(words: Sequence[str]) -> dict[str, Any]:
+    import yaml
+
+    found: dict[str, Any] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        try:
+            found[name] = yaml.safe_load(value)
+        except yaml.YAMLError:
+            equals = ""
+        if not equals or not name:
+            raise ReelbenchError(f"{word!r} sets nothing: write STAGE.NAME=VALUE.")
+    return found
+
+
+def _forecast(recipe: "Recipe", out: Path, order: "Order") -> int:
+    from reelbench.make.make import forecast
+
+    rows, passed = forecast(recipe, out, order)
+    table = []
+    for each in passed:
+        counts = (each.stage.name, f"{len(each.rows):,}", f"{len(each.out):,}")
+        asked = [_asked(row) for row in rows if row.stage == each.stage.name]
+        table += [(*counts, *row) for row in asked or [("", "0", "", "", "")]]
+    put_table(("stage", "in", "out", "model", "to ask", "tokens in", "tokens out", "cost"), table)
+    costs = [row.usd for row in rows]
+    if rows and None not in costs:
+        put(f"in all: ${sum(cost or 0.0 for cost in costs):,.4f}")
+    tell(
+        "What was answered before is not asked again. Where a stage has not run, what comes out of "
+        "it is what may be expected. Tokens are estimated. Nothing was asked."
+    )
+    return 0
+
+
+def _asked(row: "Forecast") -> tuple[str, ...]:
+    cost = "no price" if row.usd is None else f"${row.usd:,.4f}"
+    return (
+        row.card.name,
+        f"{row.requests:,}",
+        f"{row.input_tokens:,}",
+        f"{row.output_tokens:,}",
+        cost,
+    )
+
+
+def _told(made: "Made", options: argparse.Namespace) -> int:
+    """Say what came of it."""
+    from reelbench.cli.run import tell_ledger
+
+    put_table(
+        ("stage", "in", "out", "rejected", "undecided", "rate", "95% interval"),
+        [_row(stage) for stage in made.funnel["stages"]],
+    )
+    known = f", {made.counts.known:,} answered before" if made.counts.known else ""
+    tell(f"{counted(made.counts.asked, 'call')} now{known}.")
+    tell_ledger(made.ledger)
+    for warning in made.warnings:
+        tell(f"warning: {warning}")
+    for name in made.left_out:
+        tell(f"{name} was left out: nobody plays its role.")
+    undecided = made.funnel["undecided"]
+    for row in undecided[:10]:
+        tell("{id} in {stage}: {status}: {error}".format(**row))
+    if undecided:
+        rows = counted(len(undecided), "row")
+        tell(f"{rows} undecided, named in {options.out / 'funnel.json'}: make again to go on.")
+    if options.until is not None:
+        tell(f"{options.out / 'made.html'} shows how far it is.")
+    elif made.items:
+        tell(f"{counted(len(made.items), 'item')} in {options.out}. What next:")
+        tell(f"  open {options.out / 'made.html'} in a browser")
+        tell(f"  {command('lint', options.out)}")
+    else:
+        tell(f"No item is left; {options.out / 'rejects.jsonl'} says why.")
+    return 1 if undecided or (options.until is None and not made.items) else 0
+
+
+def _row(stage: Mapping[str, Any]) -> tuple[str, ...]:
+    rate, interval = stage.get("rate"), stage.get("interval")
+    return (
+        stage["stage"],
+        f"{stage['in']:,}",
+        f"{stage['out']:,}",
+        f"{stage['rejected']:,}",
+        f"{stage['undecided']:,}",
+        "" if rate is None else f"{rate:.1%}",
+        "" if interval is None else f"{interval[0]:.1%} to {interval[1]:.1%}",
+    )

@@ -1,0 +1,1 @@
+"""Cinéaste: fine-grained questions about films condensed to their key scenes."""

@@ -1,0 +1,154 @@
+"""Cinéaste's own steps: join scenes into a condensed film, describe them, commission questions."""
+
+import asyncio
+import statistics
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import structs
+
+from reelbench.files import digest_of_file, write_atomically
+from reelbench.make.desk import Desk, Look, together
+from reelbench.make.generate import Commission
+from reelbench.media.clip import Joined, join
+from reelbench.media.digests import media_digest
+from reelbench.media.frames import Wish
+from reelbench.media.safely import safely
+from reelbench.media.subtitles import Cue, subtitles_file
+from reelbench.recipes.cineaste.source import Movie, Scene
+
+_SECONDS_PER_SECOND = 20  # of a film that joining may take at most, on a slow machine
+_USUAL_WORDS = 345  # of a description, as the paper counts them (3.4)
+
+
+async def concatenate(movie: Movie, desk: Desk, *, rate: float) -> list[Movie]:
+    """Join the scenes into one video, with their captions beside it and their offsets kept."""
+    media = _media(movie)
+    out = desk.out / media
+    out.parent.mkdir(parents=True, exist_ok=True)
+    videos = [desk.source / scene.video for scene in movie.scenes]
+    limit = 300 + _SECONDS_PER_SECOND * sum(scene.seconds for scene in movie.scenes)
+    joined = await asyncio.to_thread(safely, _joined, videos[0], videos, out, rate, limit=limit)
+    scenes = [
+        structs.replace(scene, offset=offset)
+        for scene, offset in zip(movie.scenes, joined.offsets, strict=True)
+    ]
+    cues = [
+        Cue(start + scene.offset, min(end, scene.seconds) + scene.offset, text)
+        for scene in scenes
+        for start, end, text in scene.cues
+        if start < scene.seconds
+    ]
+    write_atomically(out.with_suffix(".srt"), subtitles_file(cues))
+    digest = await asyncio.to_thread(digest_of_file, out)
+    return [structs.replace(movie, scenes=tuple(scenes), media=media, sha256=digest)]
+
+
+def _joined(_first: Path, videos: Sequence[Path], out: Path, rate: float) -> Joined:
+    return join(videos, out, rate)
+
+
+def _media(movie: Movie) -> str:
+    return f"media/{movie.id}.mp4"
+
+
+def is_joined(movie: Movie, desk: Desk) -> bool:
+    """Whether the joined video is still there, as it was."""
+    path = desk.out / movie.media
+    return (
+        path.is_file() and path.with_suffix(".srt").is_file() and media_digest(path) == movie.sha256
+    )
+
+
+def imagine_joined(movie: Movie, _desk: Desk) -> list[Movie]:
+    """What joining would give, without the video."""
+    offsets = [0.0]
+    for scene in movie.scenes:
+        offsets.append(offsets[-1] + scene.seconds)
+    scenes = [
+        structs.replace(scene, offset=offset)
+        for scene, offset in zip(movie.scenes, offsets, strict=False)
+    ]
+    return [structs.replace(movie, scenes=tuple(scenes), media=_media(movie))]
+
+
+async def describe_scenes(movie: Movie, desk: Desk, *, frames: int, size: str) -> list[Movie]:
+    """Have what is seen in each scene described, from frames spread evenly over it."""
+
+    async def described(scene: Scene) -> Scene:
+        prompt = desk.wording.prompt("describe", film=movie.title, title=scene.title)
+        look = Look(desk.source / scene.video, Wish(f"uniform:{frames}", size=size))
+        text = await desk.words("captioner", prompt, look)
+        return structs.replace(scene, description=text)
+
+    scenes = await together([described(scene) for scene in movie.scenes])
+    return [structs.replace(movie, scenes=tuple(scenes))]
+
+
+def imagine_described(movie: Movie, _desk: Desk) -> list[Movie]:
+    """Descriptions of usual length."""
+    scenes = [structs.replace(s, description="words " * _USUAL_WORDS) for s in movie.scenes]
+    return [structs.replace(movie, scenes=tuple(scenes))]
+
+
+async def commission(
+    movie: Movie, desk: Desk, *, categories: Mapping[str, str]
+) -> list[Commission]:
+    """Put all that is known of a film into one text, and order questions of every category."""
+    wording = desk.wording
+    scenes = [
+        wording.prompt(
+            "scene",
+            number=str(number),
+            title=scene.title,
+            logline=scene.logline,
+            captions=scene.captions or "(nothing is said)",
+            description=scene.description,
+        )
+        for number, scene in enumerate(movie.scenes, 1)
+    ]
+    text = wording.prompt(
+        "context", film=movie.title, summary=movie.summary, scenes="\n\n".join(scenes)
+    )
+    context = desk.store.keep(text)
+    spans = tuple((s.offset, round(s.offset + s.seconds, 3)) for s in movie.scenes)
+    return [
+        Commission(
+            id=f"{movie.id}-{prompt}",
+            category=category,
+            prompt=prompt,
+            media=movie.media,
+            context=context,
+            context_file=f"context/{movie.id}.md",
+            spans=spans,
+        )
+        for category, slug in categories.items()
+        for prompt in wording.variants(slug)
+    ]
+
+
+def film_statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    """Count what the paper counts of its films (3.4 and Figure 5)."""
+    movies: Sequence[Movie] = rows.get("describe", ())
+    if not movies:
+        return {}
+    scenes = [scene for movie in movies for scene in movie.scenes]
+    lengths = [sum(scene.seconds for scene in movie.scenes) for movie in movies]
+    distributions: dict[str, Sequence[float]] = {
+        "Scene duration (s)": [round(scene.seconds, 3) for scene in scenes],
+        "Movie duration (min)": [round(length / 60, 3) for length in lengths],
+        "Scenes per movie": [len(movie.scenes) for movie in movies],
+        "Words of descriptions per scene": [len(scene.description.split()) for scene in scenes],
+        "Words of captions per scene": [len(scene.captions.split()) for scene in scenes],
+    }
+    years = [movie.year for movie in movies if movie.year is not None]
+    if years:
+        distributions["Year"] = years
+    numbers = {
+        "movies": len(movies),
+        "scenes": len(scenes),
+        "hours": round(sum(lengths) / 3600, 3),
+    }
+    means = {f"mean {name}": round(statistics.fmean(v), 3) for name, v in distributions.items()}
+    return {"numbers": numbers | means, "distributions": distributions}

@@ -1,0 +1,126 @@
+"""Cinéaste: fine-grained contextual movie question answering (Shah, Ziai, Ekanadham, Patel).
+
+Sections and tables are the paper's. Read the stages beside its Figure 2.
+
+Phase 1 refines the prompts on some movies: ``--limit 20 --until independence --prompts MINE``, look
+at ``made.html``, edit, again. Phase 2 is the same without ``--limit`` and ``--until``; what phase 1
+paid for is not paid for again.
+"""
+
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+
+import yaml
+
+from reelbench.items import Item, freeze
+from reelbench.make.dealing import dealing_places
+from reelbench.make.filters import context_independence, contextual_veracity
+from reelbench.make.generate import Commission, checking, writing
+from reelbench.make.stage import Each, Recipe, Role
+from reelbench.manifest import Manifest, Protocol
+from reelbench.recipes.cineaste.film import (
+    commission,
+    concatenate,
+    describe_scenes,
+    film_statistics,
+    imagine_described,
+    imagine_joined,
+    is_joined,
+)
+from reelbench.recipes.cineaste.source import Movie, movies_in
+
+HOME = files(__package__)
+TAXONOMY = yaml.safe_load((HOME / "taxonomy.yaml").read_text("utf-8"))["categories"]
+CATEGORIES = {each["name"]: each["slug"] for each in TAXONOMY}  # 3.2, Figure 3
+
+QUESTIONS = 12  # of each category and movie: 11,729 of 5 and 200 (3.3)
+DISTRACTORS = 4  # five options (3.3)
+SEEDS = 5  # of both filters (3.3)
+GENERATED, INDEPENDENT, TRUE = 11_729, 4_185, 3_119  # the paper's funnel (3.4), for forecasts
+
+STAGES = (
+    # 3.1: the scenes of a movie, in order, become one video of about 19 minutes.
+    Each(
+        name="concatenate",
+        takes=Movie,
+        gives=Movie,
+        work=concatenate,
+        parameters={"rate": 25.0},
+        writes=True,
+        intact=is_joined,
+        imagine=imagine_joined,
+    ),
+    # 3.1: what is seen in each scene, from 32 frames.
+    Each(
+        name="describe",
+        takes=Movie,
+        gives=Movie,
+        work=describe_scenes,
+        roles=("captioner",),
+        prompts=("describe",),
+        parameters={"frames": 32, "size": "long:768"},
+        imagine=imagine_described,
+        replies=460,  # 344.5 words (3.4)
+    ),
+    # 3.3: descriptions, captions, titles, log-lines and the summary as one context; a prompt for
+    # each of the five categories.
+    Each(
+        name="commission",
+        takes=Movie,
+        gives=Commission,
+        work=commission,
+        prompts=("context", "scene", *CATEGORIES.values()),
+        parameters={"categories": CATEGORIES},
+    ),
+    # 3.3: questions as JSON, each with key, distractors, reasoning and relevant scenes.
+    writing(tuple(CATEGORIES.values()), QUESTIONS, DISTRACTORS),
+    checking(DISTRACTORS),
+    # 3.3: removed when all five of five seeds are right without the film.
+    context_independence(SEEDS, drop_at=5, keeps=INDEPENDENT / GENERATED),
+    # 3.3, equation 1: kept when V(Q, A, C) is at least 0.8.
+    contextual_veracity(SEEDS, keep_at=0.8, keeps=TRUE / INDEPENDENT),
+    dealing_places(),
+)
+
+# 4.1, Tables 2 to 5. Accuracy is by category and on average under each of them.
+CONDITIONS = {
+    "frames-64": {"sampling": "uniform:64"},
+    "frames-128": {"sampling": "uniform:128"},
+    "frames-20": {"sampling": "uniform:20"},
+    "fps-0.1": {"sampling": "fps:0.1"},
+    "frames": {"sampling": ["uniform:8", "uniform:16", "uniform:32", "uniform:64"]},
+    "no-context": {"modalities": "T", "rounds": SEEDS},
+    "captions": {"modalities": "T", "subtitles": True, "rounds": SEEDS},
+}
+
+
+def _manifest(items: Sequence[Item], source: Path) -> Manifest:
+    kept = {item.tags["category"] for item in items}
+    return Manifest(
+        name="cineaste",
+        version="1",
+        title="Cinéaste: fine-grained contextual movie questions",
+        taxonomy=freeze({"category": [name for name in CATEGORIES if name in kept]}),
+        protocol=Protocol(sampling="uniform:32"),
+        conditions=freeze(CONDITIONS),
+        extra=freeze({"made_from": source.name}),
+    )
+
+
+RECIPE = Recipe(
+    name="cineaste",
+    says="questions about films that need the whole story, from scenes with captions and summaries",
+    sources=movies_in,
+    stages=STAGES,
+    roles={
+        "captioner": Role("describes what is seen in a scene", stands_in="writer"),
+        "writer": Role("writes questions, keys and distractors"),
+        "blind": Role("answers without the film; what it gets right goes", verifies=True),
+        "veracity": Role("answers from the text of the film", stands_in="blind", verifies=True),
+    },
+    manifest=_manifest,
+    home=HOME,
+    categories=tuple(CATEGORIES),
+    statistics=film_statistics,
+)

@@ -1,0 +1,242 @@
+"""What Cinéaste is made from: movies, each some scenes in order with captions, title and log-line.
+
+A source is a folder in one of two layouts.
+
+**One folder per movie.** Its name is the movie's id, which names files and begins the ids of
+items: letters, digits, ``.``, ``_`` and ``-``. In it is a ``movie.yaml``::
+
+    title: The Lighthouse Keeper
+    summary: An old keeper and his niece save a ship, and he forgives his brother.
+    year: 1954                          # may be left out
+    scenes:                             # in the order of the film
+      - video: scenes/01.mp4            # inside the movie's folder
+        title: The Storm Begins
+        logline: Tom sees the ship's light and runs for the lamp.
+        captions: captions/01.srt       # .srt or .vtt; may be left out
+
+Where ``captions`` is not said, a file of the video's name beside it is taken: ``01.srt``,
+``01.vtt``, ``01.en.srt`` or ``01.en.vtt``. A scene may have none. Folders whose names begin with
+a dot are left alone.
+
+**CondensedMovies**, as https://github.com/m-bain/CondensedMovies has it, or anything laid out
+alike: CSV files in the folder or in its ``metadata``, and videos.
+
+- ``clips.csv``, a clip per line: ``videoid``, ``imdbid`` (the movie's id), ``clip_idx`` (the place
+  of the clip in the film), ``clip_name`` (the scene's title), ``title`` (the film's) and, where
+  known, ``year``. The dataset has -1 for a year that is not known.
+- ``descriptions.csv``: ``videoid``, ``description``: the log-lines. Without it they are empty.
+- ``summaries.csv``: ``imdbid``, ``summary`` (or ``plot``): the films' summaries, which the dataset
+  does not hold: its ``movie_info.csv`` has genre and country alone. A column ``summary`` or
+  ``plot`` in ``movie_info.csv`` or ``movies.csv`` does as well.
+- ``movies.csv``: ``imdbid``, ``title``, ``year``, each better than what ``clips.csv`` says, where
+  it is there.
+- ``durations.csv``: ``videoid``, ``duration``: the seconds of a clip without the advertisement
+  that the channel appends. Videos that are longer are warned about, not cut.
+- ``videos/<videoid>.<ending>`` or ``videos/<year>/<videoid>.<ending>`` (the year of the upload,
+  or any one folder), where the dataset's script puts them, with captions beside them. Other
+  columns and files are ignored. A line whose video is not there is an error, not a gap.
+
+What is wrong in files of text, paths and captions is listed all at once, as a ``SourceError``.
+A video that cannot be used costs its own movie alone, which is named with the reason.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec import structs
+
+from reelbench.benchmark import BenchmarkError
+from reelbench.errors import ReelbenchError
+from reelbench.items import Problem
+from reelbench.make.stage import Sources
+from reelbench.media.digests import media_digest, remembered
+from reelbench.media.errors import MediaError
+from reelbench.media.probe import probe
+from reelbench.media.safely import safely
+from reelbench.media.subtitles import ENDINGS, Cue, read_subtitles
+from reelbench.recipes.cineaste.condensed import (
+    Clip,
+    Film,
+    Told,
+    metadata_folder,
+    read_condensed,
+    some_of,
+)
+from reelbench.recipes.cineaste.described import MOVIE_FILE, read_described
+
+_OUTRO = 3.0  # seconds by which a clip may be longer than durations.csv has it
+
+
+class Scene(msgspec.Struct, frozen=True):
+    """One scene. Its paths are relative to the source, which may move."""
+
+    video: str
+    sha256: str
+    seconds: float
+    title: str
+    logline: str
+    captions: str  # what is said, a line for each cue
+    captions_file: str = ""
+    cues: tuple[tuple[float, float, str], ...] = ()
+    offset: float = 0.0  # where it begins in the joined video
+    description: str = ""  # what is seen
+
+
+class Movie(msgspec.Struct, frozen=True):
+    """A film as its scenes; nothing in it depends on where the source lies."""
+
+    id: str
+    title: str
+    summary: str
+    scenes: tuple[Scene, ...]
+    year: int | None = None
+    media: str = ""  # the joined video's path in the benchmark
+    sha256: str = ""  # of the joined video
+    context: str = ""
+
+
+class SourceError(BenchmarkError):
+    """A source that cannot be read as it is; every problem in it is listed."""
+
+
+def movies_in(source: Path | str) -> Sources:
+    """Read the movies of a folder in either layout; raise ``SourceError`` with all that is wrong.
+
+    A movie with a video that cannot be used is in ``broken``, and the others are not held up.
+    """
+    source = Path(source)
+    told = _told(source)
+    problems, movies = list(told.problems), []
+    for film in told.films:
+        found: list[Problem] = []
+        scenes = [_scene(source, film, clip, found) for clip in film.clips]
+        problems += found
+        kept = tuple(scene for scene in scenes if scene is not None)
+        movies.append(Movie(film.id, film.title, film.summary, kept, film.year))
+    if problems:
+        raise SourceError(problems)
+    return _measured(source, sorted(movies, key=lambda movie: movie.id), told)
+
+
+def _told(source: Path) -> Told:
+    """Read what the source says of itself, in whichever layout it is."""
+    if not source.is_dir():
+        raise ReelbenchError(
+            f"{source} is not a folder: give one with a folder per movie, or with clips.csv."
+        )
+    tables, described = metadata_folder(source), any(source.glob(f"[!.]*/{MOVIE_FILE}"))
+    if tables and described:
+        raise ReelbenchError(
+            f"{source} holds both clips.csv and folders with {MOVIE_FILE}: keep one of the two."
+        )
+    return read_condensed(source, tables) if tables else read_described(source)
+
+
+def _scene(source: Path, film: Film, clip: Clip, problems: list[Problem]) -> Scene | None:
+    """Return a scene with its captions, not measured yet; None where a file of it is wrong."""
+    fault = _fault(source, film.folder, clip.video)
+    if fault:
+        expected = f"a file in {source / film.folder}: copy it there, or mount its folder"
+        problems.append(clip.place.problem("MEDIA_PATH", "video", fault, expected))
+        return None
+    captions = clip.captions or _beside(source, clip.video)
+    try:
+        cues = _cues(source, film.folder, captions) if captions else []
+    except MediaError as error:
+        found, expected = f"{captions}: {error.reason}", "SubRip or WebVTT"
+        problems.append(clip.place.problem("CAPTIONS", "captions", found, expected))
+        return None
+    return Scene(
+        clip.video,
+        "",
+        0.0,
+        clip.title,
+        clip.logline,
+        "\n".join(cue.text for cue in cues),
+        captions,
+        tuple((cue.start, cue.end, cue.text) for cue in cues),
+    )
+
+
+def _beside(source: Path, video: str) -> str:
+    """Find the captions of the video's name, with the language that download scripts add."""
+    stem = video.removesuffix(Path(video).suffix)
+    names = (f"{stem}{language}{ending}" for language in ("", ".en") for ending in ENDINGS)
+    return next((name for name in names if os.path.lexists(source / name)), "")
+
+
+def _cues(source: Path, folder: str, captions: str) -> list[Cue]:
+    fault = _fault(source, folder, captions)
+    if fault:
+        raise MediaError(source / captions, fault)
+    return read_subtitles(source / captions)
+
+
+def _fault(source: Path, folder: str, path: str) -> str:
+    """Say why a path is no plain file in the folder that it must lie in; "" where it is."""
+    full, root = os.path.realpath(source / path), os.path.realpath(source / folder)
+    if os.path.commonpath([full, root]) != root:
+        return f"{path}, a link to {full}"
+    if os.path.isfile(full):
+        return ""
+    if os.path.isdir(full):
+        return f"{path}, a folder"
+    return f"{path}, no plain file" if os.path.lexists(full) else f"{path}, no such file"
+
+
+def _measured(source: Path, movies: list[Movie], told: Told) -> Sources:
+    """Open the videos: a movie with one that cannot be used is set apart."""
+    whole, broken = [], []
+    for movie in movies:
+        faults: list[str] = []
+        scenes = [_measured_scene(source, scene, faults) for scene in movie.scenes]
+        if faults:
+            broken.append((movie.id, "; ".join(faults)))
+        else:
+            whole.append(structs.replace(movie, scenes=tuple(scenes)))
+    warnings = [*told.warnings, *_outros(whole, told)]
+    return Sources(tuple(whole), tuple(broken), tuple(warnings))
+
+
+def _measured_scene(source: Path, scene: Scene, faults: list[str]) -> Scene:
+    path = source / scene.video
+    try:
+        # The memory that duration_of has: it alone would not say why, nor refuse mere sound.
+        seconds = float(remembered("seconds", path, _seconds))
+        return structs.replace(scene, seconds=seconds, sha256=media_digest(path))
+    except MediaError as error:
+        faults.append(f"{scene.video}: {error.reason}")
+    except OSError as error:
+        faults.append(f"{scene.video}: {error.strerror or error}")
+    return scene
+
+
+def _seconds(path: Path) -> str:
+    """Measure a video; refuse what is none, and half a download."""
+    info = safely(probe, path, False)
+    if not info.has_video:
+        raise MediaError(path, "sound without a picture")
+    if info.is_image or info.duration <= 0:
+        raise MediaError(path, "a single picture, not a video")
+    if info.cut:
+        raise MediaError(path, info.cut)
+    return repr(info.duration)
+
+
+def _outros(movies: list[Movie], told: Told) -> Iterator[str]:
+    """Warn of videos that are longer than they are listed: with the channel's advertisement."""
+    listed = {clip.video: clip.listed for film in told.films for clip in film.clips}
+    longer = [
+        scene.video
+        for movie in movies
+        for scene in movie.scenes
+        if (seconds := listed.get(scene.video)) and scene.seconds > seconds + _OUTRO
+    ]
+    if longer:
+        yield (
+            f"{len(longer)} of {len(listed)} videos last longer than durations.csv says: the "
+            "channel's advertisement may still be at the end (cut it: ffmpeg -i IN -t SECONDS "
+            f"-c copy OUT) of {some_of(longer)}."
+        )

@@ -1,0 +1,1 @@
+"""Filters for benchmarks that are there already."""

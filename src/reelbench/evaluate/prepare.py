@@ -122,10 +122,19 @@ def _warnings(
     models: Iterable[ChatModel], judges: Iterable[ChatModel], conditions: Sequence[Condition]
 ) -> Iterator[str]:
     """Say what will be otherwise than one may think."""
+    models = list(models)
     for card in (model.card for model in models if model.card.backend != "baseline"):
         blind = [c.name for c in conditions if "V" in c.protocol.modalities and not card.sees]
         if blind and not card.hears:
             yield f"{card.name} sees nothing: under {', '.join(blind)} it is asked by text alone"
+    repeated = [condition.name for condition in conditions if condition.protocol.rounds > 1]
+    for model in models if repeated else ():
+        if model.parameters.get("temperature") == 0:
+            yield (
+                f"{model.card.name} is asked at temperature 0, so that the rounds of "
+                f"{', '.join(repeated)} will be much the same: write parameters: "
+                "{temperature: 1} in its card"
+            )
     for judge in judges:
         if judge.parameters.get("temperature") == 0:
             yield (

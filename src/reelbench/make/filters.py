@@ -34,7 +34,7 @@ class Answered:
     """One answer of one model."""
 
     model: str
-    letters: str | None  # of the item's own option order; None where they cannot be read
+    chosen: tuple[str, ...] | None  # the options' texts; None where they cannot be read
     right: bool
     words: str
 
@@ -62,8 +62,10 @@ async def answers(
         text = desk.wording.prompt(prompt, **slots)
         words = await desk.choice(model, item, order, text, number, visible)
         places = parse_answer(words, item.kind, options).places
-        letters = None if places is None else "".join(sorted(LETTERS[order[p]] for p in places))
-        return Answered(model.card.name, letters, letters == "".join(sorted(item.answer)), words)
+        chosen = None if places is None else {order[place] for place in places}
+        right = chosen == {LETTERS.index(letter) for letter in item.answer}
+        texts = None if chosen is None else tuple(item.options[p] for p in sorted(chosen))
+        return Answered(model.card.name, texts, right, words)
 
     work = []
     for model in desk.cast[role]:
@@ -78,7 +80,8 @@ def facts_of(answered: Sequence[Answered]) -> dict[str, Any]:
     return {
         "right": sum(each.right for each in answered),
         "of": len(answered),
-        "answers": [each.letters for each in answered],
+        # In words, for letters are dealt anew later.
+        "answers": [each.chosen and list(each.chosen) for each in answered],
         "models": {name: sum(a.right for a in answered if a.model == name) for name in models},
     }
 
@@ -175,7 +178,8 @@ def context_of(item: Item, desk: Desk) -> str:
     file = context.get("file")
     if isinstance(file, str) and not path_escapes(file):
         path = desk.media / file
-        refuse_no_file(path)
+        if not path.is_file():
+            raise ReelbenchError(f"{path}, the context of {item.id}, is not there.")
         return path.read_text(encoding="utf-8", errors="replace")
     if isinstance(context.get("text"), str):
         return str(context["text"])

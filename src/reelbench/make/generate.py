@@ -14,7 +14,7 @@ import msgspec
 from reelbench.files import canonical_json
 from reelbench.items import Item, Media, freeze
 from reelbench.make.desk import Desk
-from reelbench.make.lint.text import bare
+from reelbench.make.lint.text import bare, words
 from reelbench.make.shape import TEXT, closed, listed, shuffled
 from reelbench.make.stage import Each, Rejected
 from reelbench.make.wording import shown_examples
@@ -32,6 +32,7 @@ class Commission(msgspec.Struct, frozen=True, kw_only=True):
     context: str  # the digest of the text that the writer reads
     context_file: str  # where that text is put in the benchmark
     spans: tuple[tuple[float, float], ...]  # of the parts, in seconds of the video
+    unsaid: tuple[str, ...] = ()  # titles that a question must not quote
     tags: dict[str, str] = {}
 
 
@@ -158,12 +159,20 @@ async def check_draft(draft: Draft, desk: Desk, *, distractors: int) -> list[Ite
     absent = [number for number in said["scenes"] if not 1 <= number <= len(commission.spans)]
     if absent:
         raise Rejected("evidence that is not there", f"scenes {absent} of {len(commission.spans)}")
+    quoted = [title for title in commission.unsaid if _quotes(said["question"], title)]
+    if quoted:
+        raise Rejected("quotes a title", "; ".join(quoted))
     rules = desk.wording.rules
     broken = rules and rules.broken(commission.category, said["question"], options, options[0])
     if broken:
         told = "; ".join(f"{each.rule}: {each.what}" for each in broken)
         raise Rejected(f"rule {broken[0].rule}", told)
     return [_item(draft, options, desk)]
+
+
+def _quotes(question: str, title: str) -> bool:
+    """Whether a question holds a title word for word; one or two words may well occur by chance."""
+    return len(words(title)) > 2 and " ".join(words(title)) in " ".join(words(question))
 
 
 def _item(draft: Draft, options: Sequence[str], desk: Desk) -> Item:

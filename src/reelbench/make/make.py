@@ -104,9 +104,7 @@ def make_benchmark(recipe: Recipe, out: Path, order: Order) -> Made:
         record = make_record(prepared.recipe, prepared.order, prepared.cast, prepared.wording, out)
         write_atomically(work / "make.json", pretty_json(record))
         asker = Asker(journal, ledger)
-        desk = Desk(
-            prepared.source, out, rows, asker, prepared.cast, prepared.wording, prepared.seed
-        )
+        desk = prepared.desk(Desk, out, rows, asker)
         pipeline = Pipeline(prepared.recipe, desk, rows)
         passed = run_to_the_end(_take(pipeline, prepared, asker))
         funnel = funnel_record(passed, prepared.sources.broken, prepared.seed)

@@ -240,14 +240,14 @@ def _shown(tried: Tried) -> Shown:
         ),
         tried.right,
         tried.of,
-        tuple(_said(tried, keys)),
+        tuple(_said(tried, options, keys)),
         ", ".join(f"{shortened(str(name), 80)}: {right} right" for name, right in named),
         rejected.reason if rejected else "",
         shortened(rejected.detail, MOST_WORDS) if rejected else "",
     )
 
 
-def _said(tried: Tried, keys: Sequence[str]) -> Iterator[Said]:
+def _said(tried: Tried, options: Sequence[str], keys: Sequence[str]) -> Iterator[Said]:
     """Each answer with the words that it was read from, where they are kept."""
     answers = list(tried.facts.get("answers") or ())[:50]
     words = list(tried.rejected.words if tried.rejected else tried.facts.get("words") or ())[:50]
@@ -257,7 +257,8 @@ def _said(tried: Tried, keys: Sequence[str]) -> Iterator[Said]:
         yield from (Said("", "unscored", cut(text)) for text in words)
         words = []
     for place, answer in enumerate(answers):
-        letters = "".join(map(str, answer)) if isinstance(answer, list | tuple) else str(answer)
+        chosen = answer if isinstance(answer, list | tuple) else [answer]
+        letters = "".join(a for a, text in zip(LETTERS, options, strict=False) if text in chosen)
         verdict = "right" if sorted(letters) == sorted(keys) else "wrong"
         heard = cut(words[place]) if words else ""
         yield Said("–", "none", heard) if answer is None else Said(letters[:26], verdict, heard)

@@ -3,6 +3,7 @@
 import asyncio
 import statistics
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,11 @@ async def concatenate(movie: Movie, desk: Desk, *, rate: float) -> list[Movie]:
     ]
     write_atomically(out.with_suffix(".srt"), subtitles_file(cues))
     digest = await asyncio.to_thread(digest_of_file, out)
-    return [structs.replace(movie, scenes=tuple(scenes), media=media, sha256=digest)]
+    return [
+        structs.replace(
+            movie, scenes=tuple(scenes), media=media, sha256=digest, seconds=joined.duration
+        )
+    ]
 
 
 def _joined(_first: Path, videos: Sequence[Path], out: Path, rate: float) -> Joined:
@@ -70,7 +75,7 @@ def imagine_joined(movie: Movie, _desk: Desk) -> list[Movie]:
         structs.replace(scene, offset=offset)
         for scene, offset in zip(movie.scenes, offsets, strict=False)
     ]
-    return [structs.replace(movie, scenes=tuple(scenes), media=_media(movie))]
+    return [structs.replace(movie, scenes=tuple(scenes), media=_media(movie), seconds=offsets[-1])]
 
 
 async def describe_scenes(movie: Movie, desk: Desk, *, frames: int, size: str) -> list[Movie]:
@@ -112,7 +117,9 @@ async def commission(
         "context", film=movie.title, summary=movie.summary, scenes="\n\n".join(scenes)
     )
     context = desk.store.keep(text)
-    spans = tuple((s.offset, round(s.offset + s.seconds, 3)) for s in movie.scenes)
+    # A scene ends where the next one begins: joining rounds to whole frames.
+    bounds = [*(scene.offset for scene in movie.scenes), movie.seconds]
+    spans = tuple((round(start, 3), round(end, 3)) for start, end in pairwise(bounds))
     return [
         Commission(
             id=f"{movie.id}-{prompt}",
@@ -122,6 +129,7 @@ async def commission(
             context=context,
             context_file=f"context/{movie.id}.md",
             spans=spans,
+            unsaid=tuple(scene.title for scene in movie.scenes),
         )
         for category, slug in categories.items()
         for prompt in wording.variants(slug)

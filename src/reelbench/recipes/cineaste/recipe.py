@@ -90,6 +90,7 @@ CONDITIONS = {
     "frames-20": {"sampling": "uniform:20"},
     "fps-0.1": {"sampling": "fps:0.1"},
     "frames": {"sampling": ["uniform:8", "uniform:16", "uniform:32", "uniform:64"]},
+    "frames-and-captions": {"sampling": "uniform:64", "subtitles": True},
     "no-context": {"modalities": "T", "rounds": SEEDS},
     "captions": {"modalities": "T", "subtitles": True, "rounds": SEEDS},
 }

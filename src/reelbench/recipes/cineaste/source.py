@@ -94,7 +94,7 @@ class Movie(msgspec.Struct, frozen=True):
     year: int | None = None
     media: str = ""  # the joined video's path in the benchmark
     sha256: str = ""  # of the joined video
-    context: str = ""
+    seconds: float = 0.0  # of the joined video
 
 
 class SourceError(BenchmarkError):

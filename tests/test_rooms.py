@@ -17,12 +17,13 @@ FLOORS = [
     {"evaluate"},
     {"score"},
     {"report"},
+    {"weights"},
+    {"engine"},
     {"annotate"},
     {"make"},  # asks and counts as runs do
     {"recipes"},
     {"review", "leaderboard"},
     {"interop"},
-    {"engine"},
     {"cli", "__main__"},
 ]
 HEIGHT = {room: height for height, floor in enumerate(FLOORS) for room in floor}

@@ -100,7 +100,7 @@ def every_frame(
     """
     shown: av.VideoFrame | None = None
     given = False
-    for time, frame in _decoded_from(path, start, skip_damage=False):
+    for time, frame in decoded_from(path, start, skip_damage=False):
         if shown is None or time <= start + ROUNDING:
             shown = frame
             continue
@@ -260,7 +260,7 @@ def _one_after_the_other(
     given = 0
     any_shown = False
     shown: tuple[float, av.VideoFrame | None] | None = None
-    for time, frame in _decoded_from(path, 0.0, skip_damage):
+    for time, frame in decoded_from(path, 0.0, skip_damage):
         while given < len(times) and times[given] < time - ROUNDING:
             at, picture = shown or (time, frame)
             if picture is not None:
@@ -277,7 +277,7 @@ def _one_after_the_other(
             yield Frame(time, shown[0], upright(shown[1]))
 
 
-def _decoded_from(
+def decoded_from(
     path: Path | str, start: float, skip_damage: bool
 ) -> Iterator[tuple[float, av.VideoFrame | None]]:
     """Decode everything from the key frame before a moment on.

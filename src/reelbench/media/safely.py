@@ -15,9 +15,7 @@ Result = TypeVar("Result")
 LIMIT = 300.0  # seconds that one piece of work on one file may take
 
 
-def safely(
-    work: Callable[..., Result], path: Path, *args: object, limit: float = LIMIT
-) -> Result:
+def safely(work: Callable[..., Result], path: Path, *args: object, limit: float = LIMIT) -> Result:
     """Do ``work(path, *args)`` in a worker; whatever goes wrong is a ``MediaError`` on the file."""
     try:
         return _pool(os.getpid()).call(work, path, *args, limit=limit)

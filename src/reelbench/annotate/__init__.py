@@ -1,0 +1,1 @@
+"""Operators turn clips into labels; recipes read labels. One operator, one file, one label."""

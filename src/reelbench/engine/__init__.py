@@ -1,0 +1,1 @@
+"""Where work runs: on this machine, or on a Ray cluster. The same work, the same results."""

@@ -1,0 +1,42 @@
+"""This machine: worker processes, as many as there are cores, each of which can be killed."""
+
+import queue
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from reelbench.engine.base import Done, Job
+from reelbench.workers import GIGABYTE, WorkerError, WorkerPool, cores
+
+
+class LocalEngine:
+    """Runs jobs in processes of this machine."""
+
+    def __init__(self, workers: int | None = None, memory: int = 6 * GIGABYTE) -> None:
+        self._count = workers or cores()
+        self._pool = WorkerPool(self._count, memory)
+
+    def run(self, jobs: Sequence[Job], limit: float) -> Iterator[Done]:
+        """Run jobs side by side and yield each as it is done."""
+        done: queue.SimpleQueue[Done] = queue.SimpleQueue()
+        with ThreadPoolExecutor(self._count) as threads:
+            try:
+                for job in jobs:
+                    threads.submit(self._one, job, limit).add_done_callback(
+                        lambda future: None if future.cancelled() else done.put(future.result())
+                    )
+                for _ in jobs:
+                    yield done.get()
+            finally:
+                threads.shutdown(wait=False, cancel_futures=True)
+
+    def _one(self, job: Job, limit: float) -> Done:
+        try:
+            return Done(job, self._pool.call(job.work, *job.args, limit=limit))
+        except WorkerError as error:
+            return Done(job, lost=str(error))
+        except Exception as error:  # whatever the work raised is its result
+            return Done(job, error=error)
+
+    def close(self) -> None:
+        """End the workers."""
+        self._pool.close()

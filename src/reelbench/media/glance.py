@@ -1,0 +1,42 @@
+"""Look through a video quickly: frames as they come, small, no more of them than are wanted.
+
+Damaged frames are passed over: who looks through a video wants to know what is in it.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import av
+import numpy as np
+
+from reelbench.media.decode import Image, decoded_from
+
+_EARLY = 1e-4  # seconds by which a frame may come before its tick, as clocks round
+
+
+def glance(
+    path: Path | str, rate: float | None = None, longest: int | None = None, grey: bool = False
+) -> Iterator[tuple[float, Image]]:
+    """Yield frames with their times: at most ``rate`` a second, no side over ``longest`` pixels.
+
+    They are scaled while their colours are converted, which costs a fraction of doing it later.
+    """
+    tick = 0
+    for time, frame in decoded_from(path, 0.0, skip_damage=True):
+        if frame is None:
+            continue
+        if rate is not None:
+            if time < tick / rate - _EARLY:
+                continue
+            tick = int((time + _EARLY) * rate) + 1
+        yield time, _scaled(frame, longest, grey)
+
+
+def _scaled(frame: av.VideoFrame, longest: int | None, grey: bool) -> Image:
+    width, height = frame.width, frame.height
+    if longest and max(width, height) > longest:
+        scale = longest / max(width, height)
+        width, height = (max(2, round(side * scale / 2) * 2) for side in (width, height))
+    small = frame.reformat(width, height, "gray" if grey else "rgb24", interpolation="AREA")
+    image = np.asarray(small.to_ndarray(), np.uint8)
+    return np.ascontiguousarray(np.rot90(image, round(frame.rotation / 90) % 4))

@@ -1,12 +1,15 @@
 """SQLite files in which what is acknowledged survives a crash, and damage is found and named."""
 
 import hashlib
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from reelbench.errors import ReelbenchError
+from reelbench.files import json_line
 
 
 def checksum(*fields: str) -> str:
@@ -72,3 +75,43 @@ def _writer(path: Path, schema: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+SHELF = """
+CREATE TABLE IF NOT EXISTS results (
+    key TEXT PRIMARY KEY, maker TEXT NOT NULL, body TEXT NOT NULL, checksum TEXT NOT NULL
+);
+"""
+
+
+class Shelf:
+    """JSON values under keys: the hash of all that decided a value is where it is found again."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self._path, self._connection = path, connection
+
+    def get(self, key: str) -> Any | None:
+        """Return what lies under a key."""
+        row = self._connection.execute(
+            "SELECT key, maker, body, checksum FROM results WHERE key = ?", (key,)
+        ).fetchone()
+        if row is None:
+            return None
+        if checksum(*row[:3]) != row[3]:
+            raise damaged(self._path, f"the result {key[:12]} of {row[1]}")
+        return json.loads(row[2])
+
+    def put(self, key: str, maker: str, value: Any) -> None:
+        """Keep a value; when this returns, it survives a crash of the machine."""
+        row = (key, maker, json_line(value))
+        with self._connection:
+            self._connection.execute(
+                "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)", (*row, checksum(*row))
+            )
+
+
+@contextmanager
+def open_shelf(path: Path) -> Iterator[Shelf]:
+    """Open a shelf for this process alone."""
+    with open_durable(path, SHELF) as connection:
+        yield Shelf(path, connection)

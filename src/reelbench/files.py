@@ -70,6 +70,15 @@ def whole_text(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+def whole_data(value: Any) -> Any:
+    """Return plain data with the same done to all its texts."""
+    if isinstance(value, str):
+        return value if value.isascii() or not _HALF_A_PAIR.search(value) else whole_text(value)
+    if isinstance(value, dict):
+        return {whole_data(name): whole_data(part) for name, part in value.items()}
+    return [whole_data(part) for part in value] if isinstance(value, list) else value
+
+
 def digest_of(value: Any) -> str:
     """Return the sha256 of a JSON value, whatever order its keys came in."""
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()

@@ -297,7 +297,7 @@ class TestDoctor:
         assert checks["python"]["present"]
         assert checks["encode H.264"]["found"] == "libx264"
         assert checks["[annotate]"]["remedy"] in ("", "pip install 'reelbench[annotate]'")
-        extras = {"annotate", "hf", "local", "ray", "web", "train", "inspect"}
+        extras = {"annotate", "embed", "hf", "local", "ray", "web", "train", "inspect"}
         assert {name.strip("[]") for name in checks if name.startswith("[")} == extras
 
 

@@ -24,7 +24,13 @@ from reelbench.make.stage import Each, Rejected, Stage, Undecided
 from reelbench.make.store import Result
 from reelbench.seeds import rng_for
 
-CATEGORIES = ("Visual Reasoning", "State Changes", "Temporal Ordering", "Cause and Effect", "Message Understanding")
+CATEGORIES = (
+    "Visual Reasoning",
+    "State Changes",
+    "Temporal Ordering",
+    "Cause and Effect",
+    "Message Understanding",
+)
 EASY = (0.45, 0.62, 0.66, 0.74, 0.8)  # how often each is answered blind
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -59,7 +65,10 @@ def filtered(name: str, items: Sequence[Item], right_of: Any, drops: Any, of: in
         answers = ["B"] * right + ["C", None, "A", "D", "C", "A"][: of - right]
         facts = {"right": right, "of": of, "answers": answers, "models": {"llama-3.1-70b": right}}
         if drops(right):
-            words = [f"llama-3.1-70b: {a or 'I cannot tell.'} It is what films like this one do." for a in answers]
+            words = [
+                f"llama-3.1-70b: {a or 'I cannot tell.'} It is what films like this one do."
+                for a in answers
+            ]
             detail = f"{right} of {of} answers are right"
             results.append(Result(rejected=Rejected(f"dropped by {name}", detail, words, facts)))
         else:
@@ -72,7 +81,10 @@ def planted(questions: int = 2400, movies: int = 20, **more: Any) -> list[Passed
     """A make as Cinéaste's: movies, commissions, drafts, items and two filters."""
     rng = rng_for(7, "page", "planted")
     films = [Movie(f"tt{n:03d}") for n in range(movies)]
-    orders = [[Commission(f"{film.id}-{place}", name) for place, name in enumerate(CATEGORIES)] for film in films]
+    orders = [
+        [Commission(f"{film.id}-{place}", name) for place, name in enumerate(CATEGORIES)]
+        for film in films
+    ]
     commissions = [one for row in orders for one in row]
     each = -(-questions // len(commissions))
     drafts = [[Draft(f"{c.id}-{n:02d}", c.category) for n in range(each)] for c in commissions]
@@ -86,7 +98,12 @@ def planted(questions: int = 2400, movies: int = 20, **more: Any) -> list[Passed
     ]
     whole = Passed(stage("check", Draft, Item), flat, checked)
     ease = dict(zip(CATEGORIES, EASY, strict=True))
-    blind = filtered("independence", whole.out, lambda item: _right(rng, ease[item.tag("category")[0]]), lambda right: right == 5)
+    blind = filtered(
+        "independence",
+        whole.out,
+        lambda item: _right(rng, ease[item.tag("category")[0]]),
+        lambda right: right == 5,
+    )
     for place in range(0, min(36, len(blind.rows)), 3):
         blind.results[place] = Undecided("error", "HTTP 503 from http://127.0.0.1:8000: no room")  # type: ignore[index]
     truth = filtered("veracity", blind.out, lambda item: _right(rng, 0.72), lambda right: right < 4)
@@ -97,15 +114,31 @@ def planted(questions: int = 2400, movies: int = 20, **more: Any) -> list[Passed
     ]  # fmt: skip
 
 
-_RULES = [("rule R2", "the key is the longest option"), ("not as asked for", "4 distractors were asked for, 3 are there"), ("duplicate options", "a lamp; a lamp")]
+_RULES = [
+    ("rule R2", "the key is the longest option"),
+    ("not as asked for", "4 distractors were asked for, 3 are there"),
+    ("duplicate options", "a lamp; a lamp"),
+]
 
 
 def _item(n: int, draft: Draft, **more: Any) -> Item:
     plain = {
         "question": f"When the two of them meet again by the harbour (moment {n}), what does the older one do with the letter before she answers?",
-        "options": ("She tears it in two and keeps one half", "She folds it into the book on the table", "She reads it aloud to the boy", "She burns it in the lamp", "She gives it back unread"),
+        "options": (
+            "She tears it in two and keeps one half",
+            "She folds it into the book on the table",
+            "She reads it aloud to the boy",
+            "She burns it in the lamp",
+            "She gives it back unread",
+        ),
     }
-    return make_item(n, id=draft.id, media=(Media(f"media/{draft.id[:5]}.mp4"),), tags=freeze({"category": draft.category}), **(plain | more))
+    return make_item(
+        n,
+        id=draft.id,
+        media=(Media(f"media/{draft.id[:5]}.mp4"),),
+        tags=freeze({"category": draft.category}),
+        **(plain | more),
+    )
 
 
 def _right(rng: Any, ease: float) -> int:
@@ -137,7 +170,9 @@ def statistics() -> dict[str, Any]:
     }
 
 
-def written(out: Path, passed: Sequence[Passed], found: Any = None, **record: Any) -> tuple[str, str, Any]:
+def written(
+    out: Path, passed: Sequence[Passed], found: Any = None, **record: Any
+) -> tuple[str, str, Any]:
     """Write the pages; return the picture, the page and the funnel."""
     funnel = funnel_record(passed, [("tt999", "no video")], 7)
     write_pages(out, "cineaste", RECORD | record, funnel, found or {}, passed)
@@ -169,7 +204,10 @@ def lines_of(stages: Sequence[Any]) -> Iterator[list[str]]:
     """The counts of the table, as they must stand there."""
     for told in stages:
         for row in (told, *told.get("by_category", {}).values()):
-            yield [f"{row[name]:,}" if name in row else "" for name in ("in", "out", "rejected", "undecided")]
+            yield [
+                f"{row[name]:,}" if name in row else ""
+                for name in ("in", "out", "rejected", "undecided")
+            ]
 
 
 def test_the_page_says_what_the_funnel_says(tmp_path: Path) -> None:
@@ -192,7 +230,10 @@ def test_bars_are_as_long_as_what_they_count(tmp_path: Path) -> None:
     assert [step.pill for step in picture.steps] == ["20 movies", "100 commissions", "", "", "", ""]
     longest = 330
     for step, told in zip(picture.steps[2:], funnel["stages"][1:], strict=True):
-        lengths = {kind: sum(p.width for p in step.pieces if p.kind == kind) for kind in ("out", "rejected", "undecided")}
+        lengths = {
+            kind: sum(p.width for p in step.pieces if p.kind == kind)
+            for kind in ("out", "rejected", "undecided")
+        }
         scale = longest / 600
         assert lengths == pytest.approx({kind: told[kind] * scale for kind in lengths})
 
@@ -211,13 +252,19 @@ def test_histograms_count_each_item_once(tmp_path: Path) -> None:
         assert means == sorted(means, reverse=True)
     blind, truth = answerability(passed)
     assert (blind.rejects_answerable, truth.rejects_answerable) == (True, False)
-    assert [one.right for one in blind.groups[0].shown] == sorted((one.right for one in blind.groups[0].shown), reverse=True)
+    assert [one.right for one in blind.groups[0].shown] == sorted(
+        (one.right for one in blind.groups[0].shown), reverse=True
+    )
     assert truth.groups[0].shown[0].right < 4
 
 
 def test_categories_stand_in_one_order_everywhere(tmp_path: Path) -> None:
     items = [make_item(n, tags=freeze({"category": name})) for n, name in enumerate("abba")]
-    first = Passed(stage("one"), items, [Result(rejected=Rejected("bad")), *(Result([item]) for item in items[1:])])
+    first = Passed(
+        stage("one"),
+        items,
+        [Result(rejected=Rejected("bad")), *(Result([item]) for item in items[1:])],
+    )
     passed = [first, Passed(stage("two"), first.out, [Result([item]) for item in first.out])]
     _, page, funnel = written(tmp_path, passed)
     assert list(funnel["stages"][1]["by_category"]) == ["b", "a"]
@@ -232,16 +279,20 @@ def test_categories_before_and_after(tmp_path: Path) -> None:
     found = balance(funnel)
     assert found is not None
     assert found.sums == (funnel["stages"][3]["in"], funnel["stages"][4]["out"])
-    assert found.after == {name: row["out"] for name, row in funnel["stages"][4]["by_category"].items()}
+    assert found.after == {
+        name: row["out"] for name, row in funnel["stages"][4]["by_category"].items()
+    }
 
 
-EVIL = '</script><script>alert(1)</script><img src=x onerror=alert(2)>"\'&\x00\x0b\ud800\u202e'
+EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&\x00\x0b\ud800\u202e"
 
 
 def test_what_models_write_is_only_text(tmp_path: Path) -> None:
     facts = {"right": 1, "of": 2, "answers": ["B", EVIL], "models": {EVIL: 1}}
     items = [
-        make_item(n, id=f"{EVIL}{n}", question=EVIL, options=(EVIL, "b"), tags=freeze({"category": EVIL}))
+        make_item(
+            n, id=f"{EVIL}{n}", question=EVIL, options=(EVIL, "b"), tags=freeze({"category": EVIL})
+        )
         for n in range(3)
     ]
     kept = Result([structs.replace(items[0], provenance=freeze({EVIL: facts}))])
@@ -250,7 +301,9 @@ def test_what_models_write_is_only_text(tmp_path: Path) -> None:
     found = {"numbers": {EVIL: EVIL}, "distributions": {EVIL: [1, 2]}}
     models = {EVIL: [{"name": EVIL, "parameters": {EVIL: EVIL}}]}
     rules = {"name": EVIL, "version": EVIL, "sha256": EVIL}
-    svg, page, _ = written(tmp_path, passed, found, models=models, rules=rules, source=EVIL, until=EVIL)
+    svg, page, _ = written(
+        tmp_path, passed, found, models=models, rules=rules, source=EVIL, until=EVIL
+    )
     assert "<script>alert" not in page + svg
     assert "&lt;img src=x onerror=alert(2)&gt;" in page
     elements = Elements(page).found
@@ -262,8 +315,17 @@ def test_what_models_write_is_only_text(tmp_path: Path) -> None:
 
 def test_nothing_is_fetched(tmp_path: Path) -> None:
     _, page, _ = written(tmp_path, planted(100), statistics())
-    links = {value for _, each in Elements(page).found for name, value in each.items() if name in ("href", "src")}
-    assert {link for link in links if link and not link.startswith("#")} == {"funnel.svg", "funnel.json", "rejects.jsonl"}
+    links = {
+        value
+        for _, each in Elements(page).found
+        for name, value in each.items()
+        if name in ("href", "src")
+    }
+    assert {link for link in links if link and not link.startswith("#")} == {
+        "funnel.svg",
+        "funnel.json",
+        "rejects.jsonl",
+    }
     assert "default-src 'none'" in page.replace("&#39;", "'")
 
 
@@ -304,19 +366,41 @@ def test_a_stage_in_which_everything_is_lost(tmp_path: Path) -> None:
 
 def test_answers_in_other_numbers_have_histograms_of_their_own(tmp_path: Path) -> None:
     items = [make_item(n) for n in range(6)]
-    rows = [filtered("ask", items[:4], lambda _: 2, lambda right: False, of=3), filtered("ask", items[4:], lambda _: 1, lambda right: True, of=2)]
+    rows = [
+        filtered("ask", items[:4], lambda _: 2, lambda right: False, of=3),
+        filtered("ask", items[4:], lambda _: 1, lambda right: True, of=2),
+    ]
     passed = Passed(stage("ask"), items, [*rows[0].results, *rows[1].results])
     (measured,) = answerability([passed])
-    assert [(each.of, each.bars) for each in measured.histograms] == [(3, ((0, 0), (0, 0), (4, 0), (0, 0))), (2, ((0, 0), (0, 2), (0, 0)))]
+    assert [(each.of, each.bars) for each in measured.histograms] == [
+        (3, ((0, 0), (0, 0), (4, 0), (0, 0))),
+        (2, ((0, 0), (0, 2), (0, 0))),
+    ]
     _, page, _ = written(tmp_path, [passed])
     assert "mean <b>2.00</b> of 3 (67%)" in page
 
 
-@pytest.mark.parametrize("facts", [{}, {"right": 3}, {"right": "3", "of": 5}, {"right": 6, "of": 5}, {"right": 0, "of": 0}, {"near": "q-2"}])
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {},
+        {"right": 3},
+        {"right": "3", "of": 5},
+        {"right": 6, "of": 5},
+        {"right": 0, "of": 0},
+        {"near": "q-2"},
+    ],
+)
 def test_facts_of_another_kind_are_no_answers(tmp_path: Path, facts: dict[str, Any]) -> None:
     item = make_item(1)
     noted = structs.replace(item, provenance=freeze({"ask": facts}))
-    passed = [Passed(stage("ask"), [item, make_item(2)], [Result([noted]), Result(rejected=Rejected("bad", facts=facts))])]
+    passed = [
+        Passed(
+            stage("ask"),
+            [item, make_item(2)],
+            [Result([noted]), Result(rejected=Rejected("bad", facts=facts))],
+        )
+    ]
     assert answerability(passed) == []
     written(tmp_path, passed)
 
@@ -337,7 +421,11 @@ def test_three_thousand_items_are_written_fast_and_cut(tmp_path: Path) -> None:
 
 
 def test_long_words_do_not_make_the_page_long(tmp_path: Path) -> None:
-    passed = planted(3000, question="長い問い" * 2000, options=tuple(f"{letter}{'選択肢' * 500}" for letter in "ABCDE"))
+    passed = planted(
+        3000,
+        question="長い問い" * 2000,
+        options=tuple(f"{letter}{'選択肢' * 500}" for letter in "ABCDE"),
+    )
     for each in passed[3:]:
         for result in each.results:
             if isinstance(result, Result) and result.rejected:
@@ -349,7 +437,9 @@ def test_long_words_do_not_make_the_page_long(tmp_path: Path) -> None:
 def test_the_same_make_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-    first, second = (written(tmp_path / name, planted(300), statistics()) for name in ("one", "two"))
+    first, second = (
+        written(tmp_path / name, planted(300), statistics()) for name in ("one", "two")
+    )
     assert first == second
 
 
@@ -361,7 +451,20 @@ def test_what_is_not_a_number_is_left_out_of_a_distribution() -> None:
     assert [(bar.low, bar.count) for bar in found.bins] == [(1, 1), (2, 2), (3, 1)]
 
 
-@pytest.mark.parametrize("values", [[5], [0.1] * 9, [0, 1e9], [-3, -2.5, 8], [1e-9, 2e-9], list(range(1000)), [1e17, 1e17 + 16], [0.3, 0.1 + 0.2], [-1e300, 1e300]])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [5],
+        [0.1] * 9,
+        [0, 1e9],
+        [-3, -2.5, 8],
+        [1e-9, 2e-9],
+        list(range(1000)),
+        [1e17, 1e17 + 16],
+        [0.3, 0.1 + 0.2],
+        [-1e300, 1e300],
+    ],
+)
 def test_every_value_is_in_one_bar(values: list[float]) -> None:
     bars = bins_of(values)
     assert sum(bar.count for bar in bars) == len(values)
@@ -370,8 +473,23 @@ def test_every_value_is_in_one_bar(values: list[float]) -> None:
 
 
 def test_numbers_as_people_write_them() -> None:
-    assert [number(v) for v in (1994, 11729, 0.5, 126.04, 2.0, 2.345, "ten", 0)] == ["1994", "11,729", "0.500", "126.0", "2", "2.35", "ten", "0"]
-    assert [many(unit) for unit in ("movie", "story", "clip", "class", "essay")] == ["movies", "stories", "clips", "classes", "essays"]
+    assert [number(v) for v in (1994, 11729, 0.5, 126.04, 2.0, 2.345, "ten", 0)] == [
+        "1994",
+        "11,729",
+        "0.500",
+        "126.0",
+        "2",
+        "2.35",
+        "ten",
+        "0",
+    ]
+    assert [many(unit) for unit in ("movie", "story", "clip", "class", "essay")] == [
+        "movies",
+        "stories",
+        "clips",
+        "classes",
+        "essays",
+    ]
 
 
 def test_every_category_has_a_colour_of_its_own() -> None:

@@ -5,6 +5,7 @@ so that asking again costs nothing and ends the same.
 """
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from referencing import Registry
 
 from reelbench.asking.asker import Asker
 from reelbench.asking.reply import without_reasoning
-from reelbench.files import canonical_json, digest_of
+from reelbench.files import canonical_json, digest_of, whole_data
 from reelbench.models.base import ChatModel, Message, Part, Request, Response, Status, Text
 
 TRIES = 2  # times that it is asked from the start, each with one repair
@@ -130,8 +131,8 @@ def _checked(response: Response, schema: Mapping[str, Any], check: Check) -> Str
         failure = response.error or response.status
         return Structured(failure=failure, status=response.status, words=words)
     try:
-        data = find_json(words)
-    except ValueError as error:
+        data = whole_data(find_json(words))
+    except (ValueError, RecursionError) as error:
         return Structured(failure=str(error), words=words)
     # Nothing is fetched, whatever a schema refers to.
     validator = jsonschema.Draft202012Validator(schema, registry=Registry())
@@ -186,7 +187,13 @@ def _no_number(word: str) -> float:
     raise ValueError(f"{word} is no number of JSON")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_number)
+def _finite(word: str) -> float | None:
+    """A number that no float can hold is none, which no schema of ours takes for one."""
+    number = float(word)
+    return number if math.isfinite(number) else None
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite)
 _START = re.compile(r"[{\[]")
 _SURELY = re.compile(r"""\{\s*"|\[\s*[{"]""")  # words in brackets begin otherwise
 

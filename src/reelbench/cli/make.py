@@ -1,12 +1,11 @@
 """``reelbench make``."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reelbench.cli.say import command, put, put_table, tell
-from reelbench.errors import ReelbenchError
+from reelbench.cli.say import command, put, put_table, settings, tell
 from reelbench.progress import counted
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def main(options: argparse.Namespace) -> int:
         source=options.source,
         models=parse_roles(options.model, recipe),
         prompts=options.prompts,
-        parameters=_settings(options.set),
+        parameters=settings(options.set, "STAGE.NAME=VALUE"),
         seed=options.seed,
         limit=options.limit,
         until=options.until,
@@ -109,21 +108,6 @@ def main(options: argparse.Namespace) -> int:
         tell(f"\nStopped. Nothing is lost: `{again}` goes on from here.")
         return 130
     return _told(made, options)
-
-
-def _settings(words: Sequence[str]) -> dict[str, Any]:
-    import yaml
-
-    found: dict[str, Any] = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        try:
-            found[name] = yaml.safe_load(value)
-        except yaml.YAMLError:
-            equals = ""
-        if not equals or not name:
-            raise ReelbenchError(f"{word!r} sets nothing: write STAGE.NAME=VALUE.")
-    return found
 
 
 def _forecast(recipe: "Recipe", out: Path, order: "Order") -> int:

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from reelbench.errors import ReelbenchError
+
 
 def tell(text: str = "") -> None:
     """Say something to the person; it never mixes with data."""
@@ -74,6 +76,22 @@ def put_judged(judged: Sequence[Mapping[str, Any]]) -> None:
     ]
     headings = ("model", "condition", "judge", "score", "scale", "95% interval", "judged")
     put_table(headings, rows)
+
+
+def settings(words: Sequence[str], form: str) -> dict[str, Any]:
+    """Read ``NAME=VALUE`` as often as it is said, each value as YAML has it."""
+    import yaml
+
+    found: dict[str, Any] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        try:
+            found[name] = yaml.safe_load(value)
+        except yaml.YAMLError:
+            equals = ""
+        if not equals or not name:
+            raise ReelbenchError(f"{word!r} sets nothing: write {form}.")
+    return found
 
 
 def command(*words: object) -> str:

@@ -36,7 +36,11 @@ def load_cast(recipe: Recipe, named: Mapping[str, Sequence[str]]) -> Cast:
     for role, part in recipe.roles.items():
         names = named.get(role) or _standing_in(recipe.roles, part, named)
         if names:
-            cast[role] = tuple(loader.load(name) for name in dict.fromkeys(names))
+            models = dict.fromkeys(loader.load(name) for name in names)
+            if len(models) > 1 and not part.many:
+                told = ", ".join(model.card.name for model in models)
+                raise ReelbenchError(f"Who is the {role} of {told}? Name one with --model.")
+            cast[role] = tuple(models)
     _check_names(cast)
     return cast
 

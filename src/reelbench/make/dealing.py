@@ -7,6 +7,7 @@ from msgspec import structs
 from reelbench.items import Item, freeze
 from reelbench.make.balance import deal_places, to_turn, turned
 from reelbench.make.desk import Desk
+from reelbench.make.lint.text import plain
 from reelbench.make.shape import TEXT, closed
 from reelbench.make.stage import All, Each, Rejected
 
@@ -55,11 +56,11 @@ async def _turned(item: Item, desk: Desk) -> list[Item]:
         return [item]
     prompt = desk.wording.prompt("opposite", question=item.question)
 
-    def same(reply: dict[str, str]) -> str:
-        unchanged = reply["question"].strip() == item.question.strip()
-        return "the question has not been changed" if unchanged else ""
+    def unchanged(reply: dict[str, str]) -> str:
+        asks_the_same = plain(reply["question"]) == plain(item.question)
+        return "the question has not been changed" if asks_the_same else ""
 
-    reply = await desk.json("writer", prompt, closed({"question": TEXT}), check=same)
+    reply = await desk.json("writer", prompt, closed({"question": TEXT}), check=unchanged)
     if reply.data is None:
         raise Rejected("no opposite question", reply.failure, [reply.words])
     return [turned(item, reply.data["question"].strip())]

@@ -11,9 +11,8 @@ from typing import Any
 from reelbench.items import Item
 from reelbench.make.desk import Desk
 from reelbench.make.filters import context_of
-from reelbench.make.lint.text import bare
 from reelbench.make.rules import Asked, no_shared_prefix, similar_length
-from reelbench.make.shape import TEXT, closed, listed, with_options
+from reelbench.make.shape import TEXT, closed, listed, same, with_options
 from reelbench.make.stage import Each, Rejected
 
 # MuseBench's seven; a recipe may name others, each with what it means.
@@ -100,7 +99,7 @@ def key_of(item: Item) -> str:
 def options_fault(key: str, wrong: Sequence[str], longest: float) -> str:
     """Say what is wrong with a set of distractors beside their key; nothing where all is well."""
     options = [key, *wrong]
-    if len({bare(option) for option in options}) < len(options):
+    if same(options):
         return "two of the options are the same, or one is the right answer"
     asked = Asked("", tuple(options), (key,))
     return no_shared_prefix(asked) or similar_length(asked, longest)

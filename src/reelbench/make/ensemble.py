@@ -4,6 +4,8 @@ What is too much like the key cannot distract: it is changed a little, into some
 given kind.
 """
 
+import asyncio
+import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,8 +14,8 @@ from reelbench.asking.structured import Structured
 from reelbench.items import Item
 from reelbench.make.desk import Desk, Look, together
 from reelbench.make.embed import load_embedder
-from reelbench.make.lint.text import bare
-from reelbench.make.shape import TEXT, closed, listed, with_options
+from reelbench.make.lint.text import bare, plain
+from reelbench.make.shape import TEXT, closed, listed, same, with_options
 from reelbench.make.stage import Each, Rejected
 from reelbench.media.frames import Wish
 from reelbench.models.base import ChatModel
@@ -82,7 +84,10 @@ async def candidate_answers(item: Item, desk: Desk, look: Look | None) -> list[s
     )
     texts = [_said(reply)["answer"].strip() for reply in replies]
     preliminary = [item.reference] if item.reference else []
-    return list({bare(text): text for text in [*texts, *preliminary][::-1]}.values())[::-1]
+    merged: dict[str, str] = {}
+    for text in [*texts, *preliminary]:
+        merged.setdefault(bare(text) or plain(text), text)
+    return list(merged.values())
 
 
 async def rank(
@@ -132,11 +137,13 @@ async def distinct_from(
     alike: float,
 ) -> list[str]:
     """Keep what differs in meaning from the key; have the rest changed into something wrong."""
-    vectors = load_embedder()([key, *others])
+    vectors = await asyncio.to_thread(_embedder(), [key, *others])
     likeness = [round(float(vectors[0] @ vector), 4) for vector in vectors[1:]]
     return await together(
         [
-            _unchanged(text) if close < alike else perturb(text, key, item, desk, error_types)
+            _unchanged(text)
+            if close < alike
+            else perturb(text, [key, *others], item, desk, error_types)
             for text, close in zip(others, likeness, strict=True)
         ]
     )
@@ -146,21 +153,28 @@ async def _unchanged(text: str) -> str:
     return text
 
 
+_embedder = functools.cache(load_embedder)  # its weights are read once
+
+
 async def perturb(
-    text: str, key: str, item: Item, desk: Desk, error_types: Mapping[str, str]
+    text: str, taken: Sequence[str], item: Item, desk: Desk, error_types: Mapping[str, str]
 ) -> str:
-    """Have a text changed a little, by one of the kinds of error that a task allows."""
+    """Have a text changed a little, by one of the kinds of error that a task allows.
+
+    ``taken`` are the texts that it must not come to say, the right answer first.
+    """
     prompt = desk.wording.prompt(
         "perturb",
         question=item.question,
-        answer=key,
+        answer=taken[0],
         text=text,
         types="\n".join(f"- {name}: {meaning}" for name, meaning in error_types.items()),
     )
 
     def wrong_with(reply: Any) -> str:
-        same = bare(reply["text"]) in (bare(key), bare(text))
-        return "the text has not been changed" if same else ""
+        if same([reply["text"], text]):
+            return "the text has not been changed"
+        return "that is one of the other options" if same([reply["text"], *taken]) else ""
 
     schema = closed({"text": TEXT, "error_type": {"type": "string", "enum": list(error_types)}})
     reply = await desk.json("distractor", prompt, schema, check=wrong_with)

@@ -6,7 +6,7 @@ Open questions have nothing to choose from and pass.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from reelbench.evaluate.condition import Condition, option_orders
 from reelbench.evaluate.parse import parse_answer
 from reelbench.evaluate.prompt import lettered
 from reelbench.evaluate.show import parts_of, show_for
+from reelbench.files import digest_of
 from reelbench.item_rules import path_escapes
 from reelbench.items import LETTERS, Item, freeze
 from reelbench.make.desk import Desk, together
@@ -98,6 +99,15 @@ def _judged(
     return [structs.replace(item, provenance=freeze({**item.provenance, name: facts}))]
 
 
+def _seeds_fault(parameters: Mapping[str, Any]) -> str:
+    seeds, drop_at = parameters["seeds"], parameters.get("drop_at", 1)
+    if seeds < 1:
+        return f"seeds is {seeds}, and nobody would be asked"
+    if isinstance(drop_at, int) and not 1 <= drop_at <= seeds:
+        return f"drop_at is {drop_at} of {seeds} seeds"
+    return ""
+
+
 def context_independence(
     seeds: int = 5,
     drop_at: int = 5,
@@ -123,6 +133,7 @@ def context_independence(
         takes=Item,
         gives=Item,
         filters=True,
+        fault=_seeds_fault,
         work=work,
         roles=("blind",),
         prompts=("independence",),
@@ -160,7 +171,9 @@ def contextual_veracity(
         takes=Item,
         gives=Item,
         filters=True,
+        fault=_seeds_fault,
         work=work,
+        reads=lambda item, desk: None if item.kind == "open" else digest_of(context_of(item, desk)),
         roles=("veracity",),
         prompts=("veracity",),
         parameters={"seeds": seeds, "keep_at": keep_at, "shuffle": shuffle},
@@ -204,6 +217,7 @@ def blind_ensemble(seeds: int = 1, drop_at: float = 0.5, *, optional: bool = Fal
         takes=Item,
         gives=Item,
         filters=True,
+        fault=_seeds_fault,
         work=work,
         roles=("ensemble",),
         prompts=("independence",),
@@ -246,7 +260,9 @@ def one_modality(
         takes=Item,
         gives=Item,
         filters=True,
+        fault=_seeds_fault,
         work=work,
+        reads=_media_digests,
         roles=(role,),
         prompts=("answer",),
         parameters={"seeds": seeds, "drop_at": drop_at, "sampling": sampling},
@@ -254,11 +270,16 @@ def one_modality(
     )
 
 
+def _media_digests(item: Item, desk: Desk) -> list[str]:
+    for media in item.media:
+        refuse_no_file(desk.media / media.path)
+    return [media_digest(desk.media / media.path) for media in item.media]
+
+
 def _shown(item: Item, desk: Desk, condition: Condition, model: ChatModel) -> Shown:
     benchmark = Benchmark(desk.media, Manifest("filter", "1"), (item,))
     show = show_for(benchmark, item, condition, model.card)
-    for media in item.media:
-        refuse_no_file(desk.media / media.path)
+    _media_digests(item, desk)  # or it is said which file is not there
     digests = {
         path: media_digest(desk.media / path)
         for path in (*show.paths, *(words for words in show.words if words))

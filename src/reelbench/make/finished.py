@@ -8,10 +8,12 @@ from pathlib import Path
 
 from reelbench.benchmark import Benchmark
 from reelbench.evaluate.show import subtitles_of
+from reelbench.item_rules import path_escapes
 from reelbench.items import Item
 from reelbench.make.desk import Desk
 from reelbench.make.stage import Each, Sources
 from reelbench.manifest import Manifest
+from reelbench.media.digests import media_digest
 
 
 def items_in(source: Path) -> Sources:
@@ -28,16 +30,28 @@ def same_manifest(_items: Sequence[Item], source: Path) -> Manifest:
 def collecting() -> Each:
     """Return the stage that puts what items need into the new benchmark."""
     return Each(
-        name="collect", takes=Item, gives=Item, work=_collect, writes=True, intact=_is_collected
+        name="collect",
+        takes=Item,
+        gives=Item,
+        work=_collect,
+        writes=True,
+        reads=_digests,
+        intact=_is_collected,
     )
+
+
+def _digests(item: Item, desk: Desk) -> list[str | None]:
+    paths = [desk.source / name for name in _files(item, desk.source)]
+    return [media_digest(path) if path.is_file() else None for path in paths]
 
 
 async def _collect(item: Item, desk: Desk) -> list[Item]:
     """Give each file a second name in the new folder; where that cannot be, copy it."""
     for name in _files(item, desk.source):
         there, here = desk.source / name, desk.out / name
-        if there.is_file() and not here.exists():
+        if there.is_file():
             here.parent.mkdir(parents=True, exist_ok=True)
+            here.unlink(missing_ok=True)
             try:
                 os.link(there, here)
             except OSError:
@@ -56,4 +70,6 @@ def _is_collected(item: Item, desk: Desk) -> bool:
 def _files(item: Item, root: Path) -> list[str]:
     benchmark = Benchmark(root, Manifest("source", "1"), (item,))
     named = [item.context.get("file"), *(subtitles_of(benchmark, media) for media in item.media)]
-    return [*(media.path for media in item.media), *(name for name in named if name)]
+    # What an item names is not to be trusted: nothing outside of the two folders is touched.
+    inside = [name for name in named if isinstance(name, str) and name and not path_escapes(name)]
+    return [*(media.path for media in item.media), *inside]

@@ -99,7 +99,7 @@ def make_record(
         **({"limit": order.limit} if order.limit is not None else {}),
         **({"without": list(order.without)} if order.without else {}),
         **({"until": order.until} if order.until is not None else {}),
-        **({"budget": order.budget.to_record()} if order.budget else {}),
+        **({"budget": bound} if (bound := (order.budget or Budget()).to_record()) else {}),
         "versions": {"reelbench": __version__},
     }
 

@@ -14,8 +14,8 @@ import msgspec
 from reelbench.files import canonical_json
 from reelbench.items import Item, Media, freeze
 from reelbench.make.desk import Desk
-from reelbench.make.lint.text import bare, words
-from reelbench.make.shape import TEXT, closed, listed, shuffled
+from reelbench.make.lint.text import words
+from reelbench.make.shape import TEXT, closed, listed, same, shuffled
 from reelbench.make.stage import Each, Rejected
 from reelbench.make.wording import shown_examples
 
@@ -112,8 +112,7 @@ def _same_options(reply: Any) -> str:
     faults = [
         f"questions.{number}: two of the options are the same"
         for number, one in enumerate(reply["questions"])
-        if len({bare(text) for text in (one["answer"], *one["distractors"])})
-        <= len(one["distractors"])
+        if same((one["answer"], *one["distractors"]))
     ]
     return "; ".join(faults)
 
@@ -154,7 +153,7 @@ async def check_draft(draft: Draft, desk: Desk, *, distractors: int) -> list[Ite
     if faults:
         raise Rejected("not as asked for", "; ".join(faults)[:300], [canonical_json(said)])
     options = [said["answer"].strip(), *(text.strip() for text in said["distractors"])]
-    if len({bare(option) for option in options}) < len(options):
+    if same(options):
         raise Rejected("duplicate options", "; ".join(options))
     absent = [number for number in said["scenes"] if not 1 <= number <= len(commission.spans)]
     if absent:
@@ -178,7 +177,7 @@ def _quotes(question: str, title: str) -> bool:
 def _item(draft: Draft, options: Sequence[str], desk: Desk) -> Item:
     """Make the item, its key still known to be the first of its options."""
     said, commission, rules = draft.said, draft.commission, desk.wording.rules
-    scenes = sorted(set(said["scenes"]))
+    scenes = sorted({int(number) for number in said["scenes"]})  # 2.0 is a whole number too
     shown, answer = shuffled(desk.seed, draft.id, options[0], options[1:])
     context = {
         "file": commission.context_file,

@@ -127,6 +127,8 @@ def _prepare(recipe: Recipe, out: Path, order: Order) -> _Prepared:
     order = earlier_make(out, order)
     if order.source is None:
         raise ReelbenchError(f"From what? Name the sources of {recipe.name} with --source.")
+    if out.resolve().is_relative_to(order.source.resolve()):
+        raise ReelbenchError(f"{out} lies in {order.source}: name a folder outside of the sources.")
     recipe = recipe.changed(order.parameters)
     cast = load_cast(recipe, order.models)
     recipe, left_out = _played(recipe.until(order.until).without(order.without), cast)

@@ -13,7 +13,7 @@ from reelbench.evaluate.stopping import draining, first_of
 from reelbench.files import digest_of
 from reelbench.make.desk import Desk
 from reelbench.make.stage import All, Each, Recipe, Rejected, Stage, Undecided
-from reelbench.make.store import Result, RowStore, record_of, rejected_record
+from reelbench.make.store import Result, RowStore, record_of, rejected_record, row_of
 from reelbench.media.errors import MediaError
 from reelbench.progress import progress
 
@@ -106,11 +106,12 @@ class Pipeline:
                 places.release()
                 advance()
 
+        # All of them first: what is wrong with a row's files is told before any call.
+        keys = [await self._key(stage, row) for row in rows]
         try:
             async with asyncio.TaskGroup() as tasks:
-                for number, row in enumerate(rows):
-                    key = key_of(stage, record_of(row), self._desk)
-                    known = self._store.get(key, stage.gives)
+                for number, key in enumerate(keys):
+                    known = self._store.get(key, stage.gives) if key else None
                     if known and all(stage.intact(made, self._desk) for made in known.rows):
                         results[number] = known
                         advance()
@@ -123,10 +124,21 @@ class Pipeline:
             raise first_of(group) from None
         return results
 
+    async def _key(self, stage: Each, row: Any) -> str:
+        """Hash what decides about a row; nothing where a file that does cannot be read."""
+        try:
+            read = await asyncio.to_thread(stage.reads, row, self._desk)
+        except MediaError:
+            return ""
+        record = record_of(row)
+        return key_of(stage, record if read is None else [record, read], self._desk)
+
     async def _one(self, stage: Each, row: Any, key: str) -> Result | Undecided:
         await asyncio.sleep(0)  # where Ctrl-C takes effect: a stage may never wait
         try:
-            result = Result(await self.work(stage, row))
+            # As they will come back from the store, so that a second time is like the first.
+            made = await self.work(stage, row)
+            result = Result([row_of(record_of(each), stage.gives) for each in made])
         except Rejected as rejected:
             result = Result(rejected=rejected)
         except MediaError as error:
@@ -138,7 +150,8 @@ class Pipeline:
             return undecided
         if not result.rows and not result.rejected:
             result = Result(rejected=Rejected("nothing made"))
-        self._store.put(key, stage.name, result)
+        if key:
+            self._store.put(key, stage.name, result)
         return result
 
     async def work(self, stage: Each, row: Any) -> Sequence[Any]:
@@ -162,7 +175,11 @@ def key_of(stage: Stage, record: Any, desk: Desk) -> str:
 
 
 def _models(desk: Desk, role: str) -> list[Any]:
-    return [[model.card.name, dict(model.parameters)] for model in desk.cast.get(role, ())]
+    return [
+        [card.name, dict(model.parameters), card.sees, card.hears, card.video, card.frames]
+        for model in desk.cast.get(role, ())
+        for card in [model.card]
+    ]
 
 
 def _check_ids(stage: Stage, rows: Sequence[Any]) -> None:

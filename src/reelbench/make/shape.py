@@ -1,14 +1,15 @@
 """The shape of replies that are asked for, and of the items they become."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import structs
 
 from reelbench.items import LETTERS, Item, freeze
+from reelbench.make.lint.text import bare, plain
 from reelbench.seeds import rng_for
 
-TEXT = {"type": "string", "minLength": 1}
+TEXT = {"type": "string", "pattern": r"\S"}  # not blank
 
 
 def closed(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -25,6 +26,12 @@ def listed(one: Mapping[str, Any], least: int, most: int | None = None) -> dict[
     """Return the JSON schema of a list of so many."""
     bounds = {"minItems": least} | ({"maxItems": most} if most is not None else {})
     return {"type": "array", "items": dict(one), **bounds}
+
+
+def same(texts: Iterable[str]) -> bool:
+    """Whether two of some options say the same, but for case, labels and marks."""
+    listed = list(texts)
+    return len({bare(text) or plain(text) for text in listed}) < len(listed)
 
 
 def shuffled(

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from reelbench.errors import ReelbenchError
 from reelbench.items import Item
 from reelbench.make.desk import Desk
 from reelbench.make.embed import load_embedder
@@ -26,6 +25,7 @@ def without_twins(alike: float = 0.92, within: str = "media") -> All:
         filters=True,
         work=_without_twins,
         parameters={"alike": alike, "within": within},
+        fault=lambda said: "" if said["within"] in ("media", "all") else "within is media or all",
     )
 
 
@@ -42,6 +42,7 @@ def _without_twins(items: Sequence[Item], _desk: Desk, *, alike: float, within: 
 
 def without_findings(tier: str = "HIGH") -> All:
     """Return the stage that leaves out items in which the linter finds something of this tier."""
+    tiers = list(Severity.__members__)
     return All(
         name="lint",
         takes=Item,
@@ -49,12 +50,13 @@ def without_findings(tier: str = "HIGH") -> All:
         filters=True,
         work=_without_findings,
         parameters={"tier": tier},
+        fault=lambda said: (
+            "" if said["tier"] in Severity.__members__ else f"tier is one of {tiers}"
+        ),
     )
 
 
 def _without_findings(items: Sequence[Item], _desk: Desk, *, tier: str) -> Kept:
-    if tier not in Severity.__members__:
-        raise ReelbenchError(f"lint.tier is one of {', '.join(Severity.__members__)}, not {tier}.")
     numbered = list(enumerate(items, 1))
     findings = [
         finding
@@ -101,6 +103,8 @@ def _outstanding(item: Item, factor: float) -> str:
     (key,) = item.correct
     length = len(words(key))
     others = [len(words(option)) for option in item.options if option != key]
+    if not others:
+        return ""
     if length > max(others) + 2 and length > factor * max(others):
         return f"{length} words, the others {min(others)} to {max(others)}"
     if length < min(others) - 2 and length * factor < min(others):

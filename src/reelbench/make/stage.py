@@ -4,6 +4,7 @@ A row that a stage does not let through is rejected, with a reason. What could n
 because a model could not be reached, is neither: it is tried again next time.
 """
 
+import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -67,6 +68,13 @@ class Stage:
     version: int = 1
     optional: bool = False  # left out where nobody plays its roles
     filters: bool = False  # whether the share that it rejects is a finding
+    # Says what is wrong with parameters, before anything is paid for.
+    fault: Callable[[Mapping[str, Any]], str] = lambda _parameters: ""
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that cannot be meant."""
+        if fault := self.fault(self.parameters):
+            raise ReelbenchError(f"{self.name}.{fault}.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +89,7 @@ class Each(Stage):
 
     work: Callable[..., Awaitable[Sequence[Any]]]
     writes: bool = False
+    reads: Callable[[Any, "Desk"], Any] = lambda _row, _desk: None  # what of files decides, as data
     intact: Callable[[Any, "Desk"], bool] = lambda _row, _desk: True
     imagine: Callable[[Any, "Desk"], Sequence[Any]] = lambda row, _desk: [row]
     keeps: float = 1.0
@@ -145,6 +154,16 @@ class Recipe:
         if self.stages[-1].gives is not Item:
             raise ReelbenchError(f"The recipe {self.name} does not end with items.")
         unknown = {role for stage in self.stages for role in stage.roles} - set(self.roles)
+        for name, role in self.roles.items():
+            seen = {name}
+            while role.stands_in and role.stands_in not in seen and role.stands_in in self.roles:
+                seen.add(role.stands_in)
+                role = self.roles[role.stands_in]
+            if role.stands_in:
+                raise ReelbenchError(
+                    f"In the recipe {self.name}, nobody stands in for {name}: {role.stands_in} "
+                    "is no role, or leads back to it."
+                )
         if unknown:
             raise ReelbenchError(
                 f"The recipe {self.name} does not say what {sorted(unknown)} do: add them to roles."
@@ -167,9 +186,8 @@ class Recipe:
             stage = next((stage for stage in self.stages if stage.name == name), None)
             if stage is None or stage.takes is not stage.gives:
                 able = ", ".join(s.name for s in self.stages if s.takes is s.gives)
-                raise ReelbenchError(
-                    f"{self.name} cannot be made without {name!r}; it can without {able}."
-                )
+                others = f"it can without {able}" if able else "all its stages are needed"
+                raise ReelbenchError(f"{self.name} cannot be made without {name!r}; {others}.")
         return self.only(tuple(stage for stage in self.stages if stage.name not in names))
 
     def only(self, stages: tuple[Stage, ...]) -> "Recipe":
@@ -185,7 +203,7 @@ class Recipe:
             where, _, parameter = name.rpartition(".")
             stage = stages.get(where)
             if stage is None or parameter not in stage.parameters:
-                known = [f"{s.name}.{p}" for s in self.stages for p in s.parameters]
+                known = [f"{s.name}.{p}" for s in self.stages for p in s.parameters] or ["nothing"]
                 raise ReelbenchError(
                     f"There is nothing called {name} to set; {self.name} has {', '.join(known)}."
                 )
@@ -200,6 +218,8 @@ def _alike(usual: Any, value: Any) -> bool:
     """Whether a value is of the kind that is usual; a whole number may stand for a share."""
     if isinstance(usual, bool) or isinstance(value, bool):
         return isinstance(usual, bool) and isinstance(value, bool)
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
     if isinstance(usual, float):
         return isinstance(value, int | float)
     if isinstance(usual, tuple | list):

@@ -3,7 +3,6 @@
 A second run finds all of it here; a change redoes what it touches and what follows from that.
 """
 
-import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,16 +12,13 @@ from typing import Any
 
 import msgspec
 
-from reelbench.durable import checksum, damaged, nothing_durable, open_durable
-from reelbench.files import digest_of, json_line
+from reelbench.durable import SHELF, Shelf, damaged, nothing_durable, open_durable
+from reelbench.files import digest_of, json_line, whole_text
 from reelbench.item_rules import item_from_line
 from reelbench.items import Item
 from reelbench.make.stage import Rejected
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS results (
-    key TEXT PRIMARY KEY, stage TEXT NOT NULL, body TEXT NOT NULL, checksum TEXT NOT NULL
-);
+_SCHEMA = f"""{SHELF}
 CREATE TABLE IF NOT EXISTS texts (digest TEXT PRIMARY KEY, text TEXT NOT NULL);
 """
 
@@ -40,17 +36,13 @@ class RowStore:
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self._path, self._connection = path, connection
+        self._shelf = Shelf(path, connection)
 
     def get(self, key: str, kind: type) -> Result | None:
         """Return what is kept under a key, its rows being of that type."""
-        row = self._connection.execute(
-            "SELECT key, stage, body, checksum FROM results WHERE key = ?", (key,)
-        ).fetchone()
-        if row is None:
+        body = self._shelf.get(key)
+        if body is None:
             return None
-        if checksum(*row[:3]) != row[3]:
-            raise damaged(self._path, f"the result {key[:12]} of {row[1]}")
-        body = json.loads(row[2])
         if "rejected" in body:
             return Result(rejected=Rejected(**body["rejected"]))
         return Result([row_of(record, kind) for record in body["rows"]])
@@ -61,14 +53,11 @@ class RowStore:
             body: Mapping[str, Any] = {"rejected": rejected_record(result.rejected)}
         else:
             body = {"rows": [record_of(row) for row in result.rows]}
-        row = (key, stage, json_line(body))
-        with self._connection:
-            self._connection.execute(
-                "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)", (*row, checksum(*row))
-            )
+        self._shelf.put(key, stage, body)
 
     def keep(self, text: str) -> str:
         """Keep a text that many rows refer to; return the digest that it is found by."""
+        text = whole_text(text)
         digest = digest_of(text)
         with self._connection:
             self._connection.execute("INSERT OR IGNORE INTO texts VALUES (?, ?)", (digest, text))

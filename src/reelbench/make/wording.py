@@ -14,11 +14,12 @@ import yaml
 
 from reelbench.errors import ReelbenchError
 from reelbench.evaluate.prompt import fill, slots_of
-from reelbench.files import digest_of, json_line, write_atomically
+from reelbench.files import canonical_json, digest_of, json_line, write_atomically
 from reelbench.make.rules import RuleSet, load_rules
 
 RULES, EXAMPLES = "rules.yaml", "examples.yaml"
-_NEEDED = {"question", "options", "context", "reply"}  # without these, nothing would be asked
+# Without these, nothing would be asked, or not about anything.
+_NEEDED = {"question", "options", "context", "reply", "candidates", "text"}
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ class Wording:
 
     def variants(self, name: str) -> list[str]:
         """Return the names of a prompt and of its variants, ``name.2`` and so on, in order."""
-        return sorted(each for each in self.texts if each.partition(".")[0] == name)
+        found = [each for each in self.texts if each.partition(".")[0] == name]
+        return sorted(found, key=lambda each: (len(each), each))
 
     def digest(self, names: Iterable[str]) -> str:
         """The hash of some of the words, with their variants; so are ``rules`` and ``examples``."""
@@ -59,8 +61,11 @@ def load_wording(home: Any, folder: Path | None, categories: Collection[str] | N
         rules, examples = _text(home / RULES), _text(home / EXAMPLES)
     own: dict[str, str] = {}
     if folder is not None:
+        if not folder.is_dir():
+            raise ReelbenchError(f"{folder}, where the prompts should be, is not a folder.")
         own = dict(_texts(folder))
-        rules, examples = _text(folder / RULES) or rules, _text(folder / EXAMPLES) or examples
+        rules = _text(folder / RULES) if (folder / RULES).is_file() else rules
+        examples = _text(folder / EXAMPLES) if (folder / EXAMPLES).is_file() else examples
         problems = list(_problems(ours, own))
         if problems:
             raise ReelbenchError(f"The prompts in {folder} cannot be used: {'; '.join(problems)}.")
@@ -85,12 +90,19 @@ def _problems(ours: Mapping[str, str], own: Mapping[str, str]) -> Iterator[str]:
 
 
 def _examples(text: str | None, folder: Path | None) -> Mapping[str, Any]:
+    """Read examples by category, each a mapping that JSON can hold."""
+    place = f"{EXAMPLES} of {folder or 'ours'}"
     try:
-        content = yaml.safe_load(text) if text else {}
-    except yaml.YAMLError as error:
-        raise ReelbenchError(f"{EXAMPLES} of {folder or 'ours'} is not YAML: {error}.") from error
-    if not isinstance(content, dict):
-        raise ReelbenchError(f"{EXAMPLES} of {folder or 'ours'} holds no examples by category.")
+        content = (yaml.safe_load(text) if text else None) or {}
+        canonical_json(content)
+    except (yaml.YAMLError, TypeError, ValueError) as error:
+        raise ReelbenchError(f"{place} cannot be read: {error}.") from error
+    lists = content.values() if isinstance(content, dict) else [None]
+    listed = all(
+        isinstance(each, list) and all(isinstance(one, dict) for one in each) for each in lists
+    )
+    if not listed or not all(isinstance(name, str) for name in content):
+        raise ReelbenchError(f"{place} holds no examples: write a list of them for each category.")
     return content
 
 
@@ -109,14 +121,12 @@ def _text(path: Any) -> str | None:
 
 def copy_wording(home: Any, names: Iterable[str], folder: Path) -> None:
     """Write a recipe's words into a new folder, for a user to change."""
-    shared = files(__package__) / "prompts"
+    ours = load_wording(home, None, None)
     folder.mkdir(parents=True)
     for name in names:
-        own = home / "prompts" / f"{name}.md"
-        text = _text(own) or _text(shared / f"{name}.md")
-        if text is not None:
-            write_atomically(folder / f"{name}.md", text)
-    for name in (RULES, EXAMPLES):
+        for variant in ours.variants(name):
+            write_atomically(folder / f"{variant}.md", ours.texts[variant])
+    for name in (RULES, EXAMPLES) if home is not None else ():
         text = _text(home / name)
         if text is not None:
             write_atomically(folder / name, text)

@@ -20,6 +20,7 @@ from reelbench.make.balance.shares import apportion, share_of_all
 from reelbench.make.lint.text import plain
 from reelbench.seeds import rng_for
 
+_ROUNDING = Fraction(1, 10**9)  # of shares that were written as floats
 FEWEST_OPTIONS = 3
 
 
@@ -39,14 +40,14 @@ def none_of_the_above(
         raise ReelbenchError("The option that none is right has no text: give it some.")
     shares = {"key": share_of_all("as_key", as_key)}
     shares["distractor"] = share_of_all("as_distractor", as_distractor)
-    rest = 1 - shares["key"] - shares["distractor"]
-    if rest < 0:
+    rest = max(1 - shares["key"] - shares["distractor"], Fraction(0))
+    if shares["key"] + shares["distractor"] > 1 + _ROUNDING:
         raise ReelbenchError(
             f"as_key and as_distractor are {as_key} and {as_distractor}, more than all items "
             "together: give shares that sum to 1 at most."
         )
     drawn = [item for item in in_order_of_chance(items, seed, NONE_MARK) if _can_have(item, text)]
-    counts = apportion(len(drawn), {**shares, "neither": Fraction(rest)})
+    counts = apportion(len(drawn), {**shares, "neither": rest})
     roles = [role for role, count in counts.items() for _ in range(count)]
     changed = {
         item.id: _with(item, role, text, seed)

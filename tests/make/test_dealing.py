@@ -1,0 +1,144 @@
+"""Balance as stages: yes as often as no by opposite questions, keys in every place alike."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parts import Studio, by_turns, messages
+from servers import Reply, completion
+from support import make_item
+
+from reelbench.items import Item
+from reelbench.make.dealing import choosing_to_turn, dealing_places, turning
+from reelbench.make.stage import Rejected, Undecided
+from reelbench.make.store import Result
+
+WRITER = {"writer": ["pen"]}
+
+
+def yes_no(number: int, answer: str = "A", **fields: Any) -> Item:
+    plain = {
+        "kind": "yesno",
+        "question": f"Is lamp {number} on?",
+        "options": ("Yes", "No"),
+        "answer": (answer,),
+    }
+    return make_item(number, **(plain | fields))
+
+
+def opposite(body: Any, _: int) -> Reply:
+    """A writer who does as asked."""
+    text = body["messages"][0]["content"][0]["text"]
+    question = text.split("\n\n")[1]
+    return completion(json.dumps({"question": question.replace(" on?", " off?")}))
+
+
+def keys(items: Sequence[Item]) -> Counter[str]:
+    return Counter(item.correct[0] for item in items)
+
+
+class TestYesAndNo:
+    def test_come_out_even_by_opposite_questions(self, tmp_path: Path) -> None:
+        rows = [yes_no(n, "A" if n < 8 else "B") for n in range(10)]
+        (_, passed), server = Studio(tmp_path, opposite, WRITER).take(
+            rows, choosing_to_turn(), turning()
+        )
+        assert keys(passed.out) == {"Yes": 5, "No": 5}
+        assert len(server.requests) == 3
+        turned = [item for item in passed.out if " off?" in item.question]
+        assert len(turned) == 3
+        for item in turned:
+            assert item.correct == ("No",)
+            assert item.provenance["turned_from"] == item.question.replace(" off?", " on?")
+        for before, after in zip(rows, passed.out, strict=True):
+            assert after == before or after in turned
+
+    def test_the_same_ones_whatever_the_order(self, tmp_path: Path) -> None:
+        rows = [yes_no(n) for n in range(6)]
+        stages = (choosing_to_turn(), turning())
+        (_, one), _ = Studio(tmp_path, opposite, WRITER).take(rows, *stages)
+        (_, other), server = Studio(tmp_path, opposite, WRITER).take(rows[::-1], *stages)
+        assert other.out == one.out[::-1]
+        assert server.requests == []
+
+    def test_leave_other_kinds_alone(self, tmp_path: Path) -> None:
+        rows = [make_item(1), yes_no(2), yes_no(3, "B")]
+        (_, passed), server = Studio(tmp_path, opposite, WRITER).take(
+            rows, choosing_to_turn(), turning()
+        )
+        assert passed.out == rows
+        assert server.requests == []
+
+    def test_no_items_at_all(self, tmp_path: Path) -> None:
+        (_, passed), _ = Studio(tmp_path).take([], choosing_to_turn(), turning())
+        assert passed.out == []
+
+
+def turned(folder: Path, *replies: str | Reply) -> Any:
+    """The one of two that is marked, as it came out, and who was asked."""
+    rows = [yes_no(1), yes_no(2)]
+    (marked, passed), server = Studio(folder, by_turns(*replies), WRITER).take(
+        rows, choosing_to_turn(), turning()
+    )
+    (place,) = [n for n, item in enumerate(marked.out) if item.provenance.get("to_turn")]
+    return rows[place], passed.results[place], server
+
+
+GOOD = '{"question": "Is the lamp dark?"}'
+
+
+class TestAnOpposite:
+    @pytest.mark.parametrize("same", [str.strip, lambda q: f" {q}\n", str.upper, lambda q: q.replace(" ", "  ")], ids=["the same", "blanks around", "capitals", "blanks inside"])  # fmt: skip
+    def test_that_is_the_same_question_is_complained_about(self, same: Any, tmp_path: Path) -> None:
+        row, _, _ = turned(tmp_path / "which", GOOD)
+        unchanged = json.dumps({"question": same(row.question)})
+        _, result, server = turned(tmp_path, unchanged, GOOD)
+        assert "the question has not been changed" in messages(server, 1)[-1][1]
+        assert result.rows[0].question == "Is the lamp dark?"
+        assert result.rows[0].correct == ("No",)
+        assert len(server.requests) == 2
+
+    def test_that_stays_the_same_question_is_rejected(self, tmp_path: Path) -> None:
+        row, _, _ = turned(tmp_path / "which", GOOD)
+        _, result, server = turned(tmp_path, json.dumps({"question": row.question}))
+        assert isinstance(result, Result)
+        assert result.rejected is not None
+        assert result.rejected.reason == "no opposite question"
+        assert result.rejected.detail == "the question has not been changed"
+        assert len(server.requests) == 4
+
+    @pytest.mark.parametrize("bad", ["No.", '{"question": ""}', '{"question": "  "}', '{"question": ["why?"]}', "null"])  # fmt: skip
+    def test_that_is_none_is_repaired_then_rejected(self, bad: str, tmp_path: Path) -> None:
+        _, result, server = turned(tmp_path / "a", bad, GOOD)
+        assert result.rows[0].question == "Is the lamp dark?"
+        assert len(server.requests) == 2
+        _, result, server = turned(tmp_path / "b", bad)
+        assert isinstance(result.rejected, Rejected)
+        assert len(server.requests) == 4
+
+    def test_that_cannot_be_had_decides_nothing(self, tmp_path: Path) -> None:
+        assert isinstance(turned(tmp_path, (500, {}, b"oops"))[1], Undecided)
+
+
+class TestPlaces:
+    def test_are_uniform(self, tmp_path: Path) -> None:
+        rows = [make_item(number) for number in range(40)]
+        (passed,), _ = Studio(tmp_path).take(rows, dealing_places())
+        assert Counter(item.answer for item in passed.out) == {(a,): 10 for a in "ABCD"}
+        assert [item.id for item in passed.out] == [item.id for item in rows]
+        for before, after in zip(rows, passed.out, strict=True):
+            assert after.correct == before.correct
+            assert sorted(after.options) == sorted(before.options)
+
+    def test_are_those_of_the_seed(self, tmp_path: Path) -> None:
+        rows = [make_item(number) for number in range(8)]
+
+        def dealt(seed: int) -> list[Item]:
+            (passed,), _ = Studio(tmp_path, seed=seed).take(rows, dealing_places())
+            return passed.out
+
+        assert dealt(1) == dealt(1)
+        assert dealt(1) != dealt(2)

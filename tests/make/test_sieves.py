@@ -1,0 +1,170 @@
+"""Filters that ask nobody leave out what they name, say why, and touch nothing else."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parts import Studio, real_embedder
+from support import make_item
+
+from reelbench.errors import ReelbenchError
+from reelbench.items import Item, Media
+from reelbench.make.embed import LOADERS
+from reelbench.make.sieves import without_findings, without_outstanding_keys, without_twins
+from reelbench.make.stage import All
+from reelbench.make.store import Result
+
+FILM = (Media("media/film.mp4"),)
+
+
+def sieved(folder: Path, stage: All, *items: Item) -> tuple[list[str], dict[str, tuple[str, str]]]:
+    """Ids that are let through, and why the others are not."""
+    (passed,), server = Studio(folder).take(items, stage)
+    assert server.requests == []
+    assert all(row in items for row in passed.out)
+    rejected = {
+        row.id: (result.rejected.reason, result.rejected.detail)
+        for row, result in zip(items, passed.results, strict=True)
+        if isinstance(result, Result) and result.rejected
+    }
+    return [row.id for row in passed.out], rejected
+
+
+BEGIN = "the man with the long grey coat and the very old hat "
+DUPLICATE = make_item(2, options=("a dog", "A Dog", "it snows"))  # HIGH
+SIMILAR = make_item(
+    3, options=(f"{BEGIN}runs", f"{BEGIN}sits", f"{BEGIN}sings", f"{BEGIN}falls", "x")
+)  # MEDIUM
+LOOSE = make_item(4, question=" What is it? ")  # LOW
+
+
+class TestLint:
+    @pytest.mark.parametrize(("tier", "kept"), [
+        ("CRITICAL", ["q-1", "q-2", "q-3", "q-4"]),
+        ("HIGH", ["q-1", "q-3", "q-4"]),
+        ("MEDIUM", ["q-1", "q-4"]),
+        ("LOW", ["q-1"]),
+    ])  # fmt: skip
+    def test_leaves_out_a_tier_and_all_above(
+        self, tier: str, kept: list[str], tmp_path: Path
+    ) -> None:
+        rows = (make_item(1), DUPLICATE, SIMILAR, LOOSE)
+        assert sieved(tmp_path, without_findings(tier), *rows)[0] == kept
+
+    def test_says_what_was_found(self, tmp_path: Path) -> None:
+        _, why = sieved(tmp_path, without_findings("LOW"), DUPLICATE, SIMILAR, LOOSE)
+        assert {item: reason for item, (reason, _) in why.items()} == {
+            "q-2": "lint DUPLICATE_OPTS",
+            "q-3": "lint MANY_OPTS_SIMILAR",
+            "q-4": "lint LOOSE_WHITESPACE",
+        }
+        assert all(detail for _, detail in why.values())
+
+    def test_of_two_keys_that_contradict_each_other_names_the_other(self, tmp_path: Path) -> None:
+        rows = (make_item(1, media=FILM), make_item(1, id="q-0", media=FILM, answer=("C",)))
+        kept, why = sieved(tmp_path, without_findings(), *rows)
+        assert kept == ["q-1"]
+        assert why["q-0"][0] == "lint CONTRADICTORY_KEYS"
+        assert "q-1" in why["q-0"][1]
+
+    @pytest.mark.parametrize("tier", ["high", "WORST", ""])
+    def test_a_tier_that_there_is_not_is_a_sentence(self, tier: str, tmp_path: Path) -> None:
+        with pytest.raises(ReelbenchError, match=r"lint\.tier is one of .*HIGH"):
+            sieved(tmp_path, without_findings(tier), make_item(1))
+
+    def test_items_of_all_kinds_and_none_at_all(self, tmp_path: Path) -> None:
+        rows = (
+            make_item(1, kind="open", options=(), answer=(), reference="so"),
+            make_item(2, kind="multi", answer=("A", "B")),
+            make_item(3, kind="yesno", options=("Yes", "No"), answer=("A",)),
+        )
+        assert sieved(tmp_path, without_findings("LOW"), *rows)[0] == ["q-1", "q-2", "q-3"]
+        assert sieved(tmp_path, without_findings("LOW"))[0] == []
+
+
+def asks(number: int, question: str, key: str, **fields: Any) -> Item:
+    options = (key, "it snows", "a bell rings")
+    return make_item(
+        number, media=FILM, question=question, options=options, answer=("A",), **fields
+    )
+
+
+VIOLIN = asks(1, "What instrument is the girl playing?", "a violin")
+VIOLIN_AGAIN = asks(2, "Which instrument does the girl play?", "the violin")
+GOAT = asks(3, "Which animal jumps over the fence?", "a goat")
+
+
+class TestTwins:
+    @pytest.fixture(autouse=True)
+    def _loaded_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(LOADERS, "use", real_embedder)
+
+    def test_one_of_two_stays_and_the_other_names_it(self, tmp_path: Path) -> None:
+        kept, why = sieved(tmp_path, without_twins(), VIOLIN, GOAT, VIOLIN_AGAIN)
+        assert kept == ["q-1", "q-3"]
+        assert list(why) == ["q-2"]
+        reason, detail = why["q-2"]
+        assert reason == "asks the same as another"
+        assert detail.startswith("q-1, alike to 0.9")
+
+    def test_the_same_one_whatever_the_order(self, tmp_path: Path) -> None:
+        assert sieved(tmp_path, without_twins(), VIOLIN_AGAIN, GOAT, VIOLIN)[0] == ["q-3", "q-1"]
+
+    def test_of_other_films_are_none_unless_asked_for(self, tmp_path: Path) -> None:
+        other = make_item(2, question=VIOLIN.question, options=VIOLIN.options, answer=("A",))
+        assert len(sieved(tmp_path, without_twins(), VIOLIN, other)[0]) == 2
+        assert len(sieved(tmp_path, without_twins(within="all"), VIOLIN, other)[0]) == 1
+
+    def test_how_alike_is_a_parameter(self, tmp_path: Path) -> None:
+        assert len(sieved(tmp_path, without_twins(1.0), VIOLIN, VIOLIN_AGAIN)[0]) == 2
+
+    def test_no_items_need_no_embedder(self, tmp_path: Path) -> None:
+        assert sieved(tmp_path, without_twins())[0] == []
+
+    def test_a_group_that_there_is_not_is_a_sentence(self, tmp_path: Path) -> None:
+        """--set twins.within=film must not quietly mean all."""
+        with pytest.raises(ReelbenchError, match="within"):
+            sieved(tmp_path, without_twins(within="film"), VIOLIN, GOAT)
+
+
+def keyed(*lengths: int, **fields: Any) -> Item:
+    """An item whose options have so many words, the key first."""
+    options = tuple(" ".join([f"word{n}"] * length) for n, length in enumerate(lengths))
+    return make_item(1, options=options, answer=("A",), **fields)
+
+
+class TestLengths:
+    @pytest.mark.parametrize(
+        "lengths", [(10, 5, 6), (13, 4, 4, 8), (2, 6, 7), (1, 4, 4, 9)], ids=str
+    )
+    def test_a_key_that_stands_out(self, lengths: Sequence[int], tmp_path: Path) -> None:
+        kept, why = sieved(tmp_path, without_outstanding_keys(), keyed(*lengths))
+        assert kept == []
+        reason, detail = why["q-1"]
+        assert reason == "the key's length gives it away"
+        key, *others = lengths
+        assert detail == f"{key} words, the others {min(others)} to {max(others)}"
+
+    @pytest.mark.parametrize("lengths", [
+        (5, 5, 5), (3, 1, 1), (1, 3, 3), (9, 5, 6), (6, 5, 9), (4, 20, 3), (9, 1), (20, 20, 1),
+    ], ids=str)  # fmt: skip
+    def test_a_key_that_does_not(self, lengths: Sequence[int], tmp_path: Path) -> None:
+        """Two words are nothing, nor is a length that another option has; two options are left."""
+        assert sieved(tmp_path, without_outstanding_keys(), keyed(*lengths))[0] == ["q-1"]
+
+    def test_the_factor_is_a_parameter(self, tmp_path: Path) -> None:
+        item = keyed(10, 5, 6)
+        assert sieved(tmp_path, without_outstanding_keys(1.7), item)[0] == ["q-1"]
+
+    def test_other_kinds_pass(self, tmp_path: Path) -> None:
+        rows = (
+            make_item(1, kind="open", options=(), answer=(), reference="so"),
+            make_item(2, kind="multi", options=("a b c d e f g", "b", "c"), answer=("A",)),
+        )
+        assert sieved(tmp_path, without_outstanding_keys(), *rows)[0] == ["q-1", "q-2"]
+
+    def test_options_that_are_all_the_same_end_nothing(self, tmp_path: Path) -> None:
+        """Anyone's benchmark may hold such an item, and the linter be left out."""
+        row = make_item(1, options=("a dog", "a dog", "a dog"), answer=("A",))
+        assert sieved(tmp_path, without_outstanding_keys(), row)[0] == ["q-1"]

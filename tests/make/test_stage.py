@@ -1,0 +1,154 @@
+"""A recipe that cannot work is refused at once, and what one asks of it is answered in sentences."""
+
+import re
+from typing import Any
+
+import pytest
+from parts import a_recipe, ending
+
+from reelbench.errors import ReelbenchError
+from reelbench.items import Item
+from reelbench.make.generate import Commission, Draft, checking, writing
+from reelbench.make.stage import All, Each, Recipe
+
+WRITE, CHECK, END = writing(("ask",), 2, 3), checking(3), ending()
+
+
+def refused(*stages: Any, **fields: Any) -> str:
+    with pytest.raises(ReelbenchError) as error:
+        a_recipe(*stages, **fields)
+    return str(error.value)
+
+
+class TestARecipe:
+    def test_whose_stages_fit_is_one(self) -> None:
+        recipe = a_recipe(WRITE, CHECK, END)
+        assert [stage.name for stage in recipe.stages] == ["write", "check", "end"]
+
+    def test_whose_stages_do_not_fit(self) -> None:
+        assert refused(WRITE, END) == (
+            "The recipe parts cannot go on from write, which gives Draft, to end, which takes Item."
+        )
+
+    def test_that_does_not_end_with_items(self) -> None:
+        assert refused(WRITE) == "The recipe parts does not end with items."
+
+    def test_without_stages(self) -> None:
+        assert "needs stages" in refused()
+
+    def test_with_two_stages_of_one_name(self) -> None:
+        assert "with names of their own" in refused(END, END)
+
+    def test_that_does_not_say_what_a_role_does(self) -> None:
+        told = refused(WRITE, CHECK, roles={})
+        assert told == "The recipe parts does not say what ['writer'] do: add them to roles."
+
+
+RECIPE = a_recipe(WRITE, CHECK, END)
+
+
+class TestUntil:
+    def test_a_stage_keeps_it_and_what_is_before(self) -> None:
+        assert [stage.name for stage in RECIPE.until("check").stages] == ["write", "check"]
+        assert [stage.name for stage in RECIPE.until("write").stages] == ["write"]
+        assert RECIPE.until(None) is RECIPE
+
+    def test_no_stage_is_a_sentence_with_all(self) -> None:
+        told = "The recipe parts has no stage 'chek'; it has write, check, end."
+        with pytest.raises(ReelbenchError, match=re.escape(told)):
+            RECIPE.until("chek")
+
+    def test_leaves_the_recipe_as_it_was(self) -> None:
+        RECIPE.until("write")
+        assert len(RECIPE.stages) == 3
+
+
+class TestWithout:
+    def test_a_stage_that_only_lets_through(self) -> None:
+        recipe = a_recipe(WRITE, CHECK, END, ending("also"))
+        assert [s.name for s in recipe.without(["end"]).stages] == ["write", "check", "also"]
+        assert [s.name for s in recipe.without(["end", "also"]).stages] == ["write", "check"]
+        assert recipe.without([]).stages == recipe.stages
+
+    @pytest.mark.parametrize("name", ["check", "ende", ""])
+    def test_what_is_needed_or_not_there_is_a_sentence_with_what_is_not(self, name: str) -> None:
+        told = f"parts cannot be made without {name!r}; it can without end."
+        with pytest.raises(ReelbenchError, match=re.escape(told)):
+            RECIPE.without([name])
+
+    def test_where_all_is_needed_says_so(self) -> None:
+        with pytest.raises(ReelbenchError) as error:
+            a_recipe(WRITE, CHECK).without(["check"])
+        assert "without ." not in str(error.value)
+
+
+async def _never(*_: Any, **__: Any) -> list[Any]:
+    raise AssertionError
+
+
+PARAMETERS = {
+    "whole": 5,
+    "share": 0.8,
+    "flag": True,
+    "text": "uniform:16",
+    "list": ("a", "b"),
+    "table": {"a": "b"},
+}
+SETTABLE = Each(name="sift", takes=Item, gives=Item, work=_never, parameters=PARAMETERS)
+
+
+class TestSettings:
+    def changed(self, **values: Any) -> Recipe:
+        changes = {f"sift.{name}": value for name, value in values.items()}
+        return a_recipe(SETTABLE, END).changed(changes)
+
+    @pytest.mark.parametrize(("name", "value"), [
+        ("whole", 3), ("whole", 0), ("share", 0.5), ("share", 1), ("flag", False),
+        ("text", "fps:1"), ("list", ["c"]), ("list", ("c",)), ("table", {"c": "d"}),
+    ])  # fmt: skip
+    def test_of_the_usual_type_are_taken(self, name: str, value: Any) -> None:
+        stage = self.changed(**{name: value}).stages[0]
+        assert stage.parameters == PARAMETERS | {name: value}
+        assert SETTABLE.parameters == PARAMETERS
+
+    @pytest.mark.parametrize(("name", "value"), [
+        ("whole", 3.0), ("whole", "3"), ("whole", True), ("whole", None), ("share", "0.5"),
+        ("share", False), ("flag", 1), ("flag", "yes"), ("text", 16), ("text", None),
+        ("list", "a"), ("table", ["a"]), ("share", None),
+    ])  # fmt: skip
+    def test_of_another_type_are_a_sentence(self, name: str, value: Any) -> None:
+        told = f"sift.{name} is {PARAMETERS[name]!r} by default and cannot be {value!r}."
+        with pytest.raises(ReelbenchError, match=re.escape(told)):
+            self.changed(**{name: value})
+
+    @pytest.mark.parametrize("value", [float("nan"), float("inf")])
+    def test_that_no_hash_can_be_taken_of_are_a_sentence(self, value: float) -> None:
+        """--set veracity.keep_at=.nan: JSON has no such number, and nothing is ever below it."""
+        with pytest.raises(ReelbenchError, match=r"sift\.share"):
+            self.changed(share=value)
+
+    @pytest.mark.parametrize("name", ["sift.hole", "whole", "sit.whole", "", ".", "end.whole"])
+    def test_of_what_is_not_there_are_a_sentence_with_what_is(self, name: str) -> None:
+        with pytest.raises(ReelbenchError) as error:
+            a_recipe(SETTABLE, END).changed({name: 1})
+        told = str(error.value)
+        assert told.startswith(f"There is nothing called {name} to set")
+        assert "sift.whole, sift.share, sift.flag" in told
+
+    def test_of_a_stage_with_a_dot_or_a_blank_in_its_name(self) -> None:
+        stage = All(name="yes or no.2", takes=Item, gives=Item, work=list, parameters={"n": 1})
+        recipe = a_recipe(stage).changed({"yes or no.2.n": 2})
+        assert recipe.stages[0].parameters == {"n": 2}
+
+    def test_several_of_one_stage_are_all_taken(self) -> None:
+        stage = self.changed(whole=1, share=0.1).stages[0]
+        assert stage.parameters["whole"] == 1
+        assert stage.parameters["share"] == 0.1
+
+    def test_none_change_nothing(self) -> None:
+        assert a_recipe(SETTABLE, END).changed({}).stages == (SETTABLE, END)
+
+
+def test_rows_that_stages_pass_on_have_ids() -> None:
+    for kind in (Item, Commission, Draft):
+        assert "id" in kind.__struct_fields__

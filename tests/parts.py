@@ -1,0 +1,177 @@
+"""Parts of a make for tests: a desk over a real server, a real store and a real journal."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from servers import Answer, Reply, Server, completion, serving
+
+from reelbench.asking.asker import Asker
+from reelbench.items import Item
+from reelbench.journal import open_journal
+from reelbench.make.desk import Desk
+from reelbench.make.embed import Embedder, SentenceEncoder
+from reelbench.make.pipeline import Passed, Pipeline
+from reelbench.make.stage import Each, Recipe, Rejected, Role, Sources, Stage, Undecided
+from reelbench.make.store import open_store
+from reelbench.make.wording import Wording, load_wording
+from reelbench.manifest import Manifest
+from reelbench.models.card import Card
+from reelbench.models.openai import OpenAIModel
+
+
+def by_turns(*replies: str | Reply | None) -> Answer:
+    """Reply with these, one after the other, then with the last of them."""
+
+    def answer(_: Any, number: int) -> Reply | None:
+        said = replies[min(number, len(replies) - 1)]
+        return completion(said) if isinstance(said, str) else said
+
+    return answer
+
+
+def by_model(**replies: str | Sequence[str]) -> Answer:
+    """Let each model reply with its own, one after the other, then with the last of them."""
+    asked: dict[str, int] = dict.fromkeys(replies, 0)
+
+    def answer(body: Any, _: int) -> Reply:
+        own = replies[body["model"]]
+        said = [own] if isinstance(own, str) else own
+        asked[body["model"]] += 1
+        return completion(said[min(asked[body["model"]], len(said)) - 1])
+
+    return answer
+
+
+def never(*_: Any) -> Reply:
+    raise AssertionError("nobody should be asked")
+
+
+@cache
+def real_embedder() -> Embedder:
+    """The embedder that is used, loaded once for all tests: its weights take a second."""
+    return SentenceEncoder()
+
+
+def messages(server: Server, number: int) -> list[tuple[str, str]]:
+    """What was said by whom in a request, pictures apart."""
+    return [
+        (message["role"], part["text"])
+        for message in server.requests[number]["messages"]
+        for part in message["content"]
+        if part["type"] == "text"
+    ]
+
+
+def pictures(body: Mapping[str, Any]) -> int:
+    """How many pictures a request shows."""
+    parts = [part for message in body["messages"] for part in message["content"]]
+    return sum(part["type"] == "image_url" for part in parts)
+
+
+@dataclass
+class Studio:
+    """A folder in which stages work, and who plays their roles: cards by role.
+
+    A name in place of a card is that of a card with nothing else said.
+    """
+
+    folder: Path
+    answer: Answer = never
+    cast: Mapping[str, Sequence[str | Mapping[str, Any]]] = field(default_factory=dict)
+    wording: Wording = field(default_factory=lambda: load_wording(None, None, None))
+    seed: int = 0
+    texts: Sequence[str] = ()  # to be kept first
+
+    def at_desk(self, work: Callable[[Desk], Awaitable[Any]]) -> tuple[Any, Server]:
+        """Do something at a desk."""
+        self.folder.mkdir(exist_ok=True)
+        with (
+            serving(self.answer) as server,
+            open_journal(self.folder / "journal.sqlite") as journal,
+            open_store(self.folder / "rows.sqlite") as store,
+        ):
+            for text in self.texts:
+                store.keep(text)
+
+            async def to_the_end() -> Any:
+                cast = self._cast(server.url)
+                source = self.folder / "source"
+                desk = Desk(
+                    source, self.folder, store, Asker(journal), cast, self.wording, self.seed
+                )
+                try:
+                    return await work(desk)
+                finally:
+                    for model in {model for models in cast.values() for model in models}:
+                        await model.close()
+
+            return asyncio.run(to_the_end()), server
+
+    def _cast(self, url: str) -> dict[str, tuple[OpenAIModel, ...]]:
+        known: dict[str, OpenAIModel] = {}
+
+        def model(card: str | Mapping[str, Any]) -> OpenAIModel:
+            fields = {"name": card} if isinstance(card, str) else dict(card)
+            made = OpenAIModel(Card(endpoint=url, **{"retries": 0, **fields}))
+            return known.setdefault(fields["name"], made)
+
+        return {role: tuple(map(model, cards)) for role, cards in self.cast.items()}
+
+    def work(self, stage: Each, row: Any) -> tuple[Any, Server]:
+        """Call a stage's work on one row: what it gives, or why it gives nothing."""
+
+        async def one(desk: Desk) -> Any:
+            try:
+                return await stage.work(row, desk, **stage.parameters)
+            except (Rejected, Undecided) as why:
+                return why
+
+        return self.at_desk(one)
+
+    def take(self, rows: Sequence[Any], *stages: Stage) -> tuple[list[Passed], Server]:
+        """Take rows through stages, as a make does."""
+
+        async def through(desk: Desk) -> list[Passed]:
+            return await Pipeline(recipe_of(*stages), desk, desk.store).take(rows)
+
+        return self.at_desk(through)
+
+
+def nowhere(_: Path) -> Sources:
+    return Sources(())
+
+
+def plain_manifest(_items: Sequence[Item], _source: Path) -> Manifest:
+    return Manifest("parts", "1")
+
+
+def a_recipe(*stages: Stage, **fields: Any) -> Recipe:
+    """A recipe of these stages, all of whose roles may be played by several."""
+    roles = {role: Role(f"plays {role}", many=True) for stage in stages for role in stage.roles}
+    plain: dict[str, Any] = {
+        "name": "parts",
+        "says": "what a test needs",
+        "sources": nowhere,
+        "stages": stages,
+        "roles": roles,
+        "manifest": plain_manifest,
+    }
+    return Recipe(**(plain | fields))
+
+
+def recipe_of(*stages: Stage) -> Recipe:
+    """Stages alone: they need not end with items."""
+    return a_recipe(ending()).only(stages)
+
+
+async def _as_it_is(item: Item, _desk: Desk) -> list[Item]:
+    return [item]
+
+
+def ending(name: str = "end") -> Each:
+    """A stage that lets items through."""
+    return Each(name=name, takes=Item, gives=Item, work=_as_it_is)

@@ -16,9 +16,11 @@ lock() {
 }
 lock core
 # PyTorch is installed apart: its builds differ by machine, and this set serves on any processor.
-echo "torch; sys_platform == 'none'" > "$folder/no-torch.txt"
+# There is room for one OpenCV only, or they overwrite each other.
+echo "opencv-python-headless; sys_platform == 'none'" > "$folder/one-opencv.txt"
+{ echo "torch; sys_platform == 'none'"; cat "$folder/one-opencv.txt"; } > "$folder/no-torch.txt"
 lock models --group models --override "$folder/no-torch.txt"
 lock dev --group dev
 for extra in annotate embed hf local ray web train inspect; do
-    lock "$extra" --extra "$extra"
+    lock "$extra" --extra "$extra" --override "$folder/one-opencv.txt"
 done

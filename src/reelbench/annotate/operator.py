@@ -45,6 +45,11 @@ class Operator(ABC):
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Look at a clip; raise ``NotApplicable`` with a sentence where there is nothing to say."""
 
+    def beside(self, clip: Clip) -> Any:
+        """Return what else decides its value, such as the hash of a file beside the clip."""
+        del clip
+        return None
+
     @property
     def parameters(self) -> dict[str, Any]:
         """What it was told, as plain data."""

@@ -18,11 +18,13 @@ from reelbench.errors import ReelbenchError
 COMMANDS = {
     "demo": "make a small benchmark, run three baselines on it and write the report",
     "make": "make a benchmark from sources by a recipe, or filter one that is there",
+    "annotate": "say what is in clips: shots, people, speech, text, quality",
     "lint": "look for what a careful editor would find in a benchmark",
     "run": "ask models every item of a benchmark, or go on with a run",
     "score": "score a run, or anyone's predictions",
     "report": "write the HTML page of a run",
     "agree": "say how far raters agree beyond chance",
+    "models": "list, fetch and find the weights that operators use",
     "doctor": "say what is installed, what is missing and how to get it",
 }
 _EPILOG = """examples:

@@ -12,7 +12,7 @@ class LocalEngine:
     """Runs jobs in processes of this machine."""
 
     def __init__(self, workers: int | None = None, memory: int = 6 * GIGABYTE) -> None:
-        self._count = workers or cores()
+        self._count, self._memory = workers or cores(), memory
         self._pool = WorkerPool(self._count, memory)
 
     def run(self, jobs: Sequence[Job], limit: float) -> Iterator[Done]:
@@ -26,8 +26,11 @@ class LocalEngine:
                     )
                 for _ in jobs:
                     yield done.get()
-            finally:
+            except BaseException:  # nobody wants the rest, and the threads wait for these workers
                 threads.shutdown(wait=False, cancel_futures=True)
+                self._pool.close()
+                self._pool = WorkerPool(self._count, self._memory)
+                raise
 
     def _one(self, job: Job, limit: float) -> Done:
         try:

@@ -1,0 +1,93 @@
+"""How fast clips are annotated, beside Data-Juicer's operators for what both can say.
+
+    python benchmarks/annotate.py [CLIP] [--peer PYTHON]
+
+CLIP is a 720p video (default: the trailer in ../shared, where that is). PYTHON is one that has
+py-data-juicer 1.6.1, opencv-contrib-python-headless and scenedetect-headless; without it our own
+figures are printed alone. CPU is that of all processes, start-up included. The factor of real time
+is over four copies of the clip, on all cores; each copy differs by a byte, or it would be looked at
+once.
+"""
+
+import argparse
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from reelbench.media.safely import probe_safely
+
+TRAILER = Path(__file__).parents[2] / "shared" / "data" / "video" / "animation_trailer.mp4"
+COPIES = 4
+LABELS = {"shots": "shots", "motion": "motion", "shots, faces, tracks": "shots,faces,tracks"}
+PEERS = {"shots": "scenes", "motion": "motion"}
+
+PEER = """
+import sys
+from data_juicer.utils.constant import Fields
+what, path, out = sys.argv[1:4]
+if what == "motion":
+    from data_juicer.ops.filter.video_motion_score_filter import VideoMotionScoreFilter
+    sample = {"videos": [path], Fields.stats: {}, Fields.source_file: path}
+    VideoMotionScoreFilter().compute_stats_single(sample)
+else:
+    from data_juicer.ops.mapper.video_split_by_scene_mapper import VideoSplitBySceneMapper
+    sample = {"text": "<__dj__video>", "videos": [path], Fields.source_file: path}
+    VideoSplitBySceneMapper(save_dir=out).process_single(sample)
+"""
+
+
+def measured(command: list[str]) -> tuple[float, float]:
+    """Run a command; return the seconds it took, of CPU in all its processes and by the clock."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    subprocess.run(command, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return cpu, time.monotonic() - began
+
+
+def copies_of(clip: Path, folder: Path, count: int) -> Path:
+    """Write copies that play the same and are not the same bytes."""
+    folder.mkdir(parents=True)
+    for number in range(count):
+        free = (9 + number).to_bytes(4, "big") + b"free" + bytes(1 + number)  # an empty box
+        (folder / f"{number}{clip.suffix}").write_bytes(clip.read_bytes() + free)
+    return folder
+
+
+def annotate(clips: Path, labels: str, out: Path) -> list[str]:
+    """Return the command as a user types it."""
+    words = ["annotate", str(clips), "--labels", labels, "--out", str(out)]
+    return [sys.executable, "-m", "reelbench", *words]
+
+
+def main() -> None:
+    """Measure, and print one table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("clip", type=Path, nargs="?", default=TRAILER)
+    parser.add_argument("--peer", help="a Python with py-data-juicer")
+    options = parser.parse_args()
+    if not options.clip.is_file():
+        sys.exit(f"{options.clip} is not there: name a clip.")
+    seconds = probe_safely(options.clip).duration
+    print(f"{options.clip.name}, {seconds:.0f} s\n")
+    print(f"{'label':22}{'CPU s':>8}{'peer CPU s':>12}{'ratio':>8}{'x real time':>13}")
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        one, four = copies_of(options.clip, root / "one", 1), copies_of(options.clip, root / "4", 4)
+        for name, labels in LABELS.items():
+            cpu, _ = measured(annotate(one, labels, root / f"out {name}"))
+            _, wall = measured(annotate(four, labels, root / f"out 4 {name}"))
+            theirs = ratio = ""
+            if options.peer and name in PEERS:
+                words = [options.peer, "-c", PEER, PEERS[name], str(options.clip), folder]
+                peer, _ = measured(words)
+                theirs, ratio = f"{peer:.1f}", f"{peer / cpu:.1f}"
+            factor = COPIES * seconds / wall
+            print(f"{name:22}{cpu:8.1f}{theirs:>12}{ratio:>8}{factor:13.1f}")
+
+
+if __name__ == "__main__":
+    main()

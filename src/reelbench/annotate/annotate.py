@@ -1,0 +1,273 @@
+"""Annotate clips: every operator that is asked for, and those it needs, on every clip.
+
+Operator after operator goes over all clips, so that a worker holds one model at a time. What an
+operator said of a clip is kept under the hash of the clip's bytes, of the operator's version,
+parameters and weights, and of the labels it went by: it is not done again, here or after a kill.
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from reelbench.annotate.caption import Caption
+from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
+from reelbench.annotate.registry import in_order, load_operator
+from reelbench.asking.asker import Asker
+from reelbench.asking.session import relay_through, run_to_the_end
+from reelbench.durable import Shelf, open_shelf
+from reelbench.engine.base import Done, Engine, Job
+from reelbench.errors import ReelbenchError
+from reelbench.files import digest_of, pretty_json, write_atomically
+from reelbench.journal import open_journal
+from reelbench.media.digests import media_digest
+from reelbench.media.errors import MediaError
+from reelbench.media.safely import probe_safely
+from reelbench.models.base import ChatModel
+from reelbench.models.cascade import members_of
+from reelbench.progress import progress, track
+from reelbench.weights import sha256_of
+
+VIDEOS = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".ts", ".mpg", ".mpeg", ".flv", ".wmv")
+SOUNDS = (".wav", ".mp3", ".m4a", ".aac", ".flac", ".ogg", ".opus")
+ENDINGS = frozenset(VIDEOS + SOUNDS)
+LIMIT = 1800.0  # seconds that one operator may take over one clip
+
+Said = dict[str, Any]  # {"value": ...}, {"none": why} or {"failed": why}
+
+
+@dataclass
+class Annotated:
+    """What came of it."""
+
+    out: Path
+    clips: Mapping[str, Clip]  # by name
+    broken: Mapping[str, str]  # files that are no clips, and why
+    said: dict[str, dict[str, Said]] = field(default_factory=dict)  # by clip, by label
+    worked: int = 0  # pieces of work that were done now
+
+    @property
+    def failures(self) -> list[tuple[str, str, str]]:
+        """Each clip, label and reason of what failed."""
+        return [
+            (clip, label, said["failed"])
+            for clip, labels in self.said.items()
+            for label, said in labels.items()
+            if "failed" in said
+        ]
+
+
+def annotate(
+    source: Path,
+    labels: Sequence[str],
+    out: Path,
+    engine: Engine,
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    limit: float = LIMIT,
+    captioner: ChatModel | None = None,
+) -> Annotated:
+    """Annotate all clips of a folder, or one clip, into a folder of labels."""
+    operators = _operators(labels, parameters or {})
+    if captioner is not None:
+        told_by = digest_of([captioner.card.name, dict(captioner.parameters)])
+        operators = [
+            replace(each, model=told_by) if isinstance(each, Caption) else each
+            for each in operators
+        ]
+    clips, broken = clips_in(source)
+    out.mkdir(parents=True, exist_ok=True)
+    found = Annotated(out, clips, broken, {name: {} for name in clips})
+    with open_shelf(out / "labels.sqlite") as shelf:
+        for number, operator in enumerate(operators, 1):
+            title = f"{number}/{len(operators)} {operator.name}"
+            place = engine
+            if isinstance(operator, Caption) and captioner is not None:
+                place = AskingEngine(out / "journal.sqlite", captioner)
+            _pass(found, operator, shelf, place, title, limit)
+    _write(found, operators)
+    return found
+
+
+def _operators(
+    labels: Sequence[str], parameters: Mapping[str, Mapping[str, Any]]
+) -> list[Operator]:
+    names = in_order(list(labels))
+    unused = sorted(set(parameters) - set(names))
+    if unused:
+        raise ReelbenchError(f"{', '.join(unused)} is not among the labels {', '.join(names)}.")
+    return [load_operator(name, **parameters.get(name, {})) for name in names]
+
+
+def clips_in(source: Path) -> tuple[dict[str, Clip], dict[str, str]]:
+    """Return the clips of a folder by name, and the files that cannot be opened, with why."""
+    if source.is_dir():
+        paths = sorted(p for p in source.rglob("*") if p.suffix.lower() in ENDINGS and p.is_file())
+    elif source.is_file():
+        paths = [source]
+    else:
+        raise ReelbenchError(f"{source} is not there: name a clip, or a folder of them.")
+    if not paths:
+        raise ReelbenchError(f"{source} holds no clips ({', '.join(sorted(ENDINGS))}).")
+    root = source if source.is_dir() else source.parent
+    clips: dict[str, Clip] = {}
+    broken: dict[str, str] = {}
+    for path in track(paths, "Opening clips", len(paths), "clips"):
+        name = path.relative_to(root).as_posix()
+        try:
+            clips[name] = Clip(path.absolute(), media_digest(path), probe_safely(path))
+        except (MediaError, OSError) as error:
+            broken[name] = str(error)
+    return clips, broken
+
+
+def _pass(
+    found: Annotated, operator: Operator, shelf: Shelf, engine: Engine, title: str, limit: float
+) -> None:
+    """Take all clips past one operator."""
+    jobs: dict[str, Job] = {}
+    waiting: dict[str, list[str]] = {}  # names of clips by key: equal files are looked at once
+    for name, clip in found.clips.items():
+        known = found.said[name]
+        lacking = next((need for need in operator.needs if "value" not in known[need]), None)
+        if lacking is not None:
+            known[operator.name] = _without(lacking, known[lacking])
+            continue
+        read = (*operator.needs, *operator.may_use)
+        labels = {label: value for label, value in _values(known) if label in read}
+        key = _key(operator, clip, labels)
+        said = shelf.get(key)
+        if said is not None:
+            known[operator.name] = said
+            continue
+        work = (operator, clip, labels)
+        jobs[key] = Job(key, run_operator, work, operator.name, operator.cpus, operator.gpus)
+        waiting.setdefault(key, []).append(name)
+    with progress(title, len(jobs), "clips") as advance:
+        for done in engine.run(list(jobs.values()), limit) if jobs else ():
+            said = _said(done)
+            if "failed" not in said:
+                shelf.put(done.job.name, operator.name, said)
+            for name in waiting[done.job.name]:
+                found.said[name][operator.name] = said
+            found.worked += 1
+            advance()
+
+
+def _without(label: str, said: Said) -> Said:
+    """What is said where a label that is needed is not there."""
+    if "none" in said:
+        return {"none": f"{label}: {said['none']}"}
+    return {"failed": f"it needs {label}, which failed"}
+
+
+def _key(operator: Operator, clip: Clip, labels: Labels) -> str:
+    return digest_of(
+        {
+            "operator": operator.name,
+            "version": operator.version,
+            "parameters": operator.parameters,
+            "weights": [sha256_of(name) for name in operator.weights],
+            "clip": clip.digest,
+            "beside": operator.beside(clip),
+            "labels": {name: digest_of(value) for name, value in labels.items()},
+        }
+    )
+
+
+class AskingEngine:
+    """Where work is done that asks a model: here, many clips at a time, through a journal."""
+
+    def __init__(self, journal: Path, model: ChatModel) -> None:
+        self._journal, self._model = journal, model
+
+    def run(self, jobs: Sequence[Job], _limit: float) -> Iterator[Done]:
+        """Ask about all clips, and yield each when all are done."""
+        with open_journal(self._journal) as journal:
+            yield from run_to_the_end(self._all(jobs, Asker(journal)))
+
+    async def _all(self, jobs: Sequence[Job], asker: Asker) -> list[Done]:
+        relay_through(asker, members_of([self._model]))
+        try:
+            return list(await asyncio.gather(*(self._one(job, asker) for job in jobs)))
+        finally:
+            await self._model.close()
+
+    async def _one(self, job: Job, asker: Asker) -> Done:
+        operator, clip, labels = job.args
+        try:
+            return Done(job, {"value": await operator.ask(clip, labels, asker, self._model)})
+        except NotApplicable as nothing:
+            return Done(job, {"none": str(nothing)})
+        except ReelbenchError as error:
+            return Done(job, error=error)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def run_operator(operator: Operator, clip: Clip, labels: Labels) -> Said:
+    """Do one piece of work, in whatever process it is."""
+    try:
+        value: Value = operator(clip, labels)
+    except NotApplicable as nothing:
+        return {"none": str(nothing)}
+    return {"value": value}
+
+
+def _said(done: Done) -> Said:
+    if done.error is not None:
+        told = str(done.error)
+        own = isinstance(done.error, ReelbenchError)
+        return {"failed": told if own else f"{type(done.error).__name__}: {told}"}
+    if done.lost:
+        return {"failed": f"the worker {done.lost}"}
+    said: Said = done.result
+    return said
+
+
+def _write(found: Annotated, operators: Sequence[Operator]) -> None:
+    """Write one file of labels for each clip, and one that says how they were made."""
+    made = {operator.name: _how(operator) for operator in operators}
+    for name, clip in found.clips.items():
+        record = {
+            "clip": {"name": name, "sha256": clip.digest, "seconds": clip.info.duration},
+            "labels": {
+                label: {**said, "operator": made[label]} for label, said in found.said[name].items()
+            },
+        }
+        path = label_file(found.out, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, pretty_json(record))
+    summary = {
+        "clips": {name: clip.digest for name, clip in found.clips.items()},
+        "broken": dict(found.broken),
+        "operators": made,
+        "failures": [dict(zip(("clip", "label", "reason"), each, strict=True))
+                     for each in found.failures],
+    }  # fmt: skip
+    write_atomically(found.out / "annotate.json", pretty_json(summary))
+
+
+def label_file(out: Path, clip: str) -> Path:
+    """Return where the labels of a clip are."""
+    return out / "labels" / f"{clip}.json"
+
+
+def _how(operator: Operator) -> dict[str, Any]:
+    return {
+        "version": operator.version,
+        "parameters": operator.parameters,
+        "models": {name: sha256_of(name) for name in operator.weights},
+    }
+
+
+def values_of(found: Annotated, clip: str) -> Labels:
+    """Return the values of a clip's labels, those that there are."""
+    return dict(_values(found.said[clip]))
+
+
+def _values(said: Mapping[str, Said]) -> Iterator[tuple[str, Value]]:
+    for name, each in said.items():
+        if "value" in each:
+            yield name, each["value"]

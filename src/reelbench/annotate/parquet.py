@@ -1,0 +1,33 @@
+"""Labels as one table, for who reads them with data tools: a row for each clip and label."""
+
+from pathlib import Path
+
+from reelbench.annotate.annotate import Annotated
+from reelbench.files import canonical_json
+from reelbench.weights import needs
+
+
+def write_parquet(found: Annotated) -> Path:
+    """Write ``labels.parquet``: clip, sha256, label, fate (value, none, failed) and it as JSON."""
+    arrow = needs("pyarrow", "annotate")
+    parquet = needs("pyarrow.parquet", "annotate")
+    rows = [
+        (name, found.clips[name].digest, label, *next(iter(said.items())))
+        for name, labels in found.said.items()
+        for label, said in labels.items()
+    ]
+    clips, digests, labels_, fates, values = (list(column) for column in zip(*rows, strict=True))
+    table = arrow.table(
+        {
+            "clip": clips,
+            "sha256": digests,
+            "label": labels_,
+            "fate": fates,
+            "said": [canonical_json(value) for value in values],
+        }
+    )
+    path = found.out / "labels.parquet"
+    partial = path.with_suffix(".partial")
+    parquet.write_table(table, partial)
+    partial.replace(path)
+    return path

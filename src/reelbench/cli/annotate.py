@@ -1,0 +1,153 @@
+"""``reelbench annotate``."""
+
+import argparse
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reelbench.cli.say import put_table, tell
+from reelbench.errors import ReelbenchError
+from reelbench.progress import counted
+
+if TYPE_CHECKING:
+    from reelbench.annotate.annotate import Annotated
+    from reelbench.engine.base import Engine
+    from reelbench.models.base import ChatModel
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    from reelbench.annotate.registry import OPERATORS
+
+    known = "\n".join(f"  {name:20}{says}" for name, (_, _, says) in OPERATORS.items())
+    parser.epilog = (
+        f"labels:\n{known}\n\n"
+        "examples:\n"
+        "  reelbench annotate clips --labels tracks,speaker,transcript --out labels --preview\n"
+        "  reelbench annotate clips --labels shots --set shots.detector=adaptive --out labels\n"
+        "  reelbench annotate clips --labels tracks --out labels --engine ray --address HOST:6379"
+    )
+    parser.add_argument("clips", type=Path, help="a folder of clips, or one clip")
+    parser.add_argument(
+        "--labels", required=True, help="what to say of them, with commas between; what a label "
+        "needs is made as well"
+    )  # fmt: skip
+    parser.add_argument("--out", type=Path, required=True, help="the folder of labels")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="LABEL.NAME=VALUE", help="a parameter"
+    )
+    parser.add_argument(
+        "--model", metavar="captioner=MODEL", help="who describes what happens, for caption"
+    )
+    parser.add_argument(
+        "--preview", action="store_true", help="draw the labels into a copy of each clip"
+    )
+    parser.add_argument("--parquet", action="store_true", help="write labels.parquet as well")
+    parser.add_argument("--engine", choices=("local", "ray"), default="local")
+    parser.add_argument("--address", help="of a Ray cluster (default: one on this machine)")
+    parser.add_argument("--workers", type=int, help="processes (default: as many as cores)")
+    parser.add_argument(
+        "--offline", action="store_true", help="fetch no weights; say which are missing"
+    )
+
+
+def main(options: argparse.Namespace) -> int:
+    """Annotate, and draw what was found."""
+    from reelbench.annotate.annotate import annotate
+    from reelbench.annotate.registry import in_order, load_operator
+    from reelbench.weights import provide
+
+    labels = [word for word in options.labels.split(",") if word]
+    names = in_order(labels)
+    provide({weight for name in names for weight in load_operator(name).weights}, options.offline)
+    engine = _engine(options)
+    try:
+        found = annotate(
+            options.clips,
+            labels,
+            options.out,
+            engine,
+            _settings(options.set),
+            captioner=_captioner(options.model),
+        )
+    finally:
+        engine.close()
+    if options.parquet:
+        from reelbench.annotate.parquet import write_parquet
+
+        write_parquet(found)
+    if options.preview:
+        _previews(found)
+    return _told(found, names)
+
+
+def _captioner(word: str | None) -> "ChatModel | None":
+    if word is None:
+        return None
+    role, equals, name = word.partition("=")
+    if role != "captioner" or not equals:
+        raise ReelbenchError(f"{word!r} names no captioner: write --model captioner=MODEL.")
+    from reelbench.models.load import load_model
+
+    return load_model(name)
+
+
+def _engine(options: argparse.Namespace) -> "Engine":
+    if options.engine == "ray":
+        from reelbench.engine.cluster import RayEngine
+
+        return RayEngine(options.address)
+    if options.address:
+        raise ReelbenchError("--address is of a Ray cluster: say --engine ray as well.")
+    from reelbench.engine.local import LocalEngine
+
+    return LocalEngine(options.workers)
+
+
+def _settings(words: list[str]) -> dict[str, dict[str, Any]]:
+    from reelbench.cli.say import settings
+
+    found: dict[str, dict[str, Any]] = {}
+    for name, value in settings(words, "LABEL.NAME=VALUE").items():
+        label, _, parameter = name.partition(".")
+        found.setdefault(label, {})[parameter] = value
+    return found
+
+
+def _previews(found: "Annotated") -> None:
+    from reelbench.annotate.annotate import values_of
+    from reelbench.annotate.preview import write_preview
+    from reelbench.media.errors import MediaError
+    from reelbench.progress import track
+
+    for name, clip in track(found.clips.items(), "Drawing", len(found.clips), "clips"):
+        stem = found.out / "preview" / Path(name).with_suffix("")
+        stem.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            write_preview(
+                clip.path,
+                values_of(found, name),
+                stem.with_suffix(".mp4"),
+                stem.with_suffix(".png"),
+            )
+        except MediaError as error:
+            tell(f"no preview: {error}")
+
+
+def _told(found: "Annotated", names: list[str]) -> int:
+    """Say what was labelled, and what was not."""
+    rows = []
+    for label in names:
+        fates = Counter(next(iter(said[label])) for said in found.said.values())
+        rows.append((label, str(fates["value"]), str(fates["none"]), str(fates["failed"])))
+    put_table(("label", "clips", "nothing to say", "failed"), rows)
+    tell(f"{counted(found.worked, 'piece')} of work done now.")
+    for name, reason in list(found.broken.items())[:10]:
+        tell(f"rejected: {reason}" if name in reason else f"rejected: {name}: {reason}")
+    failures = found.failures
+    for clip, label, reason in failures[:10]:
+        tell(f"{clip}: {label}: {reason}")
+    if failures:
+        tell(f"{counted(len(failures), 'label')} failed: {found.out / 'annotate.json'} names them.")
+    tell(f"The labels are in {found.out / 'labels'}.")
+    return 1 if failures or found.broken else 0

@@ -1,0 +1,80 @@
+"""What happens inside one of Ray's workers: one job at a time, in a process that can be killed."""
+
+import functools
+import pickle
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from reelbench.errors import ReelbenchError
+from reelbench.workers import WorkerError, WorkerPool
+
+
+def pack(work: Callable[..., Any], args: tuple[Any, ...]) -> bytes:
+    """Make a call into bytes, along with where its code may be found."""
+    try:
+        return pickle.dumps((sys.path, pickle.dumps((work, args))))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise _unknown(error) from error
+
+
+def unpack(outcome: bytes) -> tuple[Any, Exception | None]:
+    """Return what a job returned, or what it raised."""
+    try:
+        result, error = pickle.loads(outcome)  # noqa: S301 - our own, from our own worker
+    except Exception as failure:  # of a class that cannot be made again
+        return None, failure
+    return result, error
+
+
+def do(packed: bytes, limit: float, memory: int) -> tuple[str, Any]:
+    """Do a job; say that it is "done" with its outcome, or how it was "lost" or "crashed"."""
+    try:
+        work, args = _found(packed)
+        return "done", pickle.dumps((_process(memory).call(work, *args, limit=limit), None))
+    except WorkerError as error:
+        # A crash may come from outside, as when memory is short, and is worth another attempt.
+        return "crashed" if str(error).startswith("crashed") else "lost", str(error)
+    except Exception as error:  # whatever the work raised is its outcome
+        return "done", pickle.dumps((None, error))
+
+
+class Actor:
+    """A worker for one family of jobs at a time, whose process keeps what they load."""
+
+    def __init__(self) -> None:
+        self._family = ""
+
+    def ready(self) -> None:
+        """Be asked whether there is room for it yet."""
+
+    def do(self, family: str, packed: bytes, limit: float, memory: int) -> tuple[str, Any]:
+        """Do a job; if it is of another family than the last, in a new process."""
+        if family != self._family:
+            _process(memory).close()
+            _process.cache_clear()
+            self._family = family
+        return do(packed, limit, memory)
+
+
+def _found(packed: bytes) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    path, call = pickle.loads(packed)  # noqa: S301 - our own, from our own driver
+    sys.path += [place for place in path if place not in sys.path]  # where it is the same here
+    try:
+        work, args = pickle.loads(call)  # noqa: S301
+    except Exception as error:  # of the import of whatever it is
+        raise _unknown(error) from error
+    return work, args
+
+
+@functools.cache
+def _process(memory: int) -> WorkerPool:
+    return WorkerPool(1, memory)
+
+
+def _unknown(error: Exception) -> ReelbenchError:
+    return ReelbenchError(
+        f"A job cannot be sent to the Ray cluster ({error}): its function must be one of a module "
+        "that can be imported on all machines, from the same packages, and its arguments plain "
+        "data."
+    )

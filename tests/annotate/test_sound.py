@@ -1,0 +1,195 @@
+"""The operators that listen, where no model is needed to check them."""
+
+import json
+from math import inf
+from pathlib import Path
+
+import numpy as np
+import pytest
+from videos import make_video
+
+from reelbench.annotate.hearing import bridged, common, hear, runs, within, without
+from reelbench.annotate.loudness import Loudness
+from reelbench.annotate.operator import Clip, Labels, NotApplicable
+from reelbench.annotate.pitch import Pitch
+from reelbench.annotate.registry import load_operator
+from reelbench.annotate.speech_emotion import SpeechEmotion
+from reelbench.annotate.transcript import Transcript
+from reelbench.annotate.turns import grouped
+from reelbench.annotate.voice_demographics import VoiceDemographics
+from reelbench.errors import ReelbenchError
+from reelbench.media.audio import SPEECH_RATE, write_wav
+from reelbench.media.errors import MediaError
+from reelbench.media.probe import probe
+
+LISTENING = ("sound", "transcript", "turns", "pitch", "loudness")
+
+
+def clip_of(path: Path) -> Clip:
+    return Clip(path, str(path), probe(path))
+
+
+def clip_with(folder: Path, *channels: np.ndarray, rate: int = SPEECH_RATE) -> Clip:
+    write_wav(folder / "clip.wav", np.array(channels, np.float32), rate)
+    return clip_of(folder / "clip.wav")
+
+
+def tone(
+    hertz: float, seconds: float = 2.0, level: float = 0.5, rate: int = SPEECH_RATE
+) -> np.ndarray:
+    return level * np.sin(2 * np.pi * hertz * np.arange(round(seconds * rate)) / rate)
+
+
+def vowel(hertz: float, seconds: float = 2.0) -> np.ndarray:
+    """A voice that says "ah" at a known pitch: the partials of its cords, through two formants."""
+    time = np.arange(round(seconds * SPEECH_RATE)) / SPEECH_RATE
+    partials = np.arange(1, int(4000 / hertz))[:, None] * hertz
+    gain = sum(1 / (1 + ((partials - formant) / 90) ** 2) for formant in (730, 1090)) + 0.02
+    wave = (gain * np.cos(2 * np.pi * partials * time)).sum(axis=0)
+    return 0.3 * wave / np.abs(wave).max()
+
+
+def speech(*spans: tuple[float, float]) -> Labels:
+    return {"sound": {"spans": [{"start": s, "end": e, "kind": "speech"} for s, e in spans]}}
+
+
+def test_spans_are_joined_cut_and_kept_apart() -> None:
+    assert runs(np.array([True, False, True, True])) == [(0, 1), (2, 4)]
+    assert bridged([(5, 6), (0, 1), (1.2, 2), (1.4, 1.5)], 0.2) == [(0, 2), (5, 6)]
+    assert common([(0, 2), (3, 5)], [(1, 4), (4.5, 9)]) == [(1, 2), (3, 4), (4.5, 5)]
+    assert without([(0, 10)], [(2, 3), (2.5, 4), (9, inf)]) == [(0, 2), (4, 9)]
+    assert without([(0, 1)], []) == [(0, 1)]
+    assert within(np.array([0.0, 1.0, 2.0]), [(1.0, 2.0)]).tolist() == [False, True, False]
+
+
+def test_without_sound_there_is_nothing_to_say(tmp_path: Path) -> None:
+    clip = clip_of(make_video(tmp_path / "silent.mp4", seconds=1.0))
+    for name in LISTENING:
+        with pytest.raises(NotApplicable, match="no sound"):
+            load_operator(name)(clip, {})
+
+
+def test_sound_that_breaks_off_is_heard_up_to_there(tmp_path: Path) -> None:
+    whole = make_video(tmp_path / "whole.ts", seconds=4.0, sound=4.0)
+    full = len(hear(clip_of(whole)))
+    cut = tmp_path / "cut.ts"
+    cut.write_bytes(whole.read_bytes()[: whole.stat().st_size * 6 // 10])
+    assert 0.2 * full < len(hear(clip_of(cut))) < full
+
+
+@pytest.mark.parametrize("hertz", [80.0, 123.0, 220.0, 311.0, 450.0])
+def test_pitch_of_tones_and_voices_is_within_one_percent(tmp_path: Path, hertz: float) -> None:
+    for sound in (tone(hertz), vowel(hertz)):
+        label = Pitch()(clip_with(tmp_path, sound), speech((0.0, 2.0)))
+        assert label["median"] == pytest.approx(hertz, rel=0.01)
+        assert len(label["at"]) >= 18
+        hear.__globals__["_decoded"].cache_clear()  # the next sound has the same name
+
+
+def test_pitch_is_heard_in_speech_alone_and_by_speaker(tmp_path: Path) -> None:
+    clip = clip_with(tmp_path, np.concatenate([vowel(110.0), vowel(220.0), vowel(440.0)]))
+    turns = {
+        "turns": [
+            {"start": 0.0, "end": 2.0, "speaker": "s2"},
+            {"start": 2.0, "end": 4.0, "speaker": "s1"},
+        ]
+    }
+    label = Pitch()(clip, speech((0.0, 4.0)) | {"turns": turns})
+    assert [each["id"] for each in label["speakers"]] == ["s1", "s2"]
+    assert [each["median"] for each in label["speakers"]] == pytest.approx([220.0, 110.0], rel=0.01)
+    assert max(time for time, _ in label["at"]) < 4.0
+    assert label == json.loads(json.dumps(label))
+
+
+def test_noise_and_silence_have_no_pitch(tmp_path: Path) -> None:
+    noise = np.random.default_rng(1).normal(0, 0.1, 2 * SPEECH_RATE)
+    label = Pitch()(
+        clip_with(tmp_path, np.concatenate([noise, np.zeros(SPEECH_RATE)])), speech((0.0, 3.0))
+    )
+    assert label == {"median": None, "at": [], "speakers": []}
+
+
+def test_loudness_of_a_known_tone(tmp_path: Path) -> None:
+    # BS.1770: 997 Hz at full scale in one channel is -3.01 LUFS; twice as many channels, 3 dB more.
+    one = Loudness()(clip_with(tmp_path, tone(997.0, 3.0, 0.1, 48_000), rate=48_000), {})
+    assert one["lufs"] == pytest.approx(-23.01, abs=0.1)
+    assert [db for _, db in one["at"][1:-1]] == pytest.approx([-23.01] * 13, abs=0.1)
+    hear.__globals__["_decoded"].cache_clear()
+    two = Loudness()(clip_with(tmp_path, *[tone(997.0, 3.0, 0.1, 48_000)] * 2, rate=48_000), {})
+    assert two["lufs"] == pytest.approx(-20.0, abs=0.1)
+
+
+def test_silence_has_no_loudness_and_its_label_is_json(tmp_path: Path) -> None:
+    label = Loudness()(clip_with(tmp_path, np.zeros(SPEECH_RATE)), {})
+    assert label["lufs"] is None
+    assert {db for _, db in label["at"]} == {-100.0}
+    json.dumps(label, allow_nan=False)
+
+
+def test_subtitles_beside_a_clip_are_believed_also_where_it_has_no_sound(tmp_path: Path) -> None:
+    clip = clip_of(make_video(tmp_path / "a.mp4", seconds=1.0))
+    (tmp_path / "a.srt").write_text("1\n00:00:00,250 --> 00:00:00,900\n<i>Good</i> morning.\n")
+    assert Transcript()(clip, {}) == {
+        "source": "subtitles",
+        "language": None,
+        "text": "Good morning.",
+        "segments": [{"start": 0.25, "end": 0.9, "text": "Good morning.", "words": []}],
+    }
+    with pytest.raises(NotApplicable, match="no sound"):
+        Transcript(subtitles=False)(clip, {})
+    (tmp_path / "a.srt").write_text("no times")
+    with pytest.raises(MediaError, match=r"a\.srt"):
+        Transcript()(clip, {})
+
+
+def test_where_nobody_speaks_nothing_is_transcribed_and_nobody_has_a_turn(tmp_path: Path) -> None:
+    clip = clip_with(tmp_path, tone(440.0))
+    assert Transcript()(clip, speech())["segments"] == []
+    assert load_operator("turns")(clip, speech()) == {"speakers": 0, "turns": []}
+
+
+def test_voices_are_grouped_by_likeness() -> None:
+    angles = np.radians([0, 20, 90, 110, 5])
+    groups = grouped(np.stack([np.cos(angles), np.sin(angles)], axis=1), same=0.65)
+    assert groups[0] == groups[1] == groups[4] != groups[2] == groups[3]
+    assert grouped(np.ones((1, 3)), 0.65).tolist() == [0]
+
+
+def test_speech_emotion_says_that_there_is_no_model_and_takes_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clip = clip_with(tmp_path, np.concatenate([tone(200.0, level=0.9), tone(200.0, level=0.1)]))
+    with pytest.raises(NotApplicable, match="name one"):
+        SpeechEmotion()(clip, {})
+    with pytest.raises(ReelbenchError, match=r"package\.module:function"):
+        SpeechEmotion(model="nowhere:listen")(clip, speech())
+    (tmp_path / "my_ears.py").write_text(
+        "def listen(x, rate):\n    return {'angry': float(x.max()), 'calm': 0.5}\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    label = SpeechEmotion(model="my_ears:listen")(clip, speech((0.0, 2.0), (2.0, 4.0)))
+    assert [turn["emotion"] for turn in label["turns"]] == ["angry", "calm"]
+
+
+@pytest.mark.parametrize(
+    ("hertz", "gender"),
+    [
+        (110.0, "male"),
+        (145.0, None),
+        (172.0, None),
+        (190.0, None),
+        (215.0, "female"),
+        (300.0, None),
+        (None, None),
+    ],
+)
+def test_gender_is_told_from_pitch_only_far_from_where_men_and_women_overlap(
+    tmp_path: Path, hertz: float | None, gender: str | None
+) -> None:
+    labels = {
+        "turns": {"turns": [{"start": 0.0, "end": 1.0, "speaker": "s1"}]},
+        "pitch": {"at": [] if hertz is None else [[0.5, hertz]]},
+    }
+    label = VoiceDemographics()(clip_with(tmp_path, tone(100.0)), labels)
+    assert label["speakers"] == [{"id": "s1", "pitch": hertz, "gender": gender, "age": None}]
+    assert "low confidence" in label["basis"]

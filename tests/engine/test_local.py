@@ -1,0 +1,143 @@
+"""Jobs on this machine: each costs itself alone."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from errands import begun, done, mark
+from jobs import die, double, eat, fail, hang
+
+from reelbench.engine.base import Done, Job
+from reelbench.engine.local import LocalEngine
+from reelbench.workers import GIGABYTE
+
+
+@pytest.fixture
+def engine() -> Iterator[LocalEngine]:
+    engine = LocalEngine(2, memory=2 * GIGABYTE)
+    yield engine
+    engine.close()
+
+
+def by_name(results: Iterator[Done]) -> dict[str, Done]:
+    found = {}
+    for result in results:
+        assert result.job.name not in found, "a job is told once"
+        found[result.job.name] = result
+    return found
+
+
+def wait_until(what: Callable[[], object], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.02)
+
+
+def is_gone(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return True
+    return state == "Z"
+
+
+def test_every_job_is_told_once_with_its_result(engine: LocalEngine) -> None:
+    found = by_name(engine.run([Job(f"{n}", double, (n,)) for n in range(50)], 30))
+    assert {name: one.result for name, one in found.items()} == {f"{n}": 2 * n for n in range(50)}
+    assert not any(one.error or one.lost for one in found.values())
+
+
+def test_nothing_to_do(engine: LocalEngine) -> None:
+    assert list(engine.run([], 30)) == []
+
+
+def test_what_raises_crashes_or_eats_costs_itself(engine: LocalEngine) -> None:
+    good = [Job(f"good {n}", double, (n,)) for n in range(6)]
+    bad = [
+        Job("raises", fail, ("on purpose",)),
+        Job("crashes", die, (signal.SIGSEGV,)),
+        Job("is killed", die, (signal.SIGKILL,)),
+        Job("leaves", os._exit, (7,)),
+        Job("eats", eat, ()),
+    ]
+    found = by_name(engine.run([*bad, *good], 30))
+    assert [found[job.name].result for job in good] == [0, 2, 4, 6, 8, 10]
+    error = found["raises"].error
+    assert isinstance(error, ValueError)
+    assert str(error) == "on purpose"
+    assert {job.name: found[job.name].lost for job in bad} == {
+        "raises": "",
+        "crashes": "crashed (SIGSEGV)",
+        "is killed": "crashed (SIGKILL)",
+        "leaves": "crashed (exit status 7)",
+        "eats": "needs over 2 GB of memory",
+    }
+
+
+def test_what_hangs_is_ended_and_the_others_go_on(engine: LocalEngine) -> None:
+    list(engine.run([Job("warm", double, (n,)) for n in range(4)], 30))
+    began = time.monotonic()
+    jobs = [Job("hangs", hang, ()), *(Job(f"{n}", double, (n,)) for n in range(20))]
+    results = list(engine.run(jobs, 2))
+    assert [one.job.name for one in results][-1] == "hangs", "the others do not wait for it"
+    assert results[-1].lost == "took over 2 s"
+    assert 2 <= time.monotonic() - began < 20
+
+
+def test_a_worker_that_someone_kills_costs_one_job(engine: LocalEngine, tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    jobs = [
+        Job("victim", mark, (folder, "victim", 60)),
+        *(Job(f"{n}", mark, (folder, f"{n}", 0.05)) for n in range(12)),
+    ]
+
+    def kill() -> None:
+        wait_until(lambda: "victim" in begun(tmp_path))
+        os.kill(begun(tmp_path)["victim"][0], signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    found = by_name(engine.run(jobs, 90))
+    killer.join()
+    assert found.pop("victim").lost == "crashed (SIGKILL)"
+    assert sorted(one.result for one in found.values()) == sorted(f"{n}" for n in range(12))
+    assert done(tmp_path) == sorted(f"{n}" for n in range(12)), "none is done twice"
+
+
+def test_results_come_while_others_are_at_work(engine: LocalEngine) -> None:
+    results = engine.run([Job("slow", time.sleep, (20,)), Job("quick", double, (1,))], 60)
+    began = time.monotonic()
+    assert next(results).job.name == "quick"
+    assert time.monotonic() - began < 15
+    results.close()
+
+
+def test_closing_the_iterator_ends_what_is_under_way(engine: LocalEngine, tmp_path: Path) -> None:
+    jobs = [
+        Job("quick", double, (1,)),
+        *(Job(f"{n}", mark, (str(tmp_path), f"{n}", 40)) for n in range(5)),
+    ]
+    results = engine.run(jobs, 60)
+    assert next(results).job.name == "quick"
+    wait_until(lambda: len(begun(tmp_path)) == 2)
+    workers = [worker for worker, _ in begun(tmp_path).values()]
+    began = time.monotonic()
+    results.close()
+    assert time.monotonic() - began < 10, "it does not wait for what nobody wants any more"
+    wait_until(lambda: all(map(is_gone, workers)))
+    assert len(begun(tmp_path)) == 2, "nothing else is begun"
+    again = by_name(engine.run([Job("after", double, (4,))], 30))
+    assert again["after"].result == 8, "the engine goes on"
+
+
+def test_closing_the_engine_ends_its_workers() -> None:
+    engine = LocalEngine(2)
+    (found,) = engine.run([Job("who", os.getpid, ())], 30)
+    assert not is_gone(found.result)
+    engine.close()
+    assert is_gone(found.result)

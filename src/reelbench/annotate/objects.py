@@ -67,12 +67,13 @@ class Objects(Operator):
     name: ClassVar[str] = "objects"
     may_use: ClassVar[tuple[str, ...]] = ("shots",)
     weights: ClassVar[tuple[str, ...]] = coco.WEIGHTS
-    rate: float = 2.0
+    rate: float = 2.5
     classes: tuple[str, ...] = ()
-    least_score: float = 0.4
-    overlap: float = 0.1  # little, as who walks gets far in half a second
-    gap: int = 2
-    least: int = 2
+    least_score: float = 0.5
+    overlap: float = 0.3
+    gap: int = 4
+    least: int = 3
+    reach: float = 0.6  # who walks leaves the place of his box between two looks
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Look at the clip, and join what was found."""
@@ -87,7 +88,8 @@ class Objects(Operator):
         if not looks:
             raise NotApplicable("No frame of it can be decoded.")
         cuts = labels.get("shots", {}).get("cuts", [])
-        tracks = join(looks, self.overlap, self.gap, min(self.least, len(looks)), cuts)
+        least = min(self.least, len(looks))
+        tracks = join(looks, self.overlap, self.gap, least, cuts, self.reach)
         scale = clip.info.width / shape[0], clip.info.height / shape[1]
         return {"rate": self.rate, "tracks": _numbered(tracks, scale)}
 

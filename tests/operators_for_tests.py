@@ -1,0 +1,258 @@
+"""Operators that do as the name of a clip says. A module of its own, for workers import it.
+
+Each look at a clip leaves a line in the file ``looks`` beside the folder ``clips``, so that it is
+seen when anything is done twice.
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from actors import perform
+
+from reelbench.annotate import registry
+from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
+from reelbench.errors import ReelbenchError
+
+MODULE = "operators_for_tests"
+OPERATORS = {
+    "plain": "Plain",
+    "reader": "Reader",
+    "maybe": "Maybe",
+    "other": "Other",
+    "odd": "Odd",
+    "on_odd": "OnOdd",
+    "helped": "Helped",
+    "slow": "Slow",
+    "sidecar": "Sidecar",
+    "transcript": "Heard",
+}
+
+
+def register(names: dict[str, tuple[str, str, str]] | None = None) -> None:
+    """Put these operators among those that there are."""
+    sys.modules[f"reelbench.annotate.{MODULE}"] = sys.modules[MODULE]
+    place = registry.OPERATORS if names is None else names
+    place.update({name: (MODULE, kind, "for tests") for name, kind in OPERATORS.items()})
+
+
+def perform_with_these(words: Sequence[str], told: str) -> None:
+    """Run a command that knows them, as a process that may be killed."""
+    register()
+    perform(words, told)
+
+
+def looks_file(clip: Path) -> Path:
+    return next(folder for folder in clip.parents if folder.name == "clips").with_name("looks")
+
+
+def looked(clip: Clip, label: str) -> None:
+    with looks_file(clip.path).open("a") as file:  # one write: no line is torn
+        file.write(f"{label}\t{clip.path.name}\t{os.getpid()}\n")
+
+
+def looks(clips: Path) -> list[tuple[str, str, int]]:
+    """Return the label, the clip and the process of each look so far."""
+    path = clips.with_name("looks")
+    lines = path.read_text().splitlines() if path.exists() else []
+    return [(label, name, int(pid)) for label, name, pid in (line.split("\t") for line in lines)]
+
+
+def counts(clips: Path) -> Counter[str]:
+    """Return how many looks each label took so far."""
+    return Counter(label for label, _, _ in looks(clips))
+
+
+@dataclass(frozen=True)
+class Plain(Operator):
+    """Says how large a file is, and a word."""
+
+    name: ClassVar[str] = "plain"
+    word: str = "x"
+
+    def __call__(self, clip: Clip, labels: Labels) -> Value:
+        looked(clip, self.name)
+        return {"bytes": clip.path.stat().st_size, "word": self.word}
+
+
+@dataclass(frozen=True)
+class Reader(Operator):
+    """Needs ``plain``."""
+
+    name: ClassVar[str] = "reader"
+    needs: ClassVar[tuple[str, ...]] = ("plain",)
+
+    def __call__(self, clip: Clip, labels: Labels) -> Value:
+        looked(clip, self.name)
+        assert set(labels) == {"plain"}, "an operator gets what it reads and nothing else"
+        return {"read": labels["plain"]["word"]}
+
+
+@dataclass(frozen=True)
+class Maybe(Operator):
+    """Uses ``reader`` where it was asked for."""
+
+    name: ClassVar[str] = "maybe"
+    may_use: ClassVar[tuple[str, ...]] = ("reader",)
+
+    def __call__(self, clip: Clip, labels: Labels) -> Value:
+        looked(clip, self.name)
+        return {"read": labels["reader"]["read"] if "reader" in labels else None}
+
+
+@dataclass(frozen=True)
+class Other(Operator):
+    """Reads nothing."""
+
+    name: ClassVar[str] = "other"
+    size: float = 1.0
+
+    def __call__(self, clip: Clip, labels: Labels) -> Value:
+        looked(clip, self.name)
+        return {"size": self.size}
+
+
+@dataclass(frozen=True)
+class Odd(Operator):
+    """Does what the clip is called, as "crashes.mp4"."""
+
+    name: ClassVar[str] = "odd"
+
+    def __call__(self, clip: Clip, labels: Labels) -> Value:
+        looked(clip, self.name)
+        return DEEDS.get(clip.path.stem.split()[0], lambda _: {"fine": True})(clip)
+
+
+def raises(clip: Clip) -> Value:
+    raise KeyError("nothing of that name")
+
+
+def refuses(clip: Clip) -> Value:
+    raise ReelbenchError("The weights are missing: fetch them.")
+
+
+def has_nothing(clip: Clip) -> Value:
+    raise NotApplicable("it is empty")
+
+
+def crashes(clip: Clip) -> Value:
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError
+
+
+def hangs(clip: Clip) -> Value:
+    threading.Event().wait()
+    raise AssertionError
+
+
+def fails_once(clip: Clip) -> Value:
+    if sum(line[1] == clip.path.name for line in looks(looks_file(clip.path).with_name("clips"))) == 1:
+        raise ValueError("not yet")
+    return {"fine": True}
+
+
+class Unpicklable(Exception):
+    """An error that cannot be made again in another process."""
+
+    def __init__(self, one: str, other: str) -> None:
+        super().__init__(one)
+
+
+def raises_oddly(clip: Clip) -> Value:
+    raise Unpicklable("one", "other")
+
+
+DEEDS: dict[str, Callable[[Clip], Any]] = {
+    "raises": raises,
+    "raises-oddly": raises_oddly,
+    "refuses": refuses,
+    "has-nothing": has_nothing,
+    "crashes": crashes,
+    "hangs": hangs,
+    "fails-once": fails_once,
+    "exits": lambda _: sys.exit(3),
+    "gives-nan": lambda _: {"score": float("nan")},
+    "gives-infinity": lambda _: {"score": [1.0, float("inf")]},
+    "gives-a-set": lambda _: {"names": {"a"}},
+    "gives-numpy": lambda _: {"score": np.float32(0.5)},
+    "gives-bytes": lambda _: {"data": b"abc"},
+    "gives-a-lock": lambda _: {"lock": threading.Lock()},
+    "gives-nothing": lambda _: None,
+    "gives-mixed-keys": lambda _: {"at": {1: "a", "b": 2}},
+}
+
+
+@dataclass(frozen=True)
+class OnOdd(Operator):
+    """Needs ``odd``."""
+
+    name: ClassVar[str] = "on_odd"
+    needs: ClassVar[tuple[str, ...]] = ("odd",)
+
+    def __call__(self, clip: Clip, labels: Labels) -> Value:
+        looked(clip, self.name)
+        return {"fine": labels["odd"]["fine"]}
+
+
+@dataclass(frozen=True)
+class Helped(Operator):
+    """Uses ``odd`` where there is one."""
+
+    name: ClassVar[str] = "helped"
+    may_use: ClassVar[tuple[str, ...]] = ("odd",)
+
+    def __call__(self, clip: Clip, labels: Labels) -> Value:
+        looked(clip, self.name)
+        return {"helped": "odd" in labels}
+
+
+@dataclass(frozen=True)
+class Slow(Operator):
+    """Takes its time."""
+
+    name: ClassVar[str] = "slow"
+    seconds: float = 0.1
+
+    def __call__(self, clip: Clip, labels: Labels) -> Value:
+        looked(clip, self.name)
+        time.sleep(self.seconds)
+        return {"bytes": clip.path.stat().st_size}
+
+
+@dataclass(frozen=True)
+class Sidecar(Operator):
+    """Reads a file beside the clip."""
+
+    name: ClassVar[str] = "sidecar"
+
+    def beside(self, clip: Clip) -> str | None:
+        path = clip.path.with_suffix(".txt")
+        return path.read_text() if path.exists() else None
+
+    def __call__(self, clip: Clip, labels: Labels) -> Value:
+        looked(clip, self.name)
+        return {"text": self.beside(clip)}
+
+
+@dataclass(frozen=True)
+class Heard(Operator):
+    """What is said in every clip, in the form of a transcript."""
+
+    name: ClassVar[str] = "transcript"
+    second: str = "And then the bell rang."
+
+    def __call__(self, clip: Clip, labels: Labels) -> Value:
+        said = ("The dog barked. ", self.second, "Nobody came.")
+        return {
+            "segments": [
+                {"start": n + 0.2, "end": n + 0.8, "text": text} for n, text in enumerate(said)
+            ]
+        }

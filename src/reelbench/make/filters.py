@@ -87,19 +87,53 @@ def facts_of(answered: Sequence[Answered]) -> dict[str, Any]:
     }
 
 
-def _judged(
-    item: Item, name: str, answered: Sequence[Answered], dropped: bool, reason: str
-) -> list[Item]:
-    """Let an item through with what was seen, or reject it with what was said."""
-    facts = facts_of(answered)
-    if dropped:
-        detail = f"{facts['right']} of {facts['of']} answers are right"
-        words = [f"{each.model}: {each.words}" for each in answered]
-        raise Rejected(reason, detail, words, facts)
-    return [structs.replace(item, provenance=freeze({**item.provenance, name: facts}))]
+Facts = Mapping[str, Any]
+Parameters = Mapping[str, Any]
 
 
-def _seeds_fault(parameters: Mapping[str, Any]) -> str:
+def _filter(
+    name: str,
+    role: str,
+    prompt: str,
+    reason: str,
+    drops: Callable[[Facts, Parameters], bool],
+    parameters: Parameters,
+    *,
+    given: Callable[[Item, Desk, Parameters], dict[str, Any]] = lambda *_: {},
+    **more: Any,
+) -> Each:
+    """Return a stage that asks, counts and drops; ``given`` is what is told or shown beside."""
+
+    async def work(item: Item, desk: Desk, **said: Any) -> list[Item]:
+        if item.kind == "open":
+            return [item]
+        shuffle = said.get("shuffle", True)
+        beside = given(item, desk, said)
+        got = await answers(
+            item, desk, role, prompt, seeds=said["seeds"], shuffle=shuffle, **beside
+        )
+        facts = facts_of(got)
+        if drops(facts, said):
+            detail = f"{facts['right']} of {facts['of']} answers are right"
+            words = [f"{each.model}: {each.words}" for each in got]
+            raise Rejected(reason, detail, words, facts)
+        return [structs.replace(item, provenance=freeze({**item.provenance, name: facts}))]
+
+    return Each(
+        name=name,
+        takes=Item,
+        gives=Item,
+        work=work,
+        roles=(role,),
+        prompts=(prompt,),
+        parameters=parameters,
+        filters=True,
+        fault=_seeds_fault,
+        **more,
+    )
+
+
+def _seeds_fault(parameters: Parameters) -> str:
     seeds, drop_at = parameters["seeds"], parameters.get("drop_at", 1)
     if seeds < 1:
         return f"seeds is {seeds}, and nobody would be asked"
@@ -108,77 +142,89 @@ def _seeds_fault(parameters: Mapping[str, Any]) -> str:
     return ""
 
 
+def _some_model_knows(facts: Facts, said: Parameters) -> bool:
+    """Whether one of the models is right often enough."""
+    return bool(max(facts["models"].values()) >= said["drop_at"])
+
+
+def _share(facts: Facts) -> float:
+    # 4 of 5 is 0.8, whatever floating point makes of it.
+    return float(round(facts["right"] / facts["of"], 9))
+
+
 def context_independence(
-    seeds: int = 5,
-    drop_at: int = 5,
-    *,
-    shuffle: bool = True,
-    keeps: float = 1.0,
-    optional: bool = False,
+    seeds: int = 5, drop_at: int = 5, *, shuffle: bool = True, **more: Any
 ) -> Each:
     """Drop what a model answers right ``drop_at`` times of ``seeds`` from the words alone."""
-
-    async def work(
-        item: Item, desk: Desk, *, seeds: int, drop_at: int, shuffle: bool
-    ) -> list[Item]:
-        if item.kind == "open":
-            return [item]
-        got = await answers(item, desk, "blind", "independence", seeds=seeds, shuffle=shuffle)
-        most = max(facts_of(got)["models"].values())
-        reason = "answerable without context"
-        return _judged(item, "independence", got, most >= drop_at, reason)
-
-    return Each(
-        name="independence",
-        takes=Item,
-        gives=Item,
-        filters=True,
-        fault=_seeds_fault,
-        work=work,
-        roles=("blind",),
-        prompts=("independence",),
-        parameters={"seeds": seeds, "drop_at": drop_at, "shuffle": shuffle},
-        keeps=keeps,
-        optional=optional,
+    return _filter(
+        "independence",
+        "blind",
+        "independence",
+        "answerable without context",
+        _some_model_knows,
+        {"seeds": seeds, "drop_at": drop_at, "shuffle": shuffle},
+        **more,
     )
 
 
 def contextual_veracity(
-    seeds: int = 5,
-    keep_at: float = 0.8,
-    *,
-    shuffle: bool = True,
-    keeps: float = 1.0,
-    optional: bool = False,
+    seeds: int = 5, keep_at: float = 0.8, *, shuffle: bool = True, **more: Any
 ) -> Each:
     """Keep what is answered right by at least this share of seeds from the whole context."""
-
-    async def work(
-        item: Item, desk: Desk, *, seeds: int, keep_at: float, shuffle: bool
-    ) -> list[Item]:
-        if item.kind == "open":
-            return [item]
-        got = await answers(
-            item, desk, "veracity", "veracity", seeds=seeds, shuffle=shuffle,
-            context=context_of(item, desk),
-        )  # fmt: skip
-        right = sum(each.right for each in got) / len(got)
-        # 4 of 5 is 0.8, whatever floating point makes of it.
-        return _judged(item, "veracity", got, right < keep_at - 1e-9, "context contradicts the key")
-
-    return Each(
-        name="veracity",
-        takes=Item,
-        gives=Item,
-        filters=True,
-        fault=_seeds_fault,
-        work=work,
+    return _filter(
+        "veracity",
+        "veracity",
+        "veracity",
+        "context contradicts the key",
+        lambda facts, said: _share(facts) < said["keep_at"],
+        {"seeds": seeds, "keep_at": keep_at, "shuffle": shuffle},
+        given=lambda item, desk, _: {"context": context_of(item, desk)},
         reads=lambda item, desk: None if item.kind == "open" else digest_of(context_of(item, desk)),
-        roles=("veracity",),
-        prompts=("veracity",),
-        parameters={"seeds": seeds, "keep_at": keep_at, "shuffle": shuffle},
-        keeps=keeps,
-        optional=optional,
+        **more,
+    )
+
+
+def blind_ensemble(seeds: int = 1, drop_at: float = 0.5, **more: Any) -> Each:
+    """Drop what this share of the answers of several models gets right from the words alone."""
+    return _filter(
+        "ensemble",
+        "ensemble",
+        "independence",
+        "right blind too often",
+        lambda facts, said: _share(facts) >= said["drop_at"],
+        {"seeds": seeds, "drop_at": drop_at},
+        **more,
+    )
+
+
+SENSES = {"watcher": ("V+T", "pictures alone"), "listener": ("A+T", "sound alone")}
+
+
+def one_modality(
+    role: str, seeds: int = 1, drop_at: int = 1, sampling: str = "uniform:16", **more: Any
+) -> Each:
+    """Drop what is solved by who only sees, or only hears: its question is not about both."""
+    modality, told = SENSES[role]
+
+    def given(item: Item, desk: Desk, said: Parameters) -> dict[str, Any]:
+        protocol = Protocol(sampling=said["sampling"], modalities=modality)
+        condition = Condition.of(protocol, role, {})
+
+        async def shown(model: ChatModel) -> Shown:
+            return await asyncio.to_thread(_shown, item, desk, condition, model)
+
+        return {"shown": shown}
+
+    return _filter(
+        role,
+        role,
+        "answer",
+        f"solved by {told}",
+        _some_model_knows,
+        {"seeds": seeds, "drop_at": drop_at, "sampling": sampling},
+        given=given,
+        reads=_media_digests,
+        **more,
     )
 
 
@@ -191,82 +237,14 @@ def context_of(item: Item, desk: Desk) -> str:
     file = context.get("file")
     if isinstance(file, str) and not path_escapes(file):
         path = desk.media / file
-        if not path.is_file():
+        if not path.is_file() or not path.resolve().is_relative_to(desk.media.resolve()):
             raise ReelbenchError(f"{path}, the context of {item.id}, is not there.")
         return path.read_text(encoding="utf-8", errors="replace")
     if isinstance(context.get("text"), str):
         return str(context["text"])
     raise ReelbenchError(
-        f"{item.id} has no context to be checked against: write it into the item as context.text, "
-        "name a file inside the benchmark as context.file, or name no model for veracity."
-    )
-
-
-def blind_ensemble(seeds: int = 1, drop_at: float = 0.5, *, optional: bool = False) -> Each:
-    """Drop what this share of the answers of several models gets right from the words alone."""
-
-    async def work(item: Item, desk: Desk, *, seeds: int, drop_at: float) -> list[Item]:
-        if item.kind == "open":
-            return [item]
-        got = await answers(item, desk, "ensemble", "independence", seeds=seeds)
-        right = sum(each.right for each in got) / len(got)
-        return _judged(item, "ensemble", got, right >= drop_at - 1e-9, "right blind too often")
-
-    return Each(
-        name="ensemble",
-        takes=Item,
-        gives=Item,
-        filters=True,
-        fault=_seeds_fault,
-        work=work,
-        roles=("ensemble",),
-        prompts=("independence",),
-        parameters={"seeds": seeds, "drop_at": drop_at},
-        optional=optional,
-    )
-
-
-SENSES = {"watcher": ("V+T", "pictures alone"), "listener": ("A+T", "sound alone")}
-
-
-def one_modality(
-    role: str,
-    seeds: int = 1,
-    drop_at: int = 1,
-    sampling: str = "uniform:16",
-    *,
-    optional: bool = False,
-) -> Each:
-    """Drop what is solved by who only sees, or only hears: its question is not about both."""
-    modality, told = SENSES[role]
-
-    async def work(
-        item: Item, desk: Desk, *, seeds: int, drop_at: int, sampling: str
-    ) -> list[Item]:
-        if item.kind == "open":
-            return [item]
-        protocol = Protocol(sampling=sampling, modalities=modality)
-        condition = Condition.of(protocol, role, {})
-
-        async def shown(model: ChatModel) -> Shown:
-            return await asyncio.to_thread(_shown, item, desk, condition, model)
-
-        got = await answers(item, desk, role, "answer", seeds=seeds, shown=shown)
-        most = max(facts_of(got)["models"].values())
-        return _judged(item, role, got, most >= drop_at, f"solved by {told}")
-
-    return Each(
-        name=role,
-        takes=Item,
-        gives=Item,
-        filters=True,
-        fault=_seeds_fault,
-        work=work,
-        reads=_media_digests,
-        roles=(role,),
-        prompts=("answer",),
-        parameters={"seeds": seeds, "drop_at": drop_at, "sampling": sampling},
-        optional=optional,
+        f"{item.id} has no context to go by: write it into the item as context.text, name a file "
+        "inside the benchmark as context.file, or leave out what reads it."
     )
 
 

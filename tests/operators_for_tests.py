@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from actors import perform
 
 from reelbench.annotate import registry
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
@@ -46,6 +45,8 @@ def register(names: dict[str, tuple[str, str, str]] | None = None) -> None:
 
 def perform_with_these(words: Sequence[str], told: str) -> None:
     """Run a command that knows them, as a process that may be killed."""
+    from actors import perform  # here, for workers need it not
+
     register()
     perform(words, told)
 
@@ -154,12 +155,15 @@ def hangs(clip: Clip) -> Value:
 
 
 def fails_once(clip: Clip) -> Value:
-    if sum(line[1] == clip.path.name for line in looks(looks_file(clip.path).with_name("clips"))) == 1:
+    if (
+        sum(line[1] == clip.path.name for line in looks(looks_file(clip.path).with_name("clips")))
+        == 1
+    ):
         raise ValueError("not yet")
     return {"fine": True}
 
 
-class Unpicklable(Exception):
+class OddError(Exception):
     """An error that cannot be made again in another process."""
 
     def __init__(self, one: str, other: str) -> None:
@@ -167,7 +171,7 @@ class Unpicklable(Exception):
 
 
 def raises_oddly(clip: Clip) -> Value:
-    raise Unpicklable("one", "other")
+    raise OddError("one", "other")
 
 
 DEEDS: dict[str, Callable[[Clip], Any]] = {

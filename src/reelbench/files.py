@@ -14,7 +14,7 @@ def write_atomically(path: Path, data: bytes | str) -> None:
     """Replace ``path`` by ``data`` so that no reader, and no crash, ever sees half a file."""
     path = path.resolve()  # replace what a link points to, not the link
     payload = data.encode() if isinstance(data, str) else data
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(payload)

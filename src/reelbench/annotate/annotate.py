@@ -6,6 +6,7 @@ parameters and weights, and of the labels it went by: it is not done again, here
 """
 
 import asyncio
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from reelbench.asking.session import relay_through, run_to_the_end
 from reelbench.durable import Shelf, open_shelf
 from reelbench.engine.base import Done, Engine, Job
 from reelbench.errors import ReelbenchError
-from reelbench.files import digest_of, pretty_json, write_atomically
+from reelbench.files import canonical_json, digest_of, pretty_json, write_atomically
 from reelbench.journal import open_journal
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import MediaError
@@ -32,6 +33,7 @@ from reelbench.weights import sha256_of
 VIDEOS = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".ts", ".mpg", ".mpeg", ".flv", ".wmv")
 SOUNDS = (".wav", ".mp3", ".m4a", ".aac", ".flac", ".ogg", ".opus")
 ENDINGS = frozenset(VIDEOS + SOUNDS)
+PREVIEWS = "preview"  # the folder of drawn copies
 LIMIT = 1800.0  # seconds that one operator may take over one clip
 
 Said = dict[str, Any]  # {"value": ...}, {"none": why} or {"failed": why}
@@ -43,7 +45,7 @@ class Annotated:
 
     out: Path
     clips: Mapping[str, Clip]  # by name
-    broken: Mapping[str, str]  # files that are no clips, and why
+    broken: dict[str, str]  # files that are no clips, and why
     said: dict[str, dict[str, Said]] = field(default_factory=dict)  # by clip, by label
     worked: int = 0  # pieces of work that were done now
 
@@ -75,7 +77,7 @@ def annotate(
             replace(each, model=told_by) if isinstance(each, Caption) else each
             for each in operators
         ]
-    clips, broken = clips_in(source)
+    clips, broken = clips_in(source, out)
     out.mkdir(parents=True, exist_ok=True)
     found = Annotated(out, clips, broken, {name: {} for name in clips})
     with open_shelf(out / "labels.sqlite") as shelf:
@@ -99,10 +101,15 @@ def _operators(
     return [load_operator(name, **parameters.get(name, {})) for name in names]
 
 
-def clips_in(source: Path) -> tuple[dict[str, Clip], dict[str, str]]:
-    """Return the clips of a folder by name, and the files that cannot be opened, with why."""
+def clips_in(source: Path, out: Path | None = None) -> tuple[dict[str, Clip], dict[str, str]]:
+    """Return the clips of a folder by name, and the files that cannot be opened, with why.
+
+    Previews that were written into ``out`` are none, wherever that is.
+    """
     if source.is_dir():
-        paths = sorted(p for p in source.rglob("*") if p.suffix.lower() in ENDINGS and p.is_file())
+        drawn = (out or source / "none") / PREVIEWS
+        files = [p for p in source.rglob("*") if p.suffix.lower() in ENDINGS and p.is_file()]
+        paths = sorted(p for p in files if not p.resolve().is_relative_to(drawn.resolve()))
     elif source.is_file():
         paths = [source]
     else:
@@ -199,7 +206,7 @@ class AskingEngine:
             return Done(job, {"value": await operator.ask(clip, labels, asker, self._model)})
         except NotApplicable as nothing:
             return Done(job, {"none": str(nothing)})
-        except ReelbenchError as error:
+        except Exception as error:  # whatever it is, it costs this clip alone
             return Done(job, error=error)
 
     def close(self) -> None:
@@ -222,7 +229,12 @@ def _said(done: Done) -> Said:
         return {"failed": told if own else f"{type(done.error).__name__}: {told}"}
     if done.lost:
         return {"failed": f"the worker {done.lost}"}
-    said: Said = done.result
+    try:
+        said: Said = json.loads(canonical_json(done.result))
+    except (TypeError, ValueError) as error:
+        return {"failed": f"what it said is no JSON ({error})"}
+    if "value" in said and not isinstance(said["value"], dict):
+        return {"failed": f"what it said is no label ({said['value']!r:.60})"}
     return said
 
 
@@ -230,15 +242,17 @@ def _write(found: Annotated, operators: Sequence[Operator]) -> None:
     """Write one file of labels for each clip, and one that says how they were made."""
     made = {operator.name: _how(operator) for operator in operators}
     for name, clip in found.clips.items():
+        path = label_file(found.out, name)
+        new = {label: {**said, "operator": made[label]} for label, said in found.said[name].items()}
         record = {
             "clip": {"name": name, "sha256": clip.digest, "seconds": clip.info.duration},
-            "labels": {
-                label: {**said, "operator": made[label]} for label, said in found.said[name].items()
-            },
+            "labels": {**_labels_before(path, clip.digest), **new},
         }
-        path = label_file(found.out, name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, pretty_json(record))
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, pretty_json(record))
+        except OSError as error:  # a name too long for the disk, say; the others have theirs
+            found.broken[name] = f"its labels cannot be written ({error.strerror})"
     summary = {
         "clips": {name: clip.digest for name, clip in found.clips.items()},
         "broken": dict(found.broken),
@@ -247,6 +261,15 @@ def _write(found: Annotated, operators: Sequence[Operator]) -> None:
                      for each in found.failures],
     }  # fmt: skip
     write_atomically(found.out / "annotate.json", pretty_json(summary))
+
+
+def _labels_before(path: Path, digest: str) -> dict[str, Any]:
+    """What earlier runs said of the same clip, other labels among it."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        return dict(record["labels"]) if record["clip"]["sha256"] == digest else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}  # there is none, or none of ours
 
 
 def label_file(out: Path, clip: str) -> Path:

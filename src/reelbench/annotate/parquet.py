@@ -16,14 +16,13 @@ def write_parquet(found: Annotated) -> Path:
         for name, labels in found.said.items()
         for label, said in labels.items()
     ]
-    clips, digests, labels_, fates, values = (list(column) for column in zip(*rows, strict=True))
     table = arrow.table(
         {
-            "clip": clips,
-            "sha256": digests,
-            "label": labels_,
-            "fate": fates,
-            "said": [canonical_json(value) for value in values],
+            "clip": [row[0] for row in rows],
+            "sha256": [row[1] for row in rows],
+            "label": [row[2] for row in rows],
+            "fate": [row[3] for row in rows],
+            "said": [canonical_json(row[4]) for row in rows],
         }
     )
     path = found.out / "labels.parquet"

@@ -8,6 +8,7 @@ from typing import Any
 
 from reelbench.annotate.operator import Operator
 from reelbench.errors import ReelbenchError
+from reelbench.parameters import is_like
 
 OPERATORS: dict[str, tuple[str, str, str]] = {
     # collect
@@ -53,10 +54,18 @@ def load_operator(name: str, **parameters: Any) -> Operator:
         raise ReelbenchError(f"There is no label {name!r}; there are {', '.join(OPERATORS)}.")
     module, kind, _ = OPERATORS[name]
     operator_class: type[Operator] = getattr(import_module(f"reelbench.annotate.{module}"), kind)
-    try:
-        return operator_class(**parameters)
-    except TypeError as error:
-        raise ReelbenchError(f"{name} cannot be told that: {error}.") from None
+    usual = operator_class().parameters
+    for parameter, value in parameters.items():
+        if parameter not in usual:
+            known = ", ".join(f"{name}.{each}" for each in usual) or "nothing"
+            raise ReelbenchError(f"There is no {name}.{parameter} to set; there is {known}.")
+        default = usual[parameter]
+        counts = isinstance(default, int | float) and not isinstance(default, bool) and default > 0
+        if not is_like(default, value) or (counts and value <= 0):
+            raise ReelbenchError(
+                f"{name}.{parameter} is {default!r} by default and cannot be {value!r}."
+            )
+    return operator_class(**parameters)
 
 
 def in_order(names: list[str]) -> list[str]:

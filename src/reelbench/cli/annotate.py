@@ -57,7 +57,9 @@ def main(options: argparse.Namespace) -> int:
     from reelbench.annotate.registry import in_order, load_operator
     from reelbench.weights import provide
 
-    labels = [word for word in options.labels.split(",") if word]
+    labels = [word.strip() for word in options.labels.split(",") if word.strip()]
+    if not labels:
+        raise ReelbenchError("Which labels? Name some with --labels, with commas between.")
     names = in_order(labels)
     provide({weight for name in names for weight in load_operator(name).weights}, options.offline)
     engine = _engine(options)
@@ -99,6 +101,8 @@ def _engine(options: argparse.Namespace) -> "Engine":
         return RayEngine(options.address)
     if options.address:
         raise ReelbenchError("--address is of a Ray cluster: say --engine ray as well.")
+    if options.workers is not None and options.workers < 1:
+        raise ReelbenchError(f"--workers is {options.workers}: one at least has to work.")
     from reelbench.engine.local import LocalEngine
 
     return LocalEngine(options.workers)
@@ -110,25 +114,27 @@ def _settings(words: list[str]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for name, value in settings(words, "LABEL.NAME=VALUE").items():
         label, _, parameter = name.partition(".")
+        if not parameter:
+            raise ReelbenchError(f"{name!r} names no parameter: write LABEL.NAME=VALUE.")
         found.setdefault(label, {})[parameter] = value
     return found
 
 
 def _previews(found: "Annotated") -> None:
-    from reelbench.annotate.annotate import values_of
+    from reelbench.annotate.annotate import PREVIEWS, values_of
     from reelbench.annotate.preview import write_preview
     from reelbench.media.errors import MediaError
     from reelbench.progress import track
 
     for name, clip in track(found.clips.items(), "Drawing", len(found.clips), "clips"):
-        stem = found.out / "preview" / Path(name).with_suffix("")
+        stem = found.out / PREVIEWS / name
         stem.parent.mkdir(parents=True, exist_ok=True)
         try:
             write_preview(
                 clip.path,
                 values_of(found, name),
-                stem.with_suffix(".mp4"),
-                stem.with_suffix(".png"),
+                stem.with_name(f"{stem.name}.mp4"),
+                stem.with_name(f"{stem.name}.png"),
             )
         except MediaError as error:
             tell(f"no preview: {error}")

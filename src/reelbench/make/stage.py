@@ -4,7 +4,6 @@ A row that a stage does not let through is rejected, with a reason. What could n
 because a model could not be reached, is neither: it is tried again next time.
 """
 
-import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from reelbench.errors import ReelbenchError
 from reelbench.items import NOTHING, Item
 from reelbench.manifest import Manifest
+from reelbench.parameters import is_like
 
 if TYPE_CHECKING:
     from reelbench.make.desk import Desk
@@ -208,20 +208,7 @@ class Recipe:
                     f"There is nothing called {name} to set; {self.name} has {', '.join(known)}."
                 )
             usual = stage.parameters[parameter]
-            if not _alike(usual, value):
+            if not is_like(usual, value):
                 raise ReelbenchError(f"{name} is {usual!r} by default and cannot be {value!r}.")
             stages[where] = replace(stage, parameters={**stage.parameters, parameter: value})
         return replace(self, stages=tuple(stages.values()))
-
-
-def _alike(usual: Any, value: Any) -> bool:
-    """Whether a value is of the kind that is usual; a whole number may stand for a share."""
-    if isinstance(usual, bool) or isinstance(value, bool):
-        return isinstance(usual, bool) and isinstance(value, bool)
-    if isinstance(value, float) and not math.isfinite(value):
-        return False
-    if isinstance(usual, float):
-        return isinstance(value, int | float)
-    if isinstance(usual, tuple | list):
-        return isinstance(value, tuple | list)
-    return isinstance(value, type(usual))

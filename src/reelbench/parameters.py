@@ -1,0 +1,17 @@
+"""What a user may set a parameter to: something of the kind that it usually is."""
+
+import math
+from typing import Any
+
+
+def is_like(usual: Any, value: Any) -> bool:
+    """Whether a value is of the kind that is usual; a whole number may stand for a share."""
+    if isinstance(usual, bool) or isinstance(value, bool):
+        return isinstance(usual, bool) and isinstance(value, bool)
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
+    if isinstance(usual, float):
+        return isinstance(value, int | float)
+    if isinstance(usual, tuple | list):
+        return isinstance(value, tuple | list)
+    return isinstance(value, type(usual))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from support import reelbench
 
 from reelbench.benchmark import items_text
@@ -67,3 +68,8 @@ def chromium() -> str:
         if path := shutil.which(name):
             return path
     pytest.skip("Chromium is not installed (on Debian: apt-get install chromium)")
+
+
+# How fast a machine is decides nothing.
+settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("calm")

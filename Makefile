@@ -8,6 +8,7 @@ READY := $(VENV)/.ready
 MODELS := .venv-models
 MODELS_READY := $(MODELS)/.ready
 TORCH ?= torch==2.13.0
+WEIGHTS := face face_identity age gender face_emotion face_mesh coco coco_layout whisper_base turns voice unsafe
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help setup demo test test-models check chromium lock benchmarks clean
@@ -45,7 +46,8 @@ demo: $(READY) ## make a small benchmark, run three baselines on it, write demo/
 test: check chromium ## run every check and test
 	@$(BIN)/python -m pytest --numprocesses auto
 
-test-models: $(MODELS_READY) ## test with a real, tiny vision-language model (installs PyTorch)
+test-models: $(MODELS_READY) ## test with real models: a tiny one that answers, those inside operators
+	@$(MODELS)/bin/reelbench models pull $(WEIGHTS)
 	@HF_HUB_OFFLINE=1 $(MODELS)/bin/python -m pytest tests-models
 
 check: $(READY) ## lint, format and types

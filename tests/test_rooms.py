@@ -8,7 +8,18 @@ import reelbench
 SOURCE = Path(reelbench.__file__).parent
 # From the ground up. What stands on one line may import each other.
 FLOORS = [
-    {"errors", "seeds", "files", "cache", "durable", "parameters", "progress", "workers", "__init__", "doctor"},
+    {
+        "errors",
+        "seeds",
+        "files",
+        "cache",
+        "durable",
+        "parameters",
+        "progress",
+        "workers",
+        "__init__",
+        "doctor",
+    },
     {"items", "item_rules", "manifest", "benchmark"},
     {"media"},
     {"models"},

@@ -6,10 +6,12 @@ from typing import Any
 
 def is_like(usual: Any, value: Any) -> bool:
     """Whether a value is of the kind that is usual; a whole number may stand for a share."""
-    if isinstance(usual, bool) or isinstance(value, bool):
-        return isinstance(usual, bool) and isinstance(value, bool)
     if isinstance(value, float) and not math.isfinite(value):
         return False
+    if usual is None:  # chosen by who reads it, unless it is said
+        return isinstance(value, str | int | float | None)
+    if isinstance(usual, bool) or isinstance(value, bool):
+        return isinstance(usual, bool) and isinstance(value, bool)
     if isinstance(usual, float):
         return isinstance(value, int | float)
     if isinstance(usual, tuple | list):

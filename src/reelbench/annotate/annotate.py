@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from reelbench.annotate.caption import Caption
+from reelbench.annotate.asking import Asks
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
 from reelbench.annotate.registry import in_order, load_operator
 from reelbench.asking.asker import Asker
@@ -74,8 +74,7 @@ def annotate(
     if captioner is not None:
         told_by = digest_of([captioner.card.name, dict(captioner.parameters)])
         operators = [
-            replace(each, model=told_by) if isinstance(each, Caption) else each
-            for each in operators
+            replace(each, model=told_by) if isinstance(each, Asks) else each for each in operators
         ]
     clips, broken = clips_in(source, out)
     out.mkdir(parents=True, exist_ok=True)
@@ -84,7 +83,7 @@ def annotate(
         for number, operator in enumerate(operators, 1):
             title = f"{number}/{len(operators)} {operator.name}"
             place = engine
-            if isinstance(operator, Caption) and captioner is not None:
+            if isinstance(operator, Asks) and captioner is not None:
                 place = AskingEngine(out / "journal.sqlite", captioner)
             _pass(found, operator, shelf, place, title, limit)
     _write(found, operators)

@@ -1,8 +1,10 @@
 """How each person looks, from what can be measured: colours, place, size and movement.
 
-No network has a say in it. A description is one sentence, made from the facts beside it.
+No network has a say in it: a description is one sentence, made from the facts beside it. Where a
+model is named, it is shown the person and the facts, and its words take the sentence's place.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,9 +13,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reelbench.annotate.asking import Asks, prompt_of, told
 from reelbench.annotate.crops import Box, Look, best_of, looks_of, opencv, people_in, pictured
-from reelbench.annotate.operator import Clip, Labels, Operator, Value
+from reelbench.annotate.operator import Clip, Labels, Value
+from reelbench.asking.asker import Asker
 from reelbench.media.decode import Image
+from reelbench.media.pictures import encode_picture
+from reelbench.models.base import ChatModel, Part, Picture
 
 # What people call colours, as sRGB; dark and light ones have more than one.
 PALETTE: dict[str, tuple[str, ...]] = {
@@ -58,7 +64,7 @@ _HOW = {
 
 
 @dataclass(frozen=True)
-class Appearance(Operator):
+class Appearance(Asks):
     """Describe each person by clothes, hair, place, size and movement.
 
     Clothes are what is below the face, within the body where bodies are known; hair is what is
@@ -69,6 +75,29 @@ class Appearance(Operator):
     name = "appearance"
     needs: ClassVar[tuple[str, ...]] = ("faces", "tracks")
     may_use: ClassVar[tuple[str, ...]] = ("bodies",)
+
+    async def ask(self, clip: Clip, labels: Labels, asker: Asker, model: ChatModel) -> Value:
+        """Have each person described by a model that is shown them."""
+        measured = await asyncio.to_thread(self, clip, labels)
+        looks = dict(zip([p["id"] for p in people_in(labels)], looks_of(labels), strict=True))
+        said = []
+        for person in measured["people"]:
+            seen = [look for track in looks[person["id"]] for look in track]
+            text = await self._described(clip, person, best_of(seen, _FRAMES), asker, model)
+            said.append({**person, "text": text})
+        return {"model": model.card.name, "people": said}
+
+    async def _described(
+        self, clip: Clip, person: Value, looks: Sequence[Look], asker: Asker, model: ChatModel
+    ) -> str:
+        def shown() -> list[Part]:
+            pictures = pictured(clip, looks) if model.card.sees else ()
+            return [Picture(_person(look.box, image), "image/jpeg", look.time)
+                    for look, image in pictures]  # fmt: skip
+
+        prompt = prompt_of("appearance", facts=person["text"])
+        record = [clip.digest, [[look.time, list(look.box)] for look in looks], model.card.sees]
+        return await told(asker, model, prompt, record, shown)
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Describe each person."""
@@ -99,6 +128,18 @@ class Appearance(Operator):
             }
             said.append({"id": person, "text": sentence(facts), "facts": facts})
         return {"people": said}
+
+
+def _person(box: Box, image: Image) -> bytes:
+    """Cut a person out of a picture: all that is below and beside the face, as far as it may go."""
+    left, top, right, bottom = box
+    width, height = right - left, bottom - top
+    edges = (left - width, top - height / 2, right + width, bottom + 5 * height)
+    limits = (image.shape[1], image.shape[0])
+    x0, y0, x1, y1 = (
+        round(min(max(edge, 0), limits[number % 2])) for number, edge in enumerate(edges)
+    )
+    return encode_picture(image[y0:y1, x0:x1], "jpeg:85")
 
 
 def sentence(facts: Value) -> str:

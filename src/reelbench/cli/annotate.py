@@ -37,7 +37,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--set", action="append", default=[], metavar="LABEL.NAME=VALUE", help="a parameter"
     )
     parser.add_argument(
-        "--model", metavar="captioner=MODEL", help="who describes what happens, for caption"
+        "--model",
+        metavar="captioner=MODEL",
+        help="who describes what happens (caption) and how people look (appearance)",
     )
     parser.add_argument(
         "--preview", action="store_true", help="draw the labels into a copy of each clip"

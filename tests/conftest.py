@@ -15,6 +15,8 @@ from reelbench.benchmark import items_text
 from reelbench.items import Item
 from reelbench.manifest import Manifest
 
+pytest.register_assert_rewrite("commissions", "filming")  # they assert for several tests
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Give the whole test run one cache of its own; the workers inherit it."""

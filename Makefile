@@ -48,7 +48,7 @@ test: check chromium ## run every check and test
 
 test-models: $(MODELS_READY) ## test with real models: a tiny one that answers, those inside operators
 	@$(MODELS)/bin/reelbench models pull $(WEIGHTS)
-	@HF_HUB_OFFLINE=1 $(MODELS)/bin/python -m pytest tests-models
+	@HF_HUB_OFFLINE=1 $(MODELS)/bin/python -m pytest tests-models --numprocesses auto --dist loadfile
 
 check: $(READY) ## lint, format and types
 	@$(BIN)/ruff check

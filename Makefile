@@ -44,7 +44,7 @@ demo: $(READY) ## make a small benchmark, run three baselines on it, write demo/
 	@$(BIN)/reelbench demo --out demo
 
 test: check chromium ## run every check and test
-	@$(BIN)/python -m pytest --numprocesses auto
+	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 test-models: $(MODELS_READY) ## test with real models: a tiny one that answers, those inside operators
 	@$(MODELS)/bin/reelbench models pull $(WEIGHTS)

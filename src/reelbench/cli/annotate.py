@@ -57,12 +57,17 @@ def main(options: argparse.Namespace) -> int:
     """Annotate, and draw what was found."""
     from reelbench.annotate.annotate import annotate
     from reelbench.annotate.registry import in_order, load_operator
-    from reelbench.weights import provide
+    from reelbench.weights import needs, provide
 
     labels = [word.strip() for word in options.labels.split(",") if word.strip()]
     if not labels:
         raise ReelbenchError("Which labels? Name some with --labels, with commas between.")
     names = in_order(labels)
+    # What cannot be is told before anything is fetched or worked at.
+    if not options.clips.exists():
+        raise ReelbenchError(f"{options.clips} is not there: name a clip, or a folder of them.")
+    if options.parquet:
+        needs("pyarrow", "annotate")
     provide({weight for name in names for weight in load_operator(name).weights}, options.offline)
     engine = _engine(options)
     try:

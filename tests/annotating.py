@@ -3,7 +3,6 @@
 import json
 import math
 import sqlite3
-import time
 import wave
 from collections.abc import Callable
 from contextlib import closing
@@ -68,13 +67,6 @@ class Given:
 
 def no_json(word: str) -> None:
     raise AssertionError(f"{word} is no JSON")
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.005)
 
 
 def write_sound(path: Path, seconds: float = 1.0) -> None:

@@ -17,6 +17,7 @@ from support import run_here
 
 SLUGS = ("visual-reasoning", "state-changes", "temporal-ordering", "cause-and-effect",
          "message-understanding")  # fmt: skip
+SRT = "1\n00:00:00,000 --> 00:00:00,400\n<i>Hold on!</i>\n\n2\n00:00:00,500 --> 00:00:00,900\nI can't.\n"
 QUESTIONS = 3  # of each category and film
 SCENES = 2
 WRITTEN = ("items.jsonl", "benchmark.yaml", "funnel.json", "rejects.jsonl", "made.html",

@@ -1,10 +1,12 @@
 """Helpers that tests import."""
 
+import multiprocessing
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -48,11 +50,44 @@ def run_here(*words: object) -> int:
         signal.signal(signal.SIGTERM, before)
 
 
-def wait_until(condition: Callable[[], bool], limit: float = 60.0) -> None:
+def wait_until(condition: Callable[[], object], limit: float = 60.0) -> None:
     """Wait for something to come true."""
     deadline = time.monotonic() + limit
     while not condition():
-        assert time.monotonic() < deadline
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.002)  # and leave the cores to who is waited for
+
+
+def is_gone(process: int) -> bool:
+    """Whether a process has ended, whoever has not yet asked how."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return True
+    return state == "Z"
+
+
+@contextmanager
+def starting(
+    target: Callable[[list[str], str], None], told: Path, preload: list[str]
+) -> Iterator[Callable[..., Any]]:
+    """Yield what starts commands as processes that begin at once; what they say is in ``told``."""
+    processes = multiprocessing.get_context("forkserver")
+    processes.set_forkserver_preload(preload)
+    running = []
+
+    def started(*words: object) -> Any:
+        process = processes.Process(target=target, args=([*map(str, words)], str(told)))
+        process.start()
+        running.append(process)
+        return process
+
+    try:
+        yield started
+    finally:
+        for process in running:
+            process.kill()
+            process.join()
 
 
 def blind_benchmark(root: Path, *items: Item, **protocol: Any) -> Benchmark:

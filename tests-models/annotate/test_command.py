@@ -14,7 +14,7 @@ from typing import Any
 import av
 import pytest
 from actors import perform
-from support import SHARED, run_here
+from support import SHARED, run_here, wait_until
 
 from reelbench.annotate.registry import OPERATORS
 
@@ -170,11 +170,8 @@ def test_killed_it_goes_on_and_ends_the_same(clips: Path, made: Path, tmp_path: 
         target=perform, args=(words, str(tmp_path / "told"))
     )
     process.start()
-    deadline = time.monotonic() + 60
     log = out / "labels.sqlite-wal"
-    while not log.exists() or log.stat().st_size < 20_000:  # the first labels are in it
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: log.exists() and log.stat().st_size >= 20_000)  # the first labels are in it
     process.kill()
     process.join()
     assert 0 < rows_in(out) < rows_in(made)

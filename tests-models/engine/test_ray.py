@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from errands import attempts, begun, done, mark, mark_and_die, node
 from jobs import double, eat, fail, hang, make_a_lock
+from support import is_gone, wait_until
 
 from reelbench.engine.base import Done, Engine, Job
 from reelbench.engine.cluster import RayEngine
@@ -60,21 +61,6 @@ def shared(address: str) -> Iterator[RayEngine]:
     engine = RayEngine(address, memory=2 * GIGABYTE)
     yield engine
     engine.close()
-
-
-def wait_until(what: Callable[[], object], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.02)
-
-
-def is_gone(process: int) -> bool:
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except OSError:
-        return True
-    return state == "Z"
 
 
 def told(results: Iterator[Done]) -> list[tuple[str, object, str, str]]:

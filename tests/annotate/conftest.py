@@ -1,14 +1,13 @@
 """What tests of annotating share: small films, workers, operators of our own."""
 
-import multiprocessing
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import operators_for_tests as ours
 import pytest
 from annotating import Given, Start
 from operators_for_tests import perform_with_these
+from support import starting
 from videos import make_video
 
 from reelbench.annotate import registry
@@ -47,18 +46,6 @@ def given(tmp_path: Path, films: list[Path], engine: LocalEngine, operators: Non
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
     """Start commands as processes that begin at once; what they say is in ``told``."""
-    processes = multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(["operators_for_tests", "reelbench.annotate.annotate"])
-    running = []
-
-    def started(*words: object) -> Any:
-        args = ([*map(str, words)], str(tmp_path / "told"))
-        process = processes.Process(target=perform_with_these, args=args)
-        process.start()
-        running.append(process)
-        return process
-
-    yield started
-    for process in running:
-        process.kill()
-        process.join()
+    preload = ["operators_for_tests", "reelbench.annotate.annotate"]
+    with starting(perform_with_these, tmp_path / "told", preload) as started:
+        yield started

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import operators_for_tests as ours
 import pytest
-from annotating import Given, Start, wait_for
+from annotating import Given, Start
 from operators_for_tests import counts, looks
+from support import is_gone, wait_until
 
 from reelbench.annotate.annotate import annotate
 from reelbench.engine.local import LocalEngine
@@ -151,10 +152,10 @@ class TestKilled:
         )
         for aim in (3, 8):
             process = start(*words)
-            wait_for(lambda aim=aim: len(looks(given.clips)) >= aim)
+            wait_until(lambda aim=aim: len(looks(given.clips)) >= aim)
             process.kill()
             process.join()
-            time.sleep(0.1)  # the workers end with it
+            wait_until(lambda: all(is_gone(worker) for _, _, worker in looks(given.clips)))
             kept, before = len(given.stored()), len(looks(given.clips))
             assert 0 < kept < 20
         last = start(*words)
@@ -175,7 +176,7 @@ class TestKilled:
         victim: list[str] = []
 
         def kill() -> None:
-            wait_for(lambda: bool(looks(given.clips)))
+            wait_until(lambda: bool(looks(given.clips)))
             _, name, process = looks(given.clips)[0]
             os.kill(process, signal.SIGKILL)
             victim.append(name)
@@ -198,7 +199,7 @@ class TestKilled:
         given.add("a.mp4", "b.mp4")
         words = ["annotate", given.clips, "--labels", "plain,slow", "--out", given.out]
         process = start(*words, "--set", "slow.seconds=20")
-        wait_for(lambda: counts(given.clips)["slow"] > 0)
+        wait_until(lambda: counts(given.clips)["slow"] > 0)
         began = time.monotonic()
         os.kill(process.pid, sign)
         process.join(15)
@@ -210,7 +211,7 @@ class TestKilled:
         assert "Traceback" not in told
         for label, _, worker in looks(given.clips):
             if label == "slow":
-                wait_for(lambda worker=worker: not Path(f"/proc/{worker}").exists(), 5)
+                wait_until(lambda worker=worker: not Path(f"/proc/{worker}").exists(), 5)
         assert [maker for maker, _ in given.stored()] == ["plain", "plain"]
         assert given.annotate("plain").worked == 0
 
@@ -220,7 +221,7 @@ class TestKilled:
         given.add("a.mp4")
         words = ["annotate", given.clips, "--labels", "slow", "--out", given.out]
         start(*words, "--set", "slow.seconds=20")
-        wait_for(lambda: bool(looks(given.clips)))
+        wait_until(lambda: bool(looks(given.clips)))
         assert given.command("plain") == 2
         told = capsys.readouterr().err
         assert "labels.sqlite is in use: another run writes to this folder" in told

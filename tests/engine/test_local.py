@@ -4,12 +4,13 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from errands import begun, done, mark
 from jobs import die, double, eat, fail, hang
+from support import is_gone, wait_until
 
 from reelbench.engine.base import Done, Job
 from reelbench.engine.local import LocalEngine
@@ -29,21 +30,6 @@ def by_name(results: Iterator[Done]) -> dict[str, Done]:
         assert result.job.name not in found, "a job is told once"
         found[result.job.name] = result
     return found
-
-
-def wait_until(what: Callable[[], object], seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.02)
-
-
-def is_gone(process: int) -> bool:
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except OSError:
-        return True
-    return state == "Z"
 
 
 def test_every_job_is_told_once_with_its_result(engine: LocalEngine) -> None:

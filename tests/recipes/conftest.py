@@ -67,3 +67,9 @@ def videos(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make_video(folder / "two.mp4", seconds=1.4, rate=5, sound=1.4)
     (folder / "one.srt").write_text(f"1\n00:00:00,100 --> 00:00:00,900\n{SECRET}\n")
     return folder
+
+
+@pytest.fixture(scope="session")
+def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A video of a second."""
+    return make_video(tmp_path_factory.mktemp("clip") / "clip.mp4", seconds=1.0)

@@ -5,18 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from filming import SRT
 from videos import make_video
 
 from reelbench.recipes.cineaste.source import SourceError, Sources, movies_in
 
-SRT = "1\n00:00:00,000 --> 00:00:00,400\n<i>Hold on!</i>\n\n2\n00:00:00,500 --> 00:00:00,900\nI can't.\n"
 CLIPS = "videoid,year,clip_idx,clip_tot,upload_year,title,clip_name,imdbid\n"
-
-
-@pytest.fixture(scope="session")
-def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A video of a second."""
-    return make_video(tmp_path_factory.mktemp("clip") / "clip.mp4", seconds=1.0)
 
 
 Condensed = Callable[..., Path]

@@ -1,7 +1,6 @@
 """Killed, refused or out of budget, a make of Cinéaste loses nothing and pays for nothing twice."""
 
 import contextlib
-import multiprocessing
 import os
 import random
 import signal
@@ -14,7 +13,8 @@ from typing import Any
 import pytest
 from actors import perform, roles
 from filming import Studio, Told, bytes_of, check_funnel, funnel, lines
-from servers import Server, completion, json_reply, serving
+from servers import completion, json_reply, serving
+from support import starting, wait_until
 
 KILLS = 8
 Start = Callable[..., Any]
@@ -23,29 +23,9 @@ Start = Callable[..., Any]
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
     """Start commands as processes that begin at once; what they say is in ``told``."""
-    processes = multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(["actors", "reelbench.recipes.cineaste.recipe"])
-    running = []
-
-    def started(*words: object) -> Any:
-        args = ([*map(str, words)], str(tmp_path / "told"))
-        process = processes.Process(target=perform, args=args)
-        process.start()
-        running.append(process)
-        return process
-
-    yield started
-    for process in running:
-        process.kill()
-        process.join()
-
-
-def wait_for(server: Server, calls: int) -> None:
-    """Wait until a server was asked so often, without taking its time."""
-    deadline = time.monotonic() + 60
-    while len(server.calls) < calls:
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
+    preload = ["actors", "reelbench.recipes.cineaste.recipe"]
+    with starting(perform, tmp_path / "told", preload) as started:
+        yield started
 
 
 class TestKilled:
@@ -85,7 +65,7 @@ class TestKilled:
             words = roles(studio.root / "stopped cards", server.url, connections=4)
             words += ["--source", str(studio.source), "--out", str(out)]
             process = start("make", "cineaste", *words)
-            wait_for(server, 40)
+            wait_until(lambda: len(server.calls) >= 40)
             os.kill(process.pid, signal.SIGINT)
             process.join()
             told = (tmp_path / "told").read_text()
@@ -103,7 +83,7 @@ class TestKilled:
         with serving(studio.actors, latency=0.05) as server:
             words = roles(studio.root / "shared cards", server.url, connections=2)
             process = start("make", "cineaste", *words, "--source", studio.source, "--out", out)
-            wait_for(server, 4)
+            wait_until(lambda: len(server.calls) >= 4)
             told = studio.make(out, words=words)
             assert process.is_alive()
         assert told.status == 2

@@ -8,20 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 import yaml
+from filming import SRT
 from videos import make_video
 
 from reelbench.errors import ReelbenchError
 from reelbench.files import digest_of_file
 from reelbench.recipes.cineaste.source import Movie, SourceError, Sources, movies_in
-
-SRT = "1\n00:00:00,000 --> 00:00:00,400\n<i>Hold on!</i>\n\n2\n00:00:00,500 --> 00:00:00,900\nI can't.\n"
-
-
-@pytest.fixture(scope="session")
-def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A video of a second."""
-    return make_video(tmp_path_factory.mktemp("clip") / "clip.mp4", seconds=1.0)
-
 
 Describe = Callable[..., Path]
 

@@ -1,5 +1,6 @@
 """What is annotated: labels in an order that works, and files of every name and state."""
 
+import json
 import os
 from pathlib import Path
 
@@ -182,3 +183,14 @@ def test_clips_come_in_the_order_of_their_names(given: Given) -> None:
     assert list(clips) == sorted(clips, key=lambda name: Path(name))
     assert not broken
     assert len({clip.digest for clip in clips.values()}) == 4
+
+
+def test_clips_that_show_the_same_are_named(given: Given) -> None:
+    film = given.films[-1].read_bytes()
+    (given.clips / "whole.mp4").write_bytes(film)
+    (given.clips / "same.mp4").write_bytes(film + b"\0\0\0\x0cfreemore")
+    given.annotate("fingerprint")
+    (pair,) = json.loads((given.out / "annotate.json").read_text())["twins"]
+    assert {pair["longer"], pair["shorter"]} == {"whole.mp4", "same.mp4"}
+    given.annotate("plain")
+    assert "twins" not in json.loads((given.out / "annotate.json").read_text())

@@ -11,8 +11,15 @@ from parts import Studio, by_turns, messages
 from servers import Reply, completion
 from support import make_item
 
-from reelbench.items import Item
-from reelbench.make.dealing import choosing_to_turn, dealing_places, turning
+from reelbench.items import Item, Media, freeze
+from reelbench.make.dealing import (
+    choosing_to_turn,
+    dealing_places,
+    keeping_in_ratio,
+    offering_none_of_the_above,
+    splitting,
+    turning,
+)
 from reelbench.make.stage import Rejected, Undecided
 from reelbench.make.store import Result
 
@@ -142,3 +149,39 @@ class TestPlaces:
 
         assert dealt(1) == dealt(1)
         assert dealt(1) != dealt(2)
+
+
+class TestOtherBalance:
+    def test_items_beyond_the_ratio_are_rejected_and_counted(self, tmp_path: Path) -> None:
+        moods = ["good"] * 6 + ["plain"] * 5 + ["bad"] * 8
+        rows = [make_item(n, tags=freeze({"mood": mood})) for n, mood in enumerate(moods)]
+        stage = keeping_in_ratio("mood", {"good": 1, "plain": 1, "bad": 2})
+        (passed,), _ = Studio(tmp_path, opposite, WRITER).take(rows, stage)
+        assert Counter(item.tag("mood")[0] for item in passed.out) == {
+            "good": 4, "plain": 4, "bad": 8,
+        }  # fmt: skip
+        rejected = [r.rejected for r in passed.results if isinstance(r, Result) and r.rejected]
+        assert [each.reason for each in rejected] == ["more than the ratio takes"] * 3
+
+    def test_none_of_the_above_stands_last_and_is_right_as_often_as_said(
+        self, tmp_path: Path
+    ) -> None:
+        rows = [make_item(n) for n in range(30)]
+        (passed,), _ = Studio(tmp_path, opposite, WRITER).take(rows, offering_none_of_the_above())
+        offered = [item for item in passed.out if item.options[-1] == "None of the above"]
+        assert len(offered) == 8
+        assert sum(item.correct == ("None of the above",) for item in offered) == 4
+
+    def test_a_video_is_in_one_split(self, tmp_path: Path) -> None:
+        rows = [
+            make_item(
+                n, media=(Media(f"media/{n // 3}.mp4"),), tags=freeze({"category": "ab"[n % 2]})
+            )
+            for n in range(30)
+        ]
+        (passed,), _ = Studio(tmp_path, opposite, WRITER).take(
+            rows, splitting({"dev": 0.5, "test": 0.5})
+        )
+        splits = {(item.media[0].path, item.tag("split")) for item in passed.out}
+        assert len(splits) == 10
+        assert Counter(item.tag("split") for item in passed.out) == {("dev",): 15, ("test",): 15}

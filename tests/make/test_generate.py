@@ -27,6 +27,7 @@ from reelbench.items import Item
 from reelbench.make.generate import Draft, questions_schema
 from reelbench.make.stage import Rejected, Undecided
 from reelbench.make.store import Result
+from reelbench.make.wording import Wording
 
 
 class TestWhatIsAsked:
@@ -196,3 +197,18 @@ class TestChecking:
 
         assert orders(0) == orders(0)
         assert len({orders(seed) for seed in range(8)}) > 3
+
+
+@pytest.mark.parametrize(("name", "told"), [("stage", "Mind the lighting.\n"), ("", "\n")])
+def test_guidance_for_sources_of_a_kind_is_in_the_prompt(
+    tmp_path: Path, name: str, told: str
+) -> None:
+    texts = {
+        "ask": "Write.\n{{guidance}}\n{{context}}\n{{reply}}",
+        "reply": "Reply with JSON.",
+        "stage": "Mind the lighting.",
+    }
+    words = Wording(texts, None, {})
+    asked = Studio(tmp_path, by_turns(GOOD), {"writer": ["pen"]}, words, texts=[CONTEXT])
+    _, server = asked.work(WRITE, commission(guidance=name))
+    assert messages(server, 0)[0][1].startswith(f"Write.\n{told}# A film")

@@ -11,7 +11,13 @@ from support import make_item
 from reelbench.errors import ReelbenchError
 from reelbench.items import Item, Media
 from reelbench.make.embed import LOADERS
-from reelbench.make.sieves import without_findings, without_outstanding_keys, without_twins
+from reelbench.make.lint.shortcuts import shortcut_findings
+from reelbench.make.sieves import (
+    without_favoured_places,
+    without_findings,
+    without_outstanding_keys,
+    without_twins,
+)
 from reelbench.make.stage import All
 from reelbench.make.store import Result
 
@@ -168,3 +174,32 @@ class TestLengths:
         """Anyone's benchmark may hold such an item, and the linter be left out."""
         row = make_item(1, options=("a dog", "a dog", "a dog"), answer=("A",))
         assert sieved(tmp_path, without_outstanding_keys(), row)[0] == ["q-1"]
+
+
+class TestPositions:
+    def test_items_go_until_no_place_is_favoured_and_no_longer(self, tmp_path: Path) -> None:
+        rows = [make_item(n, answer=("ABCD"[max(0, n % 12 - 8)],)) for n in range(240)]
+        kept, why = sieved(tmp_path, without_favoured_places(), *rows)
+        left = [row for row in rows if row.id in kept]
+        findings, _ = shortcut_findings(left)
+        assert "KEY_POSITION" not in {finding.tag for finding in findings}
+        assert 0 < len(kept) < 240
+        assert {reason for reason, _ in why.values()} == {"the key's place is favoured"}
+        assert all(rows[int(name.split("-")[1])].answer == ("A",) for name in why)
+        # With a few of them back it would be favoured again.
+        back = [row for row in rows if row.id in why][:5]
+        findings, _ = shortcut_findings([*left, *back])
+        assert "KEY_POSITION" in {finding.tag for finding in findings}
+
+    def test_even_ones_are_left_alone(self, tmp_path: Path) -> None:
+        rows = [make_item(n, answer=("ABCD"[n % 4],)) for n in range(80)]
+        kept, why = sieved(tmp_path, without_favoured_places(), *rows)
+        assert (len(kept), why) == (80, {})
+
+    def test_other_kinds_and_none_at_all(self, tmp_path: Path) -> None:
+        rows = (
+            make_item(1, kind="open", options=(), answer=(), reference="so"),
+            make_item(2, kind="multi", answer=("A", "B")),
+        )
+        assert len(sieved(tmp_path / "a", without_favoured_places(), *rows)[0]) == 2
+        assert sieved(tmp_path / "b", without_favoured_places())[0] == []

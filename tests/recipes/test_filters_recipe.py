@@ -137,7 +137,7 @@ class TestEachFilter:
         assert told.rejects["twice"]["stage"] == "lint"
         for name in ("independence", "ensemble", "veracity", "watcher", "listener"):
             assert f"{name} was left out" in told.err
-        assert list(told.stages) == ["lint", "twins", "lengths", "collect"]
+        assert list(told.stages) == ["lint", "twins", "lengths", "positions", "collect"]
 
     def test_open_questions_pass_and_yes_or_no_is_asked(self, bench: Bench) -> None:
         yes = planted(
@@ -164,8 +164,8 @@ class TestTogether:
         assert told.kept == bench.of_kind("fine")
         stages = list(told.stages.values())
         assert [stage["stage"] for stage in stages] == [
-            "lint", "twins", "lengths", "independence", "ensemble", "veracity", "watcher",
-            "listener", "collect",
+            "lint", "twins", "lengths", "positions", "independence", "ensemble", "veracity",
+            "watcher", "listener", "collect",
         ]  # fmt: skip
         for before, after in pairwise(stages):
             assert before["out"] == after["in"]

@@ -97,7 +97,7 @@ class TestRegistry:
             for file in weights.files
             if file.name in seen
         }
-        assert len(both) == 11
+        assert len(both) == 10
         assert both == {name: seen[name] for name in both}
 
     def test_an_unknown_name_is_answered_with_those_there_are(self) -> None:

@@ -8,11 +8,12 @@ parameters and weights, and of the labels it went by: it is not done again, here
 import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from reelbench.annotate.asking import Asks
+from reelbench.annotate.fingerprint import near_duplicate_clips
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
 from reelbench.annotate.registry import in_order, load_operator
 from reelbench.asking.asker import Asker
@@ -173,7 +174,7 @@ def _key(operator: Operator, clip: Clip, labels: Labels) -> str:
             "operator": operator.name,
             "version": operator.version,
             "parameters": operator.parameters,
-            "weights": [sha256_of(name) for name in operator.weights],
+            "weights": [sha256_of(name) for name in operator.uses],
             "clip": clip.digest,
             "beside": operator.beside(clip),
             "labels": {name: digest_of(value) for name, value in labels.items()},
@@ -258,8 +259,16 @@ def _write(found: Annotated, operators: Sequence[Operator]) -> None:
         "operators": made,
         "failures": [dict(zip(("clip", "label", "reason"), each, strict=True))
                      for each in found.failures],
+        **({"twins": _twins(found)} if "fingerprint" in made else {}),
     }  # fmt: skip
     write_atomically(found.out / "annotate.json", pretty_json(summary))
+
+
+def _twins(found: Annotated) -> list[dict[str, Any]]:
+    """Name the clips that show the same, whole or one a piece of the other."""
+    prints = {name: dict(_values(said)).get("fingerprint") for name, said in found.said.items()}
+    pairs = near_duplicate_clips({name: value for name, value in prints.items() if value})
+    return [asdict(pair) for pair in pairs]
 
 
 def _labels_before(path: Path, digest: str) -> dict[str, Any]:
@@ -280,7 +289,7 @@ def _how(operator: Operator) -> dict[str, Any]:
     return {
         "version": operator.version,
         "parameters": operator.parameters,
-        "models": {name: sha256_of(name) for name in operator.weights},
+        "models": {name: sha256_of(name) for name in operator.uses},
     }
 
 

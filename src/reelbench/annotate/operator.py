@@ -51,6 +51,11 @@ class Operator(ABC):
         return None
 
     @property
+    def uses(self) -> tuple[str, ...]:
+        """The weights that it uses, as it was told."""
+        return self.weights
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """What it was told, as plain data."""
         return {field.name: getattr(self, field.name) for field in fields(self)}

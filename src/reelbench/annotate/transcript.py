@@ -30,6 +30,7 @@ class Transcript(Operator):
     subtitles: bool = True  # whether a file beside the clip counts
     language: str = ""  # such as "en"; found out where it is not given
     beam: int = 5
+    whisper: str = "whisper_base"  # or whisper_large_v3, for who has its weights
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Read or hear what is said in a clip."""
@@ -45,6 +46,11 @@ class Transcript(Operator):
             return _label("model", None, [])
         return self._heard(clip, speech)
 
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The weights that were named."""
+        return (self.whisper,)
+
     def beside(self, clip: Clip) -> str | None:
         """Return the hash of the subtitles, which are believed before a model is."""
         beside = subtitles_beside(clip.path) if self.subtitles else None
@@ -55,7 +61,7 @@ class Transcript(Operator):
         samples = hear(clip)
         end = len(samples) / SPEECH_RATE
         # No chance in it: one temperature, and no words carried over from one stretch to the next.
-        found, info = _whisper().transcribe(
+        found, info = _whisper(self.whisper).transcribe(
             samples,
             language=self.language or None,
             beam_size=self.beam,
@@ -116,8 +122,8 @@ def _onset(start: float, end: float, speech: list[Span]) -> float:
 
 
 @cache
-def _whisper() -> Any:
-    folder = str(weights_file("whisper_base"))
+def _whisper(name: str) -> Any:
+    folder = str(weights_file(name))
     model = needs("faster_whisper", "annotate").WhisperModel
     # One thread: sums in another order are other words, now and then.
     return model(folder, device="cpu", compute_type="int8", cpu_threads=1, num_workers=1)

@@ -68,7 +68,9 @@ def main(options: argparse.Namespace) -> int:
         raise ReelbenchError(f"{options.clips} is not there: name a clip, or a folder of them.")
     if options.parquet:
         needs("pyarrow", "annotate")
-    provide({weight for name in names for weight in load_operator(name).weights}, options.offline)
+    said = _settings(options.set)
+    operators = [load_operator(name, **said.get(name, {})) for name in names]
+    provide({weight for operator in operators for weight in operator.uses}, options.offline)
     engine = _engine(options)
     try:
         found = annotate(
@@ -76,7 +78,7 @@ def main(options: argparse.Namespace) -> int:
             labels,
             options.out,
             engine,
-            _settings(options.set),
+            said,
             captioner=_captioner(options.model),
         )
     finally:

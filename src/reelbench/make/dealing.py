@@ -1,11 +1,19 @@
-"""Stages that balance: places of keys, yes against no."""
+"""Balance as stages: places of keys, yes against no, ratios, none of the above, splits."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec import structs
 
 from reelbench.items import Item, freeze
-from reelbench.make.balance import deal_places, to_turn, turned
+from reelbench.make.balance import (
+    deal_places,
+    in_ratio,
+    none_of_the_above,
+    split_items,
+    to_turn,
+    turned,
+)
 from reelbench.make.desk import Desk
 from reelbench.make.lint.text import plain
 from reelbench.make.shape import TEXT, closed
@@ -19,6 +27,55 @@ def dealing_places() -> All:
 
 def _dealt(items: Sequence[Item], desk: Desk) -> Sequence[Item]:
     return deal_places(items, desk.seed)
+
+
+def offering_none_of_the_above(as_key: float = 2 / 15, as_distractor: float = 2 / 15) -> All:
+    """Return the stage that lets "None of the above" stand for the key, or for a wrong option."""
+    return All(
+        name="none of the above",
+        takes=Item,
+        gives=Item,
+        work=lambda items, desk, **shares: none_of_the_above(items, desk.seed, **shares),
+        parameters={"as_key": as_key, "as_distractor": as_distractor},
+    )
+
+
+def keeping_in_ratio(tag: str, ratio: Mapping[str, float]) -> All:
+    """Return the stage that keeps as many items as can be, the values of a tag in this ratio."""
+    return All(
+        name="ratio",
+        takes=Item,
+        gives=Item,
+        work=_in_ratio,
+        parameters={"tag": tag, "ratio": dict(ratio)},
+    )
+
+
+def _in_ratio(
+    items: Sequence[Item], desk: Desk, *, tag: str, ratio: Mapping[str, float]
+) -> list[Item | Rejected]:
+    kept = {item.id for item in in_ratio(items, tag, ratio, desk.seed)[0]} if items else set()
+    return [
+        item if item.id in kept else Rejected("more than the ratio takes", f"{tag} of {ratio}")
+        for item in items
+    ]
+
+
+def splitting(shares: Mapping[str, float], by: Sequence[str] = ("category",)) -> All:
+    """Return the stage that tags items with splits, alike by these tags, a video in one of them."""
+    return All(
+        name="split",
+        takes=Item,
+        gives=Item,
+        work=_split,
+        parameters={"shares": dict(shares), "by": list(by)},
+    )
+
+
+def _split(
+    items: Sequence[Item], desk: Desk, *, shares: Mapping[str, float], by: Sequence[str]
+) -> Sequence[Any]:
+    return split_items(items, shares, tuple(by), seed=desk.seed)
 
 
 def choosing_to_turn() -> All:

@@ -32,6 +32,7 @@ class Commission(msgspec.Struct, frozen=True, kw_only=True):
     context: str  # the digest of the text that the writer reads
     context_file: str  # where that text is put in the benchmark
     spans: tuple[tuple[float, float], ...]  # of the parts, in seconds of the video
+    guidance: str = ""  # the name of the prompt that fills {{guidance}}, for sources of its kind
     unsaid: tuple[str, ...] = ()  # titles that a question must not quote
     tags: dict[str, str] = {}
 
@@ -69,7 +70,10 @@ def questions_schema(distractors: int) -> dict[str, Any]:
 
 
 def writing(prompts: Sequence[str], count: int, distractors: int) -> Each:
-    """Return the stage that has questions written: so many of each commission."""
+    """Return the stage that has questions written: so many of each commission.
+
+    ``prompts`` are all that commissions may name, guidance blocks among them.
+    """
     return Each(
         name="write",
         takes=Commission,
@@ -92,6 +96,7 @@ async def write_questions(
         commission.prompt,
         context=desk.kept(commission.context),
         count=str(count),
+        guidance=wording.texts[commission.guidance] if commission.guidance else "",
         rules=wording.rules.text(commission.category) if wording.rules else "",
         examples=shown_examples(wording.examples.get(commission.category, ())),
     )

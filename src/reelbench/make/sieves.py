@@ -1,17 +1,21 @@
 """Filters that ask nobody: repeated questions, what the linter finds, keys that stand out."""
 
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reelbench.items import Item
+from reelbench.items import LETTERS, Item
 from reelbench.make.desk import Desk
 from reelbench.make.embed import load_embedder
 from reelbench.make.lint.duplicates import duplicate_findings
+from reelbench.make.lint.evenness import evenness_of
 from reelbench.make.lint.findings import Severity
 from reelbench.make.lint.options import answer_findings, option_findings
-from reelbench.make.lint.text import words
+from reelbench.make.lint.shortcuts import UNLIKELY
+from reelbench.make.lint.text import is_none_of_them, words
 from reelbench.make.near_duplicates import near_duplicates
 from reelbench.make.stage import All, Rejected
+from reelbench.seeds import seed_for
 
 Kept = list[Item | Rejected]
 
@@ -73,6 +77,55 @@ def _without_findings(items: Sequence[Item], _desk: Desk, *, tier: str) -> Kept:
         else item
         for item in items
     ]
+
+
+def without_favoured_places() -> All:
+    """Return the stage that leaves out items until no place of the key is favoured.
+
+    It does nothing where the linter would say nothing. ``dealing_places`` loses no item, but puts
+    options into another order than who published them did.
+    """
+    return All(
+        name="positions", takes=Item, gives=Item, filters=True, work=_without_favoured_places
+    )
+
+
+def _without_favoured_places(items: Sequence[Item], desk: Desk) -> Kept:
+    groups: dict[tuple[int, int], dict[int, list[Item]]] = defaultdict(lambda: defaultdict(list))
+    for item in items:
+        free = len(item.options) - bool(item.options and is_none_of_them(item.options[-1]))
+        if item.kind == "single" and LETTERS.index(item.answer[0]) < free:
+            groups[free, 1][LETTERS.index(item.answer[0])].append(item)
+    for held in groups.values():
+        for each in held.values():
+            each.sort(key=lambda item: seed_for(desk.seed, "positions", item.id))
+    dropped: dict[str, str] = {}
+    while _favoured(groups):
+        # The fullest place of all gives a hundredth of its items at a time.
+        held, place = max(
+            ((held, place) for held in groups.values() for place in held),
+            key=lambda each: (len(each[0][each[1]]) - _even(each[0]), -each[1]),
+        )
+        for _ in range(max(1, len(held[place]) // 100)):
+            dropped[held[place].pop().id] = f"{LETTERS[place]}, which is right too often"
+    return [
+        Rejected("the key's place is favoured", dropped[item.id]) if item.id in dropped else item
+        for item in items
+    ]
+
+
+def _favoured(groups: Mapping[tuple[int, int], Mapping[int, Sequence[Item]]]) -> bool:
+    """Whether the linter would say that the places of keys give them away."""
+    counts = {
+        stratum: Counter({place: len(each) for place, each in held.items()})
+        for stratum, held in groups.items()
+    }
+    evenness = evenness_of(counts)
+    return evenness is not None and evenness["p"] < UNLIKELY
+
+
+def _even(held: Mapping[int, Sequence[Item]]) -> float:
+    return sum(map(len, held.values())) / max(1, len(held))
 
 
 def without_outstanding_keys(factor: float = 1.5) -> All:

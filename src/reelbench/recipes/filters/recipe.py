@@ -11,7 +11,12 @@ from reelbench.make.filters import (
     one_modality,
 )
 from reelbench.make.finished import collecting, items_in, same_manifest
-from reelbench.make.sieves import without_findings, without_outstanding_keys, without_twins
+from reelbench.make.sieves import (
+    without_favoured_places,
+    without_findings,
+    without_outstanding_keys,
+    without_twins,
+)
 from reelbench.make.stage import Recipe, Role
 
 RECIPE = Recipe(
@@ -22,6 +27,7 @@ RECIPE = Recipe(
         without_findings(),
         without_twins(),
         without_outstanding_keys(),
+        without_favoured_places(),
         context_independence(optional=True),
         blind_ensemble(optional=True),
         contextual_veracity(optional=True),

@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 import av
 import numpy as np
 
-from reelbench.annotate import measures
-from reelbench.annotate.measures import Grey, Image
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
+from reelbench.media import measures
 from reelbench.media.decode import decoded_from
+from reelbench.media.measures import Grey, Image
 from reelbench.weights import needs
 
 _SMALL = 256  # pixels of the longer side of what is compared from frame to frame

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from reelbench.annotate import measures
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
 from reelbench.annotate.tracking import Box, overlaps
 from reelbench.errors import ReelbenchError
+from reelbench.media import measures
 from reelbench.media.decode import Image
 from reelbench.media.glance import glance
 from reelbench.weights import needs

@@ -89,12 +89,16 @@ def _apart(pairs: Iterable[tuple[float, Image]], times: deque[float]) -> Images:
 
 
 def degrade_images(
-    images: Iterable[Image], kind: str, severity: float, seed: int = 0
+    images: Iterable[Image],
+    kind: str,
+    severity: float,
+    seed: int = 0,
+    region: Region | None = None,
 ) -> list[Image]:
-    """Return pictures damaged in one way."""
+    """Return pictures damaged in one way, throughout or within a region."""
     pictures = list(images)
     scene = Scene(_checked(kind, severity), len(pictures), seed)
-    return list(DEGRADATIONS[kind](iter(pictures), scene))
+    return list(_within(DEGRADATIONS[kind], region)(iter(pictures), scene))
 
 
 def _checked(kind: str, severity: float) -> float:

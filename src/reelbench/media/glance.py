@@ -3,6 +3,7 @@
 Damaged frames are passed over: who looks through a video wants to know what is in it.
 """
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,15 +16,24 @@ _EARLY = 1e-4  # seconds by which a frame may come before its tick, as clocks ro
 
 
 def glance(
-    path: Path | str, rate: float | None = None, longest: int | None = None, grey: bool = False
+    path: Path | str,
+    rate: float | None = None,
+    longest: int | None = None,
+    grey: bool = False,
+    start: float = 0.0,
+    end: float = math.inf,
 ) -> Iterator[tuple[float, Image]]:
     """Yield frames with their times: at most ``rate`` a second, no side over ``longest`` pixels.
+
+    All that come from ``start`` to before ``end`` are looked at.
 
     They are scaled while their colours are converted, which costs a fraction of doing it later.
     """
     tick = 0
-    for time, frame in decoded_from(path, 0.0, skip_damage=True):
-        if frame is None:
+    for time, frame in decoded_from(path, start, skip_damage=True):
+        if time >= end - _EARLY:
+            return
+        if frame is None or time < start - _EARLY:
             continue
         if rate is not None:
             if time < tick / rate - _EARLY:

@@ -8,8 +8,8 @@ from scipy import ndimage
 from scipy.stats import spearmanr
 from support import SHARED
 
-from reelbench.annotate import measures
-from reelbench.annotate.measures import luma
+from reelbench.media import measures
+from reelbench.media.measures import luma
 from reelbench.media.degrade import degrade_images
 from reelbench.media.glance import glance
 

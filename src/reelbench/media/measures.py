@@ -109,12 +109,21 @@ def contrast(grey: Grey) -> float:
 
 def colourfulness(image: Image) -> float:
     """Hasler and Süsstrunk (2003): 0 for grey, 15 slightly, 45 quite, 80 and more highly so."""
+    sides = _opponents(image)
+    spread = hypot(*(float(side.std(dtype=np.float64)) for side in sides))
+    return spread + 0.3 * hypot(*(float(side.mean(dtype=np.float64)) for side in sides))
+
+
+def cast(image: Image) -> float:
+    """How far the mean colour is from grey, in levels of its two opponents."""
+    return hypot(*(float(side.mean(dtype=np.float64)) for side in _opponents(image)))
+
+
+def _opponents(image: Image) -> tuple[Grey, Grey]:
+    """Red against green, and yellow against blue."""
     fewer = image[::2, ::2]  # most video has no finer colours
     red, green, blue = (fewer[..., channel].astype(np.float32) for channel in range(3))
-    sides = (red - green, (red + green) / 2 - blue)
-    spread = hypot(*(float(side.std(dtype=np.float64)) for side in sides))
-    offset = hypot(*(float(side.mean(dtype=np.float64)) for side in sides))
-    return spread + 0.3 * offset
+    return red - green, (red + green) * np.float32(0.5) - blue
 
 
 def blockiness(grey: Grey) -> float:

@@ -1,0 +1,135 @@
+"""What a few frames of a video show of its quality, and which damage shows in which quality.
+
+A model is shown some frames and not the video: what is measured here is measured in those alone.
+``DAMAGES`` puts all qualities on one scale, on which 1 is what the worst damage does to an ordinary
+clip, so that "how much worse" means the same for blur and for shake.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from PIL import Image as Pillow
+
+from reelbench.media import measures
+from reelbench.media.measures import Grey, Image
+
+_SMALL = 256  # pixels of the longer side of what is compared from frame to frame
+_REPEATED = 2.5  # levels; a repeated frame, encoded anew, changes by less
+_SAME_SCENE = 0.3  # correlation; frames further apart than this show something else
+_GRID = 8  # pixels of a block, on which a part of the picture must begin to be measured
+CORNERS: Mapping[str, tuple[float, float, float, float]] = {  # left, top, right, bottom
+    "top left": (0.0, 0.0, 0.5, 0.5),
+    "top right": (0.5, 0.0, 1.0, 0.5),
+    "bottom left": (0.0, 0.5, 0.5, 1.0),
+    "bottom right": (0.5, 0.5, 1.0, 1.0),
+}
+
+Qualities = Mapping[str, float]
+
+
+def still(image: Image) -> dict[str, float]:
+    """Return the qualities of one picture."""
+    grey = measures.luma(image)
+    return {
+        "sharpness": measures.sharpness(grey),
+        "noise": measures.noise(grey),
+        "blockiness": measures.blockiness(grey),
+        "brightness": measures.brightness(grey),
+        "contrast": measures.contrast(grey),
+        "colourfulness": measures.colourfulness(image),
+        "cast": measures.cast(image),
+    }
+
+
+def course(images: Sequence[Image]) -> dict[str, float]:
+    """Return the qualities that only several frames have: shake, flicker and repeats."""
+    greys = [_small(image) for image in images]
+    repeated = [measures.change(a, b) < _REPEATED for a, b in pairwise(greys)]
+    lights = np.array([float(grey.mean(dtype=np.float64)) for grey in greys])
+    flicker = measures.jumps(lights) / (lights[1:-1] + 1) * 100
+    return {
+        "shake": _shake(greys),
+        "flicker": float(np.mean(flicker)) if len(flicker) else 0.0,
+        "repeats": float(np.mean(repeated)) if repeated else 0.0,
+    }
+
+
+def part_of(image: Image, corner: str | None) -> Image:
+    """One quarter of a picture, cut on the grid of its blocks; all of it for None."""
+    if corner is None:
+        return image
+    left, top, right, bottom = CORNERS[corner]
+    height, width = image.shape[:2]
+    rows = slice(-(-round(top * height) // _GRID) * _GRID, round(bottom * height))
+    columns = slice(-(-round(left * width) // _GRID) * _GRID, round(right * width))
+    return image[rows, columns]
+
+
+def looks(images: Sequence[Image]) -> dict[str, float]:
+    """Return all qualities of frames in the order of time: of stills, the mean."""
+    stills = [still(image) for image in images]
+    means = {name: float(np.mean([each[name] for each in stills])) for name in stills[0]}
+    return means | course(images)
+
+
+def _small(image: Image) -> Grey:
+    scale = min(1.0, _SMALL / max(image.shape[:2]))
+    size = (max(2, round(image.shape[1] * scale)), max(2, round(image.shape[0] * scale)))
+    grey = Pillow.fromarray(image).convert("L").resize(size, Pillow.Resampling.BOX)
+    return np.asarray(grey, np.float32)
+
+
+def _shake(greys: Sequence[Grey]) -> float:
+    """How far frames are from halfway between their neighbours, in thousandths of the height."""
+    moves = [
+        measures.shift(a, b) if measures.likeness(a, b) > _SAME_SCENE else (0.0, 0.0)
+        for a, b in pairwise(greys)
+    ]
+    path = np.cumsum([(0.0, 0.0), *moves], axis=0)
+    far = np.hypot(measures.jumps(path[:, 0]), measures.jumps(path[:, 1]))
+    return float(np.median(far)) * 1000 if len(far) else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A damage that people have a word for: how it is done, and the quality in which it shows.
+
+    ``full`` is how far the quality goes with the worst of it, ``usual`` what an ordinary clip has:
+    medians over twelve real clips of all sizes, rounded.
+    """
+
+    kinds: tuple[str, ...]  # of ``reelbench.media.degrade``
+    quality: str
+    worse: int  # 1 where more of the quality is worse, -1 where less is
+    full: float
+    usual: float
+
+    def extent(self, before: Qualities, after: Qualities) -> float:
+        """How much worse it got: 0 for not at all, 1 for as much as can be."""
+        return self.worse * (after[self.quality] - before[self.quality]) / self.full
+
+    def level(self, qualities: Qualities) -> float:
+        """How much worse than an ordinary clip it is, for who has not seen it undamaged."""
+        return self.worse * (qualities[self.quality] - self.usual) / self.full
+
+    @property
+    def in_time(self) -> bool:
+        """Whether only several frames show it."""
+        return self.quality in ("shake", "flicker", "repeats")
+
+
+DAMAGES: dict[str, Damage] = {
+    "blur": Damage(("gaussian blur", "defocus", "motion blur"), "sharpness", -1, 0.4, 0.68),
+    "noise": Damage(("noise",), "noise", 1, 25.0, 0.3),
+    "compression": Damage(("compression",), "blockiness", 1, 0.5, 0.1),
+    "over-exposure": Damage(("over-exposure",), "brightness", 1, 0.33, 0.46),
+    "under-exposure": Damage(("under-exposure",), "brightness", -1, 0.4, 0.46),
+    "low contrast": Damage(("low contrast",), "contrast", -1, 0.36, 0.41),
+    "colour cast": Damage(("colour cast",), "cast", 1, 85.0, 25.0),
+    "oversaturation": Damage(("oversaturation",), "colourfulness", 1, 70.0, 44.0),
+    "shake": Damage(("shake",), "shake", 1, 28.0, 2.0),
+    "flicker": Damage(("flicker",), "flicker", 1, 32.0, 0.45),
+    "stutter": Damage(("freeze", "stutter", "dropped frames"), "repeats", 1, 0.6, 0.0),
+}

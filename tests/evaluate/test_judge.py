@@ -345,7 +345,9 @@ class TestOwnRubric:
     def test_none_outside(self, name: str, tmp_path: Path) -> None:
         self.folder(tmp_path / "outside", "{{response}}", self.SCHEMA)
         (tmp_path / "b").mkdir()
-        with pytest.raises(ReelbenchError, match=r"one of ours \(criteria, points\) or a folder"):
+        with pytest.raises(
+            ReelbenchError, match=r"one of ours \(criteria, points, quality\) or a folder"
+        ):
             load_rubric(name, tmp_path / "b")
 
 

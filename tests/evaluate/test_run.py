@@ -254,13 +254,14 @@ class TestPrompts:
         from reelbench.evaluate.prompt import load_prompts
 
         prompts = load_prompts("prompts/terse", tmp_path / "b", {"single"})
-        text = prompts.render(make_item(1, question="Why {{options}}?"), (1, 0, 2, 3))
+        prompt = prompts.render(make_item(1, question="Why {{options}}?"), (1, 0, 2, 3))
+        text = prompt.with_frames([16])
         assert text.splitlines()[:2] == ["A. a dog barks", "B. a door opens"]
         assert text.endswith("Why {{options}}? {x}")
 
     @pytest.mark.parametrize(
         ("name", "words"),
-        [("../b", "folder inside"), ("absent", "one of ours \\(default, reasoned\\)")],
+        [("../b", "folder inside"), ("absent", "one of ours \\(default, qbench, reasoned\\)")],
     )
     def test_no_such_prompt(self, name: str, words: str, tmp_path: Path) -> None:
         benchmark = blind_benchmark(tmp_path / "b", *ITEMS, prompt=name)

@@ -6,11 +6,12 @@ from typing import Any
 
 from reelbench.benchmark import Benchmark
 from reelbench.evaluate.condition import Condition, option_orders
-from reelbench.evaluate.prompt import PromptSet
-from reelbench.evaluate.show import Show, show_for
+from reelbench.evaluate.prompt import Prompt, PromptSet
+from reelbench.evaluate.show import Show, frames_among, show_for
 from reelbench.files import digest_of
 from reelbench.items import Item
 from reelbench.models.base import ChatModel, Message, Part, Request, Text
+from reelbench.models.cascade import Cascade
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Ask:
     number: int  # of the option order
     order: tuple[int, ...]
     round: int
-    prompt: str
+    prompt: Prompt
     show: Show
     key: str
 
@@ -34,8 +35,13 @@ class Ask:
 
     def request(self, shown: Sequence[Part]) -> Request:
         """Make the request, with what is shown in front of the question."""
-        message = Message("user", (*shown, Text(self.prompt)))
+        message = Message("user", (*shown, Text(self.words(frames_among(shown)))))
         return Request(self.key, (message,), self.item.kind, self.item.question, self.options)
+
+    def words(self, frames: Sequence[int]) -> str:
+        """Return the question in its words, where so many frames of each video are shown."""
+        # Of a cascade only captioners see: who answers is told of no frames.
+        return self.prompt.with_frames(() if isinstance(self.model, Cascade) else frames)
 
 
 def plan(
@@ -52,12 +58,13 @@ def plan(
             shows = _shows(benchmark, item, condition, models)
             for number, order in enumerate(option_orders(item, condition.protocol, seed)):
                 prompt = prompts.render(item, order)
+                wording = prompt.unfilled
                 for turn in rounds:
                     for model, show in shows:
                         order_key = [seed, number] if number else 0
                         if condition.protocol.orders == "circular":
                             order_key = 0  # its options' order is all in the prompt
-                        content = _content(item, model, prompt, order_key, turn, seed)
+                        content = _content(item, model, wording, order_key, turn, seed)
                         key = digest_of(content | show.record(digests))
                         yield Ask(item, model, condition, number, order, turn, prompt, show, key)
 

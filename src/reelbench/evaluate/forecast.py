@@ -1,6 +1,6 @@
 """What a run would ask, take and cost, from the real items, before anything is asked."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ from reelbench.evaluate.prepare import Prepared, Wanted, prepare
 from reelbench.evaluate.show import Show, subtitles_text
 from reelbench.journal import Journal, open_journal
 from reelbench.media.errors import MediaError
-from reelbench.media.frames import planned_frames
+from reelbench.media.frames import Plan, planned_frames
 from reelbench.models.base import ChatModel, Response
 from reelbench.models.card import Card
 from reelbench.models.cascade import Cascade
@@ -80,10 +80,18 @@ def forecast(benchmark: Benchmark, wanted: Wanted, out: Path) -> Forecasts:
     return Forecasts(list(counter.rows.values()), counter.broken, prepared.budget)
 
 
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What is shown with a question: how many tokens, and how many frames of each video."""
+
+    tokens: int
+    frames: tuple[int, ...]
+
+
 class _Counter:
     def __init__(self, benchmark: Benchmark, prepared: Prepared, journal: Journal | None) -> None:
         self._benchmark, self._prepared, self._journal = benchmark, prepared, journal
-        self._shown: dict[tuple[Show, str], int | str] = {}
+        self._shown: dict[tuple[Show, str], _Shown | str] = {}
         self._counted: set[tuple[str, str]] = set()
         self.rows: dict[tuple[str, str], Forecast] = {}
         self.broken: dict[str, str] = {}
@@ -94,7 +102,7 @@ class _Counter:
         if response is not None:
             self._row(ask.model, ask.condition.name).known += 1
         else:
-            shown = self._shown_tokens(ask.show, ask.model.card)
+            shown = self._planned(ask.show, ask.model.card)
             if isinstance(shown, str):
                 self.broken[ask.item.id] = shown
                 return
@@ -103,10 +111,10 @@ class _Counter:
             for judge in self._prepared.judges.values():
                 self._judge(ask, judge, response)
 
-    def _ask(self, ask: Ask, shown: int) -> None:
-        closed, said = bool(ask.options), text_tokens(ask.prompt)
+    def _ask(self, ask: Ask, shown: _Shown) -> None:
+        closed, said = bool(ask.options), text_tokens(ask.words(shown.frames))
         if not isinstance(ask.model, Cascade):
-            self._add(ask, ask.model, ask.key, shown + said, closed)
+            self._add(ask, ask.model, ask.key, shown.tokens + said, closed)
             return
         told = 0
         for captioner in ask.model.captioners if ask.show else ():
@@ -114,7 +122,7 @@ class _Counter:
             if not takes and not (ask.show.sound and captioner.card.hears):
                 continue
             told += reply_tokens(captioner.card, closed=False)
-            self._add(ask, captioner, repr(ask.show), shown, closed=False)
+            self._add(ask, captioner, repr(ask.show), shown.tokens, closed=False)
         self._add(ask, ask.model.answerer, ask.key, said + told, closed)
 
     def _judge(self, ask: Ask, judge: ChatModel, response: Response | None) -> None:
@@ -144,21 +152,21 @@ class _Counter:
         key = (model.card.name, condition)
         return self.rows.setdefault(key, Forecast(model.card, condition))
 
-    def _shown_tokens(self, show: Show, card: Card) -> int | str:
-        """Estimate the tokens of what is shown; or say why it cannot be."""
+    def _planned(self, show: Show, card: Card) -> _Shown | str:
+        """Estimate what will be shown; or say why it cannot be."""
         key = (show, card.name)
         if key not in self._shown:
+            media = zip(show.paths, show.wishes, strict=True) if show else ()
             try:
-                self._shown[key] = sum(self._media_tokens(show, card))
+                plans = [planned_frames(self._benchmark.root / path, wish) for path, wish in media]
+                frames = tuple(plan.count for plan in plans) if show.frames else ()
+                self._shown[key] = _Shown(sum(self._media_tokens(show, card, plans)), frames)
             except MediaError as error:
                 self._shown[key] = str(error)
         return self._shown[key]
 
-    def _media_tokens(self, show: Show, card: Card) -> Iterator[int]:
-        for number, (path, wish) in enumerate(zip(show.paths, show.wishes, strict=True)):
-            if not show:
-                return
-            plan = planned_frames(self._benchmark.root / path, wish)
+    def _media_tokens(self, show: Show, card: Card, plans: Sequence[Plan]) -> Iterator[int]:
+        for number, plan in enumerate(plans):
             if show.frames:
                 yield plan.count * frame_tokens(card, plan.width, plan.height)
                 yield plan.count * 4 if show.timestamps else 0
@@ -168,5 +176,6 @@ class _Counter:
             if show.sound and plan.has_audio:
                 yield sound_tokens(plan.seconds)
             if show.words:
+                path, wish = show.paths[number], show.wishes[number]
                 words = subtitles_text(self._benchmark, path, show.words[number], wish)
                 yield text_tokens(words or "")

@@ -1,9 +1,15 @@
-"""Prompts are Markdown files with named slots, one file per kind of question."""
+"""Prompts are Markdown files with named slots, one file per kind of question.
+
+How many frames a question comes with is known only once they are picked, so that the slots which
+tell it are filled last, from what is really shown. A paragraph that would tell of frames where
+there are none is left out: no prompt promises what nobody sees.
+"""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import accumulate
 from pathlib import Path
 
 from reelbench.errors import ReelbenchError
@@ -12,25 +18,62 @@ from reelbench.item_rules import path_escapes
 from reelbench.items import KINDS, LETTERS, Item, Kind
 
 _SLOT = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+_OF_FRAMES = {"frames", "frames_1", "frames_2"}  # how many in all; which are of which video
+_PARAGRAPH = re.compile(r".+?(?:\n\s*\n|\Z)", re.DOTALL)
+_PAIR = "-pair"  # behind the kind, in the name of the file for items with two videos
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One question in its words, but for how many frames are shown with it."""
+
+    text: str
+    slots: Mapping[str, str]
+
+    @property
+    def unfilled(self) -> str:
+        """The words with the slots of frames as they are, for the key of a request."""
+        kept = {slot: f"{{{{{slot}}}}}" for slot in _OF_FRAMES}
+        return fill(self.text, {**self.slots, **kept})
+
+    def with_frames(self, frames: Sequence[int]) -> str:
+        """Return the words for so many frames of each video; for none, without what is of them."""
+        told = _told(frames)
+        kept = (
+            paragraph
+            for paragraph in _PARAGRAPH.findall(self.text)
+            if slots_of(paragraph) & _OF_FRAMES <= told.keys()
+        )
+        return fill("".join(kept), {**self.slots, **told})
+
+
+def _told(frames: Sequence[int]) -> dict[str, str]:
+    """What the slots of frames say: how many there are, and which of them are of which video."""
+    if not sum(frames):
+        return {}
+    told = {"frames": str(sum(frames))}
+    for number, (count, last) in enumerate(zip(frames, accumulate(frames), strict=True), 1):
+        told[f"frames_{number}"] = f"{last - count + 1}-{last}" if count > 1 else str(last)
+    return told
 
 
 @dataclass(frozen=True, slots=True)
 class PromptSet:
-    """The texts of a prompt variant, by kind; ``digest`` is recorded with every run."""
+    """The texts of a prompt variant, by file; ``digest`` is recorded with every run."""
 
     name: str
-    texts: dict[Kind, str]
+    texts: dict[str, str]
 
     @property
     def digest(self) -> str:
         """The hash of all texts."""
         return digest_of(self.texts)
 
-    def render(self, item: Item, order: tuple[int, ...]) -> str:
+    def render(self, item: Item, order: tuple[int, ...]) -> Prompt:
         """Fill in an item, its options in the given order."""
         options = lettered([item.options[place] for place in order])
-        slots = {"question": item.question, "options": options}
-        return fill(self.texts[item.kind], slots)
+        own = self.texts.get(f"{item.kind}{_PAIR}") if len(item.media) > 1 else None
+        return Prompt(own or self.texts[item.kind], {"question": item.question, "options": options})
 
 
 def fill(text: str, slots: Mapping[str, str]) -> str:
@@ -55,30 +98,45 @@ def load_prompts(name: str, root: Path, kinds: Collection[Kind] = KINDS) -> Prom
     ours = files(__package__) / "prompts"
     names = sorted(variant.name for variant in ours.iterdir())
     folder = ours / name if name in names else inner_folder(name, root, "prompt", names)
-    texts: dict[Kind, str] = {}
-    problems: list[str] = []
-    for kind in sorted(kinds):
+    there = {entry.name for entry in folder.iterdir()}
+    pairs = [f"{kind}{_PAIR}" for kind in kinds if f"{kind}{_PAIR}.md" in there]
+    texts: dict[str, str] = {}
+    problems = [f"{file} is for no kind of question" for file in sorted(there) if _strays(file)]
+    for stem in sorted([*kinds, *pairs]):
         try:
-            texts[kind] = (folder / f"{kind}.md").read_text(encoding="utf-8")
-            problems += _problems(kind, texts[kind])
+            texts[stem] = (folder / f"{stem}.md").read_text(encoding="utf-8")
+            problems += [f"{stem}.md {problem}" for problem in _problems(stem, texts[stem])]
         except (OSError, UnicodeDecodeError) as error:
             reason = "is missing" if isinstance(error, FileNotFoundError) else f"has {error}"
-            problems.append(f"{kind}.md {reason}")
+            problems.append(f"{stem}.md {reason}")
     if problems:
         raise ReelbenchError(
             f"The prompt {name!r} cannot be used: {'; '.join(problems)}. A prompt has the slots "
-            "{{question}} and, but for open questions, {{options}}, and no others."
+            "{{question}} and, but for open questions, {{options}}; in paragraphs of their own it "
+            "may have {{frames}}, {{frames_1}} and {{frames_2}}."
         )
     return PromptSet(name, texts)
 
 
-def _problems(kind: Kind, text: str) -> Iterator[str]:
+def _strays(file: str) -> bool:
+    """Whether a file would never be used, for its name is misspelled."""
+    ending = f"{_PAIR}.md"
+    return file.endswith(ending) and file.removesuffix(ending) not in KINDS
+
+
+def _problems(stem: str, text: str) -> Iterator[str]:
     slots = slots_of(text)
-    needed = {"question"} if kind == "open" else {"question", "options"}
+    needed = {"question"} if stem.removesuffix(_PAIR) == "open" else {"question", "options"}
     for slot in sorted(needed - slots):
-        yield f"{kind}.md lacks the slot {{{{{slot}}}}}"
-    for slot in sorted(slots - needed):
-        yield f"{kind}.md has the slot {{{{{slot}}}}}"
+        yield f"lacks the slot {{{{{slot}}}}}"
+    for slot in sorted(slots - needed - _OF_FRAMES):
+        yield f"has the slot {{{{{slot}}}}}"
+    for paragraph in map(slots_of, _PARAGRAPH.findall(text)):
+        for slot in sorted(paragraph & needed) if paragraph & _OF_FRAMES else ():
+            yield (
+                f"has the slot {{{{{slot}}}}} in a paragraph about frames, which is left out where "
+                "there are none"
+            )
 
 
 def inner_folder(name: str, root: Path, thing: str, names: Sequence[str]) -> Path:

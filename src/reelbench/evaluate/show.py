@@ -4,7 +4,7 @@ A model gets of a condition's modalities what it can take in. What it cannot hea
 there are subtitles, so that no signal is dropped in silence; where there are none, that is said.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -141,7 +141,7 @@ def parts_of(benchmark: Benchmark, show: Show) -> tuple[list[Part], list[str]]:
         return parts, warnings
     for number, (path, wish) in enumerate(zip(show.paths, show.wishes, strict=True)):
         if len(show.paths) > 1:
-            parts.append(Text(f"Video {number + 1}:"))
+            parts.append(_heading(number + 1))
         file = benchmark.root / path
         if show.frames:
             warnings += _add_frames(parts, file, path, wish, show.timestamps)
@@ -156,6 +156,21 @@ def parts_of(benchmark: Benchmark, show: Show) -> tuple[list[Part], list[str]]:
         if show.words:
             parts += _words(benchmark, path, show.words[number], wish)
     return parts, warnings
+
+
+def _heading(number: int) -> Text:
+    return Text(f"Video {number}:")
+
+
+def frames_among(parts: Sequence[Part]) -> tuple[int, ...]:
+    """Return how many frames of each video there are among what is shown."""
+    counts = [0]
+    for part in parts:
+        if isinstance(part, Picture):
+            counts[-1] += 1
+        elif part == _heading(len(counts) + 1):
+            counts.append(0)
+    return tuple(counts)
 
 
 def _add_frames(

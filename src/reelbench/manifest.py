@@ -2,6 +2,7 @@
 
 import difflib
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -57,6 +58,7 @@ class Manifest:
     splits: Mapping[str, Json] = NOTHING
     protocol: Protocol = field(default_factory=Protocol)
     conditions: Mapping[str, Json] = NOTHING  # other ways of asking, by name: what they change
+    tables: Mapping[str, Json] = NOTHING  # of results, by name: which items are in which column
     extra: Mapping[str, Json] = NOTHING
 
     def to_record(self) -> dict[str, Json]:
@@ -68,6 +70,7 @@ class Manifest:
             **{name: getattr(self, name) for name in ("taxonomy", "splits") if getattr(self, name)},
             "protocol": self.protocol.to_record(),
             **({"conditions": self.conditions} if self.conditions else {}),
+            **({"tables": self.tables} if self.tables else {}),
             **self.extra,
         }
 
@@ -100,7 +103,7 @@ def read_manifest(path: Path) -> tuple[Manifest | None, list[Problem]]:
         line = mark.line + 1 if mark else 0
         return None, [Problem("NOT_YAML", "line", found, "YAML", str(path), line)]
     problems = [
-        Problem(code, name, found, expected, str(path), lines.get(name, 0))
+        Problem(code, name, found, expected, str(path), _line_of(name, lines))
         for code, name, found, expected in _faults(record)
     ]
     if any(not problem.is_warning for problem in problems):
@@ -123,7 +126,8 @@ def _manifest(record: Mapping[str, Json]) -> Manifest:
 def load_yaml(text: str) -> tuple[Any, dict[str, int]]:
     """Parse YAML and return it with the line of each field of the first two levels.
 
-    A field that is said twice is an error, as it is nowhere else in YAML.
+    A field that is said twice is an error, as it is nowhere else in YAML. Tables are looked at
+    down to their columns' tags: a column that is said twice would be lost without a word.
     """
     loader = yaml.SafeLoader(text)
     try:
@@ -144,7 +148,14 @@ def _field_lines(node: yaml.Node | None, depth: int, prefix: str = "") -> Iterat
             raise yaml.MarkedYAMLError(problem=f"{name!r} twice", problem_mark=key.start_mark)
         seen.add(name)
         yield name, key.start_mark.line + 1
-        yield from _field_lines(value, depth - 1, f"{name}.")
+        yield from _field_lines(value, 4 if name == "tables" else depth - 1, f"{name}.")
+
+
+def _line_of(name: str, lines: Mapping[str, int]) -> int:
+    """The line of a field, or of what it is in; 0 where neither is known."""
+    while name not in lines and "." in name:
+        name = name.rpartition(".")[0]
+    return lines.get(name, 0)
 
 
 Fault = tuple[str, str, str, str]
@@ -205,6 +216,15 @@ _TOP: dict[str, Rule] = {
     "splits": _MAPPING,
     "protocol": _MAPPING,
     "conditions": _MAPPING,
+    "tables": _MAPPING,
+}
+_TABLE: dict[str, Rule] = {
+    "title": _TEXT,
+    "where": (_is_mapping, "a mapping of tags to their values"),
+    "columns": (
+        lambda value: _is_mapping(value) and bool(value),
+        "a mapping of columns to tags and their values, {} for all items",
+    ),
 }
 _PROTOCOL: dict[str, Rule] = {
     "sampling": _TEXT,
@@ -252,6 +272,38 @@ def _faults(record: Any) -> Iterator[Fault]:
             yield "BAD_FIELD", f"conditions.{name}", shown(str(changes)), "a mapping of fields"
         else:
             yield from _condition_faults(name, changes)
+    tables = record.get("tables", {})
+    for name, table in tables.items() if _is_mapping(tables) else ():
+        yield from _table_faults(f"tables.{name}", name, table)
+
+
+def _table_faults(where: str, name: str, table: Any) -> Iterator[Fault]:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
+        yield "BAD_FIELD", where, shown(name), "letters, digits, - and _: files are named by it"
+    if not _is_mapping(table):
+        yield "BAD_FIELD", where, shown(str(table)), "a mapping with columns"
+        return
+    yield from _field_faults(table, _TABLE, f"{where}.")
+    if "columns" not in table:
+        yield "MISSING_FIELD", f"{where}.columns", "nothing", _TABLE["columns"][1]
+    yield from _choice_faults(f"{where}.where", table.get("where"))
+    columns = table.get("columns")
+    for column, chosen in columns.items() if _is_mapping(columns) else ():
+        here = f"{where}.columns.{column}"
+        if not _is_text(column):
+            yield "BAD_FIELD", f"{where}.columns", shown(column), "a name for the column"
+        if not _is_mapping(chosen):
+            expected = "a mapping of tags to their values, {} for all items"
+            yield "BAD_FIELD", here, shown(str(chosen)), expected
+        yield from _choice_faults(here, chosen)
+
+
+def _choice_faults(where: str, chosen: Any) -> Iterator[Fault]:
+    """What is wrong with a choice of items by their tags, if it is one at all."""
+    for tag, values in chosen.items() if _is_mapping(chosen) else ():
+        if not _is_text(values) and not (_are_texts(values) and values):
+            expected = "a value in text (numbers, yes and no in quotes), or a list of some"
+            yield "BAD_FIELD", f"{where}.{tag}", shown(str(values)), expected
 
 
 def _condition_faults(name: str, changes: Mapping[str, Any]) -> Iterator[Fault]:

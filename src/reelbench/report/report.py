@@ -27,7 +27,19 @@ from reelbench.report.figures import (
     numbers,
     shown_tags,
 )
-from reelbench.report.tables import ablation, failures, judged, measures, percent
+from reelbench.report.tables import (
+    NONE,
+    ablation,
+    best_cells,
+    declared,
+    failures,
+    interval_of,
+    judge_orders,
+    judged,
+    measures,
+    name_of,
+    percent,
+)
 from reelbench.score.predictions import Outcome
 from reelbench.score.score import outcomes_of, score_folders, unanswered_in_words
 
@@ -79,6 +91,11 @@ def _page(
             if found["models"]
         ],
         judged=judged(scores),
+        judge_orders=list(zip(judge_orders(scores), scores["judge_orders"], strict=True)),
+        declared=[(table, best_cells(table)) for table in declared(scores)],
+        name_of=name_of,
+        interval_of=interval_of,
+        nothing=NONE,
         spent=_spent(outs),
         suspects=_suspects(benchmark, scores),
         figures={figure.name: figure for figure in drawn},

@@ -1,7 +1,7 @@
 """The tables of a report, and how they are written as CSV, Markdown and LaTeX."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ class Table:
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
+    best: Collection[tuple[int, int]] = ()  # rows and columns of the cells to be set in bold
 
     def to_csv(self) -> str:
         """Return it for spreadsheets."""
@@ -30,13 +31,15 @@ class Table:
 
     def to_markdown(self) -> str:
         """Return it for a page of text."""
-        lines = [self.columns, ["---"] * len(self.columns), *self.rows]
-        return "".join(f"| {' | '.join(map(_in_markdown, line))} |\n" for line in lines)
+        body = self._spelled(_in_markdown, "**{}**")
+        lines = [[*map(_in_markdown, self.columns)], ["---"] * len(self.columns), *body]
+        return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
     def to_latex(self) -> str:
         """Return it for a paper, with the rules of booktabs."""
         kinds = "l" + "r" * (len(self.columns) - 1)
-        lines = [" & ".join(map(_in_latex, line)) + r" \\" for line in (self.columns, *self.rows)]
+        cells = [[*map(_in_latex, self.columns)], *self._spelled(_in_latex, r"\textbf{{{}}}")]
+        lines = [" & ".join(line) + r" \\" for line in cells]
         body = "\n".join(lines[1:])
         title = " ".join(self.title.split())
         return (
@@ -44,16 +47,25 @@ class Table:
             f"{body}\n\\bottomrule\n\\end{{tabular}}\n"
         )
 
+    def _spelled(self, spell: Callable[[str], str], bold: str) -> Iterator[list[str]]:
+        for place, row in enumerate(self.rows):
+            yield [
+                bold.format(spell(cell)) if (place, column) in self.best else spell(cell)
+                for column, cell in enumerate(row)
+            ]
+
 
 def tables(scores: Scores) -> list[Table]:
     """Return all tables that the scores have something to say for."""
     made = [
         leaderboard(scores),
+        *(table for found in declared(scores) for table in (shown(found), sureness(found))),
         measures(scores),
         *(by_tag(scores, tag) for tag in shown_tags(scores)),
         failures(scores),
         *(ablation(found) for found in scores["ablations"] if found["models"]),
         judged(scores),
+        *judge_orders(scores),
     ]
     return [table for table in made if table.rows]
 
@@ -65,10 +77,10 @@ def write_tables(scores: Scores, folder: Path) -> list[Path]:
     names: set[str] = set()
     for table in tables(scores):
         name, number = table.name[:_LONGEST], 1
-        while name in names:  # tags whose names differ in signs alone
+        while name.casefold() in names:  # tags whose names differ in signs alone
             number += 1
             name = f"{table.name[:_LONGEST]}-{number}"
-        names.add(name)
+        names.add(name.casefold())
         forms = {".csv": table.to_csv(), ".md": table.to_markdown(), ".tex": table.to_latex()}
         for ending, text in forms.items():
             written.append(folder / f"{name}{ending}")
@@ -147,8 +159,12 @@ def by_tag(scores: Scores, tag: str) -> Table:
         for row in scores["results"]
     ]
     chance = ["chance", *(percent(scores["chance"]["by"][tag][value]) for value in values)]
-    name = re.sub(r"\W+", "-", tag.lower()).strip("-") or "tag"
+    name = _file_name(tag) or "tag"
     return Table(f"by-{name}", f"Accuracy by {tag}", ["Model", *values], [*rows, chance])
+
+
+def _file_name(text: str) -> str:
+    return re.sub(r"\W+", "-", text.lower()).strip("-")
 
 
 def failures(scores: Scores) -> Table:
@@ -200,11 +216,127 @@ def judged(scores: Scores) -> Table:
             "" if not row["interval"] else "{:.2f} to {:.2f}".format(*row["interval"]),
             f"{row['judged']} of {row['items']}",
             f"{row['invalid_rounds']} of {row['valid_rounds'] + row['invalid_rounds']}",
-            *([_with_interval(row["with_closed"])] if "With closed items" in columns else []),
+            *([_covering(row["with_closed"])] if "With closed items" in columns else []),
         ]
         for row in scores["judged"]
     ]
     return Table("judged", "Judged replies", columns, rows)
+
+
+def _covering(mean: Mapping[str, Any] | None) -> str:
+    """A mean with its interval, and with how much it covers where that is not all."""
+    if mean is None or mean["covered"] == mean["items"]:
+        return _with_interval(mean)
+    return f"{_with_interval(mean)}, {mean['covered']} of {mean['items']}"
+
+
+def judge_orders(scores: Scores) -> list[Table]:
+    """The mean and the rank that each of several judges gives each model."""
+    orders = scores.get("judge_orders", ())
+    several = len(orders) > 1
+    return [
+        Table(
+            _file_name(f"judges-{order['condition']}-{order['rubric']}") if several else "judges",
+            _order_title(order, several),
+            ["Judge", *order["models"]],
+            [[judge["judge"], *map(_ranked, judge["means"], judge["ranks"])]
+             for judge in order["judges"]],
+        )
+        for order in orders
+    ]  # fmt: skip
+
+
+def _order_title(order: Mapping[str, Any], several: bool) -> str:
+    where = f", {order['condition']}, by {order['rubric']}" if several else ""
+    ends = {True: "; the order is the same", False: "; the order is not the same", None: ""}
+    return f"Mean grade from 0 to 1 and rank by judge{where}{ends[order['same_order']]}"
+
+
+def _ranked(mean: float, rank: int) -> str:
+    return f"{mean:.2f} ({rank})"
+
+
+def declared(scores: Scores) -> list[Mapping[str, Any]]:
+    """The tables that the benchmark declares, if there are items for them."""
+    return [
+        table
+        for table in scores.get("tables", ())
+        if table["rows"] and any(column["items"] for column in table["columns"])
+    ]
+
+
+def shown(found: Mapping[str, Any]) -> Table:
+    """A declared table as a paper prints it: means, and what guessing comes to."""
+    rows = [[name_of(row, found), *map(mean_of, row["cells"])] for row in found["rows"]]
+    chances = [column["chance"] for column in found["columns"]]
+    chance = ["chance", *(NONE if share is None else percent(share) for share in chances)]
+    best = {(row, column + 1) for row, column in best_cells(found)}
+    return Table(found["name"], found["title"], _columns(found), [*rows, chance], best)
+
+
+def sureness(found: Mapping[str, Any]) -> Table:
+    """How sure the means of a declared table are, and of how many items they are."""
+    rows = [
+        [name_of(row, found), *(interval_of(cell, percent) or NONE for cell in row["cells"])]
+        for row in found["rows"]
+    ]
+    items = ["items", *(str(column["items"]) for column in found["columns"])]
+    title = f"{found['title']}: 95% intervals"
+    return Table(f"{found['name']}-intervals", title, _columns(found), [*rows, items])
+
+
+NONE = "-"  # where there is nothing to take a mean of
+
+
+def _columns(found: Mapping[str, Any]) -> list[str]:
+    return ["Model", *(column["name"] for column in found["columns"])]
+
+
+def name_of(row: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+    """Name a row: by its condition too, where there are several, and people by their number."""
+    name = label(row, found["rows"])
+    several = row.get("participants", 1) > 1
+    return f"{name}, {row['participants']} participants" if several else name
+
+
+def mean_of(cell: Mapping[str, Any]) -> str:
+    """Write a mean, with how many items it covers where that is not all."""
+    if cell["value"] is None:
+        return NONE
+    whole = cell["covered"] == cell["items"]
+    return percent(cell["value"]) + ("" if whole else f" ({cell['covered']} of {cell['items']})")
+
+
+def interval_of(cell: Mapping[str, Any], spell: Callable[[float], str]) -> str:
+    """Write the interval of a mean; nothing where there is none."""
+    return "" if cell["interval"] is None else " to ".join(map(spell, cell["interval"]))
+
+
+_ENOUGH = 0.95  # of the widest cover: a mean of fewer items is not held against the others
+
+
+def best_cells(found: Mapping[str, Any]) -> set[tuple[int, int]]:
+    """Row and column of the best mean of each column, where several can be held together.
+
+    A model whose replies nobody graded has no open questions in its mean, which are the harder
+    ones: it does not win by that. People do not compete.
+    """
+    best = set()
+    for column in range(len(found["columns"])):
+        cells = {
+            (place, column): row["cells"][column]
+            for place, row in enumerate(found["rows"])
+            if "participants" not in row and row["cells"][column]["covered"]
+        }
+        widest = max((cell["covered"] for cell in cells.values()), default=0)
+        means = {
+            place: cell["value"]
+            for place, cell in cells.items()
+            if cell["covered"] >= _ENOUGH * widest
+        }
+        if len(means) > 1:
+            best |= {place for place, mean in means.items() if mean == max(means.values())}
+    return best
 
 
 def percent(share: float) -> str:

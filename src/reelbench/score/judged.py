@@ -4,6 +4,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,22 @@ def score_judgements(
     seed: int,
 ) -> dict[str, Any]:
     """Return the means of what judges gave, alone and with closed items; and judges compared."""
-    graded = {key: grades for path in paths for key, grades in _read(path).items()}
+    return summed_up(read_grades(paths), benchmark, results, clusters, seed)
+
+
+def read_grades(paths: Sequence[Path]) -> dict[Graded, Grades]:
+    """Return what is in files of judgements, in the order in which it stands there."""
+    return {key: grades for path in paths for key, grades in _read(path).items()}
+
+
+def summed_up(
+    graded: Mapping[Graded, Grades],
+    benchmark: Benchmark,
+    results: Sequence[Result],
+    clusters: Mapping[str, int],
+    seed: int,
+) -> dict[str, Any]:
+    """Return the means of grades, alone and with closed items; and judges compared."""
     known = {(result.model, result.condition): result for result in results}
     opened = [item.id for item in benchmark.items if item.kind == "open"]
     rows = []
@@ -69,30 +85,43 @@ def score_judgements(
 def _with_closed(
     grades: Grades, result: Result | None, clusters: Mapping[str, int], seed: int
 ) -> dict[str, Any] | None:
-    """One mean over closed and open items, as Q-Bench-Video has it.
-
-    A closed item is worth 0 or 1, an open one the share of the best grade that it got, and
-    nothing where it has none.
-    """
+    """One mean over closed and open items, as Q-Bench-Video has it."""
     if result is None or not result.items:
         return None
-    worst, best = grades.scale
-    closed = dict(
-        zip((item.id for item in result.items), result.credits(METRICS["accuracy"]), strict=True)
-    )
-    ids = [item.id for item in result.everything]
-    shares = [
-        float(closed[name]) if name in closed
-        else (grades.scores.get(name, worst) - worst) / (best - worst)
-        for name in ids
-    ]  # fmt: skip
-    cell = Cell([clusters[name] for name in ids], shares)
+    shares = worth(result, grades)
+    cell = Cell([clusters[name] for name in shares], list(shares.values()))
     (ends,) = intervals([cell], max(clusters.values()) + 1, seed)
     return {
-        "items": len(ids),
-        "value": round(float(np.mean(shares)), 6),
+        "items": len(result.everything),
+        "covered": len(shares),
+        "value": round(fsum(cell.right) / len(shares), 6),
         "interval": [round(end, 6) for end in ends],
     }
+
+
+def worth(result: Result, grades: Grades | None) -> dict[str, float]:
+    """What each item was answered with is worth, from 0 to 1, as far as anyone can say.
+
+    A closed item is worth 0 or 1, an open one the share of the best grade that it got. What has
+    no answer is worth 0, be it closed or open. A reply that has no grade is left out, since that
+    is the judge's failure and not the model's; so are all open items where nobody graded.
+    """
+    right = result.credits(METRICS["accuracy"])
+    found = {item.id: float(one) for item, one in zip(result.items, right, strict=True)}
+    if grades is None or not grades.scores:
+        return found
+    worst, best = grades.scale
+    for item in result.everything:
+        if item.id in grades.scores and item.kind == "open":
+            found[item.id] = (grades.scores[item.id] - worst) / (best - worst)
+        elif item.kind == "open" and not _replied(result, item.id):
+            found[item.id] = 0.0
+    return found
+
+
+def _replied(result: Result, name: str) -> bool:
+    outcome = result.outcomes.get(name)
+    return outcome is not None and any(turn.status == "ok" for turn in outcome.turns)
 
 
 POOR = 0.25  # of the way from the worst grade to the best: 2 of 1 to 5

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import mean, stdev
 from typing import Any
 
 import numpy as np
@@ -17,18 +16,20 @@ from reelbench.files import pretty_json, write_atomically
 from reelbench.items import Item
 from reelbench.score.ablation import ablations
 from reelbench.score.compare import compare
+from reelbench.score.declared import declared_tables
 from reelbench.score.groups import grouped
 from reelbench.score.intervals import METHOD
 from reelbench.score.irt import choose_subset, fit_2pl
 from reelbench.score.item_analysis import Answers, distractors, item_facts, wrong_key_suspects
-from reelbench.score.judged import score_judgements
+from reelbench.score.judge_order import first_judge, judge_orders
+from reelbench.score.judged import read_grades, summed_up
 from reelbench.score.metrics import METRICS, guessing
+from reelbench.score.people import humans
 from reelbench.score.predictions import Asked, Outcome, read_predictions
 from reelbench.score.results import Result, result_rows
 from reelbench.score.rounding import rounded
 
 POLICY = "an item without an answer counts as wrong"
-HUMAN = "human:"  # how the names of people among the models begin
 SUBSET = 0.1  # of the items, to foretell the score on all of them
 
 
@@ -55,8 +56,12 @@ def score_outcomes(
     seed: int,
     judgements: Sequence[Path] = (),
     conditions: Sequence[Mapping[str, Any]] = (),
+    judges: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Score outcomes, of one run or of several together."""
+    """Score outcomes, of one run or of several together.
+
+    ``judges`` are the names of ``run.json``: tables have the grades of the first.
+    """
     closed = [item for item in benchmark.items if item.kind != "open"]
     everything = benchmark.items
     results = [Result(*asked, closed, everything, outcome) for asked, outcome in outcomes.items()]
@@ -64,6 +69,10 @@ def score_outcomes(
     rows = result_rows(results, groups, video_clusters(closed), seed)
     answers = {(result.model, result.condition): result.answers for result in results}
     main = main_condition(results)
+    graded = read_grades([path for path in judgements if path.exists()])
+    clusters = video_clusters(everything)
+    ranked = [(row["model"], row["condition"]) for row in rows] or list(answers)
+    judge = first_judge(graded, judges)
     return {
         "benchmark": {
             "name": benchmark.manifest.name,
@@ -91,17 +100,10 @@ def score_outcomes(
         "comparison": compared([r for r in results if r.condition == main], seed),
         "items": looked_over([r for r in results if r.condition == main]),
         "ablations": ablations(conditions, rows, answers),
-        **_judged(benchmark, judgements, results, seed),
+        **summed_up(graded, benchmark, results, clusters, seed),
+        "judge_orders": judge_orders(graded, judges, clusters, seed),
+        "tables": declared_tables(benchmark, results, ranked, judge, graded, clusters, seed),
     }
-
-
-def _judged(
-    benchmark: Benchmark, judgements: Sequence[Path], results: Sequence[Result], seed: int
-) -> dict[str, Any]:
-    there = [path for path in judgements if path.exists()]
-    if not there:
-        return {"judged": [], "judges": []}
-    return score_judgements(there, benchmark, results, video_clusters(benchmark.items), seed)
 
 
 def score_run(benchmark: Benchmark, out: Path) -> dict[str, Any]:
@@ -119,8 +121,11 @@ def score_folder(benchmark: Benchmark, out: Path, seed: int) -> dict[str, Any]:
 def score_folders(benchmark: Benchmark, outs: Sequence[Path], seed: int) -> dict[str, Any]:
     """Score what is in the folders of several runs of one benchmark, together."""
     conditions: dict[str, Mapping[str, Any]] = {}
+    judges: dict[str, None] = {}
     for out in outs:
-        for condition in read_run(out)["conditions"]:
+        run = read_run(out)
+        judges |= dict.fromkeys(judge["name"] for judge in run.get("judges", ()))
+        for condition in run["conditions"]:
             if conditions.setdefault(condition["name"], condition) != condition:
                 raise ReelbenchError(
                     f"{out} asked otherwise under {condition['name']} than another run did: they "
@@ -128,7 +133,8 @@ def score_folders(benchmark: Benchmark, outs: Sequence[Path], seed: int) -> dict
                 )
     judgements = [out / "judgements.jsonl" for out in outs]
     outcomes = outcomes_of(benchmark, outs)
-    return score_outcomes(benchmark, outcomes, seed, judgements, list(conditions.values()))
+    asked = list(conditions.values())
+    return score_outcomes(benchmark, outcomes, seed, judgements, asked, list(judges))
 
 
 def outcomes_of(benchmark: Benchmark, outs: Sequence[Path]) -> dict[Asked, dict[str, Outcome]]:
@@ -204,28 +210,6 @@ def analyse_items(benchmark: Benchmark, predictions: Path, seed: int) -> dict[st
             answers.responses(), max(1, round(len(closed) * SUBSET)), seed
         ).to_record(),
     }
-
-
-def humans(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the mean and spread of people, who are models named ``human:...`` to us."""
-    found = []
-    for condition in sorted({row["condition"] for row in rows}):
-        shares = [
-            row["accuracy"]
-            for row in rows
-            if row["condition"] == condition and row["model"].startswith(HUMAN)
-        ]
-        if shares:
-            found.append(
-                {
-                    "condition": condition,
-                    "participants": len(shares),
-                    "accuracy": rounded(mean(shares)),
-                    "sd": rounded(stdev(shares)) if len(shares) > 1 else None,
-                    "range": [min(shares), max(shares)],
-                }
-            )
-    return found
 
 
 _ENDS = {

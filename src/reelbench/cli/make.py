@@ -18,16 +18,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     from reelbench.recipes import RECIPES
 
-    recipes = "\n".join(f"  {name:10}{says}" for name, says in RECIPES.items())
+    recipes = "\n".join(f"  {name:18}{says}" for name, says in RECIPES.items())
     parser.epilog = (
-        f"recipes:\n{recipes}\n  FILE.py   a recipe of your own\n\n"
+        f"recipes:\n{recipes}\n  FILE.py           a recipe of your own\n\n"
         "examples:\n"
         "  reelbench make cineaste --source movies --out bench --model writer=openai:gpt-4o \\\n"
         "      --model blind=llama.yaml --dry-run\n"
         "  reelbench make cineaste --source movies --out bench --limit 20 --until independence \\\n"
         "      --prompts my-prompts          # phase 1: look at bench/made.html, edit, again\n"
         "  reelbench make cineaste --out bench     # goes on with what is not yet done\n"
-        "  reelbench make filters --source my-benchmark --out fair --model blind=openai:gpt-4o"
+        "  reelbench make filters --source my-benchmark --out fair --model blind=openai:gpt-4o\n"
+        "  reelbench make qbench-exact --source clips --out bench --items 500"
     )
     parser.add_argument("recipe", help="a recipe's name, or the Python file of your own")
     parser.add_argument(
@@ -55,6 +56,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="STAGE.NAME=VALUE",
         help="another value for a parameter, such as independence.seeds=3",
+    )
+    parser.add_argument(
+        "--items", type=_count, help="how many items to make (qbench-exact; default: 300)"
+    )
+    parser.add_argument(
+        "--margin",
+        type=float,
+        help="how far right and wrong are apart in what is measured, from 0.02, hard, to 0.29, "
+        "easy (qbench-exact; default: 0.15)",
     )
     parser.add_argument("--limit", type=_count, help="only so many sources, drawn by the seed")
     parser.add_argument("--until", metavar="STAGE", help="the stage to end with")
@@ -92,7 +102,7 @@ def main(options: argparse.Namespace) -> int:
         source=options.source,
         models=parse_roles(options.model, recipe),
         prompts=options.prompts,
-        parameters=settings(options.set, "STAGE.NAME=VALUE"),
+        parameters=recipe.dialled(_dials(options)) | settings(options.set, "STAGE.NAME=VALUE"),
         seed=options.seed,
         limit=options.limit,
         until=options.until,
@@ -108,6 +118,11 @@ def main(options: argparse.Namespace) -> int:
         tell(f"\nStopped. Nothing is lost: `{again}` goes on from here.")
         return 130
     return _told(made, options)
+
+
+def _dials(options: argparse.Namespace) -> dict[str, Any]:
+    turns = {"items": options.items, "margin": options.margin}
+    return {name: value for name, value in turns.items() if value is not None}
 
 
 def _forecast(recipe: "Recipe", out: Path, order: "Order") -> int:
@@ -154,6 +169,10 @@ def _told(made: "Made", options: argparse.Namespace) -> int:
     tell_ledger(made.ledger)
     for warning in made.warnings:
         tell(f"warning: {warning}")
+    broken = made.funnel["sources"]["rejected"]
+    if broken:
+        told = counted(broken, "source", "sources")
+        tell(f"{told} could not be taken up; {options.out / 'rejects.jsonl'} says why.")
     for name in made.left_out:
         tell(f"{name} was left out: nobody plays its role.")
     undecided = made.funnel["undecided"]

@@ -96,7 +96,7 @@ def _marked(items: Sequence[Item], desk: Desk) -> list[Item]:
     ]
 
 
-def turning() -> Each:
+def turning(optional: bool = False) -> Each:
     """Return the stage that has marked questions rewritten to their opposite, the key flipped."""
     return Each(
         name="turn",
@@ -105,6 +105,7 @@ def turning() -> Each:
         work=_turned,
         roles=("writer",),
         prompts=("opposite",),
+        optional=optional,
     )
 
 

@@ -21,7 +21,7 @@ from reelbench.make.wording import Wording
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import refuse_no_file
 from reelbench.media.frames import Wish, frames_of, planned_frames
-from reelbench.models.base import ChatModel, Message, Picture, Request, Response, Text
+from reelbench.models.base import ChatModel, Message, Part, Picture, Request, Response, Text
 from reelbench.models.secrets import redacted
 
 _SHOWING = 8  # requests with pictures at hand
@@ -53,6 +53,7 @@ class Desk:
         self.source, self.out, self.store, self.seed = source, out, store, seed
         self.asker, self.cast, self.wording = asker, cast, wording
         self.media = out  # where the videos of items are
+        self.notes: list[str] = []  # what stages want said to the user in the end
         self._showing = asyncio.Semaphore(_SHOWING)
 
     def kept(self, digest: str) -> str:
@@ -86,12 +87,15 @@ class Desk:
         prompt: str,
         schema: Mapping[str, Any],
         *,
-        look: Look | None = None,
+        look: Look | Sequence[Look] | None = None,
         number: int = 0,
         check: Check = lambda _: "",
         model: ChatModel | None = None,
     ) -> Structured:
-        """Ask for JSON; what fails to come as asked for is told by the result."""
+        """Ask for JSON; what fails to come as asked for is told by the result.
+
+        Several looks are shown one after the other, each under its number.
+        """
         model = model or self.model(role)
         record = await asyncio.to_thread(_record_of, look)
         async with self._shown(look, record) as shown:
@@ -133,12 +137,20 @@ class Desk:
         return digest_of(content)
 
     @asynccontextmanager
-    async def _shown(self, look: Look | None, record: Any) -> AsyncIterator[Shown]:
+    async def _shown(self, look: Look | Sequence[Look] | None, record: Any) -> AsyncIterator[Shown]:
         if look is None:
             yield NOTHING_SHOWN
             return
         async with self._showing:
-            yield Shown(await asyncio.to_thread(self.pictures, look), record)
+            yield Shown(await asyncio.to_thread(self._parts, look), record)
+
+    def _parts(self, look: Look | Sequence[Look]) -> list[Part]:
+        if isinstance(look, Look):
+            return list(self.pictures(look))
+        parts: list[Part] = []
+        for number, each in enumerate(look, 1):
+            parts += [Text(f"Video {number}:"), *self.pictures(each)]
+        return parts
 
     def pictures(self, look: Look) -> list[Picture]:
         """Decode what is to be looked at."""
@@ -157,9 +169,11 @@ class DryDesk(Desk):
         return [Picture(blank.getvalue(), "image/png", 0.0)] * plan.count
 
 
-def _record_of(look: Look | None) -> Any:
+def _record_of(look: Look | Sequence[Look] | None) -> Any:
     if look is None:
         return None
+    if not isinstance(look, Look):
+        return [_record_of(each) for each in look]
     refuse_no_file(look.path)
     return [media_digest(look.path), asdict(look.wish)]
 

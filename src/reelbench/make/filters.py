@@ -6,7 +6,7 @@ Open questions have nothing to choose from and pass.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -208,12 +208,7 @@ def one_modality(
 
     def given(item: Item, desk: Desk, said: Parameters) -> dict[str, Any]:
         protocol = Protocol(sampling=said["sampling"], modalities=modality)
-        condition = Condition.of(protocol, role, {})
-
-        async def shown(model: ChatModel) -> Shown:
-            return await asyncio.to_thread(_shown, item, desk, condition, model)
-
-        return {"shown": shown}
+        return {"shown": showing(item, desk, protocol)}
 
     return _filter(
         role,
@@ -223,7 +218,7 @@ def one_modality(
         _some_model_knows,
         {"seeds": seeds, "drop_at": drop_at, "sampling": sampling},
         given=given,
-        reads=_media_digests,
+        reads=media_digests,
         **more,
     )
 
@@ -248,16 +243,27 @@ def context_of(item: Item, desk: Desk) -> str:
     )
 
 
-def _media_digests(item: Item, desk: Desk) -> list[str]:
+def media_digests(item: Item, desk: Desk) -> list[str]:
+    """Return the hashes of an item's media; raise ``MediaError`` for one that is not there."""
     for media in item.media:
         refuse_no_file(desk.media / media.path)
     return [media_digest(desk.media / media.path) for media in item.media]
 
 
+def showing(item: Item, desk: Desk, protocol: Protocol) -> Callable[[ChatModel], Awaitable[Shown]]:
+    """Return what shows models an item's media as a protocol has it, for ``answers``."""
+    condition = Condition.of(protocol, "shown", {})
+
+    async def shown(model: ChatModel) -> Shown:
+        return await asyncio.to_thread(_shown, item, desk, condition, model)
+
+    return shown
+
+
 def _shown(item: Item, desk: Desk, condition: Condition, model: ChatModel) -> Shown:
     benchmark = Benchmark(desk.media, Manifest("filter", "1"), (item,))
     show = show_for(benchmark, item, condition, model.card)
-    _media_digests(item, desk)  # or it is said which file is not there
+    media_digests(item, desk)  # or it is said which file is not there
     digests = {
         path: media_digest(desk.media / path)
         for path in (*show.paths, *(words for words in show.words if words))

@@ -11,7 +11,7 @@ from reelbench.evaluate.show import subtitles_of
 from reelbench.item_rules import path_escapes
 from reelbench.items import Item
 from reelbench.make.desk import Desk
-from reelbench.make.stage import Each, Sources
+from reelbench.make.stage import Each, Rejected, Sources
 from reelbench.manifest import Manifest
 from reelbench.media.digests import media_digest
 
@@ -49,11 +49,13 @@ async def _collect(item: Item, desk: Desk) -> list[Item]:
     """Give each file a second name in the new folder; where that cannot be, copy it."""
     for name in _files(item, desk.source):
         there, here = desk.source / name, desk.out / name
+        if Path(name).parts[0] == "make":
+            raise Rejected("a file in make/", f"{name} lies where the journal of making is kept.")
         if there.is_file():
             here.parent.mkdir(parents=True, exist_ok=True)
             here.unlink(missing_ok=True)
             try:
-                os.link(there, here)
+                os.link(os.path.realpath(there), here)  # the file, not a link that leads to it
             except OSError:
                 shutil.copyfile(there, here)
     return [item]

@@ -109,7 +109,7 @@ def make_benchmark(recipe: Recipe, out: Path, order: Order) -> Made:
         passed = run_to_the_end(_take(pipeline, prepared, asker))
         funnel = funnel_record(passed, prepared.sources.broken, prepared.seed)
         items = _write(prepared, out, desk, passed, record, funnel)
-    warnings = [*prepared.sources.warnings, *warnings_about(recipe, prepared.cast)]
+    warnings = [*prepared.sources.warnings, *desk.notes, *warnings_about(recipe, prepared.cast)]
     return Made(passed, items, funnel, asker.counts, ledger, warnings, prepared.left_out)
 
 

@@ -139,6 +139,8 @@ class Recipe:
     categories: tuple[str, ...] = ()  # that its items may have
     media: Literal["out", "source"] = "out"  # where the videos of items are while it is made
     statistics: Callable[[Mapping[str, Sequence[Any]]], Mapping[str, Any]] | None = None
+    # Names for what is turned most often, each with the parameters that it sets.
+    dials: Mapping[str, tuple[str, ...]] = NOTHING
 
     def __post_init__(self) -> None:
         """Refuse a list of stages that cannot follow each other."""
@@ -195,6 +197,14 @@ class Recipe:
         short = object.__new__(Recipe)
         short.__dict__.update(self.__dict__, stages=stages)
         return short
+
+    def dialled(self, turns: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parameters, each named ``STAGE.PARAMETER``, that dials are turned to."""
+        for name in turns:
+            if name not in self.dials:
+                has = ", ".join(f"--{dial}" for dial in self.dials) or "no such options"
+                raise ReelbenchError(f"{self.name} has no --{name}; it has {has}.")
+        return {parameter: turns[name] for name in turns for parameter in self.dials[name]}
 
     def changed(self, changes: Mapping[str, Any]) -> "Recipe":
         """Return a recipe with other parameters, each named ``STAGE.PARAMETER``."""

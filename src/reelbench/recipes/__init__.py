@@ -10,13 +10,17 @@ from reelbench.make.stage import Recipe
 RECIPES = {
     "cineaste": "questions about films that need the whole story",
     "filters": "what is left of any benchmark without shortcuts, repeats and errors",
+    "qbench-video": "questions about video quality, from videos with scores that people gave",
+    "qbench-exact": "questions about video quality whose answers are facts, from your own clips",
+    "qbench-published": "Q-Bench-Video's own files, or questions that you wrote like them",
 }
 
 
 def load_recipe(name: str) -> Recipe:
     """Return a recipe of ours by its name, or a user's own by the path of its Python file."""
-    if name in RECIPES:
-        recipe: Recipe = import_module(f"reelbench.recipes.{name}.recipe").RECIPE
+    if name.replace("_", "-") in RECIPES:
+        module = name.replace("-", "_")
+        recipe: Recipe = import_module(f"reelbench.recipes.{module}.recipe").RECIPE
         return recipe
     path = Path(name)
     if path.suffix == ".py" and path.is_file():

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from reelbench.items import Problem, shown
-from reelbench.recipes.cineaste.tables import Place, Table, read_table
+from reelbench.recipes.tables import Place, Table, read_table
 
 Value = TypeVar("Value")
 

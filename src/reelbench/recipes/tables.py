@@ -37,22 +37,18 @@ class Table:
     rows: tuple[tuple[int, dict[str, str]], ...] = ()  # each with its first line's number
 
 
+Record = tuple[int, list[str]]  # the number of its first line, and its fields
+
+
 def read_table(path: Path, needed: Sequence[str]) -> tuple[Table, list[Problem]]:
     """Read a CSV file that must have some columns; all that is wrong with it is listed."""
     place = Place(str(path))
-    text, problems = _text_of(path)
+    text, problems = read_text(path)
     if problems:
         return Table(path), problems
-    records: list[tuple[int, list[str]]] = []
-    reader, line = csv.reader(io.StringIO(text, newline=""), strict=True), 1
-    try:
-        for record in reader:
-            if any(map(str.strip, record)):
-                records.append((line, record))
-            line = reader.line_num + 1
-    except csv.Error as error:
-        expected = f"CSV: quotes closed, fields of at most {csv.field_size_limit():,} characters"
-        return Table(path), [Place(str(path), line).problem("NOT_CSV", "row", str(error), expected)]
+    records, problems = csv_records(path, text)
+    if problems:
+        return Table(path), problems
     if not records:
         expected = "a first line with the columns " + ", ".join(needed)
         return Table(path), [place.problem("NOT_CSV", "file", "nothing in it", expected)]
@@ -60,24 +56,48 @@ def read_table(path: Path, needed: Sequence[str]) -> tuple[Table, list[Problem]]
     problems = list(_column_problems(place, columns, needed))
     if problems:
         return Table(path), problems
-    rows = []
-    for line, record in records[1:]:
-        if len(record) != len(columns):
-            found, expected = f"{len(record)} fields", f"{len(columns)}, as in the first line"
-            problems.append(Place(str(path), line).problem("NOT_CSV", "row", found, expected))
-        else:
-            rows.append((line, dict(zip(columns, map(str.strip, record), strict=True))))
+    problems = list(uneven(path, records))
+    whole = [(line, record) for line, record in records[1:] if len(record) == len(columns)]
+    rows = [
+        (line, dict(zip(columns, map(str.strip, fields), strict=True))) for line, fields in whole
+    ]
     return Table(path, columns, tuple(rows)), problems
 
 
-def _text_of(path: Path) -> tuple[str, list[Problem]]:
+def csv_records(path: Path, text: str, delimiter: str = ",") -> tuple[list[Record], list[Problem]]:
+    """Part a text into records, blank ones left out; what is no CSV at all is a problem."""
+    records: list[Record] = []
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter)
+    line = 1
+    try:
+        for record in reader:
+            if any(map(str.strip, record)):
+                records.append((line, record))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        expected = f"CSV: quotes closed, fields of at most {csv.field_size_limit():,} characters"
+        return [], [Place(str(path), line).problem("NOT_CSV", "row", str(error), expected)]
+    return records, []
+
+
+def uneven(path: Path, records: Sequence[Record]) -> Iterator[Problem]:
+    """Name the records that have not as many fields as the first."""
+    columns = len(records[0][1]) if records else 0
+    for line, record in records:
+        if len(record) != columns:
+            found, expected = f"{len(record)} fields", f"{columns}, as in the first line"
+            yield Place(str(path), line).problem("NOT_CSV", "row", found, expected)
+
+
+def read_text(path: Path, kind: str = "a CSV file") -> tuple[str, list[Problem]]:
+    """Read a file of text, whatever may be there under its name; "" with what is wrong."""
     place = Place(str(path))
 
     def refused(found: str, expected: str, line: int = 0) -> tuple[str, list[Problem]]:
         return "", [Place(str(path), line).problem("UNREADABLE", "file", found, expected)]
 
     if not os.path.isfile(path):  # a pipe would never end
-        return refused("no plain file", "a CSV file")
+        return refused("no plain file" if os.path.lexists(path) else "no such file", kind)
     try:
         with path.open("rb") as file:
             raw = file.read(_MOST_BYTES + 1)
@@ -110,7 +130,12 @@ def _column_problems(
     strangers = [name for name in columns if name not in needed]
     for name in needed:
         if name not in columns:
-            close = difflib.get_close_matches(name, strangers, n=1, cutoff=0.7)
-            found = f"no such column among {shown(', '.join(columns), 120)}"
-            expected = "one" + (f" (perhaps {shown(close[0])} is it)" if close else "")
-            yield head.problem("MISSING_FIELD", name, found, expected)
+            yield no_column(head, name, columns, strangers)
+
+
+def no_column(head: Place, name: str, columns: Sequence[str], strangers: Sequence[str]) -> Problem:
+    """Say that a column is not there, and which of the others may be meant."""
+    close = difflib.get_close_matches(name, strangers, n=1, cutoff=0.7)
+    found = f"no such column among {shown(', '.join(columns), 120)}"
+    expected = "one" + (f" (perhaps {shown(close[0])} is it)" if close else "")
+    return head.problem("MISSING_FIELD", name, found, expected)

@@ -1,0 +1,150 @@
+"""Pairs of videos (16, Algorithm 1), and which question each video and each pair is asked.
+
+Pairs are of one dataset, whose scores alone can be compared, and no two videos meet twice. They are
+drawn in rounds, each of which pairs every video at most once, so that a video is in as few pairs as
+can be; and round after round within small groups, of two, then four, then eight. So what is asked
+about a video and its pairs can go into one split without taking half of the dataset along.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import cycle, islice
+from statistics import median
+
+from msgspec import structs
+
+from reelbench.errors import ReelbenchError
+from reelbench.make.desk import Desk
+from reelbench.recipes.qbench_video.rows import Partner, Video
+from reelbench.recipes.qbench_video.sampling import exactly
+from reelbench.recipes.qbench_video.source import DATASETS
+from reelbench.recipes.qbench_video.words import COMPARE, PAIR, QUESTION_TYPES, SINGLE
+from reelbench.seeds import rng_for, seed_for
+
+_USUAL = 3  # videos to a pair: 2,378 questions on 1,800 videos leave 578 beside one for each
+FINE, COARSE = COMPARE
+JOINT = PAIR[0]
+Pair = tuple[Video, Video]
+
+
+def pair(videos: Sequence[Video], desk: Desk) -> list[Video]:
+    """Draw the pairs of each dataset, and note each with the video that comes first in it."""
+    datasets: dict[str, list[Video]] = defaultdict(list)
+    for video in videos:
+        datasets[video.dataset].append(video)
+    partners: dict[str, list[Partner]] = defaultdict(list)
+    for name, members in sorted(datasets.items()):
+        asked = members[0].pairs
+        count = asked if asked is not None else len(members) // _USUAL
+        pairs = draw_pairs(name, members, count, desk.seed)
+        if len(pairs) < count:
+            desk.notes.append(
+                f"{name}: {count:,} pairs are asked for, and {len(members):,} videos make "
+                f"{len(pairs):,}: all are taken"
+            )
+        for first, partner in graded(pairs):
+            partners[first.id].append(partner)
+    return [structs.replace(video, partners=tuple(partners[video.id])) for video in videos]
+
+
+def draw_pairs(dataset: str, videos: Sequence[Video], count: int, seed: int) -> list[Pair]:
+    """Draw so many pairs, or as many as there are; which video comes first is drawn too."""
+    shuffled = sorted(videos, key=lambda video: (seed_for(seed, "pair", video.id), video.id))
+    pairs = []
+    for one, other in islice(_meetings(len(shuffled)), count):
+        both = sorted((shuffled[one], shuffled[other]), key=lambda video: video.id)
+        rng_for(seed, "first", dataset, *(video.id for video in both)).shuffle(both)
+        pairs.append((both[0], both[1]))
+    return pairs
+
+
+def _meetings(players: int) -> Iterator[tuple[int, int]]:
+    """Yield every two of so many once: in the round r, each meets the one r away by exclusive or.
+
+    Rounds below a power of two stay within groups of that size. Who has nobody to meet in a round,
+    as their number is no power of two, sits it out.
+    """
+    for distance in range(1, 1 << max(players - 1, 0).bit_length()):
+        for one in range(players):
+            other = one ^ distance
+            if one < other < players:
+                yield one, other
+
+
+def graded(pairs: Sequence[Pair]) -> Iterator[tuple[Video, Partner]]:
+    """Call pairs coarse whose scores differ by more than the median, and the others fine.
+
+    Differences are exact: of 3.2 and 3.0, and of 2.2 and 2.0, neither is the larger one.
+    """
+    differences = [abs(exactly(one.score) - exactly(other.score)) for one, other in pairs]
+    middle = median(differences) if differences else 0
+    for (first, second), difference in zip(pairs, differences, strict=True):
+        yield (
+            first,
+            Partner(
+                id=second.id,
+                name=second.name,
+                path=second.path,
+                score=second.score,
+                interval=second.interval,
+                difference=float(difference),
+                median=float(middle),
+                grain=COARSE if difference > middle else FINE,
+            ),
+        )
+
+
+def deal(videos: Sequence[Video], desk: Desk) -> list[Video]:
+    """Deal question types, and what a question looks at, evenly to videos and to pairs (3.3).
+
+    They are dealt in the order of datasets and intervals, or of fine and coarse, so that no type
+    gets the bad videos; within these, chance decides.
+    """
+    _refuse_without_videos(videos)
+    singles = sorted(
+        (video.dataset, video.interval, seed_for(desk.seed, "deal", video.id), video.id)
+        for video in videos
+    )
+    pairs = sorted(
+        (video.dataset, partner.grain, seed_for(desk.seed, "deal", *ids), *ids)
+        for video in videos
+        for partner in video.partners
+        for ids in [(video.id, partner.id)]
+    )
+    alone = dict(zip((each[-1] for each in singles), _hands(SINGLE, desk.seed), strict=False))
+    paired = dict(
+        zip((each[-2:] for each in pairs), _hands((JOINT, "Compare"), desk.seed), strict=False)
+    )
+
+    def dealt(first: str, partner: Partner) -> Partner:
+        question_type, looks = paired[first, partner.id]
+        context = JOINT if looks == JOINT else partner.grain
+        return structs.replace(partner, question_type=question_type, context=context)
+
+    return [
+        structs.replace(
+            video,
+            question_type=alone[video.id][0],
+            context=alone[video.id][1],
+            partners=tuple(dealt(video.id, partner) for partner in video.partners),
+        )
+        for video in videos
+    ]
+
+
+def _hands(looks: Sequence[str], seed: int) -> Iterator[tuple[str, str]]:
+    """Yield types and looks in turn: any two have both looks, three all types, six all of both."""
+    types, either = list(QUESTION_TYPES), list(looks)
+    rng = rng_for(seed, "hands", *looks)
+    rng.shuffle(types)
+    rng.shuffle(either)
+    return zip(cycle(types), cycle(either), strict=False)
+
+
+def _refuse_without_videos(videos: Sequence[Video]) -> None:
+    lacking = sorted({video.dataset for video in videos if not video.path})
+    if lacking:
+        raise ReelbenchError(
+            f"The videos of {', '.join(lacking)} are needed from here on, and no folder of them is "
+            f"named: add `videos: FOLDER` to each in {DATASETS}, or end with --until pair."
+        )

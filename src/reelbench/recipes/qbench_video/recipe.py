@@ -1,0 +1,79 @@
+"""Q-Bench-Video: benchmarking the video quality understanding of LMMs (Zhang and others).
+
+Sections, equations and the algorithm are the paper's; 7 to 17 are in its supplement.
+
+The paper's questions are written and reviewed by experts. Here models do it, and what they make is
+to be looked at by people. ``--until pair`` needs neither models nor videos: it draws the sample and
+the pairs, for experts of your own.
+"""
+
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from reelbench.items import Item
+from reelbench.make.dealing import choosing_to_turn, dealing_places, splitting, turning
+from reelbench.make.finished import collecting
+from reelbench.make.stage import All, Each, Recipe, Role
+from reelbench.manifest import Manifest
+from reelbench.recipes.qbench_video.facts import quality_statistics
+from reelbench.recipes.qbench_video.pairing import deal, pair
+from reelbench.recipes.qbench_video.questions import Order, commission, drafting
+from reelbench.recipes.qbench_video.reviewing import agreeing, reviewing
+from reelbench.recipes.qbench_video.rows import Video
+from reelbench.recipes.qbench_video.sampling import INTERVALS, sample
+from reelbench.recipes.qbench_video.source import videos_in
+from reelbench.recipes.qbench_video.words import QUESTION_TYPES, SPLITS, quality_manifest
+
+STAGES = (
+    # 3.2 and 8: of each dataset, equally many videos from each fifth of the range of its scores.
+    All(
+        name="sample",
+        takes=Video,
+        gives=Video,
+        work=sample,
+        parameters={"intervals": INTERVALS},
+        fault=lambda said: "" if said["intervals"] >= 1 else "intervals is less than 1",
+    ),
+    # 3.3.3 and 16, Algorithm 1: pairs of one dataset, coarse where scores differ more than usual.
+    All(name="pair", takes=Video, gives=Video, work=pair),
+    # 3.3.1 and 3.3.3: Yes-or-No, What-How, Open-ended; Global, Referring; Joint, Compare.
+    All(name="deal", takes=Video, gives=Video, work=deal),
+    # 3.3: an order for each (V, Q, A, C), and the question, its answers and the right one.
+    Each(name="commission", takes=Video, gives=Order, work=commission),
+    drafting(),
+    # 3.3.4 and 9: reviewed by others, and kept where all agree.
+    reviewing(),
+    agreeing(),
+    # 3.3.1 and 10: as many Yes as No, by asking for the opposite.
+    choosing_to_turn(),
+    turning(),
+    dealing_places(),
+    # 4.1: 1,192 and 1,186 of 2,378.
+    splitting(SPLITS, by=("question_type", "context")),
+    collecting(),
+)
+
+
+def _manifest(items: Sequence[Item], source: Path) -> Manifest:
+    title = "Q-Bench-Video: questions about the quality of videos"
+    return quality_manifest("qbench-video", title, items, made_from=source.name)
+
+
+RECIPE = Recipe(
+    name="qbench-video",
+    says="questions about video quality, from videos with scores that people gave",
+    sources=videos_in,
+    stages=STAGES,
+    roles={
+        "writer": Role("looks at videos and writes questions about their quality"),
+        "reviewer": Role(
+            "looks at videos and answers; what not all agree on goes", many=True, verifies=True
+        ),
+    },
+    manifest=_manifest,
+    home=files(__package__),
+    categories=QUESTION_TYPES,
+    media="source",
+    statistics=quality_statistics,
+)

@@ -1,0 +1,74 @@
+"""Review (9): others answer each question; what they do not all answer as its key says is left out.
+
+In the paper each question is reviewed by three experts beside its author, and only those on which
+all four agree are kept: 85.1%, while 3 agreed on 10.2% and 2 on 4.7%. Here each model that plays
+the reviewer is an expert. Open questions have nothing to choose from and pass unreviewed.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from reelbench.items import Item, freeze
+from reelbench.make.desk import Desk
+from reelbench.make.filters import answers, facts_of, media_digests, showing
+from reelbench.make.stage import All, Each, Rejected
+from reelbench.recipes.qbench_video.words import PROTOCOL
+
+ROLE = "reviewer"
+AGREED = 0.851  # of the paper's questions, for forecasts
+_NAME = "review"  # the stage, its prompt and its note on items
+
+
+def reviewing(seeds: int = 1) -> Each:
+    """Return the stage that has questions answered, and notes how many reviewers agree."""
+    return Each(
+        name=_NAME,
+        takes=Item,
+        gives=Item,
+        work=_reviewed,
+        roles=(ROLE,),
+        prompts=(_NAME,),
+        parameters={"seeds": seeds},
+        reads=lambda item, desk: None if item.kind == "open" else media_digests(item, desk),
+        optional=True,
+        keeps=AGREED,
+        fault=lambda said: (
+            "" if said["seeds"] >= 1 else f"seeds is {said['seeds']}: ask once at least"
+        ),
+    )
+
+
+async def _reviewed(item: Item, desk: Desk, *, seeds: int) -> list[Item]:
+    if item.kind == "open":
+        return [item]
+    shown = showing(item, desk, PROTOCOL)
+    got = await answers(item, desk, ROLE, _NAME, seeds=seeds, shown=shown)
+    words = [f"{each.model}: {each.words}" for each in got]
+    note = {**facts_of(got), "words": words}
+    return [structs.replace(item, provenance=freeze({**item.provenance, _NAME: note}))]
+
+
+def agreeing() -> All:
+    """Return the stage that keeps what all who looked at it agree on."""
+    return All(name="agree", takes=Item, gives=Item, work=_agreed, filters=True)
+
+
+def _agreed(items: Sequence[Item], _desk: Desk) -> list[Item | Rejected]:
+    return [_verdict(item) for item in items]
+
+
+def _verdict(item: Item) -> Item | Rejected:
+    note = item.provenance.get(_NAME)
+    if note is None or note["right"] == note["of"]:
+        return item
+    detail = f"{note['right']} of {note['of']} reviews agree with the key"
+    return Rejected("reviewers do not all agree", detail, note["words"])
+
+
+def agreement(items: Sequence[Item]) -> dict[str, int]:
+    """Count on how many questions how many agree, who wrote them among them (9)."""
+    notes = [item.provenance[_NAME] for item in items if _NAME in item.provenance]
+    counts = Counter((note["of"] + 1, note["right"] + 1) for note in notes)
+    return {f"{agree} of {of}": counts[of, agree] for of, agree in sorted(counts, reverse=True)}

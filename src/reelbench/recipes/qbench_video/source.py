@@ -1,0 +1,318 @@
+"""What Q-Bench-Video is made from: videos of quality assessment datasets, with people's scores.
+
+A source is a folder with a ``datasets.yaml``::
+
+    datasets:
+      - name: konvid                    # begins the ids of items: letters, digits, . _ -
+        type: natural                   # or AIGC, or CG (Table 1)
+        scores: KONVID_1K_metadata.csv  # inside the folder: CSV, a plain list, or JSON
+        video: flickr_id                # the column of the videos' names
+        score: mos                      # the one column of scores; higher is better
+        videos: KoNViD_1k_videos        # the folder of the files; without it nothing is asked
+        sample: 600                     # how many videos to draw
+        pairs: 200                      # how many pairs to draw of those
+
+- A dataset with several scores per video declares one of them, as the paper does: the overall score
+  of MaxWell, the visual quality of VideoFeedback (8).
+- A list without a first line of names has its columns by number: ``video: 1``, ``score: 2``. Fields
+  are parted by commas, semicolons or tabs, whichever the first line has most of, or by spaces.
+- JSON is a list of objects, a mapping from names to scores, which needs no ``video`` and ``score``,
+  or a mapping from names to objects, which needs ``score``.
+- A name may be a path inside ``videos``, and may lack the ending of the file.
+- Without ``sample``, five times as many are drawn as the thinnest of the five intervals of scores
+  has, so that all are equal; without ``pairs``, a third as many pairs as videos.
+
+What is wrong with files, columns and scores is listed all at once. A row without a score, or whose
+video is not there, is set apart with the reason, as real files have such rows; a file in which no
+row can be used is an error.
+"""
+
+import math
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from reelbench.benchmark import BenchmarkError
+from reelbench.errors import ReelbenchError
+from reelbench.item_rules import path_escapes
+from reelbench.items import Problem, shown
+from reelbench.make.stage import Sources
+from reelbench.recipes.fields import (
+    Rule,
+    faults_of,
+    found_as,
+    is_path,
+    is_text,
+    read_described_file,
+)
+from reelbench.recipes.qbench_video.rows import Video
+from reelbench.recipes.qbench_video.scores import Columns, Said, read_scores
+from reelbench.recipes.qbench_video.words import CONTENT
+from reelbench.recipes.tables import Place
+
+DATASETS = "datasets.yaml"
+ENDINGS = (".mp4", ".mkv", ".webm", ".mov", ".m4v", ".avi", ".ts", ".mpg", ".flv", ".wmv")
+_NO_SCORE = frozenset({"", "nan", "na", "n/a", "null", "none"})
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
+_NAMED = 10  # how many a warning names
+
+
+class SourceError(BenchmarkError):
+    """Sources that cannot be read as they are; every problem in them is listed."""
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is in a source, and all that is wrong or odd in it."""
+
+    videos: list[Video] = field(default_factory=list)
+    broken: list[tuple[str, str]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def videos_in(source: Path | str) -> Sources:
+    """Read the scored videos of all datasets; raise ``SourceError`` with all that is wrong."""
+    source, found = Path(source), _Found()
+    if not source.is_dir():
+        raise ReelbenchError(f"{source} is not a folder: give one with a {DATASETS}.")
+    for entry, place in _entries(source, found.problems):
+        _read_dataset(source, entry, place, found)
+    if found.problems:
+        raise SourceError(found.problems)
+    found.videos.sort(key=lambda video: video.id)
+    return Sources(tuple(found.videos), tuple(sorted(found.broken)), tuple(found.warnings))
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(_NAME.fullmatch(value))
+
+
+def _is_column(value: Any) -> bool:
+    return is_text(value) or (type(value) is int and value >= 1)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+_COLUMN = "the name of a column, or its number from 1"
+_PATHS = frozenset({"scores", "videos"})
+_DATASET: dict[str, Rule] = {
+    "name": (True, _is_name, "at most 100 of the characters A-Z a-z 0-9 . _ - (no dot first)"),
+    "type": (True, lambda value: value in CONTENT, f"one of {', '.join(CONTENT)}"),
+    "scores": (True, is_path, "a relative path in the folder, such as scores.csv"),
+    "video": (False, _is_column, _COLUMN),
+    "score": (False, _is_column, f"one column of scores: {_COLUMN}"),
+    "videos": (False, is_path, "a relative path in the folder, such as videos"),
+    "sample": (False, lambda value: _is_count(value) and value > 0, "a whole number from 1 on"),
+    "pairs": (False, _is_count, "a whole number from 0 on"),
+}
+
+
+def _entries(source: Path, problems: list[Problem]) -> Iterator[tuple[dict[str, Any], Place]]:
+    """Yield the datasets that are right in themselves, each with its place in the file."""
+    path = source / DATASETS
+    wanted = "`datasets:` and a list, each with name, type, scores, video and score"
+    read = read_described_file(path, "datasets", f"a file with {wanted}")
+    if isinstance(read, Problem):
+        problems.append(read)
+        return
+    listed = read.record.get("datasets") if isinstance(read.record, dict) else read.record
+    if not isinstance(read.record, dict) or not isinstance(listed, list) or not listed:
+        problems.append(Place(str(path)).problem("BAD_FIELD", "datasets", found_as(listed), wanted))
+        return
+    names: set[str] = set()
+    for number, entry in enumerate(listed):
+        place = Place(str(path), read.entries.get((number, ""), 0), f"datasets[{number}].")
+        if not isinstance(entry, dict):
+            problems.append(place.problem("BAD_FIELD", "", found_as(entry), "a mapping"))
+            continue
+        faults = list(faults_of(entry, _DATASET, _PATHS))
+        if isinstance(entry.get("name"), str) and entry["name"] in names:
+            faults.append(("DUPLICATE_ID", "name", shown(entry["name"]), "each name once"))
+        names.add(str(entry.get("name")))
+        for code, name, found, expected in faults:
+            line = read.entries.get((number, name), place.line)
+            at = Place(place.file, line, place.prefix)
+            problems.append(at.problem(code, name, found, expected))
+        if not faults:
+            yield entry, place
+
+
+def _read_dataset(source: Path, entry: Mapping[str, Any], place: Place, found: _Found) -> None:
+    """Read the scores of one dataset, and find its videos."""
+    outside = [name for name in ("scores", "videos") if _leads_out(source, entry.get(name))]
+    for name in outside:
+        expected = "something in the folder: copy it there, or mount it"
+        link = f"{entry[name]}, a link that leads out of it"
+        found.problems.append(place.problem("MEDIA_PATH", name, link, expected))
+    folder = entry.get("videos")
+    if folder is not None and not outside and not os.path.isdir(source / folder):
+        expected = "a folder with the videos; leave it out to sample and pair without them"
+        found.problems.append(
+            place.problem("MEDIA_PATH", "videos", f"{folder}, no folder", expected)
+        )
+        folder = None
+    if "scores" in outside:
+        return
+    path = source / entry["scores"]
+    columns = Columns(entry.get("video"), entry.get("score"), place)
+    said, problems = read_scores(path, columns)
+    found.problems += problems
+    if not problems:
+        _add_videos(source, entry, path, _said_once(said, entry["name"], found), found)
+
+
+def _leads_out(source: Path, path: str | None) -> bool:
+    if path is None:
+        return False
+    full, root = os.path.realpath(source / path), os.path.realpath(source)
+    return os.path.commonpath([full, root]) != root
+
+
+def _said_once(said: Sequence[Said], dataset: str, found: _Found) -> list[Said]:
+    """Leave out what is said again; two scores of one video cannot both be right."""
+    first: dict[str, Said] = {}
+    again: list[str] = []
+    for each in said:
+        if not each.name:
+            problem = each.place.problem("MISSING_FIELD", "video", "nothing", "a video's name")
+            found.problems.append(problem)
+            continue
+        earlier = first.setdefault(each.name, each)
+        if earlier is each:
+            continue
+        if _same_score(earlier.score, each.score):
+            again.append(each.name)
+        else:
+            told = f"{shown(each.name)} again, with {shown(each.score)}, not {shown(earlier.score)}"
+            problem = each.place.problem("DUPLICATE_ID", "video", told, "one score per video")
+            found.problems.append(problem)
+    if again:
+        found.warnings.append(
+            f"{dataset}: {len(again)} of {len(said)} rows say again what an earlier one said, and "
+            f"count once: {_some_of(again)}"
+        )
+    return list(first.values())
+
+
+def _same_score(one: str, other: str) -> bool:
+    if _NUMBER.fullmatch(one) and _NUMBER.fullmatch(other):
+        return float(one) == float(other)
+    return one.lower() == other.lower()
+
+
+def _add_videos(
+    source: Path, entry: Mapping[str, Any], path: Path, said: Sequence[Said], found: _Found
+) -> None:
+    """Add what can be used of a dataset; set apart what cannot; refuse it where nothing can."""
+    files = _files(source, entry.get("videos"))
+    problems: list[Problem] = []
+    broken: list[tuple[str, str]] = []
+    videos: list[Video] = []
+    for each in said:
+        name = f"{entry['name']}:{quote(each.name, safe='')}"
+        score = _score_of(each, str(entry.get("score") or "score"))
+        file, fault = _file_of(source, entry, each, files)
+        if isinstance(score, Problem):
+            problems.append(_with_hint(score, each, said, entry))
+        elif isinstance(fault, Problem):
+            problems.append(fault)
+        elif isinstance(score, str) or fault:
+            broken.append((name, score if isinstance(score, str) else str(fault)))
+        else:
+            videos.append(
+                Video(
+                    id=name,
+                    dataset=entry["name"],
+                    content=entry["type"],
+                    name=each.name,
+                    score=score,
+                    path=file,
+                    sample=entry.get("sample"),
+                    pairs=entry.get("pairs"),
+                )
+            )
+    if not videos and not problems:
+        why = (
+            f"none of {len(said)} rows can be used; {broken[0][0]}: {broken[0][1]}"
+            if broken
+            else ""
+        )
+        expected = "scores of videos that are there"
+        problems.append(Place(str(path)).problem("NO_ITEMS", "file", why or "no rows", expected))
+    found.problems += problems
+    found.broken += broken
+    found.videos += videos
+
+
+def _score_of(said: Said, column: str) -> float | str | Problem:
+    """Return a score; why there is none; or what is written there in its place."""
+    place = said.place
+    if said.score.lower() in _NO_SCORE:
+        # Without the line: the order of rows decides nothing, not even in what is said of them.
+        return f"no score: {column} is {shown(said.score)} in {Path(place.file).name}"
+    if _NUMBER.fullmatch(said.score) and math.isfinite(score := float(said.score)):
+        return score
+    return place.problem("BAD_FIELD", column, shown(said.score), "a number such as 3.5")
+
+
+def _with_hint(
+    problem: Problem, each: Said, said: Sequence[Said], entry: Mapping[str, Any]
+) -> Problem:
+    if each is not said[0] or not isinstance(entry.get("score"), int):
+        return problem
+    expected = f"{problem.expected} (if this is a line of names, give names instead of numbers)"
+    return replace(problem, expected=expected)
+
+
+def _files(source: Path, folder: str | None) -> dict[str, list[str]]:
+    """Return the files of a folder by their paths in it, with and without a video's ending."""
+    files: dict[str, list[str]] = defaultdict(list)
+    if folder is None:
+        return files
+    root = source / folder
+    for place, _, names in os.walk(root):
+        for name in names:
+            path = os.path.relpath(os.path.join(place, name), root).replace(os.sep, "/")
+            files[path].append(path)
+            stem, ending = os.path.splitext(path)
+            if ending.lower() in ENDINGS:
+                files[stem].append(path)
+    return files
+
+
+def _file_of(
+    source: Path, entry: Mapping[str, Any], said: Said, files: Mapping[str, Sequence[str]]
+) -> tuple[str, str | Problem]:
+    """Return the path of a video in the source, or what is wrong with it."""
+    folder = entry.get("videos")
+    if folder is None:
+        return "", ""
+    reason = path_escapes(said.name)
+    if reason:
+        found, expected = f"{shown(said.name)} ({reason})", f"a path inside {folder}"
+        return "", said.place.problem("MEDIA_PATH", "video", found, expected)
+    there = sorted(files.get(said.name, ()))
+    if said.name in there:
+        there = [said.name]
+    if not there:
+        return "", f"no video: {said.name} is not in {folder}, with or without an ending"
+    if len(there) > 1:
+        return "", f"several videos: {', '.join(there)} in {folder}; keep one of them"
+    path = f"{folder}/{there[0]}"
+    if _leads_out(source, path):
+        return "", f"no video: {path} is a link that leads out of the sources"
+    return path, ""
+
+
+def _some_of(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

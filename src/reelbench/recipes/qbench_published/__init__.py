@@ -1,0 +1,1 @@
+"""Published Q-Bench-Video files, loaded as a benchmark."""

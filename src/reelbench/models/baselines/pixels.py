@@ -1,7 +1,8 @@
-"""The pixels baseline: classical vision on the frames, and a reader of the demo's questions.
+"""The pixels baseline: classical vision on the frames, and a reader of our own questions.
 
 It has no access to any truth: it gets the same request as every other model. It knows the kinds
-of shapes, colours and questions that the demo has, and guesses everything else.
+of shapes, colours and questions that the demo has and the words for what is wrong with a picture
+(``quality``), and guesses everything else.
 """
 
 import re
@@ -9,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from reelbench.models.base import Request
+from reelbench.models.baselines.quality import answer_about_quality
 from reelbench.models.baselines.shortcuts import Offline, random_choice
 from reelbench.models.baselines.vision import Observation, observe
 from reelbench.models.card import Card
@@ -21,7 +23,7 @@ class Pixels(Offline):
 
     sees = True
     draws = True  # where it cannot tell
-    parameters: Mapping[str, Any] = {"version": 1}
+    parameters: Mapping[str, Any] = {"version": 2}
 
     def __init__(self, card: Card) -> None:
         super().__init__(card)
@@ -29,6 +31,9 @@ class Pixels(Offline):
 
     def choose(self, request: Request) -> list[int]:
         """Answer from what was seen, or else by chance."""
+        about_quality = answer_about_quality(request)
+        if about_quality:
+            return about_quality
         return _answer(request, self._observe(request)) or random_choice(request)
 
     def _observe(self, request: Request) -> Observation:

@@ -1,0 +1,198 @@
+"""What the pixels baseline makes of questions about quality: it measures the frames.
+
+It has no access to any truth, nor to the video without its damage: it knows what an ordinary clip
+is like (``reelbench.media.looks``), and the words that people have for what is worse.
+"""
+
+import io
+import re
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from PIL import Image as Pillow
+
+from reelbench.media.looks import CORNERS, DAMAGES, Damage, looks, part_of, still
+from reelbench.media.measures import Image
+from reelbench.models.base import Picture, Request, Text
+
+_WORDS = {
+    r"blur|sharp": "blur",
+    r"nois": "noise",
+    r"compress": "compression",
+    r"over-?expos": "over-exposure",
+    r"under-?expos|exposed": "under-exposure",
+    r"contrast": "low contrast",
+    r"cast": "colour cast",
+    r"saturat": "oversaturation",
+    r"shak|stead": "shake",
+    r"flicker|even in": "flicker",
+    r"stutter|smooth|chopp": "stutter",
+}
+# Words that say that there is less of a damage.
+_GOOD = re.compile(r"\b(sharp\w*|free of|less|better|higher|natural|stead\w+|even|smooth\w*)\b")
+_STRENGTHS = {"none": 0.0, "slight": 0.3, "moderate": 0.6, "severe": 0.9}
+_SLIGHT, _MUCH = 0.3, 0.8
+_PRESENT = 0.35
+
+Videos = Sequence[Sequence[Image]]
+Scores = Sequence[float]  # one per option; the best is the answer
+
+
+def answer_about_quality(request: Request) -> list[int]:
+    """Return the option that the frames speak for; nothing where the question is another."""
+    for words, rule in _RULES.items():
+        match = re.search(words, request.question)
+        if match and request.pictures:
+            scores = rule(_videos(request), request, match)
+            return [int(np.argmax(scores))] if len(scores) else []
+    return []
+
+
+def _videos(request: Request) -> Videos:
+    """The pictures of each video: before those of the second, a text says so."""
+    videos: list[list[Image]] = [[]]
+    for part in request.parts:
+        if isinstance(part, Text) and part.text.startswith("Video 2"):
+            videos.append([])
+        elif isinstance(part, Picture):
+            with Pillow.open(io.BytesIO(part.data)) as picture:
+                videos[-1].append(np.asarray(picture.convert("RGB")))
+    return [video for video in videos if video]
+
+
+def _damage(text: str, videos: Videos = ()) -> Damage | None:
+    """The damage that a text speaks of."""
+    name = next((name for words, name in _WORDS.items() if re.search(words, text)), None)
+    if name == "under-exposure" and "under" not in text and videos:
+        # "Better exposed" may mean darker or brighter.
+        lights = [looks(video)["brightness"] for video in videos]
+        middle = DAMAGES[name].usual
+        name = "over-exposure" if np.mean(lights) > middle else name
+    return DAMAGES[name] if name else None
+
+
+def _yes(request: Request, truth: float) -> Scores:
+    """Scores of yes and no, from what is above 0 where it is so."""
+    return [truth if option.lower() == "yes" else -truth for option in request.options]
+
+
+def _most_apparent(videos: Videos, request: Request, _: re.Match[str]) -> Scores:
+    seen = [looks(video) for video in videos]
+    found = [_damage(option.lower()) for option in request.options]
+    return [min(d.level(each) for each in seen) if d else -np.inf for d in found]
+
+
+def _strength(videos: Videos, request: Request, match: re.Match[str]) -> Scores:
+    damage = _damage(match[1])
+    if damage is None:
+        return []
+    level = damage.level(looks(videos[0]))
+    return [
+        -min((abs(level - at) for word, at in _STRENGTHS.items() if word in option), default=np.inf)
+        for option in request.options
+    ]
+
+
+def _quarter(videos: Videos, request: Request, match: re.Match[str]) -> Scores:
+    damage, video = _damage(match[1]), videos[0]
+    if damage is None or damage.in_time or len(video) < 4:
+        return []
+    levels = [damage.level(still(image)) for image in video]
+    # It begins where all that follow differ most from all before, and one frame from the last.
+    gains = [np.mean(levels[n:]) - np.mean(levels[:n]) for n in range(1, len(levels))]
+    begin = 1 + int(np.argmax(np.add(gains, np.diff(levels))))
+    quarter = begin * 4 // len(levels)
+    names = ("first", "second", "third", "fourth")
+    return [float(names[quarter] in option.lower()) for option in request.options]
+
+
+def _corners(videos: Videos, text: str) -> dict[str, float]:
+    """How much worse each corner is than the others."""
+    damage = _damage(text)
+    if damage is None or damage.in_time:
+        return {}
+    few = videos[0][:: max(1, len(videos[0]) // 4)]
+    levels = {
+        corner: float(np.mean([damage.level(still(part_of(image, corner))) for image in few]))
+        for corner in CORNERS
+    }
+    return {c: v - max(o for d, o in levels.items() if d != c) for c, v in levels.items()}
+
+
+def _corner(videos: Videos, request: Request, match: re.Match[str]) -> Scores:
+    worse = _corners(videos, match[1])
+    named = [next((c for c in worse if c in option.lower()), None) for option in request.options]
+    return [worse[corner] if corner else -np.inf for corner in named]
+
+
+def _is_corner(videos: Videos, request: Request, match: re.Match[str]) -> Scores:
+    worse = _corners(videos, match[1])
+    corner = match[2]
+    if corner not in worse:
+        return []
+    return _yes(request, -worse[corner] if "free" in request.question else worse[corner])
+
+
+def _difference(videos: Videos, text: str) -> float | None:
+    """How much more of the damage the first video has than the second."""
+    damage = _damage(text, videos)
+    if damage is None or len(videos) < 2:
+        return None
+    first, second = map(looks, videos[:2])
+    return damage.extent(second, first)
+
+
+def _which(videos: Videos, request: Request, match: re.Match[str]) -> Scores:
+    more = _difference(videos, match[1])
+    if more is None:
+        return []
+    more = -more if _GOOD.search(match[1]) else more
+    return [more if "first" in option.lower() else -more for option in request.options]
+
+
+def _compare(videos: Videos, request: Request, match: re.Match[str]) -> Scores:
+    more = _difference(videos, match[1])
+    if more is None:
+        return []
+
+    def means(option: str) -> float:
+        size = _MUCH if "much" in option else _SLIGHT
+        return -size if "stronger" in option else size
+
+    return [-abs(more - means(option)) for option in request.options]
+
+
+def _is_first(videos: Videos, request: Request, match: re.Match[str]) -> Scores:
+    more = _difference(videos, match[1])
+    if more is None:
+        return []
+    return _yes(request, -more if _GOOD.search(match[1]) else more)
+
+
+def _present(least: Callable[[Scores], float]) -> Callable[..., Scores]:
+    """Whether a damage is there: in all videos, or in one of them."""
+
+    def rule(videos: Videos, request: Request, match: re.Match[str]) -> Scores:
+        damage = _damage(match[1], videos)
+        if damage is None:
+            return []
+        good = bool(_GOOD.search(match[1]))
+        there = [damage.level(looks(video)) - _PRESENT for video in videos]
+        return _yes(request, least([-level if good else level for level in there]))
+
+    return rule
+
+
+_RULES: dict[str, Callable[[Videos, Request, re.Match[str]], Scores]] = {
+    r"most apparent (?:distortion|one in both)": _most_apparent,
+    r"How strong is the (.+) in this video": _strength,
+    r"which quarter of this video does the (.+) begin": _quarter,
+    r"part of the picture suffers from (.+)\. Which one": _corner,
+    r"part of the picture suffers from (.+)\. Is (?:it )?the (\w+ \w+) part": _is_corner,
+    r"Which of the two videos is (.+)\?": _which,
+    r"How does the (.+) in the second video compare": _compare,
+    r"Is the first video (.+) than the second": _is_first,
+    r"Are both videos (.+)\?": _present(min),
+    r"Is at least one of the two videos (.+)\?": _present(max),
+    r"Is this video (.+)\?": _present(min),
+}

@@ -1,0 +1,1 @@
+"""Quality questions with facts for answers: clean clips, damaged by known amounts."""

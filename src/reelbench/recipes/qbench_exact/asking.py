@@ -1,0 +1,198 @@
+"""From shots to items: as many as are asked for, options dealt, pairs told coarse from fine."""
+
+import math
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reelbench.items import LETTERS, Item, Media, freeze
+from reelbench.make.desk import Desk
+from reelbench.make.stage import Rejected
+from reelbench.media.looks import DAMAGES
+from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS
+from reelbench.recipes.qbench_exact.shots import Shot
+from reelbench.recipes.qbench_video.words import COMPARE, TYPE_OF_KIND
+from reelbench.seeds import rng_for, seed_for
+
+_WRONG = 3  # options beside the key
+_STRENGTHS = ((0.45, "slight"), (0.75, "moderate"), (math.inf, "severe"))
+
+
+def ask(shots: Sequence[Shot], desk: Desk, *, items: int) -> list[Item | Rejected]:
+    """Make an item of each shot that is kept, or say why it is not."""
+    kept = _kept(shots, items)
+    if len(kept) < items:
+        desk.notes.append(
+            f"There are {len(kept)} items, not {items}: the clips cannot show more of what was "
+            "ordered. Give more or longer clips, or a smaller margin."
+        )
+    chosen = [shot for shot in shots if shot.id in kept]
+    wrong = _wrong_options(chosen, desk.seed)
+    apart = {shot.id: _apart(shot) for shot in chosen if _compares(shot)}
+    median = statistics.median(apart.values()) if apart else 0.0
+    spare = Rejected("more than are asked for", "Some are made to spare, should others not do.")
+    return [
+        _item(shot, wrong.get(shot.id, ()), _context(shot, apart, median))
+        if shot.id in kept
+        else spare
+        for shot in shots
+    ]
+
+
+def _kept(shots: Sequence[Shot], items: int) -> set[str]:
+    """Choose so many that families are in their shares, and the keys of each in equal numbers."""
+    decks = {
+        family: _placed([shot for shot in shots if shot.order.family == family])
+        for family in FAMILIES
+    }
+    total = sum(family["share"] for family in FAMILIES.values())
+    counts: Counter[str] = Counter()
+    answers: Counter[Any] = Counter()  # yes and no, over all families
+    kept: set[str] = set()
+    while len(kept) < items and any(decks.values()):
+        left = [family for family in FAMILIES if decks[family]]
+        # The family that is furthest behind its share, and in it the key that is.
+        share = {f: FAMILIES[f]["share"] / total * (len(kept) + 1) - counts[f] for f in left}
+        family = max(left, key=lambda f: (share[f], f))
+        closed = FAMILIES[family]["kind"] == "yesno"
+        place, shot = min(
+            decks[family],
+            key=lambda card: (card[0], answers[card[1].order.goal] if closed else 0, card[1].id),
+        )
+        decks[family].remove((place, shot))
+        kept.add(shot.id)
+        counts[family] += 1
+        answers[shot.order.goal] += closed
+    return kept
+
+
+def _placed(shots: Sequence[Shot]) -> list[tuple[int, Shot]]:
+    """Number the shots of each key, so that taking them by number takes all keys alike."""
+    groups: dict[Any, list[Shot]] = defaultdict(list)
+    for shot in sorted(shots, key=lambda shot: shot.id):
+        groups[_key(shot)].append(shot)
+    return [card for group in groups.values() for card in enumerate(group)]
+
+
+def _key(shot: Shot) -> Any:
+    order = shot.order
+    return (order.goal, order.turned) if FAMILIES[order.family]["keys"] > 1 else order.damage
+
+
+def _wrong_options(shots: Sequence[Shot], seed: int) -> dict[str, list[str]]:
+    """Wrong options where the key is a damage: each as often, for how often it is the key."""
+    found: dict[str, list[str]] = {}
+    for family in ("what", "shared"):
+        asked = [shot for shot in shots if shot.order.family == family]
+        due = Counter({d: _WRONG * n for d, n in Counter(s.order.damage for s in asked).items()})
+        # Those with the least choice first.
+        for shot in sorted(asked, key=lambda s: (len(s.fits), seed_for(seed, "wrong", s.id))):
+            rng = rng_for(seed, "wrong options", shot.id)
+            fits = sorted(shot.fits)
+            rng.shuffle(fits)
+            found[shot.id] = sorted(fits, key=lambda name: -due[name])[:_WRONG]
+            due.subtract(found[shot.id])
+    return found
+
+
+def _compares(shot: Shot) -> bool:
+    return bool(FAMILIES[shot.order.family]["context"] == "Compare")
+
+
+def _apart(shot: Shot) -> float:
+    """By how much the two videos differ in the quality that is asked about."""
+    first, second = (video.after for video in shot.videos)
+    return round(abs(DAMAGES[shot.order.damage].extent(first, second)), 4)
+
+
+def _context(shot: Shot, apart: Mapping[str, float], median: float) -> str:
+    """Coarse where a pair is further apart than the median (Algorithm 1)."""
+    fine, coarse = COMPARE
+    if shot.id in apart:
+        return coarse if apart[shot.id] > median else fine
+    return str(FAMILIES[shot.order.family]["context"])
+
+
+def _item(shot: Shot, wrong: Sequence[str], context: str) -> Item:
+    order, family = shot.order, FAMILIES[shot.order.family]
+    words = {**WORDS[order.damage], "corner": shot.corner}
+    text = family["opposite"] if order.turned else family["question"]
+    options, key = _options(shot, wrong)
+    begin = shot.videos[0].wanted["begin"] * shot.seconds
+    return Item(
+        id=shot.id,
+        kind=family["kind"],
+        media=tuple(Media(video.path) for video in shot.videos),
+        question=text.format(**words),
+        options=options,
+        answer=(LETTERS[key],) if options else (),
+        reference=None if options else _reference(shot),
+        evidence=((round(begin, 3), shot.seconds),) if begin else (),
+        tags=freeze(
+            {
+                "question_type": TYPE_OF_KIND[family["kind"]],
+                "concern": [words["concern"]],
+                "context": context,
+                "distortion": order.damage,
+                "family": order.family,
+            }
+        ),
+        provenance=freeze({"exact": _facts(shot)}),
+    )
+
+
+def _options(shot: Shot, wrong: Sequence[str]) -> tuple[tuple[str, ...], int]:
+    """The options of a closed question, and the place of the right one."""
+    order, family = shot.order, FAMILIES[shot.order.family]
+    match family["kind"]:
+        case "open":
+            return (), 0
+        case "yesno":
+            return ("Yes", "No"), 1 - order.goal
+    if "options" in family:
+        return tuple(family["options"]), order.goal
+    return tuple(WORDS[name]["noun"].capitalize() for name in (order.damage, *wrong)), 0
+
+
+def _reference(shot: Shot) -> str:
+    words = WORDS[shot.order.damage]
+    if shot.order.family == "better":
+        better, worse = ("first", "second") if shot.order.goal == 0 else ("second", "first")
+        return (
+            f"The {better} video is of better quality. The {worse} one is {words['more']}; "
+            f"it suffers from {words['noun']}."
+        )
+    (video,) = shot.videos
+    strength = next(name for most, name in _STRENGTHS if video.extent < most)
+    when = "only in the second half of" if video.wanted["begin"] else "throughout"
+    return (
+        f"The most apparent distortion is {words['noun']}. It is {strength}, and it is seen "
+        f"{when} the video."
+    )
+
+
+def _facts(shot: Shot) -> dict[str, Any]:
+    """All that makes the key a fact."""
+    return {
+        "damage": shot.order.damage,
+        "kind": shot.order.kind,
+        "margin": shot.margin,
+        "videos": [
+            {
+                "source": video.take.path,
+                "sha256": video.take.sha256,
+                "from": video.take.start,
+                "to": video.take.end,
+                "damage": video.wanted["damage"],
+                "kind": video.wanted["kind"],
+                "severity": video.severity,
+                "begin": video.wanted["begin"],
+                "corner": video.wanted["corner"],
+                "extent": video.extent,
+                "before": video.before,
+                "after": video.after,
+            }
+            for video in shot.videos
+        ],
+    }

@@ -1,0 +1,57 @@
+"""What exact questions are made from: clean clips, cut into takes of a few seconds."""
+
+from pathlib import Path
+
+import msgspec
+
+from reelbench.annotate.annotate import clips_in
+from reelbench.make.desk import Desk
+from reelbench.make.stage import Rejected, Sources
+
+
+class Clip(msgspec.Struct, frozen=True):
+    """A file of the source."""
+
+    id: str  # its path in the source
+    sha256: str
+    seconds: float
+    has_video: bool
+
+
+class Take(msgspec.Struct, frozen=True):
+    """Some seconds of a clip."""
+
+    id: str
+    path: str
+    sha256: str
+    start: float
+    end: float
+
+
+def clean_clips(source: Path) -> Sources:
+    """Return the clips of a folder, or the one clip that is named."""
+    clips, broken = clips_in(source)
+    rows = [
+        Clip(name, clip.digest, clip.info.duration, clip.info.has_video)
+        for name, clip in sorted(clips.items())
+    ]
+    return Sources(rows, sorted(broken.items()))
+
+
+async def cut(clip: Clip, _desk: Desk, *, seconds: float) -> list[Take]:
+    """Cut a clip into takes of equal length, none of which share a frame."""
+    if not clip.has_video:
+        raise Rejected("no picture", "There is nothing to see in it.")
+    count = int(clip.seconds / seconds + 1e-6)
+    if not count:
+        raise Rejected("too short", f"{clip.seconds:.1f} s are less than a take of {seconds:g} s.")
+    return [
+        Take(
+            f"{clip.id}#{number:04d}",
+            clip.id,
+            clip.sha256,
+            round(number * seconds, 3),
+            round((number + 1) * seconds, 3),
+        )
+        for number in range(count)
+    ]

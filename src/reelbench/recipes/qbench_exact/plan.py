@@ -1,0 +1,131 @@
+"""Which question is asked of which take: families, damages and keys are dealt, not drawn.
+
+Dealt like cards, every key of every damage comes as often as the others, so that neither the
+question nor its options tell what is right.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+from itertools import count, product
+from random import Random
+from typing import Any
+
+import msgspec
+import yaml
+
+from reelbench.make.desk import Desk
+from reelbench.make.stage import Rejected
+from reelbench.media.looks import DAMAGES
+from reelbench.recipes.qbench_exact.clips import Take
+from reelbench.seeds import rng_for
+
+HOME = files(__package__)
+FAMILIES: Mapping[str, Mapping[str, Any]] = yaml.safe_load(
+    (HOME / "questions.yaml").read_text("utf-8")
+)
+WORDS: Mapping[str, Mapping[str, str]] = yaml.safe_load((HOME / "words.yaml").read_text("utf-8"))
+STILL = tuple(name for name, damage in DAMAGES.items() if not damage.in_time)
+TWO_TAKES = ("both", "shared")  # whose two videos show different things
+RESERVE = 0.15  # of the items, ordered besides: some takes cannot show what is ordered
+_TRIES = 6  # takes that an order may go to, one after the other
+
+
+class Order(msgspec.Struct, frozen=True):
+    """One question to be made: all about it that is decided beforehand."""
+
+    id: str
+    family: str
+    damage: str
+    kind: str  # of the damage, in the words of ``degrade``
+    goal: int  # the key: its place among the family's options, or 1 for yes and 0 for no
+    turned: bool  # asked the other way round
+    takes: tuple[tuple[Take, ...], ...]  # of one or two videos each, to be tried in this order
+    instead: tuple[tuple[str, str], ...] = ()  # damages and kinds, where no take shows the first
+
+
+class Ordered(msgspec.Struct, frozen=True):
+    """A take, and the orders that begin with it."""
+
+    id: str
+    orders: tuple[Order, ...] = ()
+
+
+def plan(takes: Sequence[Take], desk: Desk, *, items: int) -> list[Ordered | Rejected]:
+    """Deal the questions to the takes."""
+    orders = _orders(takes, math.ceil(items * (1 + RESERVE)), desk.seed)
+    given: dict[str, list[Order]] = {take.id: [] for take in takes}
+    for order in orders:
+        given[order.takes[0][0].id].append(order)
+    spare = Rejected("not needed", "There are more takes than questions.")
+    return [Ordered(t.id, tuple(given[t.id])) if given[t.id] else spare for t in takes]
+
+
+async def order(ordered: Ordered, _desk: Desk) -> list[Order]:
+    """Take the orders one by one."""
+    return list(ordered.orders)
+
+
+def _orders(takes: Sequence[Take], number: int, seed: int) -> Iterator[Order]:
+    decks = {name: _deck(name, seed) for name in FAMILIES}
+    pool = sorted(takes, key=lambda take: take.id)
+    rng_for(seed, "takes").shuffle(pool)
+    for place, family in enumerate(_families(number, seed)):
+        damage, goal, turned = next(decks[family])
+        rng = rng_for(seed, "order", place)
+        yield Order(
+            id=f"exact-{place + 1:05d}",
+            family=family,
+            damage=damage,
+            kind=rng.choice(DAMAGES[damage].kinds),
+            goal=goal,
+            turned=turned,
+            takes=_candidates(pool, place, family, rng),
+            instead=tuple(
+                (name, rng.choice(DAMAGES[name].kinds))
+                for name in rng.sample(damages_of(family), _TRIES // 2)
+                if name != damage
+            ),
+        )
+
+
+def _families(number: int, seed: int) -> list[str]:
+    """So many families in their shares, any part of the row as mixed as the whole."""
+    total = sum(family["share"] for family in FAMILIES.values())
+    places = [
+        ((turn + 0.5) * total / family["share"], rng_for(seed, "family", name, turn).random(), name)
+        for name, family in FAMILIES.items()
+        for turn in range(math.ceil(number * family["share"] / total) + 1)
+    ]
+    return [name for _, _, name in sorted(places)[:number]]
+
+
+def damages_of(family: str) -> tuple[str, ...]:
+    """The damages that a family of questions can be about."""
+    return STILL if FAMILIES[family]["damages"] == "still" else tuple(DAMAGES)
+
+
+def _deck(family: str, seed: int) -> Iterator[tuple[str, int, bool]]:
+    """Deal damages with keys: every key once before any comes again."""
+    facts, damages = FAMILIES[family], list(damages_of(family))
+    keys = list(product(range(facts["keys"]), (False, True) if facts.get("turns") else (False,)))
+    for turn in count():
+        rng = rng_for(seed, "deck", family, turn)
+        rng.shuffle(damages)
+        for step in range(len(damages)):
+            rng.shuffle(keys)
+            for goal, turned in keys:
+                # Each key goes through all damages, and begins with another than the others.
+                begin = (2 * goal + turned) * len(damages) // (2 * facts["keys"])
+                yield damages[(step + begin) % len(damages)], goal, turned
+
+
+def _candidates(
+    pool: Sequence[Take], place: int, family: str, rng: Random
+) -> tuple[tuple[Take, ...], ...]:
+    """The next take of the pool, and others for the case that it will not do."""
+    others = [rng.choice(pool) for _ in range(_TRIES - 1)]
+    firsts = [pool[place % len(pool)], *others]
+    if family not in TWO_TAKES:
+        return tuple((take,) for take in firsts)
+    return tuple((take, rng.choice([t for t in pool if t != take] or pool)) for take in firsts)

@@ -1,0 +1,112 @@
+"""Quality questions with facts for answers, from clean clips of one's own.
+
+Q-Bench-Video asks what people saw. Here a clip is damaged by a known amount, in a known place, from
+a known moment on, and measured in the very frames that a model is shown: the answer, the severity
+and the order of a pair are facts. ``--margin`` is how far right and wrong are apart in what is
+measured; the smaller, the harder.
+"""
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from reelbench.items import Item
+from reelbench.make.dealing import dealing_places, splitting
+from reelbench.make.stage import All, Each, Recipe
+from reelbench.manifest import Manifest
+from reelbench.media.looks import DAMAGES
+from reelbench.recipes.qbench_exact.asking import ask
+from reelbench.recipes.qbench_exact.clips import Clip, Take, clean_clips, cut
+from reelbench.recipes.qbench_exact.plan import HOME, Order, Ordered, order, plan
+from reelbench.recipes.qbench_exact.shots import Shot, damage, imagine, is_there
+from reelbench.recipes.qbench_exact.wants import MARGINS
+from reelbench.recipes.qbench_video.words import CONDITIONS, SPLITS, quality_manifest
+
+__all__ = ["CONDITIONS", "RECIPE"]
+ITEMS = 300
+
+
+def _margin_fault(parameters: Mapping[str, Any]) -> str:
+    least, most = MARGINS
+    margin = parameters["margin"]
+    fits = least <= margin <= most
+    return "" if fits else f"margin is {margin}: give a number from {least} to {most}"
+
+
+def _items_fault(parameters: Mapping[str, Any]) -> str:
+    return "" if parameters["items"] > 0 else "items must be 1 or more"
+
+
+STAGES = (
+    Each(name="cut", takes=Clip, gives=Take, work=cut, parameters={"seconds": 4.0}),
+    All(
+        name="plan",
+        takes=Take,
+        gives=Ordered,
+        work=plan,
+        parameters={"items": ITEMS},
+        fault=_items_fault,
+    ),
+    Each(name="order", takes=Ordered, gives=Order, work=order),
+    Each(
+        name="damage",
+        takes=Order,
+        gives=Shot,
+        work=damage,
+        parameters={"margin": 0.15, "longest": 512},
+        fault=_margin_fault,
+        writes=True,
+        intact=is_there,
+        imagine=imagine,
+    ),
+    All(name="ask", takes=Shot, gives=Item, work=ask, parameters={"items": ITEMS}),
+    dealing_places(),
+    splitting(SPLITS, by=("question_type", "context")),
+)
+
+
+def _manifest(items: Sequence[Item], source: Path) -> Manifest:
+    return quality_manifest(
+        "qbench-exact",
+        "Video quality with facts for answers",
+        items,
+        made_from=source.name,
+    )
+
+
+def _statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    """Count what was made, and how strong the damages are."""
+    shots: Sequence[Shot] = rows.get("damage", ())
+    items: Sequence[Item] = rows.get("split", rows.get("ask", ()))
+    if not shots:
+        return {}
+    videos = [video for shot in shots for video in shot.videos if video.wanted["damage"]]
+    by_damage = {
+        f"Severity of {name}": [v.severity for v in videos if v.wanted["damage"] == name]
+        for name in DAMAGES
+    }
+    kinds = Counter(tag for item in items for tag in item.tag("question_type"))
+    return {
+        "numbers": {
+            "takes": len(rows.get("cut", ())),
+            "videos written": sum(len(shot.videos) for shot in shots),
+            "mean extent": round(statistics.fmean(video.extent for video in videos), 3),
+            **{f"{name} items": count for name, count in sorted(kinds.items())},
+        },
+        "distributions": {name: values for name, values in by_damage.items() if values},
+    }
+
+
+RECIPE = Recipe(
+    name="qbench-exact",
+    says="quality questions whose answers are facts, from clips of your own",
+    sources=clean_clips,
+    stages=STAGES,
+    roles={},
+    manifest=_manifest,
+    home=HOME,
+    statistics=_statistics,
+    dials={"items": ("plan.items", "ask.items"), "margin": ("damage.margin",)},
+)

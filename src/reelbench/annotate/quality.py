@@ -44,7 +44,8 @@ class Quality(Operator):
     Of single pictures (``rate`` a second), each with its mean and its course:
     ``sharpness`` 0 to 1; ``noise`` in levels of 255; ``exposure`` 0 to 1, with the shares that are
     ``dark`` and ``bright`` beyond telling anything apart; ``contrast`` 0 to 1; ``colourfulness``
-    from 0; ``blockiness`` from 0; ``brisque`` 0, good, to 100, where its model is at hand.
+    from 0; ``cast``, how far the mean colour is from grey, in levels; ``blockiness`` from 0;
+    ``brisque`` 0, good, to 100, where its model is at hand.
 
     Of the course of the pictures: ``shake``, how far from steady the picture moves, in thousandths
     of its height a frame; ``flicker``, how far from steady its light is, in percent;
@@ -54,6 +55,7 @@ class Quality(Operator):
     """
 
     name: ClassVar[str] = "quality"
+    version: ClassVar[int] = 2
     rate: float = 2.0
     brisque: str = ""  # folder of its two model files; looked for in the usual places if empty
 
@@ -101,6 +103,7 @@ def _measured(frame: av.VideoFrame, score: Any) -> dict[str, float]:
         "bright": measures.too_bright(grey),
         "contrast": measures.contrast(grey),
         "colourfulness": measures.colourfulness(image),
+        "cast": measures.cast(image),
         "blockiness": measures.blockiness(grey),
     }
     if score:

@@ -58,6 +58,9 @@ def put_scores(scores: Mapping[str, Any]) -> None:
         words = unanswered_in_words(row)
         if words:
             tell(f"{printable(row['model'])}: {words}")
+    for table in scores["tables"]:
+        for warning in table["warnings"]:
+            tell(f"warning: {printable(warning)}")
 
 
 def put_judged(judged: Sequence[Mapping[str, Any]]) -> None:

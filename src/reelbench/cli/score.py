@@ -66,9 +66,6 @@ def main(options: argparse.Namespace) -> int:
     else:
         put_scores(scores)
         tell(f"Here {scores['policy']}. Interval: {scores['interval']}.")
-        for table in scores["tables"]:
-            for warning in table["warnings"]:
-                tell(f"warning: {warning}")
     if out:
         write_atomically(out, pretty_json(scores))
     if options.tables:

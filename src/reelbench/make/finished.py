@@ -52,13 +52,18 @@ async def _collect(item: Item, desk: Desk) -> list[Item]:
         if Path(name).parts[0] == "make":
             raise Rejected("a file in make/", f"{name} lies where the journal of making is kept.")
         if there.is_file():
-            here.parent.mkdir(parents=True, exist_ok=True)
-            here.unlink(missing_ok=True)
-            try:
-                os.link(os.path.realpath(there), here)  # the file, not a link that leads to it
-            except OSError:
-                shutil.copyfile(there, here)
+            give_second_name(there, here)
     return [item]
+
+
+def give_second_name(there: Path, here: Path) -> None:
+    """Let a file be found in another place too; where it cannot have two names, copy it."""
+    here.parent.mkdir(parents=True, exist_ok=True)
+    here.unlink(missing_ok=True)
+    try:
+        os.link(os.path.realpath(there), here)  # the file, not a link that leads to it
+    except OSError:
+        shutil.copyfile(there, here)
 
 
 def _is_collected(item: Item, desk: Desk) -> bool:

@@ -123,7 +123,7 @@ def _item(shot: Shot, wrong: Sequence[str], context: str) -> Item:
     return Item(
         id=shot.id,
         kind=family["kind"],
-        media=tuple(Media(video.path) for video in shot.videos),
+        media=tuple(Media(f"media/{video.name}") for video in shot.videos),
         question=text.format(**words),
         options=options,
         answer=(LETTERS[key],) if options else (),
@@ -190,6 +190,7 @@ def _facts(shot: Shot) -> dict[str, Any]:
                 "begin": video.wanted["begin"],
                 "corner": video.wanted["corner"],
                 "extent": video.extent,
+                "written": video.sha256,
                 "before": video.before,
                 "after": video.after,
             }

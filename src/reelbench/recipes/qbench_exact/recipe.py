@@ -20,7 +20,14 @@ from reelbench.media.looks import DAMAGES
 from reelbench.recipes.qbench_exact.asking import ask
 from reelbench.recipes.qbench_exact.clips import Clip, Take, clean_clips, cut
 from reelbench.recipes.qbench_exact.plan import HOME, Order, Ordered, order, plan
-from reelbench.recipes.qbench_exact.shots import Shot, damage, imagine, is_there
+from reelbench.recipes.qbench_exact.shots import (
+    Shot,
+    collect,
+    damage,
+    imagine,
+    is_collected,
+    is_there,
+)
 from reelbench.recipes.qbench_exact.wants import MARGINS
 from reelbench.recipes.qbench_video.words import CONDITIONS, SPLITS, quality_manifest
 
@@ -64,6 +71,7 @@ STAGES = (
     All(name="ask", takes=Shot, gives=Item, work=ask, parameters={"items": ITEMS}),
     dealing_places(),
     splitting(SPLITS, by=("question_type", "context")),
+    Each(name="collect", takes=Item, gives=Item, work=collect, writes=True, intact=is_collected),
 )
 
 

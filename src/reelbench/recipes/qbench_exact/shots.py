@@ -11,7 +11,9 @@ import msgspec
 from msgspec import structs
 
 from reelbench.files import digest_of_file
+from reelbench.items import Item
 from reelbench.make.desk import Desk
+from reelbench.make.finished import give_second_name
 from reelbench.make.stage import Rejected
 from reelbench.media.digests import media_digest
 from reelbench.media.looks import CORNERS, DAMAGES
@@ -24,13 +26,14 @@ from reelbench.recipes.qbench_exact.wants import Wants
 from reelbench.recipes.qbench_video.words import PROTOCOL, SINGLE
 from reelbench.seeds import seed_for
 
+_FOLDER = "make/videos"  # of all that were made, those among them that no item needs
 _LIMIT = 900  # seconds that one attempt may take, on a slow machine
 
 
 class Video(msgspec.Struct, frozen=True):
     """A video of a question, and the facts about it."""
 
-    path: str
+    name: str
     sha256: str
     take: Take
     wanted: dict[str, Any]
@@ -54,8 +57,9 @@ class Shot(msgspec.Struct, frozen=True):
 
 async def damage(order: Order, desk: Desk, *, margin: float, longest: int) -> list[Shot]:
     """Write the videos of an order, from the first of its takes that can show what is wanted."""
-    outs = [desk.out / f"media/{order.id}-{number + 1}.mp4" for number in range(videos_of(order))]
-    outs[0].parent.mkdir(parents=True, exist_ok=True)
+    folder = desk.out / _FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    outs = [folder / f"{order.id}-{number + 1}.mp4" for number in range(videos_of(order))]
     reasons = []
     tries = product([(order.damage, order.kind), *order.instead], order.takes)
     for attempt, ((name, kind), takes) in enumerate(tries):
@@ -75,7 +79,7 @@ async def damage(order: Order, desk: Desk, *, margin: float, longest: int) -> li
 
 def is_there(shot: Shot, desk: Desk) -> bool:
     """Whether the videos of a shot are still there, as they were."""
-    paths = {desk.out / video.path: video.sha256 for video in shot.videos}
+    paths = {desk.out / _FOLDER / video.name: video.sha256 for video in shot.videos}
     return all(path.is_file() and media_digest(path) == digest for path, digest in paths.items())
 
 
@@ -133,7 +137,7 @@ def _filmed(
 
 def _video(out: Path, take: Take, wanted: Wanted, shown: Shown) -> Video:
     return Video(
-        path=f"media/{out.name}",
+        name=out.name,
         sha256=digest_of_file(out),
         take=take,
         wanted=asdict(wanted),
@@ -146,3 +150,19 @@ def _video(out: Path, take: Take, wanted: Wanted, shown: Shown) -> Video:
 
 def _rounded(values: Mapping[str, float]) -> dict[str, float]:
     return {name: round(value, 4) for name, value in values.items()}
+
+
+async def collect(item: Item, desk: Desk) -> list[Item]:
+    """Put the videos of an item among the media of the benchmark."""
+    for media in item.media:
+        give_second_name(desk.out / _FOLDER / Path(media.path).name, desk.out / media.path)
+    return [item]
+
+
+def is_collected(item: Item, desk: Desk) -> bool:
+    """Whether the videos of an item are among the media, as they were made."""
+    facts = item.provenance["exact"]["videos"]
+    return all(
+        (desk.out / media.path).is_file() and media_digest(desk.out / media.path) == fact["written"]
+        for media, fact in zip(item.media, facts, strict=True)
+    )

@@ -12,9 +12,9 @@ from measuring.world import clip_of, table
 from reelbench.annotate.registry import load_operator
 from reelbench.media.decode import Image
 from reelbench.media.degrade import degrade_images
-from reelbench.media.frames import Wish, images_of
+from reelbench.media.frames import Wish, decoded_frames
 from reelbench.media.glance import glance
-from reelbench.media.looks import DAMAGES, looks
+from reelbench.media.looks import DAMAGES, quality
 from reelbench.media.write import even, written
 
 SEVERITIES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -35,7 +35,7 @@ def damaged(folder: Path) -> None:
     """Rank correlation of severity with the measure, in the whole video and in 16 frames."""
     rows = []
     for name, damage in DAMAGES.items():
-        for kind in damage.kinds:
+        for kind in (*damage.kinds, *(["dropped frames"] if name == "stutter" else [])):
             found = [_correlated(folder / clip, kind, name) for clip in CLIPS]
             whole, few = np.array(found).T
             numbers = [np.median(whole), whole.min(), np.median(few), few.min()]
@@ -58,7 +58,8 @@ def _correlated(clip: Path, kind: str, name: str) -> tuple[float, float]:
             for part in _said(kind, damage.quality):
                 said = said[part]
             whole.append(damage.worse * float(said))
-            few.append(damage.worse * looks(images_of(path, Wish("uniform:16")))[damage.quality])
+            shown = [frame.image for frame in decoded_frames(path, Wish("uniform:16"))]
+            few.append(damage.worse * quality(damage.quality, shown))
     return _spearman(whole), _spearman(few)
 
 

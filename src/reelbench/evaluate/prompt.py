@@ -53,7 +53,8 @@ def _told(frames: Sequence[int]) -> dict[str, str]:
         return {}
     told = {"frames": str(sum(frames))}
     for number, (count, last) in enumerate(zip(frames, accumulate(frames), strict=True), 1):
-        told[f"frames_{number}"] = f"{last - count + 1}-{last}" if count > 1 else str(last)
+        if count:
+            told[f"frames_{number}"] = f"{last - count + 1}-{last}" if count > 1 else str(last)
     return told
 
 

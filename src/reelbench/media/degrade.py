@@ -28,6 +28,7 @@ from reelbench.items import Span
 from reelbench.media.audio import stream_audio
 from reelbench.media.clip import SOUND_RATE
 from reelbench.media.decode import Image, every_frame, upright
+from reelbench.media.measures import luma
 from reelbench.media.probe import probe
 from reelbench.media.timeline import frame_times
 from reelbench.media.write import STEADY, Sound, even, written
@@ -197,7 +198,7 @@ def _colour_cast(image: NDArray[np.float32], _: float, scene: Scene) -> NDArray[
 
 
 def _oversaturation(image: NDArray[np.float32], _: float, scene: Scene) -> NDArray[Any]:
-    grey = image @ np.array([0.299, 0.587, 0.114], np.float32)
+    grey = luma(image)
     return grey[..., None] + (image - grey[..., None]) * (1 + 3 * scene.severity)
 
 

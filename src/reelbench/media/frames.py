@@ -18,7 +18,7 @@ import av
 from reelbench.errors import ReelbenchError
 from reelbench.files import digest_of
 from reelbench.items import Span
-from reelbench.media.decode import Image, iterate_frames
+from reelbench.media.decode import Frame, iterate_frames
 from reelbench.media.digests import Identity, identity_of, media_digest
 from reelbench.media.errors import MediaError, refuse_no_file
 from reelbench.media.pictures import encode_picture, media_type_of, resized, resized_shape
@@ -131,11 +131,10 @@ def _decoded_once(key: str, identity: Identity, path: Path, wish: Wish, store: F
         return entry
 
 
-def images_of(path: Path, wish: Wish) -> list[Image]:
-    """Return the very pictures that a wish gives, before they are encoded; it decodes here."""
+def decoded_frames(path: Path, wish: Wish) -> list[Frame]:
+    """Return the very frames that a wish gives, in their full size; it decodes right here."""
     times = _times(path, probe(path, counting=False), wish)
-    frames = iterate_frames(path, times, skip_damage=wish.accept_damage)
-    return [resized(frame.image, wish.size) for frame in frames]
+    return list(iterate_frames(path, times, skip_damage=wish.accept_damage))
 
 
 def _decode(path: Path, wish: Wish) -> Entry:

@@ -5,7 +5,7 @@ A model is shown some frames and not the video: what is measured here is measure
 clip, so that "how much worse" means the same for blur and for shake.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -29,22 +29,31 @@ CORNERS: Mapping[str, tuple[float, float, float, float]] = {  # left, top, right
 Qualities = Mapping[str, float]
 
 
-def still(image: Image) -> dict[str, float]:
-    """Return the qualities of one picture."""
-    grey = measures.luma(image)
-    return {
-        "sharpness": measures.sharpness(grey),
-        "noise": measures.noise(grey),
-        "blockiness": measures.blockiness(grey),
-        "brightness": measures.brightness(grey),
-        "contrast": measures.contrast(grey),
-        "colourfulness": measures.colourfulness(image),
-        "cast": measures.cast(image),
-    }
+def _of_grey(measure: Callable[[Grey], float]) -> Callable[[Image], float]:
+    return lambda image: measure(measures.luma(image))
+
+
+STILL: Mapping[str, Callable[[Image], float]] = {
+    "sharpness": _of_grey(measures.sharpness),
+    "noise": _of_grey(measures.noise),
+    "blockiness": _of_grey(measures.blockiness),
+    "brightness": _of_grey(measures.brightness),
+    "contrast": _of_grey(measures.contrast),
+    "colourfulness": measures.colourfulness,
+    "cast": measures.cast,
+}
+COURSE = ("shake", "flicker", "repeats")  # which only several frames have
+
+
+def quality(name: str, images: Sequence[Image]) -> float:
+    """Return one quality of frames in the order of time: of what each frame has, the mean."""
+    if name in COURSE:
+        return course(images)[name]
+    return float(np.mean([STILL[name](image) for image in images]))
 
 
 def course(images: Sequence[Image]) -> dict[str, float]:
-    """Return the qualities that only several frames have: shake, flicker and repeats."""
+    """Return the qualities that only several frames have."""
     greys = [_small(image) for image in images]
     repeated = [measures.change(a, b) < _REPEATED for a, b in pairwise(greys)]
     lights = np.array([float(grey.mean(dtype=np.float64)) for grey in greys])
@@ -68,10 +77,8 @@ def part_of(image: Image, corner: str | None) -> Image:
 
 
 def looks(images: Sequence[Image]) -> dict[str, float]:
-    """Return all qualities of frames in the order of time: of stills, the mean."""
-    stills = [still(image) for image in images]
-    means = {name: float(np.mean([each[name] for each in stills])) for name in stills[0]}
-    return means | course(images)
+    """Return all qualities of frames in the order of time."""
+    return {name: quality(name, images) for name in STILL} | course(images)
 
 
 def _small(image: Image) -> Grey:
@@ -114,10 +121,14 @@ class Damage:
         """How much worse than an ordinary clip it is, for who has not seen it undamaged."""
         return self.worse * (qualities[self.quality] - self.usual) / self.full
 
+    def seen_in(self, images: Sequence[Image]) -> float:
+        """The level of it in frames."""
+        return self.level({self.quality: quality(self.quality, images)})
+
     @property
     def in_time(self) -> bool:
         """Whether only several frames show it."""
-        return self.quality in ("shake", "flicker", "repeats")
+        return self.quality in COURSE
 
 
 DAMAGES: dict[str, Damage] = {
@@ -131,5 +142,10 @@ DAMAGES: dict[str, Damage] = {
     "oversaturation": Damage(("oversaturation",), "colourfulness", 1, 70.0, 44.0),
     "shake": Damage(("shake",), "shake", 1, 28.0, 2.0),
     "flicker": Damage(("flicker",), "flicker", 1, 32.0, 0.45),
-    "stutter": Damage(("freeze", "stutter", "dropped frames"), "repeats", 1, 0.6, 0.0),
+    "stutter": Damage(("freeze", "stutter"), "repeats", 1, 0.6, 0.0),
 }
+
+# The words for how strong a damage is, by how far it goes, and for how much stronger than another.
+STRENGTHS: Mapping[str, float] = {"none": 0.0, "slight": 0.3, "moderate": 0.6, "severe": 0.9}
+SLIGHTLY, MUCH = 0.3, 0.8
+PRESENT = 0.35  # what is there shows by more than this, what is not by less

@@ -20,9 +20,12 @@ _DARK, _BRIGHT = 10, 245  # levels at which nothing can be told apart any more
 _FLAT = 1.0  # levels; a picture that varies by less shows nothing
 
 
-def luma(image: Image) -> Grey:
+def luma(image: Image | NDArray[np.float32]) -> Grey:
     """How bright each pixel is (BT.601, as JPEG and most video has it)."""
-    return np.asarray(image @ np.array([0.299, 0.587, 0.114], np.float32), np.float32)
+    # Term by term: a product of matrices is summed in another order on another machine.
+    red, green, blue = (image[..., channel].astype(np.float32) for channel in range(3))
+    shares = np.float32(0.299), np.float32(0.587), np.float32(0.114)
+    return np.asarray(red * shares[0] + green * shares[1] + blue * shares[2], np.float32)
 
 
 # One picture

@@ -11,7 +11,16 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from PIL import Image as Pillow
 
-from reelbench.media.looks import CORNERS, DAMAGES, Damage, looks, part_of, still
+from reelbench.media.looks import (
+    CORNERS,
+    DAMAGES,
+    MUCH,
+    PRESENT,
+    SLIGHTLY,
+    STRENGTHS,
+    Damage,
+    part_of,
+)
 from reelbench.media.measures import Image
 from reelbench.models.base import Picture, Request, Text
 
@@ -30,9 +39,6 @@ _WORDS = {
 }
 # Words that say that there is less of a damage.
 _GOOD = re.compile(r"\b(sharp\w*|free of|less|better|higher|natural|stead\w+|even|smooth\w*)\b")
-_STRENGTHS = {"none": 0.0, "slight": 0.3, "moderate": 0.6, "severe": 0.9}
-_SLIGHT, _MUCH = 0.3, 0.8
-_PRESENT = 0.35
 
 Videos = Sequence[Sequence[Image]]
 Scores = Sequence[float]  # one per option; the best is the answer
@@ -65,9 +71,7 @@ def _damage(text: str, videos: Videos = ()) -> Damage | None:
     name = next((name for words, name in _WORDS.items() if re.search(words, text)), None)
     if name == "under-exposure" and "under" not in text and videos:
         # "Better exposed" may mean darker or brighter.
-        lights = [looks(video)["brightness"] for video in videos]
-        middle = DAMAGES[name].usual
-        name = "over-exposure" if np.mean(lights) > middle else name
+        name = min("over-exposure", name, key=lambda n: -max(map(DAMAGES[n].seen_in, videos)))
     return DAMAGES[name] if name else None
 
 
@@ -77,18 +81,17 @@ def _yes(request: Request, truth: float) -> Scores:
 
 
 def _most_apparent(videos: Videos, request: Request, _: re.Match[str]) -> Scores:
-    seen = [looks(video) for video in videos]
     found = [_damage(option.lower()) for option in request.options]
-    return [min(d.level(each) for each in seen) if d else -np.inf for d in found]
+    return [min(map(damage.seen_in, videos)) if damage else -np.inf for damage in found]
 
 
 def _strength(videos: Videos, request: Request, match: re.Match[str]) -> Scores:
     damage = _damage(match[1])
     if damage is None:
         return []
-    level = damage.level(looks(videos[0]))
+    level = damage.seen_in(videos[0])
     return [
-        -min((abs(level - at) for word, at in _STRENGTHS.items() if word in option), default=np.inf)
+        -min((abs(level - at) for word, at in STRENGTHS.items() if word in option), default=np.inf)
         for option in request.options
     ]
 
@@ -97,7 +100,7 @@ def _quarter(videos: Videos, request: Request, match: re.Match[str]) -> Scores:
     damage, video = _damage(match[1]), videos[0]
     if damage is None or damage.in_time or len(video) < 4:
         return []
-    levels = [damage.level(still(image)) for image in video]
+    levels = [damage.seen_in([image]) for image in video]
     # It begins where all that follow differ most from all before, and one frame from the last.
     gains = [np.mean(levels[n:]) - np.mean(levels[:n]) for n in range(1, len(levels))]
     begin = 1 + int(np.argmax(np.add(gains, np.diff(levels))))
@@ -113,8 +116,7 @@ def _corners(videos: Videos, text: str) -> dict[str, float]:
         return {}
     few = videos[0][:: max(1, len(videos[0]) // 4)]
     levels = {
-        corner: float(np.mean([damage.level(still(part_of(image, corner))) for image in few]))
-        for corner in CORNERS
+        corner: damage.seen_in([part_of(image, corner) for image in few]) for corner in CORNERS
     }
     return {c: v - max(o for d, o in levels.items() if d != c) for c, v in levels.items()}
 
@@ -138,8 +140,7 @@ def _difference(videos: Videos, text: str) -> float | None:
     damage = _damage(text, videos)
     if damage is None or len(videos) < 2:
         return None
-    first, second = map(looks, videos[:2])
-    return damage.extent(second, first)
+    return damage.seen_in(videos[0]) - damage.seen_in(videos[1])
 
 
 def _which(videos: Videos, request: Request, match: re.Match[str]) -> Scores:
@@ -156,7 +157,7 @@ def _compare(videos: Videos, request: Request, match: re.Match[str]) -> Scores:
         return []
 
     def means(option: str) -> float:
-        size = _MUCH if "much" in option else _SLIGHT
+        size = MUCH if "much" in option else SLIGHTLY
         return -size if "stronger" in option else size
 
     return [-abs(more - means(option)) for option in request.options]
@@ -177,7 +178,7 @@ def _present(least: Callable[[Scores], float]) -> Callable[..., Scores]:
         if damage is None:
             return []
         good = bool(_GOOD.search(match[1]))
-        there = [damage.level(looks(video)) - _PRESENT for video in videos]
+        there = [damage.seen_in(video) - PRESENT for video in videos]
         return _yes(request, least([-level if good else level for level in there]))
 
     return rule

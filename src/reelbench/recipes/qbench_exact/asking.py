@@ -1,27 +1,28 @@
 """From shots to items: as many as are asked for, options dealt, pairs told coarse from fine."""
 
-import math
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from reelbench.items import LETTERS, Item, Media, freeze
 from reelbench.make.desk import Desk
 from reelbench.make.stage import Rejected
-from reelbench.media.looks import DAMAGES
+from reelbench.media.looks import DAMAGES, PRESENT
+from reelbench.progress import counted
 from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS
-from reelbench.recipes.qbench_exact.shots import Shot
+from reelbench.recipes.qbench_exact.shots import Shot, Video
 from reelbench.recipes.qbench_video.words import COMPARE, TYPE_OF_KIND
-from reelbench.seeds import rng_for, seed_for
+from reelbench.seeds import rng_for
 
 _WRONG = 3  # options beside the key
-_STRENGTHS = ((0.45, "slight"), (0.75, "moderate"), (math.inf, "severe"))
+_TELLING = ("blur", "noise", "compression")  # which no scene has by itself
 
 
 def ask(shots: Sequence[Shot], desk: Desk, *, items: int) -> list[Item | Rejected]:
     """Make an item of each shot that is kept, or say why it is not."""
     kept = _kept(shots, items)
+    desk.notes.extend(_not_clean(shots))
     if len(kept) < items:
         desk.notes.append(
             f"There are {len(kept)} items, not {items}: the clips cannot show more of what was "
@@ -38,6 +39,22 @@ def ask(shots: Sequence[Shot], desk: Desk, *, items: int) -> list[Item | Rejecte
         else spare
         for shot in shots
     ]
+
+
+def _not_clean(shots: Sequence[Shot]) -> Iterator[str]:
+    """Say which clips are damaged before anyone damages them, as far as that can be told."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for video in (video for shot in shots for video in shot.videos):
+        found[video.take.path] |= {
+            name for name in _TELLING if DAMAGES[name].level(video.shown.before) > PRESENT
+        }
+    bad = [f"{path} ({', '.join(sorted(names))})" for path, names in sorted(found.items()) if names]
+    if bad:
+        yield (
+            f"{counted(len(bad), 'clip does', 'clips do')} not look clean: {', '.join(bad[:10])}"
+            f"{' and others' if len(bad) > 10 else ''}. Their own damage is reckoned with, but "
+            "clean clips make better questions."
+        )
 
 
 def _kept(shots: Sequence[Shot], items: int) -> set[str]:
@@ -81,18 +98,20 @@ def _key(shot: Shot) -> Any:
 
 
 def _wrong_options(shots: Sequence[Shot], seed: int) -> dict[str, list[str]]:
-    """Wrong options where the key is a damage: each as often, for how often it is the key."""
+    """Draw wrong options where the key is a damage, so that all are offered about equally often.
+
+    What seldom fits is drawn the more readily where it does. To deal them out evenly would tell who
+    has seen half of the answers what must come in the other half.
+    """
     found: dict[str, list[str]] = {}
     for family in ("what", "shared"):
         asked = [shot for shot in shots if shot.order.family == family]
-        due = Counter({d: _WRONG * n for d, n in Counter(s.order.damage for s in asked).items()})
-        # Those with the least choice first.
-        for shot in sorted(asked, key=lambda s: (len(s.fits), seed_for(seed, "wrong", s.id))):
+        fitting = Counter(name for shot in asked for name in shot.fits)
+        for shot in asked:
             rng = rng_for(seed, "wrong options", shot.id)
-            fits = sorted(shot.fits)
-            rng.shuffle(fits)
-            found[shot.id] = sorted(fits, key=lambda name: -due[name])[:_WRONG]
-            due.subtract(found[shot.id])
+            # Weighted draws without replacement (Efraimidis and Spirakis, 2006).
+            drawn = {name: rng.random() ** fitting[name] for name in sorted(shot.fits)}
+            found[shot.id] = sorted(drawn, key=lambda name: -drawn[name])[:_WRONG]
     return found
 
 
@@ -102,8 +121,8 @@ def _compares(shot: Shot) -> bool:
 
 def _apart(shot: Shot) -> float:
     """By how much the two videos differ in the quality that is asked about."""
-    first, second = (video.after for video in shot.videos)
-    return round(abs(DAMAGES[shot.order.damage].extent(first, second)), 4)
+    first, second = (video.shown.level for video in shot.videos)
+    return round(abs(first - second), 4)
 
 
 def _context(shot: Shot, apart: Mapping[str, float], median: float) -> str:
@@ -119,7 +138,7 @@ def _item(shot: Shot, wrong: Sequence[str], context: str) -> Item:
     words = {**WORDS[order.damage], "corner": shot.corner}
     text = family["opposite"] if order.turned else family["question"]
     options, key = _options(shot, wrong)
-    begin = shot.videos[0].wanted["begin"] * shot.seconds
+    begin = shot.videos[0].wanted.begin * shot.seconds
     return Item(
         id=shot.id,
         kind=family["kind"],
@@ -163,11 +182,9 @@ def _reference(shot: Shot) -> str:
             f"The {better} video is of better quality. The {worse} one is {words['more']}; "
             f"it suffers from {words['noun']}."
         )
-    (video,) = shot.videos
-    strength = next(name for most, name in _STRENGTHS if video.extent < most)
-    when = "only in the second half of" if video.wanted["begin"] else "throughout"
+    when = "only in the second half of" if shot.videos[0].wanted.begin else "throughout"
     return (
-        f"The most apparent distortion is {words['noun']}. It is {strength}, and it is seen "
+        f"The most apparent distortion is {words['noun']}. It is {shot.strength}, and it is seen "
         f"{when} the video."
     )
 
@@ -176,24 +193,28 @@ def _facts(shot: Shot) -> dict[str, Any]:
     """All that makes the key a fact."""
     return {
         "damage": shot.order.damage,
-        "kind": shot.order.kind,
+        "goal": shot.order.goal,
+        "turned": shot.order.turned,
         "margin": shot.margin,
-        "videos": [
-            {
-                "source": video.take.path,
-                "sha256": video.take.sha256,
-                "from": video.take.start,
-                "to": video.take.end,
-                "damage": video.wanted["damage"],
-                "kind": video.wanted["kind"],
-                "severity": video.severity,
-                "begin": video.wanted["begin"],
-                "corner": video.wanted["corner"],
-                "extent": video.extent,
-                "written": video.sha256,
-                "before": video.before,
-                "after": video.after,
-            }
-            for video in shot.videos
-        ],
+        "videos": [_fact(video) for video in shot.videos],
+    }
+
+
+def _fact(video: Video) -> dict[str, Any]:
+    take, wanted, shown = video.take, video.wanted, video.shown
+    where = {"begin": wanted.begin, "corner": wanted.corner, "levels": shown.levels}
+    return {
+        "source": take.path,
+        "sha256": take.sha256,
+        "from": take.start,
+        "to": take.end,
+        "damage": wanted.damage,
+        "kind": wanted.kind,
+        "severity": shown.severity,
+        **{name: value for name, value in where.items() if value},
+        "extent": shown.extent,
+        "level": shown.level,
+        "before": {name: round(value, 4) for name, value in shown.before.items()},
+        "after": {name: round(value, 4) for name, value in shown.after.items()},
+        "written": video.sha256,
     }

@@ -5,6 +5,7 @@ get much darker. So the severity is searched for, by what is measured in the ver
 model will be shown, and what is written is measured again. It decodes where it is called.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,15 +15,17 @@ import numpy as np
 
 from reelbench.media.decode import Image
 from reelbench.media.degrade import degrade_images
-from reelbench.media.frames import Wish, images_of
+from reelbench.media.frames import Wish, decoded_frames
 from reelbench.media.glance import glance
-from reelbench.media.looks import CORNERS, DAMAGES, course, looks, part_of, still
+from reelbench.media.looks import CORNERS, DAMAGES, looks, part_of
 from reelbench.media.write import even, written
 from reelbench.recipes.qbench_exact.clips import Take
+from reelbench.recipes.qbench_video.words import PROTOCOL
 
-_CLEAN = 14  # x264's crf, at which nothing is seen of it
+ANY = 9.0  # beyond all levels
+_CLEAN = 14  # x264's crf, a little better than ``degrade`` has it: facts are measured behind it
 _SEARCH = 7  # halvings of the severity
-_WRITES = 3  # times that a video is written anew, where writing changed what is measured
+_WRITES = 3  # times that a video is written, where writing changes what is measured
 _FEW = 4  # frames that a search looks at, where each shows the damage
 
 
@@ -32,12 +35,14 @@ class UnfitError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How a take is to be damaged: by how much in what is measured, from when, and where."""
+    """How a take is to be damaged: how bad it is to look, and by what the damage makes it so."""
 
     damage: str = ""  # nothing for a video that stays as it is
     kind: str = ""
-    least: float = 0.0  # extent, see ``looks.Damage``
-    most: float = 0.0
+    low: float = -ANY  # level, see ``looks.Damage``
+    high: float = ANY
+    least: float = -0.05  # extent; writing alone may cost or give a little
+    most: float = ANY
     begin: float = 0.0  # share of the video at which it begins
     corner: str | None = None
 
@@ -46,28 +51,36 @@ class Wanted:
 class Shown:
     """A video that was written: how severe its damage is, and what its frames show of quality."""
 
-    severity: float
     before: dict[str, float]  # of the take
     after: dict[str, float]
+    severity: float = 0.0
     extent: float = 0.0  # of the damage, where and when it is wanted
-    levels: tuple[float, ...] = ()  # of the damage in each corner, or before and after it begins
+    level: float = 0.0
+    # Of the damage, in each corner or in each frame, where it is in one part alone.
+    levels: tuple[float, ...] = ()
+    begin: int = 0  # the first of the frames shown that is damaged
 
 
 class Footage:
     """The frames of a take, and which of them a model is shown."""
 
-    def __init__(self, path: Path, take: Take, longest: int, count: int) -> None:
+    def __init__(self, path: Path, take: Take, longest: int, videos: int) -> None:
         frames = list(glance(path, None, longest, start=take.start, end=take.end))
-        if len(frames) < count:
-            raise UnfitError(f"it has {len(frames)} frames, fewer than the {count} to be shown")
+        self.wish = Wish(PROTOCOL.sampling, shared_by=videos)
         self.images = [even(image) for _, image in frames]
         self.times = [time - take.start for time, _ in frames]
         self.seconds = take.end - take.start
         self.rate = len(frames) / self.seconds
-        lasts = self.times[-1] + 1 / self.rate  # as the file will say that it does
+        self.shown = self._as_planned(videos)
+
+    def _as_planned(self, videos: int) -> list[int]:
+        """The frames that will be shown, if the file comes to lie as it is meant to."""
+        count = 16 // videos
+        if len(self.images) < count:
+            raise UnfitError(f"it has {len(self.images)} frames, fewer than the {count} shown")
+        lasts = self.times[-1] + 1 / self.rate
         moments = [(number + 0.5) * lasts / count for number in range(count)]
-        self.shown = [int(np.searchsorted(self.times, time + 1e-6)) - 1 for time in moments]
-        self.count = count
+        return [max(0, int(np.searchsorted(self.times, moment)) - 1) for moment in moments]
 
     def first(self, wanted: Wanted) -> int:
         """The first frame that is damaged."""
@@ -75,50 +88,75 @@ class Footage:
 
     def damaged(self, wanted: Wanted, severity: float, seed: int) -> list[Image]:
         """All frames, those from the wanted moment on damaged."""
-        first = self.first(wanted)
-        region = None if wanted.corner is None else CORNERS[wanted.corner]
-        return [
-            *self.images[:first],
-            *degrade_images(self.images[first:], wanted.kind, severity, seed, region),
-        ]
+        if not severity:
+            return self.images
+        first, region = self.first(wanted), CORNERS.get(wanted.corner or "")
+        damaged = degrade_images(self.images[first:], wanted.kind, severity, seed, region)
+        return [*self.images[:first], *damaged]
+
+    def write(self, images: Sequence[Image], out: Path) -> list[Image]:
+        """Write them, and return those that the protocol shows of what was written."""
+        with written(out, self.rate, _CLEAN) as writer:
+            for image, time in zip(images, self.times, strict=True):
+                writer.show(image, time)
+        frames = decoded_frames(out, self.wish)
+        # Containers round times: what is shown is what is measured, not what was planned.
+        self.shown = [int(np.argmin(np.abs(np.subtract(self.times, f.shown_at)))) for f in frames]
+        return [frame.image for frame in frames]
 
 
-def film(
-    footage: Footage, wanted: Wanted, out: Path, seed: int, sampling: str, shared_by: int
-) -> Shown:
+def film(footage: Footage, wanted: Wanted, out: Path, seed: int) -> Shown:
     """Write a take as it is wanted; raise ``UnfitError`` where it cannot be."""
-    before = looks([footage.images[number] for number in footage.shown])
-    wish = Wish(sampling, shared_by=shared_by)
     if not wanted.damage:
-        _write(footage, footage.images, out)
-        return Shown(0.0, before, looks(images_of(out, wish)))
-    probe = cache(_probe(footage, wanted, seed))
-    middle = aim = (wanted.least + min(wanted.most, probe(1.0))) / 2
-    if middle < wanted.least:
-        raise UnfitError(f"the worst {wanted.damage} is {probe(1.0):.2f}, not {wanted.least:.2f}")
-    extent = 0.0
+        shown = footage.write(footage.images, out)
+        return Shown(looks(_clean(footage)), looks(shown))
+    least, most = _window(footage, wanted)
+    aim = (least + most) / 2
+    extent = math.nan
     for _ in range(_WRITES):
-        severity = _search(probe, aim)
-        _write(footage, footage.damaged(wanted, severity, seed), out)
-        shown = images_of(out, wish)
+        planned = list(footage.shown)
+        severity = _search(cache(_probe(footage, wanted, seed)), aim, least, most)
+        shown = footage.write(footage.damaged(wanted, severity, seed), out)
         extent = _extent(footage, wanted, shown)
-        if wanted.least <= extent <= wanted.most:
-            levels = _levels(footage, wanted, shown)
-            return Shown(severity, before, looks(shown), extent, levels)
-        aim += middle - extent  # writing costs some of it
-    raise UnfitError(
-        f"{wanted.damage} came to {extent:.2f}, not {wanted.least:.2f} to {wanted.most:.2f}"
-    )
+        if footage.shown != planned:
+            least, most = _window(footage, wanted)  # of other frames than was thought
+        if least <= extent <= most:
+            return _measured(footage, wanted, shown, severity, extent)
+        aim += (least + most) / 2 - extent  # writing costs some of it
+    raise UnfitError(f"{wanted.damage} came to {extent:.2f}, not {least:.2f} to {most:.2f}")
 
 
-def _write(footage: Footage, images: Sequence[Image], out: Path) -> None:
-    with written(out, footage.rate, _CLEAN) as writer:
-        for image, time in zip(images, footage.times, strict=True):
-            writer.show(image, time)
+def _clean(footage: Footage) -> list[Image]:
+    return [footage.images[number] for number in footage.shown]
 
 
-def _search(extent: Callable[[float], float], aim: float) -> float:
-    """Halve the severities between which the extent is as wanted."""
+def _window(footage: Footage, wanted: Wanted) -> tuple[float, float]:
+    """The extents that give the wanted levels, as the take has some of the damage itself."""
+    own = DAMAGES[wanted.damage].seen_in(_affected(footage, wanted, _clean(footage)))
+    least, most = max(wanted.least, wanted.low - own), min(wanted.most, wanted.high - own)
+    if least > most:
+        raise UnfitError(f"it has {own:.2f} of {wanted.damage} itself")
+    return least, most
+
+
+def _affected(footage: Footage, wanted: Wanted, shown: Sequence[Image]) -> list[Image]:
+    """Of the frames that are shown, those that are damaged, and of each the part that is."""
+    first = footage.first(wanted)
+    pairs = zip(footage.shown, shown, strict=True)
+    images = [part_of(image, wanted.corner) for number, image in pairs if number >= first]
+    if not images:
+        raise UnfitError("no frame is shown after the damage begins")
+    return images
+
+
+def _search(extent: Callable[[float], float], aim: float, least: float, most: float) -> float:
+    """Halve the severities between which the extent is as wanted; 0 where nothing need be done."""
+    if least <= 0 <= most:
+        return 0.0
+    worst = extent(1.0)
+    if worst < least:
+        raise UnfitError(f"the worst of it comes to {worst:.2f}, not {least:.2f}")
+    aim = min(aim, (least + worst) / 2)
     low, high = 0.0, 1.0
     for _ in range(_SEARCH):
         middle = (low + high) / 2
@@ -129,23 +167,19 @@ def _search(extent: Callable[[float], float], aim: float) -> float:
 def _probe(footage: Footage, wanted: Wanted, seed: int) -> Callable[[float], float]:
     """Measure what a severity does, without writing it; in a few frames where they suffice."""
     damage = DAMAGES[wanted.damage]
-    first = footage.first(wanted)
-    shown = [number for number in footage.shown if number >= first]
-    region = None if wanted.corner is None else CORNERS[wanted.corner]
-    few = shown if damage.in_time else shown[:: max(1, len(shown) // _FEW)]
-    if not few:
-        raise UnfitError("no frame is shown after the damage begins")
-    clean = [footage.images[number] for number in few]
-    before = _quality(damage.quality, clean, wanted.corner)
+    first, region = footage.first(wanted), CORNERS.get(wanted.corner or "")
+    places = [number for number in footage.shown if number >= first]
+    places = places if damage.in_time else places[:: max(1, len(places) // _FEW)]
+    clean = [footage.images[number] for number in places]
+    before = damage.seen_in([part_of(image, wanted.corner) for image in clean])
 
     def extent(severity: float) -> float:
-        if damage.in_time:
+        if damage.in_time:  # a frame rests on those before it
             every = footage.damaged(wanted, severity, seed)
-            damaged = [every[number] for number in few]
+            damaged = [every[number] for number in places]
         else:
             damaged = degrade_images(clean, wanted.kind, severity, seed, region)
-        after = _quality(damage.quality, damaged, wanted.corner)
-        return damage.extent({damage.quality: before}, {damage.quality: after})
+        return damage.seen_in([part_of(image, wanted.corner) for image in damaged]) - before
 
     return extent
 
@@ -153,29 +187,27 @@ def _probe(footage: Footage, wanted: Wanted, seed: int) -> Callable[[float], flo
 def _extent(footage: Footage, wanted: Wanted, shown: Sequence[Image]) -> float:
     """How far the frames that are shown are damaged, where and when they should be."""
     damage = DAMAGES[wanted.damage]
-    first = footage.first(wanted)
-    places = [place for place, number in enumerate(footage.shown) if number >= first]
-    clean = [footage.images[footage.shown[place]] for place in places]
-    before = _quality(damage.quality, clean, wanted.corner)
-    after = _quality(damage.quality, [shown[place] for place in places], wanted.corner)
-    return damage.extent({damage.quality: before}, {damage.quality: after})
+    before, after = (
+        damage.seen_in(_affected(footage, wanted, images)) for images in (_clean(footage), shown)
+    )
+    return round(after - before, 4)
 
 
-def _levels(footage: Footage, wanted: Wanted, shown: Sequence[Image]) -> tuple[float, ...]:
-    """The damage in each corner, or before and after it begins, for who sees this video alone."""
-    damage = DAMAGES[wanted.damage]
+def _measured(
+    footage: Footage, wanted: Wanted, shown: Sequence[Image], severity: float, extent: float
+) -> Shown:
+    damage, first = DAMAGES[wanted.damage], footage.first(wanted)
+    levels: list[float] = []
     if wanted.corner is not None:
-        values = [_quality(damage.quality, shown, corner) for corner in CORNERS]
+        levels = [damage.seen_in([part_of(i, corner) for i in shown]) for corner in CORNERS]
     elif wanted.begin and not damage.in_time:
-        late = sum(number >= footage.first(wanted) for number in footage.shown)
-        parts = (shown[: len(shown) - late], shown[len(shown) - late :])
-        values = [_quality(damage.quality, part, None) for part in parts if part]
-    else:
-        values = []
-    return tuple(damage.level({damage.quality: value}) for value in values)
-
-
-def _quality(name: str, images: Sequence[Image], corner: str | None) -> float:
-    if name in ("shake", "flicker", "repeats"):
-        return course(images)[name]
-    return float(np.mean([still(part_of(image, corner))[name] for image in images]))
+        levels = [damage.seen_in([image]) for image in shown]
+    return Shown(
+        before=looks(_clean(footage)),
+        after=looks(shown),
+        severity=severity,
+        extent=extent,
+        level=round(damage.seen_in(_affected(footage, wanted, shown)), 4),
+        levels=tuple(round(level, 4) for level in levels),
+        begin=sum(number < first for number in footage.shown),
+    )

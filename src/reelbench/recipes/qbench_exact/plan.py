@@ -18,7 +18,8 @@ from reelbench.make.desk import Desk
 from reelbench.make.stage import Rejected
 from reelbench.media.looks import DAMAGES
 from reelbench.recipes.qbench_exact.clips import Take
-from reelbench.seeds import rng_for
+from reelbench.recipes.qbench_video.words import SINGLE
+from reelbench.seeds import rng_for, seed_for
 
 HOME = files(__package__)
 FAMILIES: Mapping[str, Mapping[str, Any]] = yaml.safe_load(
@@ -40,7 +41,7 @@ class Order(msgspec.Struct, frozen=True):
     kind: str  # of the damage, in the words of ``degrade``
     goal: int  # the key: its place among the family's options, or 1 for yes and 0 for no
     turned: bool  # asked the other way round
-    takes: tuple[tuple[Take, ...], ...]  # of one or two videos each, to be tried in this order
+    takes: tuple[tuple[Take, ...], ...]  # one for each video, to be tried in this order
     instead: tuple[tuple[str, str], ...] = ()  # damages and kinds, where no take shows the first
 
 
@@ -53,7 +54,9 @@ class Ordered(msgspec.Struct, frozen=True):
 
 def plan(takes: Sequence[Take], desk: Desk, *, items: int) -> list[Ordered | Rejected]:
     """Deal the questions to the takes."""
-    orders = _orders(takes, math.ceil(items * (1 + RESERVE)), desk.seed)
+    # Nobody who has not got the clips can tell what is asked of them, and what is right.
+    seed = seed_for(desk.seed, "clips", *sorted({take.sha256 for take in takes}))
+    orders = _orders(takes, math.ceil(items * (1 + RESERVE)), seed)
     given: dict[str, list[Order]] = {take.id: [] for take in takes}
     for order in orders:
         given[order.takes[0][0].id].append(order)
@@ -106,26 +109,27 @@ def damages_of(family: str) -> tuple[str, ...]:
 
 
 def _deck(family: str, seed: int) -> Iterator[tuple[str, int, bool]]:
-    """Deal damages with keys: every key once before any comes again."""
-    facts, damages = FAMILIES[family], list(damages_of(family))
+    """Deal the keys of a family evenly; the damage is drawn.
+
+    Were damages dealt with the keys, each once with each, then who has seen half of the answers
+    could count cards: what was not yet the answer to a question would be it the next time.
+    """
+    facts, damages = FAMILIES[family], damages_of(family)
     keys = list(product(range(facts["keys"]), (False, True) if facts.get("turns") else (False,)))
     for turn in count():
         rng = rng_for(seed, "deck", family, turn)
-        rng.shuffle(damages)
-        for step in range(len(damages)):
-            rng.shuffle(keys)
-            for goal, turned in keys:
-                # Each key goes through all damages, and begins with another than the others.
-                begin = (2 * goal + turned) * len(damages) // (2 * facts["keys"])
-                yield damages[(step + begin) % len(damages)], goal, turned
+        rng.shuffle(keys)
+        for goal, turned in keys:
+            yield rng.choice(damages), goal, turned
 
 
 def _candidates(
     pool: Sequence[Take], place: int, family: str, rng: Random
 ) -> tuple[tuple[Take, ...], ...]:
     """The next take of the pool, and others for the case that it will not do."""
-    others = [rng.choice(pool) for _ in range(_TRIES - 1)]
-    firsts = [pool[place % len(pool)], *others]
-    if family not in TWO_TAKES:
+    firsts = [pool[place % len(pool)], *(rng.choice(pool) for _ in range(_TRIES - 1))]
+    if FAMILIES[family]["context"] in SINGLE:
         return tuple((take,) for take in firsts)
+    if family not in TWO_TAKES:
+        return tuple((take, take) for take in firsts)
     return tuple((take, rng.choice([t for t in pool if t != take] or pool)) for take in firsts)

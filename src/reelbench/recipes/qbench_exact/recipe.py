@@ -9,10 +9,11 @@ measured; the smaller, the harder.
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from reelbench.items import Item
+from reelbench.items import NOTHING, Item
 from reelbench.make.dealing import dealing_places, splitting
 from reelbench.make.stage import All, Each, Recipe
 from reelbench.manifest import Manifest
@@ -29,9 +30,8 @@ from reelbench.recipes.qbench_exact.shots import (
     is_there,
 )
 from reelbench.recipes.qbench_exact.wants import MARGINS
-from reelbench.recipes.qbench_video.words import CONDITIONS, SPLITS, quality_manifest
+from reelbench.recipes.qbench_video.words import SPLITS, quality_manifest
 
-__all__ = ["CONDITIONS", "RECIPE"]
 ITEMS = 300
 
 
@@ -76,12 +76,10 @@ STAGES = (
 
 
 def _manifest(items: Sequence[Item], source: Path) -> Manifest:
-    return quality_manifest(
-        "qbench-exact",
-        "Video quality with facts for answers",
-        items,
-        made_from=source.name,
-    )
+    title = "Video quality with facts for answers"
+    manifest = quality_manifest("qbench-exact", title, items, made_from=source.name)
+    # With fewer frames than were measured, an answer need not be seen.
+    return replace(manifest, conditions=NOTHING)
 
 
 def _statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
@@ -90,9 +88,9 @@ def _statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
     items: Sequence[Item] = rows.get("split", rows.get("ask", ()))
     if not shots:
         return {}
-    videos = [video for shot in shots for video in shot.videos if video.wanted["damage"]]
+    videos = [video for shot in shots for video in shot.videos if video.shown.severity]
     by_damage = {
-        f"Severity of {name}": [v.severity for v in videos if v.wanted["damage"] == name]
+        f"Severity of {name}": [v.shown.severity for v in videos if v.wanted.damage == name]
         for name in DAMAGES
     }
     kinds = Counter(tag for item in items for tag in item.tag("question_type"))
@@ -100,7 +98,7 @@ def _statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
         "numbers": {
             "takes": len(rows.get("cut", ())),
             "videos written": sum(len(shot.videos) for shot in shots),
-            "mean extent": round(statistics.fmean(video.extent for video in videos), 3),
+            "mean extent": round(statistics.fmean(video.shown.extent for video in videos), 3),
             **{f"{name} items": count for name, count in sorted(kinds.items())},
         },
         "distributions": {name: values for name, values in by_damage.items() if values},

@@ -1,24 +1,41 @@
 """What each family of questions wants of its videos, and whether it came out so.
 
 The margin is the least distance, in what is measured, between a key and what would make another
-option right. The smaller it is, the harder the questions. Extents and levels are those of
-``reelbench.media.looks``: 0 for none, 1 for as bad as can be.
+option right. The smaller it is, the harder the questions. Levels and extents are those of
+``reelbench.media.looks``: a level is how bad it looks, an extent how much of that is our doing.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from reelbench.media.looks import CORNERS, DAMAGES
+from reelbench.media.looks import CORNERS, DAMAGES, MUCH, PRESENT, SLIGHTLY, STRENGTHS
 from reelbench.recipes.qbench_exact.film import Shown, UnfitError, Wanted
 from reelbench.recipes.qbench_exact.plan import Order
 from reelbench.seeds import rng_for
 
-LEVELS = (0.0, 0.3, 0.6, 0.9)  # none, slight, moderate, severe
-SLIGHTLY, MUCH = 0.3, 0.8  # how much stronger
-PRESENT = 0.35  # what is there shows by more than this, what is not by less
-CLEAR = (0.45, 0.7)  # the least of a damage that is to be named or found
-MARGINS = (0.02, 0.29)  # beyond the second, four levels do not fit between none and the worst
-_ORDINARY = 0.2  # by which a take may differ from an ordinary one, where levels have names
+MARGINS = (0.02, 0.2)  # beyond the second, little can be told so far apart
+_WIDE = 0.15  # how far a difference may go beyond the least that is wanted
+# What makes a picture look like something else too, whatever is measured of that.
+_ALIKE = (
+    {"blur", "compression"},
+    {"noise", "compression"},
+    {"shake", "stutter"},
+    {"over-exposure", "under-exposure", "low contrast"},
+    {"colour cast", "oversaturation", "low contrast"},
+    {"flicker", "over-exposure", "under-exposure"},
+)
+_TWO_SIDED = (
+    "over-exposure",
+    "under-exposure",
+    "oversaturation",
+)  # of which less may be too little
+_WRONG = 3  # options beside the key
+COMPARED = ("which", "compare", "more", "better")
+
+
+def are_alike(one: str, other: str) -> bool:
+    """Whether two damages may be taken for each other."""
+    return any({one, other} <= group for group in _ALIKE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +47,16 @@ class Wants:
     seed: int
 
     @property
+    def there(self) -> float:
+        """The least level of what is there."""
+        return PRESENT + self.margin / 2
+
+    @property
+    def not_there(self) -> float:
+        """The highest level of what is not there."""
+        return PRESENT - self.margin / 2
+
+    @property
     def corner(self) -> str:
         """The corner that is damaged."""
         if self.order.family == "where":
@@ -39,10 +66,19 @@ class Wants:
     @property
     def named_corner(self) -> str:
         """The corner that the question names: the damaged one, or another."""
+        if self.order.family != "place":
+            return ""
         if self._says_yes:
             return self.corner
         others = [corner for corner in CORNERS if corner != self.corner]
         return rng_for(self.seed, "named corner").choice(others)
+
+    @property
+    def strength(self) -> str:
+        """How strong the damage is, where the answer says so."""
+        if self.order.family == "strength":
+            return list(STRENGTHS)[self.order.goal]
+        return rng_for(self.seed, "strength").choice(["moderate", "severe"])
 
     @property
     def _says_yes(self) -> bool:
@@ -53,12 +89,15 @@ class Wants:
         """Return what is wanted of the first or the second video, given those before it."""
         match self.order.family:
             case "strength":
-                return self._strength()
+                return self._absent(number) if self.strength == "none" else self._strong()
+            case "explain":
+                later = self.order.goal and not DAMAGES[self.order.damage].in_time
+                return replace(self._strong(), begin=0.5 if later else 0.0)
             case "when":
                 inside = rng_for(self.seed, "begin").uniform(0.3, 0.7)
-                return self._clear(begin=(self.order.goal + inside) / 4)
+                return replace(self._present(), begin=(self.order.goal + inside) / 4)
             case "where" | "place":
-                return self._clear(corner=self.corner)
+                return replace(self._present(), corner=self.corner)
             case "is":
                 return self._present() if self._says_yes else self._absent(number)
             case "both":
@@ -66,35 +105,27 @@ class Wants:
                 return self._absent(number) if spared else self._present()
             case "which" | "compare" | "more" | "better":
                 return self._compared(number, before)
-            case "explain":
-                in_time = DAMAGES[self.order.damage].in_time
-                return self._clear(begin=0.0 if in_time else 0.5 * self.order.goal)
             case _:
-                return self._clear()
+                return self._present()
 
-    def _clear(self, begin: float = 0.0, corner: str | None = None) -> Wanted:
-        """So much of a damage that it can be named or found, now more and now less."""
-        least = rng_for(self.seed, "clear").uniform(*CLEAR)
-        return replace(self._damaged(least, least + 0.2), begin=begin, corner=corner)
-
-    def _damaged(self, least: float, most: float) -> Wanted:
-        return Wanted(self.order.damage, self.order.kind, least, most)
-
-    def _strength(self) -> Wanted:
-        if not self.order.goal:
-            return self._absent(0)
-        middle, aside = LEVELS[self.order.goal], (LEVELS[1] - self.margin) / 2
-        return self._damaged(middle - aside, middle + aside)
+    def _strong(self) -> Wanted:
+        """As strong as its word says, in what is seen and in what was done."""
+        middle, aside = STRENGTHS[self.strength], (STRENGTHS["slight"] - self.margin) / 2
+        window = (middle - aside, middle + aside)
+        return Wanted(self.order.damage, self.order.kind, *window, *window)
 
     def _present(self) -> Wanted:
-        least = PRESENT + self.margin / 2
-        return self._damaged(least, least + 0.3)
+        """So much of a damage that it is there for everyone, now more and now less."""
+        least = self.there + rng_for(self.seed, "present").uniform(0.0, 0.3)
+        return Wanted(self.order.damage, self.order.kind, least, least + 0.25, least=self.margin)
 
     def _absent(self, number: int) -> Wanted:
         """Another damage than the one in question, so that "clean" is no sign of the key."""
         rng = rng_for(self.seed, "another", number)
-        other = rng.choice([name for name in DAMAGES if name != self.order.damage])
-        return Wanted(other, rng.choice(DAMAGES[other].kinds), CLEAR[0], 0.9)
+        mine = self.order.damage
+        other = rng.choice([name for name in DAMAGES if name != mine and not are_alike(name, mine)])
+        kind = rng.choice(DAMAGES[other].kinds)
+        return Wanted(other, kind, self.there, 0.9, least=self.margin)
 
     @property
     def first_is_worse(self) -> bool:
@@ -113,87 +144,90 @@ class Wants:
     @property
     def difference(self) -> tuple[float, float]:
         """By how much the worse of two videos is worse, at least and at most."""
-        match self.order.family:
-            case "compare":
-                middle = MUCH if self.order.goal in (0, 3) else SLIGHTLY
-                aside = min(0.15, (MUCH - SLIGHTLY - self.margin) / 2, SLIGHTLY - self.margin / 2)
-                return middle - aside, middle + aside
-            case "better":
-                return SLIGHTLY + self.margin, 0.8
-            case _:
-                return self.margin, self.margin + 0.15
+        if self.order.family == "compare":
+            middle = MUCH if self.order.goal in (0, 3) else SLIGHTLY
+            aside = min(_WIDE, (MUCH - SLIGHTLY - self.margin) / 2, SLIGHTLY - self.margin / 2)
+            return middle - aside, middle + aside
+        least = rng_for(self.seed, "difference").uniform(self.margin, MUCH - _WIDE)
+        return least, least + _WIDE
 
     def _compared(self, number: int, before: Sequence[Shown]) -> Wanted:
-        """The same take twice, the one more damaged than the other."""
+        """The same take twice, the one more damaged than the other, and to be seen so."""
         least, most = self.difference
+        lowest = 0.0 if self.order.damage in _TWO_SIDED else -1.0
         base = rng_for(self.seed, "base").uniform(0.0, max(0.0, 0.9 - most))
-        base = base if base > 0.05 else 0.0
+        base = max(base, self.there - most)  # so that the worse one can be seen to be bad
+        is_worse = (number == 0) == self.first_is_worse
         if number == 0:
-            low, high = (base + least, base + most) if self.first_is_worse else (base, base + 0.1)
-        elif self.first_is_worse:
-            low, high = before[0].extent - most, before[0].extent - least
+            low, high = (base + least, base + most) if is_worse else (base, base + 0.1)
+        elif is_worse:
+            low, high = before[0].level + least, before[0].level + most
         else:
-            low, high = before[0].extent + least, before[0].extent + most
-        if low <= 0:
-            return Wanted()  # as it is, which is 0 exactly
-        return self._damaged(low, high)
+            low, high = before[0].level - most, before[0].level - least
+        low = max(low, self.there if is_worse else lowest)
+        return Wanted(self.order.damage, self.order.kind, low, high)
 
     def check(self, wanted: Sequence[Wanted], shown: Sequence[Shown]) -> tuple[str, ...]:
         """Return the damages that may stand as wrong options; raise where the key is no fact."""
-        family, half = self.order.family, self.margin / 2
+        name = self.order.damage
         for each, seen in zip(wanted, shown, strict=True):
-            level, extent = self._seen(seen)
-            if family in ("is", "both", "strength") and each.damage != self.order.damage:
-                worst = max(level, extent)
-                if worst > (self._none_at_most if family == "strength" else PRESENT - half):
-                    raise UnfitError(f"{self.order.damage} is at {worst:.2f} without being wanted")
-            elif family in ("is", "both") and level < PRESENT + half:
-                raise UnfitError(f"{self.order.damage} is at {level:.2f}, too little to be seen")
-            elif family == "strength" and abs(level - extent) > _ORDINARY:
-                raise UnfitError(f"the take has {level - extent:.2f} of {self.order.damage} itself")
+            if each.damage == name:
+                continue
+            level = max(
+                DAMAGES[name].level(seen.after), DAMAGES[name].extent(seen.before, seen.after)
+            )
+            if level > self._none_at_most:
+                raise UnfitError(f"{name} is at {level:.2f} without being wanted")
         self._check_place(wanted[0], shown[0])
-        self._check_difference(shown)
-        if family not in ("what", "shared", "explain"):
-            return ()
-        return self._unlike(shown)
+        if self.order.family in COMPARED:
+            self._check_order(shown)
+        if self.order.family in ("what", "shared", "explain"):
+            return self._unlike(shown)
+        return ()
 
     @property
     def _none_at_most(self) -> float:
-        """So that even the least of "slight" is the margin away."""
-        return LEVELS[1] - (LEVELS[1] - self.margin) / 2 - self.margin
-
-    def _seen(self, seen: Shown) -> tuple[float, float]:
-        damage = DAMAGES[self.order.damage]
-        return damage.level(seen.after), damage.extent(seen.before, seen.after)
+        """The most of a damage that is none; for strengths, the margin below the least slight."""
+        if self.order.family != "strength":
+            return self.not_there
+        return STRENGTHS["slight"] - (STRENGTHS["slight"] - self.margin) / 2 - self.margin
 
     def _check_place(self, wanted: Wanted, shown: Shown) -> None:
-        """Where or when a damage is must be where and when it is seen."""
-        if not shown.levels:
-            return
-        place = 1 if wanted.corner is None else list(CORNERS).index(wanted.corner)
-        others = [level for number, level in enumerate(shown.levels) if number != place]
-        if not others or shown.levels[place] < max(others) + self.margin:
-            raise UnfitError(f"{wanted.damage} is as strong elsewhere")
+        """A damage must be seen where and when it is, and nowhere and at no time else."""
+        inside: Sequence[float] = shown.levels
+        outside: Sequence[float] = ()
+        if wanted.corner is not None:
+            place = list(CORNERS).index(wanted.corner)
+            inside = shown.levels[place : place + 1]
+            outside = (*shown.levels[:place], *shown.levels[place + 1 :])
+        elif shown.levels:
+            inside, outside = shown.levels[shown.begin :], shown.levels[: shown.begin]
+        if any(level < self.there for level in inside):
+            raise UnfitError(f"{wanted.damage} is not seen all the while where it is")
+        if any(level > self.not_there for level in outside):
+            raise UnfitError(f"{wanted.damage} is seen elsewhere too")
 
-    def _check_difference(self, shown: Sequence[Shown]) -> None:
-        if self.order.family not in ("which", "compare", "more", "better"):
-            return
-        damage, (least, most) = DAMAGES[self.order.damage], self.difference
-        apart = damage.extent(shown[0].after, shown[1].after)
-        apart = -apart if self.first_is_worse else apart
-        if not least <= apart <= most:
+    def _check_order(self, shown: Sequence[Shown]) -> None:
+        """Two videos must be as far apart as wanted, and more severe must be worse."""
+        least, most = self.difference
+        milder, worse = reversed(shown) if self.first_is_worse else shown
+        apart = worse.level - milder.level
+        if not least <= apart <= most or worse.severity <= milder.severity:
             raise UnfitError(f"the two are {apart:.2f} apart, not {least:.2f} to {most:.2f}")
 
     def _unlike(self, shown: Sequence[Shown]) -> tuple[str, ...]:
-        """The damages that every video shows less of than of its own, by the margin."""
-        fits = []
-        for name, damage in DAMAGES.items():
-            if name == self.order.damage:
-                continue
-            apparent = [max(damage.level(s.after), damage.extent(s.before, s.after)) for s in shown]
-            own = [min(s.extent, DAMAGES[self.order.damage].level(s.after)) for s in shown]
-            if all(other <= key - self.margin for other, key in zip(apparent, own, strict=True)):
-                fits.append(name)
-        if len(fits) < (3 if self.order.family != "explain" else len(DAMAGES) - 1):
-            raise UnfitError(f"too little else is less apparent than {self.order.damage}")
+        """The damages of which no video shows any, and which nobody takes for its own."""
+        mine = self.order.damage
+        seen = {n: max(_apparent(n, each) for each in shown) for n in DAMAGES if n != mine}
+        if self.order.family == "explain" and max(seen.values()) > shown[0].level - self.margin:
+            raise UnfitError(f"something is as apparent as {mine}")
+        fits = [n for n in seen if not are_alike(n, mine) and seen[n] <= self.not_there]
+        if len(fits) < _WRONG:
+            raise UnfitError(f"too much else is seen beside {mine}")
         return tuple(fits)
+
+
+def _apparent(name: str, shown: Shown) -> float:
+    """How much of a damage a video has, be it the take's own or our doing."""
+    damage = DAMAGES[name]
+    return max(damage.level(shown.after), damage.extent(shown.before, shown.after))

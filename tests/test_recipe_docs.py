@@ -7,24 +7,33 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 from actors import Actors, on_stage, tiny_videos, write_movie
+from quality_actors import Critics, gallery
 from support import REPOSITORY, reelbench
 
 from reelbench.cli import COMMANDS, _parser
 from reelbench.cli.say import settings
 from reelbench.errors import ReelbenchError
 from reelbench.evaluate.condition import conditions_for
-from reelbench.items import freeze
+from reelbench.items import Item
 from reelbench.make.cast import parse_roles
 from reelbench.make.make import used_prompts
 from reelbench.make.rules import load_rules
-from reelbench.manifest import Manifest
+from reelbench.make.stage import Recipe
+from reelbench.media.looks import CORNERS, DAMAGES
 from reelbench.recipes import RECIPES, load_recipe
+from reelbench.recipes.qbench_exact.asking import ask
+from reelbench.recipes.qbench_exact.clips import Take
+from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, Order
+from reelbench.recipes.qbench_exact.shots import imagine
+from reelbench.recipes.qbench_exact.wants import MARGINS
 from reelbench.score.metrics import METRICS
 
 PAGES = sorted((REPOSITORY / "docs" / "recipes").glob("*.md"))
@@ -34,10 +43,22 @@ PAPERS = {
         + ["4", "4.1", "4.2", "4.3", "4.4", "5"]
         + [f"{part} {number}" for part in ("Table", "Figure") for number in range(1, 6)]
         + ["Equation 1", "Supplement 1", "Supplement 1.1", "Supplement 1.2"]
-    )
-}
+    ),
+    "qbench-video": (
+        [str(section) for section in range(1, 18)]
+        + ["2.1", "2.2", "3.1", "3.2", "3.3", "3.3.1", "3.3.2", "3.3.3", "3.3.4", "3.4", "4.1", "4.2"]
+        + [f"11.{number}" for number in range(1, 7)]
+        + [f"13.{number}" for number in range(1, 6)]
+        + [f"Table {number}" for number in range(1, 8)]
+        + [f"Figure {number}" for number in range(1, 9)]
+        + [f"Equation {number}" for number in range(1, 7)]
+        + ["Algorithm 1"]
+    ),
+}  # fmt: skip
+# Recipes beside the one that a page is called after.
+ALSO = {"qbench-video": ("qbench-exact", "qbench-published")}
 
-_PART = re.compile(r"(?:(?:Table|Figure|Equation|Supplement) )?\d(?:\.\d)?(?= |$)")
+_PART = re.compile(r"(?:(?:Table|Figure|Equation|Algorithm|Supplement) )?\d+(?:\.\d+)*(?= |$)")
 _CODE = re.compile(r"`([^`\n]+)`")
 _FENCED = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _NAMED = re.compile(
@@ -46,26 +67,40 @@ _NAMED = re.compile(
 
 
 class Named:
-    """What there is to be named on the page of a recipe."""
+    """What there is to be named on the page of a recipe, or of several."""
 
     def __init__(self, name: str) -> None:
-        self.recipe = load_recipe(name)
-        module = importlib.import_module(f"reelbench.recipes.{name}.recipe")
-        self.conditions = getattr(module, "CONDITIONS", {})
-        home = Path(str(self.recipe.home))
-        rules = load_rules((home / "rules.yaml").read_text(), None)
-        self.of_a_recipe = {
-            "stage": [stage.name for stage in self.recipe.stages],
-            "condition": list(self.conditions),
-            "prompt": [p for p in used_prompts(self.recipe) if (home / "prompts" / f"{p}.md").exists()],
-            "role": list(self.recipe.roles),
-        }  # fmt: skip
-        every_rule = [*rules.red_lines, *(r for some in rules.categories.values() for r in some)]
-        self.all = {
-            **self.of_a_recipe,
-            "rule": [rule.id for rule in every_rule],
-            "metric": list(METRICS),
+        self.recipes = [load_recipe(each) for each in (name, *ALSO.get(name, ()))]
+        self.manifest = self.recipes[0].manifest((), Path("source"))
+        self.of_recipes = {
+            "stage": {stage.name for recipe in self.recipes for stage in recipe.stages},
+            "condition": {
+                name for r in self.recipes for name in r.manifest((), Path("source")).conditions
+            },
+            "prompt": {name for recipe in self.recipes for name in own_prompts(recipe)},
+            "role": {role for recipe in self.recipes for role in recipe.roles},
         }
+        self.all = {
+            **self.of_recipes,
+            "rule": {rule for recipe in self.recipes for rule in rules_of(recipe)},
+            "metric": set(METRICS),
+        }
+
+
+def own_prompts(recipe: Recipe) -> Iterator[str]:
+    """The prompts that a recipe has in its own folder."""
+    for name in used_prompts(recipe):
+        if recipe.home is not None and (recipe.home / "prompts" / f"{name}.md").is_file():
+            yield name
+
+
+def rules_of(recipe: Recipe) -> Iterator[str]:
+    """The rules that a recipe has for what is written, if it has any."""
+    if recipe.home is None or not (recipe.home / "rules.yaml").is_file():
+        return
+    rules = load_rules((recipe.home / "rules.yaml").read_text(), None)
+    for rule in (*rules.red_lines, *(r for some in rules.categories.values() for r in some)):
+        yield rule.id
 
 
 def faults(page: Path) -> list[str]:
@@ -141,9 +176,9 @@ def _things(text: str, named: Named) -> Iterator[str]:
     for kind, names in _NAMED.findall(text):
         said[kind.lower()] |= set(_CODE.findall(names))
     for kind, names in said.items():
-        yield from (f"there is no {kind} {name}" for name in sorted(names - set(named.all[kind])))
-    for kind, names in named.of_a_recipe.items():
-        yield from (f"the {kind} {name} is not named" for name in names if name not in said[kind])
+        yield from (f"there is no {kind} {name}" for name in sorted(names - named.all[kind]))
+    for kind, names in named.of_recipes.items():
+        yield from (f"the {kind} {name} is not named" for name in sorted(names - said[kind]))
 
 
 def commands(text: str) -> list[str]:
@@ -174,21 +209,21 @@ def _commands(text: str, named: Named) -> Iterator[str]:
 
 
 def _check(options: Any, named: Named) -> None:
-    """Raise a sentence for a role, stage, parameter or condition that is not there."""
+    """Raise a sentence for a role, stage, dial, parameter or condition that is not there."""
     if options.command == "make":
         recipe = load_recipe(options.recipe)
         parse_roles(options.model, recipe)
-        recipe.changed(settings(options.set, "STAGE.NAME=VALUE")).until(options.until).without(
-            options.without
-        )
+        turns = {"items": options.items, "margin": options.margin}
+        dialled = recipe.dialled({name: to for name, to in turns.items() if to is not None})
+        changed = recipe.changed(dialled | settings(options.set, "STAGE.NAME=VALUE"))
+        changed.until(options.until).without(options.without)
     elif options.command == "run":
-        manifest = Manifest(named.recipe.name, "1", conditions=freeze(named.conditions))
-        conditions_for(manifest, None, options.condition)
+        conditions_for(named.manifest, None, options.condition)
 
 
 def _options(text: str, named: Named) -> Iterator[str]:
-    """Options that stand alone in the text: of ``make``, or of ``run``."""
-    known = {name for command in ("make", "run") for name in _options_of(command)}
+    """Options that stand alone in the text: of ``make``, ``run`` or ``score``."""
+    known = {name for command in ("make", "run", "score") for name in _options_of(command)}
     for code in _CODE.findall(_FENCED.sub("", text)):
         if not code.startswith("--"):
             continue
@@ -196,10 +231,18 @@ def _options(text: str, named: Named) -> Iterator[str]:
         if option not in known:
             yield f"there is no option {option}"
         elif option == "--set" and value != ["STAGE.NAME=VALUE"]:
-            try:
-                named.recipe.changed(settings(value, "STAGE.NAME=VALUE"))
-            except ReelbenchError as error:
-                yield f"{code}: {error}"
+            refusals = [_refusal(recipe, value) for recipe in named.recipes]
+            if all(refusals):
+                yield f"{code}: {refusals[0]}"
+
+
+def _refusal(recipe: Recipe, changes: list[str]) -> str:
+    """Say why a recipe cannot be changed so; nothing where it can."""
+    try:
+        recipe.changed(settings(changes, "STAGE.NAME=VALUE"))
+    except ReelbenchError as error:
+        return str(error)
+    return ""
 
 
 def _options_of(command: str) -> list[str]:
@@ -261,11 +304,91 @@ def instead(right: str, wrong: str) -> Callable[[str], str]:
 def test_what_is_not_there_is_found(
     change: Callable[[str], str], told: str, tmp_path: Path
 ) -> None:
-    text = (REPOSITORY / "docs" / "recipes" / "cineaste.md").read_text()
+    check_found("cineaste.md", change, told, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (instead("sampling.bounds_of", "sampling.limits_of"), "there is no reelbench.recipes.qbench_video.sampling.limits_of"),
+        (instead("qbench/yesno-pair.md", "qbench/yesno-both.md"), "there is no file evaluate/prompts/qbench/yesno-both.md"),
+        (instead("stage `pair`", "stage `match`"), "there is no stage match"),
+        (instead("`cut`, `plan`, `order`", "`cut`, `order`"), "the stage plan is not named"),
+        (instead("and `concerns-generated`", ""), "the prompt concerns-generated is not named"),
+        (instead("condition `fps-1`", "condition `fps-2`"), "there is no condition fps-2"),
+        (instead("condition `image-models`", "as"), "the condition image-models is not named"),
+        (instead("role `reviewer`", "role `critic`"), "there is no role critic"),
+        (instead("Rules `R2`, `W1`", "Rules `R2`, `W9`"), "there is no rule W9"),
+        (instead("--condition image-models", "--condition photographs"), "has no condition 'photographs'"),
+        (instead("--model reviewer=qwen", "--model referee=qwen"), "gives no role of qbench-video"),
+        (instead("reelbench make qbench-published --source", "reelbench make qbench-private --source"), "There is no recipe 'qbench-private'"),
+        (instead("make qbench-exact --source", "make qbench-video --source"), "qbench-video has no --items"),
+        (instead("`--margin`", "`--distance`"), "there is no option --distance"),
+        (instead("`--set cut.seconds=4.0`", "`--set cut.minutes=4.0`"), "nothing called cut.minutes"),
+        (instead("`--set sample.intervals=5`", "`--set sample.intervals=five`"), "cannot be 'five'"),
+        (without_row("11.6"), "11.6 of the paper has no row"),
+        (without_row("16 Comparison"), "Algorithm 1 of the paper has no row"),
+        (without_row("3.3.2"), "3.3.2 of the paper has no row"),
+        (instead("| Equation 6 |", "| Equation 7 |"), "the paper has no Equation 7"),
+        (instead("| 12 Human", "| 18 Human"), "the paper has no 18"),
+        (instead("| Figure 6, the page for people | nothing |", "| Figure 6, the page for people | soon |"), "leads nowhere"),
+    ],
+)  # fmt: skip
+def test_what_is_not_there_is_found_where_a_page_has_several_recipes(
+    change: Callable[[str], str], told: str, tmp_path: Path
+) -> None:
+    check_found("qbench-video.md", change, told, tmp_path)
+
+
+def check_found(page: str, change: Callable[[str], str], told: str, folder: Path) -> None:
+    """A page that is changed for the worse has a fault that says so."""
+    text = (REPOSITORY / "docs" / "recipes" / page).read_text()
     assert change(text) != text
-    wrong = tmp_path / "cineaste.md"
+    wrong = folder / page
     wrong.write_text(change(text))
     assert any(told in fault for fault in faults(wrong)), faults(wrong)
+
+
+def quality_page() -> str:
+    return (REPOSITORY / "docs" / "recipes" / "qbench-video.md").read_text()
+
+
+def test_the_families_of_exact_questions_are_as_the_page_says() -> None:
+    told = {row[0].strip("`"): row[1:] for row in rows_under(quality_page(), "Families")}
+    for name, family in FAMILIES.items():
+        share, context, example, _ = told[name]
+        assert (share, context) == (str(family["share"]), family["context"])
+        texts = [family["question"], family.get("opposite", family["question"])]
+        asked = {
+            text.format(**words, corner=corner)
+            for text, words, corner in product(texts, WORDS.values(), CORNERS)
+        }
+        assert example in asked
+
+
+def test_the_damages_of_exact_questions_are_as_the_page_says() -> None:
+    told = {row[0]: row[1:] for row in rows_under(quality_page(), "Exact items") if len(row) == 4}
+    assert told == {
+        name: [WORDS[name]["concern"], ", ".join(damage.kinds), damage.quality]
+        for name, damage in DAMAGES.items()
+    }
+
+
+def test_what_makes_a_key_a_fact_is_recorded_as_the_page_says() -> None:
+    told = dict(rows_under(quality_page(), "What is recorded"))
+    take = Take("a.mp4#0000", "a.mp4", "0" * 64, 0.0, 4.0)
+    order = Order("exact-1", "which", "blur", "defocus", 0, False, ((take, take),))
+    desk: Any = SimpleNamespace(seed=0, notes=[])
+    (item,) = ask(imagine(order, desk), desk, items=1)
+    assert isinstance(item, Item)
+    facts = item.provenance["exact"]
+    named = {field for cell in told for field in _CODE.findall(cell)}
+    assert named == {*facts, *facts["videos"][0], "begin", "corner", "levels"}
+
+
+def test_the_margins_are_as_the_page_says() -> None:
+    least, most = MARGINS
+    assert f"from\n{least}, hard, to {most}, easy" in quality_page()
 
 
 def test_what_comes_out_is_as_the_page_says(tmp_path: Path) -> None:
@@ -276,7 +399,18 @@ def test_what_comes_out_is_as_the_page_says(tmp_path: Path) -> None:
             "make", "cineaste", "--source", tmp_path / "movies", "--out", bench, *roles
         )
     assert done.returncode == 0, done.stderr
-    text = (REPOSITORY / "docs" / "recipes" / "cineaste.md").read_text()
+    check_what_comes_out("cineaste.md", bench)
+
+
+def test_and_so_is_what_comes_out_of_scores(tmp_path: Path) -> None:
+    with gallery(tmp_path, Critics(disputed="in part 1 of 5")) as hall:
+        told = hall.make(tmp_path / "bench", *hall.words)
+    assert told.status == 0, told.err
+    check_what_comes_out("qbench-video.md", tmp_path / "bench")
+
+
+def check_what_comes_out(page: str, bench: Path) -> None:
+    text = (REPOSITORY / "docs" / "recipes" / page).read_text()
     told = rows_under(text, "What comes out")
     assert len(told) > 10
     for name, holds in told:

@@ -63,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--margin",
         type=float,
-        help="how far right and wrong are apart in what is measured, from 0.02, hard, to 0.29, "
+        help="how far right and wrong are apart in what is measured, from 0.02, hard, to 0.2, "
         "easy (qbench-exact; default: 0.15)",
     )
     parser.add_argument("--limit", type=_count, help="only so many sources, drawn by the seed")

@@ -23,7 +23,7 @@ class Pixels(Offline):
 
     sees = True
     draws = True  # where it cannot tell
-    parameters: Mapping[str, Any] = {"version": 2}
+    parameters: Mapping[str, Any] = {"version": 1}
 
     def __init__(self, card: Card) -> None:
         super().__init__(card)

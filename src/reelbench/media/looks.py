@@ -71,9 +71,13 @@ def part_of(image: Image, corner: str | None) -> Image:
         return image
     left, top, right, bottom = CORNERS[corner]
     height, width = image.shape[:2]
-    rows = slice(-(-round(top * height) // _GRID) * _GRID, round(bottom * height))
-    columns = slice(-(-round(left * width) // _GRID) * _GRID, round(right * width))
-    return image[rows, columns]
+    return image[_cut(top, bottom, height), _cut(left, right, width)]
+
+
+def _cut(begin: float, end: float, length: int) -> slice:
+    first, last = round(begin * length), max(1, round(end * length))
+    on_grid = -(-first // _GRID) * _GRID
+    return slice(on_grid if on_grid + _GRID <= last else min(first, last - 1), last)
 
 
 def looks(images: Sequence[Image]) -> dict[str, float]:

@@ -50,7 +50,7 @@ def answer_about_quality(request: Request) -> list[int]:
         match = re.search(words, request.question)
         if match and request.pictures:
             scores = rule(_videos(request), request, match)
-            return [int(np.argmax(scores))] if len(scores) else []
+            return [int(np.argmax(scores))] if len(scores) and np.isfinite(max(scores)) else []
     return []
 
 

@@ -68,7 +68,7 @@ class Footage:
         frames = list(glance(path, None, longest, start=take.start, end=take.end))
         self.wish = Wish(PROTOCOL.sampling, shared_by=videos)
         self.images = [even(image) for _, image in frames]
-        self.times = [time - take.start for time, _ in frames]
+        self.times = [time - frames[0][0] for time, _ in frames]  # as the file's clock will have it
         self.seconds = take.end - take.start
         self.rate = len(frames) / self.seconds
         self.shown = self._as_planned(videos)

@@ -45,28 +45,28 @@ class Order(msgspec.Struct, frozen=True):
     instead: tuple[tuple[str, str], ...] = ()  # damages and kinds, where no take shows the first
 
 
-class Ordered(msgspec.Struct, frozen=True):
+class Sheet(msgspec.Struct, frozen=True):
     """A take, and the orders that begin with it."""
 
     id: str
     orders: tuple[Order, ...] = ()
 
 
-def plan(takes: Sequence[Take], desk: Desk, *, items: int) -> list[Ordered | Rejected]:
+def plan(takes: Sequence[Take], desk: Desk, *, items: int) -> list[Sheet | Rejected]:
     """Deal the questions to the takes."""
     # Nobody who has not got the clips can tell what is asked of them, and what is right.
     seed = seed_for(desk.seed, "clips", *sorted({take.sha256 for take in takes}))
-    orders = _orders(takes, math.ceil(items * (1 + RESERVE)), seed)
+    orders = _orders(takes, math.ceil(items * (1 + RESERVE)) if takes else 0, seed)
     given: dict[str, list[Order]] = {take.id: [] for take in takes}
     for order in orders:
         given[order.takes[0][0].id].append(order)
     spare = Rejected("not needed", "There are more takes than questions.")
-    return [Ordered(t.id, tuple(given[t.id])) if given[t.id] else spare for t in takes]
+    return [Sheet(t.id, tuple(given[t.id])) if given[t.id] else spare for t in takes]
 
 
-async def order(ordered: Ordered, _desk: Desk) -> list[Order]:
+async def order(sheet: Sheet, _desk: Desk) -> list[Order]:
     """Take the orders one by one."""
-    return list(ordered.orders)
+    return list(sheet.orders)
 
 
 def _orders(takes: Sequence[Take], number: int, seed: int) -> Iterator[Order]:

@@ -20,7 +20,7 @@ from reelbench.manifest import Manifest
 from reelbench.media.looks import DAMAGES
 from reelbench.recipes.qbench_exact.asking import ask
 from reelbench.recipes.qbench_exact.clips import Clip, Take, clean_clips, cut
-from reelbench.recipes.qbench_exact.plan import HOME, Order, Ordered, order, plan
+from reelbench.recipes.qbench_exact.plan import HOME, Order, Sheet, order, plan
 from reelbench.recipes.qbench_exact.shots import (
     Shot,
     collect,
@@ -35,11 +35,16 @@ from reelbench.recipes.qbench_video.words import SPLITS, quality_manifest
 ITEMS = 300
 
 
-def _margin_fault(parameters: Mapping[str, Any]) -> str:
+def _damage_fault(parameters: Mapping[str, Any]) -> str:
     least, most = MARGINS
     margin = parameters["margin"]
-    fits = least <= margin <= most
-    return "" if fits else f"margin is {margin}: give a number from {least} to {most}"
+    if not least <= margin <= most:
+        return f"margin is {margin}: give a number from {least} to {most}"
+    return "" if parameters["longest"] >= 64 else "longest must be 64 pixels or more"
+
+
+def _seconds_fault(parameters: Mapping[str, Any]) -> str:
+    return "" if parameters["seconds"] >= 0.5 else "seconds must be 0.5 or more"
 
 
 def _items_fault(parameters: Mapping[str, Any]) -> str:
@@ -47,23 +52,30 @@ def _items_fault(parameters: Mapping[str, Any]) -> str:
 
 
 STAGES = (
-    Each(name="cut", takes=Clip, gives=Take, work=cut, parameters={"seconds": 4.0}),
+    Each(
+        name="cut",
+        takes=Clip,
+        gives=Take,
+        work=cut,
+        parameters={"seconds": 4.0},
+        fault=_seconds_fault,
+    ),
     All(
         name="plan",
         takes=Take,
-        gives=Ordered,
+        gives=Sheet,
         work=plan,
         parameters={"items": ITEMS},
         fault=_items_fault,
     ),
-    Each(name="order", takes=Ordered, gives=Order, work=order),
+    Each(name="order", takes=Sheet, gives=Order, work=order),
     Each(
         name="damage",
         takes=Order,
         gives=Shot,
         work=damage,
         parameters={"margin": 0.15, "longest": 512},
-        fault=_margin_fault,
+        fault=_damage_fault,
         writes=True,
         intact=is_there,
         imagine=imagine,

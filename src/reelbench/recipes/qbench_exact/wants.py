@@ -202,6 +202,9 @@ class Wants:
             outside = (*shown.levels[:place], *shown.levels[place + 1 :])
         elif shown.levels:
             inside, outside = shown.levels[shown.begin :], shown.levels[: shown.begin]
+            seen = shown.begin * 4 // len(shown.levels)
+            if self.order.family == "when" and seen != self.order.goal:
+                raise UnfitError("the quarter in which it begins shows none of it")
         if any(level < self.there for level in inside):
             raise UnfitError(f"{wanted.damage} is not seen all the while where it is")
         if any(level > self.not_there for level in outside):

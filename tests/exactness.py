@@ -1,0 +1,113 @@
+"""Read an exact question as a person would: is its key right by what its videos show?
+
+The truth is read from the words of the question and of its key, and from what was measured: none of
+the recipe's own rules is used for it.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from reelbench.items import Item
+from reelbench.media.looks import DAMAGES
+from reelbench.recipes.qbench_exact.plan import WORDS
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a video shows: its qualities, and where and when it is damaged."""
+
+    after: Mapping[str, float]
+    extent: float = 0.0
+    corner: str | None = None
+    begin: float = 0.0  # share of the video
+
+
+def strength(video: Seen, damage: str) -> float:
+    """How much of a damage is seen in a video."""
+    facts = DAMAGES[damage]
+    return facts.worse * (video.after[facts.quality] - facts.usual) / facts.full
+
+
+def named(text: str, side: str) -> str:
+    return next(name for name, words in WORDS.items() if words[side] == text)
+
+
+def is_said(text: str, bad: str, good: str, item: Item) -> tuple[str, bool]:
+    """The damage that words are about, and whether they say that it is there, or more of it."""
+    found = [name for name, words in WORDS.items() if text in (words[bad], words[good])]
+    assert found, f"no word for {text}"
+    own = str(item.tags["distortion"])
+    # "Better exposed" is said of two: what is meant is what is wrong with these.
+    name = own if own in found else found[0]
+    return name, text == WORDS[name][bad]
+
+
+def holds(item: Item, videos: Sequence[Seen]) -> float:
+    """By how much the key is right; below 0 where another would be."""
+    question = item.question
+    key = item.correct[0] if item.answer else item.reference or ""
+    sign = {"Yes": 1, "No": -1}.get(key, 1)
+    if question.startswith(
+        ("What is the most apparent distortion in this video?", "Which distort")
+    ):
+        own = named(key.lower(), "noun")
+        others = [named(option.lower(), "noun") for option in item.options if option != key]
+        return min(strength(v, own) - max(strength(v, o) for o in others) for v in videos)
+    if found := re.match(r"How strong is the (.+) in this video", question):
+        level = max(0.0, strength(videos[0], named(found[1], "noun")))
+        names = ("There is none", "It is slight", "It is moderate", "It is severe")
+        return 0.15 - abs(level - 0.3 * names.index(key))
+    if re.match(r"In which quarter of this video does the (.+) begin", question):
+        begin = videos[0].begin * 4
+        quarter = ["first", "second", "third", "fourth"].index(key.split()[1])
+        return min(begin - quarter, quarter + 1 - begin)
+    if found := re.match(r"One part of the picture suffers from (.+)\. (.+)", question):
+        damaged = videos[0].corner
+        if found[2] == "Which one?":
+            return 1.0 if key == f"The {damaged}" else -1.0
+        corner = re.search(r"the (\w+ \w+) part", found[2])
+        assert corner is not None
+        there = (corner[1] == damaged) != ("free" in found[2])
+        return sign * (1.0 if there else -1.0)
+    if found := re.match(r"Is this video (.+)\?", question):
+        damage, bad = is_said(found[1], "is", "is_not", item)
+        return sign * (1 if bad else -1) * (strength(videos[0], damage) - 0.35)
+    if found := re.match(r"Are both videos (.+)\?", question):
+        levels = [strength(v, named(found[1], "is")) for v in videos]
+        return sign * (min(levels) - 0.35)
+    if found := re.match(r"Is at least one of the two videos (.+)\?", question):
+        levels = [strength(v, named(found[1], "is_not")) for v in videos]
+        return sign * (0.35 - min(levels))
+    return pair_holds(item, videos, key, sign)
+
+
+def pair_holds(item: Item, videos: Sequence[Seen], key: str, sign: int) -> float:
+    question = item.question
+    if found := re.match(r"How does the (.+) in the second video compare", question):
+        first, second = (strength(v, named(found[1], "noun")) for v in videos)
+        much, way = ("much" in key), (1 if "stronger" in key else -1)
+        apart = way * (second - first)
+        return apart - 0.55 if much else min(apart, 0.55 - apart)
+    if found := re.match(r"Which of the two videos is (.+)\?", question):
+        if "quality" not in found[1]:
+            chosen = 0 if key == "The first video" else 1
+            damage, bad = is_said(found[1], "more", "less", item)
+        else:
+            chosen = 0 if key.startswith("The first video is of better") else 1
+            damage, bad = named(key.split("suffers from ")[1].rstrip("."), "noun"), False
+            assert WORDS[damage]["more"] in key
+        levels = [strength(v, damage) for v in videos]
+        return (1 if bad else -1) * (levels[chosen] - levels[1 - chosen])
+    if found := re.match(r"Is the first video (.+) than the second\?", question):
+        damage, bad = is_said(found[1], "more", "less", item)
+        first, second = (strength(v, damage) for v in videos)
+        return sign * (1 if bad else -1) * (first - second)
+    assert question.startswith("What is the most apparent distortion in this video, how strong")
+    (video,) = videos
+    own = str(item.tags["distortion"])
+    assert WORDS[own]["noun"] in key
+    size = next(word for word in ("slight", "moderate", "severe") if f"is {word}," in key)
+    assert {"slight": 0.0, "moderate": 0.45, "severe": 0.75}[size] <= video.extent
+    assert ("second half" in key) == bool(video.begin)
+    return strength(video, own) - max(strength(video, o) for o in DAMAGES if o != own)

@@ -1,0 +1,245 @@
+"""The pixels baseline measures frames to answer about quality, and guesses about all else."""
+
+import asyncio
+import io
+from collections.abc import Sequence
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from ordinary import ordinary_frames
+from PIL import Image as Pillow
+
+from reelbench.items import Kind
+from reelbench.media.degrade import degrade_images
+from reelbench.media.looks import CORNERS, DAMAGES, looks
+from reelbench.models.base import Message, Part, Picture, Request, Text
+from reelbench.models.baselines.quality import answer_about_quality
+from reelbench.models.load import load_model
+from reelbench.recipes.qbench_exact.plan import FAMILIES, STILL, WORDS
+
+Video = Sequence[np.ndarray]
+CLEAN = tuple(ordinary_frames(1, 48))
+KINDS = {name: damage.kinds[0] for name, damage in DAMAGES.items()} | {"blur": "motion blur"}
+YESNO = ("Yes", "No")
+QUARTERS = ("The first quarter", "The second quarter", "The third quarter", "The fourth quarter")
+PLACES = ("The top left", "The top right", "The bottom left", "The bottom right")
+
+
+def shown(images: Video, name: str) -> Video:
+    """Some frames: few are enough where each shows it."""
+    return images[2::5] if DAMAGES[name].in_time else images[2::20]
+
+
+@cache
+def damaged(name: str, severity: float) -> Video:
+    """A clip that is damaged throughout."""
+    if DAMAGES[name].in_time:
+        return shown(degrade_images(CLEAN, KINDS[name], severity, 2), name)
+    return degrade_images(shown(CLEAN, name), KINDS[name], severity, 2)
+
+
+UNDAMAGED = CLEAN[::3]
+
+
+@cache
+def _png(data: bytes, shape: tuple[int, ...]) -> bytes:
+    out = io.BytesIO()
+    Pillow.fromarray(np.frombuffer(data, np.uint8).reshape(shape)).save(
+        out, "png", compress_level=1
+    )
+    return out.getvalue()
+
+
+def picture(image: np.ndarray) -> Picture:
+    return Picture(_png(image.tobytes(), image.shape), "image/png", 0.0)
+
+
+def request(
+    question: str, options: Sequence[str], *videos: Video, kind: Kind = "single"
+) -> Request:
+    parts: list[Part] = []
+    for number, video in enumerate(videos, 1):
+        parts += [Text(f"Video {number}:")] if len(videos) > 1 else []
+        parts += [picture(image) for image in video]
+    return Request(
+        "k", (Message("user", (*parts, Text(question))),), kind, question, tuple(options)
+    )
+
+
+def answer(question: str, options: Sequence[str], *videos: Video) -> str | None:
+    found = answer_about_quality(request(question, options, *videos))
+    return options[found[0]] if found else None
+
+
+def asked(family: str, turned: bool, damage: str, corner: str = "") -> str:
+    text = FAMILIES[family]["opposite" if turned else "question"]
+    return str(text.format(**WORDS[damage], corner=corner))
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+class TestEachDamage:
+    def test_it_is_there_or_not(self, damage: str) -> None:
+        for video, there in ((damaged(damage, 0.9), True), (shown(CLEAN, damage), False)):
+            for turned in (False, True):
+                said = answer(asked("is", turned, damage), YESNO, video)
+                assert said == ("Yes" if there != turned else "No"), (there, turned)
+
+    def test_one_of_two_has_more_of_it(self, damage: str) -> None:
+        less, more = damaged(damage, 0.25), damaged(damage, 0.9)
+        options = FAMILIES["which"]["options"]
+        for first_is_more, turned in product((True, False), repeat=2):
+            videos = (more, less) if first_is_more else (less, more)
+            said = answer(asked("which", turned, damage), options, *videos)
+            assert said == options[0 if first_is_more != turned else 1]
+            said = answer(asked("more", turned, damage), YESNO, *videos)
+            assert said == ("Yes" if first_is_more != turned else "No")
+
+    def test_it_is_the_most_apparent_one(self, damage: str) -> None:
+        bad = damaged(damage, 0.9)
+        others = [name for name in DAMAGES if name != damage][::3][:3]
+        options = [WORDS[name]["noun"].capitalize() for name in (*others, damage)]
+        assert answer(FAMILIES["what"]["question"], options, bad) == options[-1]
+        assert answer(FAMILIES["shared"]["question"], options, bad, bad) == options[-1]
+
+    def test_how_strong_it_is(self, damage: str) -> None:
+        options = FAMILIES["strength"]["options"]
+        question = asked("strength", False, damage)
+        assert answer(question, options, shown(CLEAN, damage)) == "There is none"
+        if DAMAGES[damage].in_time:
+            return  # what a severity does depends on the draw
+        clean = looks(shown(CLEAN, damage))
+        for level, said in ((0.3, "It is slight"), (0.6, "It is moderate")):
+            found = {s: looks(damaged(damage, s)) for s in np.linspace(0.04, 1, 13).tolist()}
+            facts = DAMAGES[damage]
+            best = min(found, key=lambda s: abs(facts.level(found[s]) - level))
+            if abs(facts.level(found[best]) - level) < 0.1:
+                assert answer(question, options, damaged(damage, best)) == said
+            compared = facts.extent(clean, found[best])
+            if 0.1 < compared < 0.5 or compared > 0.6:
+                much = "slightly" if compared < 0.5 else "much"
+                both = (shown(CLEAN, damage), damaged(damage, best))
+                question_two, four = asked("compare", False, damage), FAMILIES["compare"]["options"]
+                assert answer(question_two, four, *both) == f"It is {much} stronger"
+                assert answer(question_two, four, *both[::-1]) == f"It is {much} weaker"
+
+
+@pytest.mark.parametrize("damage", ["noise", "under-exposure", "flicker"])
+def test_both_have_it_or_not(damage: str) -> None:
+    bad, good = damaged(damage, 0.9), shown(CLEAN, damage)
+    for videos, turned in product(((bad, bad), (bad, good), (good, bad), (good, good)), (0, 1)):
+        both = videos == (bad, bad)
+        said = answer(asked("both", bool(turned), damage), YESNO, *videos)
+        assert said == ("Yes" if both != bool(turned) else "No")
+
+
+@pytest.mark.parametrize("damage", STILL)
+class TestPlaces:
+    def test_where_it_is(self, damage: str) -> None:
+        if damage == "compression":
+            pytest.skip("blocks hardly show in a quarter of so small a picture")
+        for corner, region in CORNERS.items():
+            video = degrade_images(CLEAN[2::20], KINDS[damage], 0.9, 2, region)
+            assert answer(asked("where", False, damage), PLACES[::-1], video) == f"The {corner}"
+            named = {corner, "top left", "bottom right"}
+            for other, turned in product(named, (False, True)):
+                said = answer(asked("place", turned, damage, other), YESNO, video)
+                assert said == ("Yes" if (other == corner) != turned else "No")
+
+    def test_when_it_begins(self, damage: str) -> None:
+        for begin in (1, 4, 8, 15):
+            late = degrade_images(UNDAMAGED[begin:], KINDS[damage], 0.9, 2)
+            said = answer(asked("when", False, damage), QUARTERS, [*UNDAMAGED[:begin], *late])
+            assert said == QUARTERS[begin // 4]
+
+
+class TestOtherQuestions:
+    @pytest.mark.parametrize("question", [
+        "What happens in this video?", "Is this video about a dog?", "Which one is red?",
+        "Which of the two videos is longer?", "How strong is the man in this video?",
+        "In which quarter of this video does the song begin?",
+    ])  # fmt: skip
+    def test_they_are_left_to_chance(self, question: str) -> None:
+        video = UNDAMAGED[:4]
+        assert answer(question, ("red", "blue"), video, video) is None
+        draws = {
+            asyncio.run(load_model("baseline:pixels").ask(_keyed(question, n))).text
+            for n in range(12)
+        }
+        assert draws == {"A", "B"}
+
+    def test_prose_is_not_attempted(self) -> None:
+        for family in ("explain", "better"):
+            question = FAMILIES[family]["question"]
+            assert answer_about_quality(request(question, (), *[UNDAMAGED[:4]] * 2)) == []
+
+    @pytest.mark.parametrize("question", [
+        FAMILIES["what"]["question"], asked("strength", False, "noise"), asked("where", False, "noise")
+    ])  # fmt: skip
+    def test_options_that_it_cannot_read_are_left_to_chance(self, question: str) -> None:
+        assert answer(question, ("red", "blue"), UNDAMAGED[:4]) is None
+
+    def test_the_model_answers_by_what_it_measures(self) -> None:
+        bad = damaged("noise", 0.9)
+        for video, letter in ((bad, "A"), (UNDAMAGED, "B")):
+            asking = load_model("baseline:pixels").ask(
+                request("Is this video noisy?", YESNO, video)
+            )
+            assert asyncio.run(asking).text == letter
+
+
+def _keyed(question: str, key: int) -> Request:
+    parts = (picture(UNDAMAGED[0]), Text(question))
+    return Request(f"k{key}", (Message("user", parts),), "single", question, ("red", "blue"))
+
+
+ALL_FORMS = [
+    (asked(family, turned, "noise", "top left"), family)
+    for family, facts in FAMILIES.items()
+    for turned in ((False, True) if "opposite" in facts else (False,))
+    if facts["kind"] != "open"
+]
+
+
+def _options(family: str) -> Sequence[str]:
+    facts = FAMILIES[family]
+    named: Sequence[str] = facts.get("options", ("Noise", "Blur", "Flicker", "Stutter"))
+    return YESNO if facts["kind"] == "yesno" else named
+
+
+@pytest.mark.parametrize(("question", "family"), ALL_FORMS)
+class TestOddInput:
+    def test_no_pictures_are_left_to_chance(self, question: str, family: str) -> None:
+        assert answer(question, _options(family)) is None
+
+    @pytest.mark.parametrize("odd", ["one picture", "grey", "black", "palette", "narrow"])
+    def test_odd_pictures_are_answered_about_or_left_to_chance(
+        self, question: str, family: str, odd: str
+    ) -> None:
+        video: Video = {
+            "one picture": UNDAMAGED[:1],
+            "grey": [image[..., 0] for image in UNDAMAGED[:4]],
+            "black": [np.zeros((32, 48, 3), np.uint8)] * 4,
+            "palette": [np.full((40, 40), 200, np.uint8)] * 3,
+            "narrow": [np.full((18, 100, 3), 9, np.uint8)] * 5,
+        }[odd]
+        pair = FAMILIES[family]["context"] in ("Compare", "Joint")
+        said = answer(question, _options(family), *([video, video] if pair else [video]))
+        assert said is None or said in _options(family)
+
+    def test_a_pair_without_the_frames_of_one_is_not_compared(
+        self, question: str, family: str
+    ) -> None:
+        for videos in (((), UNDAMAGED[:4]), (UNDAMAGED[:4], ())):
+            said = answer(question, _options(family), *videos)
+            if FAMILIES[family]["context"] == "Compare":
+                assert said is None
+            else:
+                assert said is None or said in _options(family)
+
+    def test_pictures_of_four_pixels(self, question: str, family: str) -> None:
+        chance = np.random.default_rng(5)
+        tiny = [chance.integers(0, 255, (2, 2, 3)).astype(np.uint8) for _ in range(8)]
+        said = answer(question, _options(family), tiny, tiny)
+        assert said is None or said in _options(family)

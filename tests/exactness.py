@@ -56,8 +56,9 @@ def holds(item: Item, videos: Sequence[Seen]) -> float:
         return min(strength(v, own) - max(strength(v, o) for o in others) for v in videos)
     if found := re.match(r"How strong is the (.+) in this video", question):
         level = max(0.0, strength(videos[0], named(found[1], "noun")))
-        names = ("There is none", "It is slight", "It is moderate", "It is severe")
-        return 0.15 - abs(level - 0.3 * names.index(key))
+        if key == "It is slight":
+            return min(level - 0.15, 0.6 - level)
+        return level - 0.6 if key == "It is severe" else 0.15 - level
     if re.match(r"In which quarter of this video does the (.+) begin", question):
         begin = videos[0].begin * 4
         quarter = ["first", "second", "third", "fourth"].index(key.split()[1])
@@ -103,11 +104,9 @@ def pair_holds(item: Item, videos: Sequence[Seen], key: str, sign: int) -> float
         damage, bad = is_said(found[1], "more", "less", item)
         first, second = (strength(v, damage) for v in videos)
         return sign * (1 if bad else -1) * (first - second)
-    assert question.startswith("What is the most apparent distortion in this video, how strong")
+    assert question.startswith("What is the most apparent distortion in this video, and when")
     (video,) = videos
     own = str(item.tags["distortion"])
     assert WORDS[own]["noun"] in key
-    size = next(word for word in ("slight", "moderate", "severe") if f"is {word}," in key)
-    assert {"slight": 0.0, "moderate": 0.45, "severe": 0.75}[size] <= video.extent
     assert ("second half" in key) == bool(video.begin)
     return strength(video, own) - max(strength(video, o) for o in DAMAGES if o != own)

@@ -110,7 +110,7 @@ class TestEachDamage:
         if DAMAGES[damage].in_time:
             return  # what a severity does depends on the draw
         clean = looks(shown(CLEAN, damage))
-        for level, said in ((0.3, "It is slight"), (0.6, "It is moderate")):
+        for level, said in ((0.3, "It is slight"), (0.9, "It is severe")):
             found = {s: looks(damaged(damage, s)) for s in np.linspace(0.04, 1, 13).tolist()}
             facts = DAMAGES[damage]
             best = min(found, key=lambda s: abs(facts.level(found[s]) - level))

@@ -43,7 +43,7 @@ def shot(order: Order, fewest: int = 10) -> Shot:
         videos.append(Video(name, "", take, Wanted(order.damage, order.kind), shown))
     others = [name for name in DAMAGES if name != order.damage]
     fits = tuple(chance.sample(others, chance.randint(fewest, 10)))
-    return Shot(order.id, order, tuple(videos), 1.0, 0.15, fits, "top left", "severe")
+    return Shot(order.id, order, tuple(videos), 1.0, 0.15, fits, "top left")
 
 
 SHOTS = [shot(order) for order in orders(300)]

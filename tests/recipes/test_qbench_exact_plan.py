@@ -24,7 +24,7 @@ SHARES = {
     "compare": 8, "more": 8, "both": 5, "shared": 5, "explain": 4, "better": 2,
 }  # fmt: skip
 KEYS = {  # how many answers each family has, and whether it is asked both ways
-    "what": (1, 1), "strength": (4, 1), "when": (4, 1), "where": (4, 1), "is": (2, 2),
+    "what": (1, 1), "strength": (3, 1), "when": (4, 1), "where": (4, 1), "is": (2, 2),
     "place": (2, 2), "which": (2, 2), "compare": (4, 1), "more": (2, 2), "both": (2, 2),
     "shared": (1, 1), "explain": (2, 1), "better": (2, 1),
 }  # fmt: skip

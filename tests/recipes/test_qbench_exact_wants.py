@@ -71,8 +71,7 @@ def filmed(wants: Wants, places: Sequence[float]) -> Shot:
         Video(f"{n}.mp4", "", TAKE, w, s)
         for n, (w, s) in enumerate(zip(wanted, shown, strict=True))
     ]
-    corner, strength = wants.named_corner, wants.strength
-    return Shot("x", wants.order, tuple(videos), 4.0, wants.margin, fits, corner, strength)
+    return Shot("x", wants.order, tuple(videos), 4.0, wants.margin, fits, wants.named_corner)
 
 
 def asked(shot: Shot) -> Item:
@@ -173,11 +172,11 @@ class TestMargins:
     @pytest.mark.parametrize("margin", MARGINS)
     def test_neighbouring_strengths_are_the_margin_apart(self, margin: float) -> None:
         assert RECIPE.changed({"damage.margin": margin})
-        wants = [Wants(order("strength", goal), margin, 0).video(0, ()) for goal in (1, 2, 3)]
+        wants = [Wants(order("strength", goal), margin, 0).video(0, ()) for goal in (1, 2)]
         for each in wants:
             assert (each.low, each.high) == (each.least, each.most), "seen, and done"
         for weaker, stronger in pairwise(wants):
-            assert stronger.low - weaker.high == pytest.approx(margin)
+            assert stronger.low - weaker.high >= margin
         none = Wants(order("strength", 0), margin, 0)
         most = wants[0].low - margin
         self.check_absent(none, most)
@@ -188,7 +187,7 @@ class TestMargins:
         there, absent = (Wants(order(family, goal), margin, 0) for goal in (1, 0))
         assert min(there.video(0, ()).low for _ in range(9)) >= MIDDLE + margin / 2
         if family == "is":
-            self.check_absent(absent, MIDDLE - margin / 2)
+            self.check_absent(absent, min(0.2, MIDDLE - margin / 2))
 
     @staticmethod
     def check_absent(wants: Wants, most: float) -> None:
@@ -256,7 +255,7 @@ class TestMargins:
         wants = Wants(order(family, 1), 0.1, 0)
         wanted = [wants.video(0, ())]
         place = list(CORNERS).index(wants.corner)
-        for own, other, fits in ((0.41, 0.29, True), (0.39, 0.1, False), (0.8, 0.31, False)):
+        for own, other, fits in ((0.41, 0.19, True), (0.39, 0.1, False), (0.8, 0.21, False)):
             levels = [0.0, 0.0, 0.0, 0.0]
             levels[place], levels[place - 1] = own, other
             self.check_levels(wants, wanted, tuple(levels), 0, fits)
@@ -265,11 +264,11 @@ class TestMargins:
         wants = Wants(order("when", 2), 0.1, 0)
         wanted = [wants.video(0, ())]
         for levels, begin, fits in (
-            ((0.29, 0.2, 0.41, 0.9), 2, True),
-            ((0.29, 0.31, 0.41, 0.9), 2, False),
-            ((0.29, 0.2, 0.41, 0.39), 2, False),
-            ((0.29, 0.2, 0.41, 0.9), 1, False),
-            ((0.29, 0.2, 0.41, 0.9), 3, False),
+            ((0.19, 0.1, 0.41, 0.9), 2, True),
+            ((0.19, 0.21, 0.41, 0.9), 2, False),
+            ((0.19, 0.1, 0.41, 0.39), 2, False),
+            ((0.19, 0.1, 0.41, 0.9), 1, False),
+            ((0.19, 0.1, 0.41, 0.9), 3, False),
         ):
             self.check_levels(wants, wanted, levels, begin, fits)
 
@@ -298,12 +297,12 @@ class TestWrongOptions:
             after = own.after | {"flicker": 0.45 + 32 * flicker}
             return Shown(USUAL, after, 0.6, 0.6, 0.6)
 
-        assert set(wants.check(wanted, [beside(0.29)])) == rest
-        assert set(wants.check(wanted, [beside(0.31)])) == rest - {"flicker"}
+        assert set(wants.check(wanted, [beside(0.19)])) == rest
+        assert set(wants.check(wanted, [beside(0.21)])) == rest - {"flicker"}
         # Of two videos, neither may show it.
         shared = Wants(order("shared"), 0.1, 0)
-        assert "flicker" not in shared.check(wanted * 2, [beside(0.1), beside(0.31)])
-        assert "flicker" in shared.check(wanted * 2, [beside(0.1), beside(0.2)])
+        assert "flicker" not in shared.check(wanted * 2, [beside(0.1), beside(0.21)])
+        assert "flicker" in shared.check(wanted * 2, [beside(0.1), beside(0.19)])
 
     def test_in_prose_nothing_may_be_as_apparent(self) -> None:
         wants = Wants(order("explain"), 0.1, 0)

@@ -150,6 +150,7 @@ DAMAGES: dict[str, Damage] = {
 }
 
 # The words for how strong a damage is, by how far it goes, and for how much stronger than another.
-STRENGTHS: Mapping[str, float] = {"none": 0.0, "slight": 0.3, "moderate": 0.6, "severe": 0.9}
-SLIGHTLY, MUCH = 0.3, 0.8
+# Few and far apart: nobody who sees one video alone can tell slight from moderate.
+STRENGTHS: Mapping[str, float] = {"none": 0.0, "slight": 0.3, "severe": 0.9}
+SLIGHTLY, MUCH = 0.25, 0.8
 PRESENT = 0.35  # what is there shows by more than this, what is not by less

@@ -185,7 +185,7 @@ def _present(least: Callable[[Scores], float]) -> Callable[..., Scores]:
 
 
 _RULES: dict[str, Callable[[Videos, Request, re.Match[str]], Scores]] = {
-    r"most apparent (?:distortion|one in both)": _most_apparent,
+    r"most apparent distortion|distortion do both videos": _most_apparent,
     r"How strong is the (.+) in this video": _strength,
     r"which quarter of this video does the (.+) begin": _quarter,
     r"part of the picture suffers from (.+)\. Which one": _corner,

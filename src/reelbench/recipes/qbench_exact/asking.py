@@ -183,10 +183,7 @@ def _reference(shot: Shot) -> str:
             f"it suffers from {words['noun']}."
         )
     when = "only in the second half of" if shot.videos[0].wanted.begin else "throughout"
-    return (
-        f"The most apparent distortion is {words['noun']}. It is {shot.strength}, and it is seen "
-        f"{when} the video."
-    )
+    return f"The most apparent distortion is {words['noun']}. It is seen {when} the video."
 
 
 def _facts(shot: Shot) -> dict[str, Any]:

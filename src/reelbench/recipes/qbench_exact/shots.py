@@ -48,7 +48,6 @@ class Shot(msgspec.Struct, frozen=True):
     margin: float
     fits: tuple[str, ...] = ()  # other damages that are no answer, by the margin
     corner: str = ""  # that the question names
-    strength: str = ""  # where the answer says it
 
 
 async def damage(order: Order, desk: Desk, *, margin: float, longest: int) -> list[Shot]:
@@ -97,7 +96,7 @@ def imagine(order: Order, _desk: Desk) -> list[Shot]:
         for name, take in zip(_names(order), order.takes[0], strict=True)
     )
     seconds = order.takes[0][0].end - order.takes[0][0].start
-    return [Shot(order.id, order, videos, seconds, 0.0, others, next(iter(CORNERS)), "moderate")]
+    return [Shot(order.id, order, videos, seconds, 0.0, others, next(iter(CORNERS)))]
 
 
 def _filmed(
@@ -130,7 +129,6 @@ def _filmed(
         margin=wants.margin,
         fits=fits,
         corner=wants.named_corner,
-        strength=wants.strength,
     )
 
 

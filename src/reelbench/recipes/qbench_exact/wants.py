@@ -14,6 +14,7 @@ from reelbench.recipes.qbench_exact.plan import Order
 from reelbench.seeds import rng_for
 
 MARGINS = (0.02, 0.2)  # beyond the second, little can be told so far apart
+NOT_THERE = 0.2  # the highest level of what is not there; a little more is there for a sharp eye
 _WIDE = 0.15  # how far a difference may go beyond the least that is wanted
 # What makes a picture look like something else too, whatever is measured of that.
 _ALIKE = (
@@ -52,11 +53,6 @@ class Wants:
         return PRESENT + self.margin / 2
 
     @property
-    def not_there(self) -> float:
-        """The highest level of what is not there."""
-        return PRESENT - self.margin / 2
-
-    @property
     def corner(self) -> str:
         """The corner that is damaged."""
         if self.order.family == "where":
@@ -74,13 +70,6 @@ class Wants:
         return rng_for(self.seed, "named corner").choice(others)
 
     @property
-    def strength(self) -> str:
-        """How strong the damage is, where the answer says so."""
-        if self.order.family == "strength":
-            return list(STRENGTHS)[self.order.goal]
-        return rng_for(self.seed, "strength").choice(["moderate", "severe"])
-
-    @property
     def _says_yes(self) -> bool:
         """Whether what the question says is so before it is turned."""
         return bool(self.order.goal) != self.order.turned
@@ -89,10 +78,10 @@ class Wants:
         """Return what is wanted of the first or the second video, given those before it."""
         match self.order.family:
             case "strength":
-                return self._absent(number) if self.strength == "none" else self._strong()
+                return self._strong() if self.order.goal else self._absent(number)
             case "explain":
                 later = self.order.goal and not DAMAGES[self.order.damage].in_time
-                return replace(self._strong(), begin=0.5 if later else 0.0)
+                return replace(self._present(), begin=0.5 if later else 0.0)
             case "when":
                 inside = rng_for(self.seed, "begin").uniform(0.3, 0.7)
                 return replace(self._present(), begin=(self.order.goal + inside) / 4)
@@ -110,9 +99,15 @@ class Wants:
 
     def _strong(self) -> Wanted:
         """As strong as its word says, in what is seen and in what was done."""
-        middle, aside = STRENGTHS[self.strength], (STRENGTHS["slight"] - self.margin) / 2
+        middle = list(STRENGTHS.values())[self.order.goal]
+        aside = self._aside if self.order.goal == 1 else _WIDE
         window = (middle - aside, middle + aside)
         return Wanted(self.order.damage, self.order.kind, *window, *window)
+
+    @property
+    def _aside(self) -> float:
+        """How far slight may be from its middle, so that none is the margin below it."""
+        return (STRENGTHS["slight"] - self.margin) / 2
 
     def _present(self) -> Wanted:
         """So much of a damage that it is there for everyone, now more and now less."""
@@ -145,8 +140,8 @@ class Wants:
     def difference(self) -> tuple[float, float]:
         """By how much the worse of two videos is worse, at least and at most."""
         if self.order.family == "compare":
-            middle = MUCH if self.order.goal in (0, 3) else SLIGHTLY
-            aside = min(_WIDE, (MUCH - SLIGHTLY - self.margin) / 2, SLIGHTLY - self.margin / 2)
+            middle, wide = (MUCH, _WIDE) if self.order.goal in (0, 3) else (SLIGHTLY, 0.1)
+            aside = min(wide, (MUCH - SLIGHTLY) / 2 - self.margin)
             return middle - aside, middle + aside
         least = rng_for(self.seed, "difference").uniform(self.margin, MUCH - _WIDE)
         return least, least + _WIDE
@@ -189,8 +184,8 @@ class Wants:
     def _none_at_most(self) -> float:
         """The most of a damage that is none; for strengths, the margin below the least slight."""
         if self.order.family != "strength":
-            return self.not_there
-        return STRENGTHS["slight"] - (STRENGTHS["slight"] - self.margin) / 2 - self.margin
+            return NOT_THERE
+        return STRENGTHS["slight"] - self._aside - self.margin
 
     def _check_place(self, wanted: Wanted, shown: Shown) -> None:
         """A damage must be seen where and when it is, and nowhere and at no time else."""
@@ -207,7 +202,7 @@ class Wants:
                 raise UnfitError("the quarter in which it begins shows none of it")
         if any(level < self.there for level in inside):
             raise UnfitError(f"{wanted.damage} is not seen all the while where it is")
-        if any(level > self.not_there for level in outside):
+        if any(level > NOT_THERE for level in outside):
             raise UnfitError(f"{wanted.damage} is seen elsewhere too")
 
     def _check_order(self, shown: Sequence[Shown]) -> None:
@@ -224,7 +219,7 @@ class Wants:
         seen = {n: max(_apparent(n, each) for each in shown) for n in DAMAGES if n != mine}
         if self.order.family == "explain" and max(seen.values()) > shown[0].level - self.margin:
             raise UnfitError(f"something is as apparent as {mine}")
-        fits = [n for n in seen if not are_alike(n, mine) and seen[n] <= self.not_there]
+        fits = [n for n in seen if not are_alike(n, mine) and seen[n] <= NOT_THERE]
         if len(fits) < _WRONG:
             raise UnfitError(f"too much else is seen beside {mine}")
         return tuple(fits)

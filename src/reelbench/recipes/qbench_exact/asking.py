@@ -8,10 +8,11 @@ from typing import Any
 from reelbench.items import LETTERS, Item, Media, freeze
 from reelbench.make.desk import Desk
 from reelbench.make.stage import Rejected
-from reelbench.media.looks import DAMAGES, PRESENT
+from reelbench.media.looks import DAMAGES
 from reelbench.progress import counted
 from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS
 from reelbench.recipes.qbench_exact.shots import Shot, Video
+from reelbench.recipes.qbench_exact.wants import NOT_THERE
 from reelbench.recipes.qbench_video.words import COMPARE, TYPE_OF_KIND
 from reelbench.seeds import rng_for
 
@@ -46,7 +47,7 @@ def _not_clean(shots: Sequence[Shot]) -> Iterator[str]:
     found: dict[str, set[str]] = defaultdict(set)
     for video in (video for shot in shots for video in shot.videos):
         found[video.take.path] |= {
-            name for name in _TELLING if DAMAGES[name].level(video.shown.before) > PRESENT
+            name for name in _TELLING if DAMAGES[name].level(video.shown.before) > NOT_THERE
         }
     bad = [f"{path} ({', '.join(sorted(names))})" for path, names in sorted(found.items()) if names]
     if bad:

@@ -15,7 +15,8 @@ from reelbench.seeds import rng_for
 
 MARGINS = (0.02, 0.2)  # beyond the second, little can be told so far apart
 NOT_THERE = 0.2  # the highest level of what is not there; a little more is there for a sharp eye
-_WIDE = 0.15  # how far a difference may go beyond the least that is wanted
+# How far what is measured may go beyond the least that is wanted.
+_WIDE, _NARROW = 0.15, 0.05
 # What makes a picture look like something else too, whatever is measured of that.
 _ALIKE = (
     {"blur", "compression"},
@@ -25,11 +26,8 @@ _ALIKE = (
     {"colour cast", "oversaturation", "low contrast"},
     {"flicker", "over-exposure", "under-exposure"},
 )
-_TWO_SIDED = (
-    "over-exposure",
-    "under-exposure",
-    "oversaturation",
-)  # of which less may be too little
+# Of these, less may be too little.
+_TWO_SIDED = ("over-exposure", "under-exposure", "oversaturation")
 _WRONG = 3  # options beside the key
 COMPARED = ("which", "compare", "more", "better")
 
@@ -110,9 +108,10 @@ class Wants:
         return (STRENGTHS["slight"] - self.margin) / 2
 
     def _present(self) -> Wanted:
-        """So much of a damage that it is there for everyone, now more and now less."""
-        least = self.there + rng_for(self.seed, "present").uniform(0.0, 0.3)
-        return Wanted(self.order.damage, self.order.kind, least, least + 0.25, least=self.margin)
+        """So much of a damage that it is there, by the more the wider the margin is."""
+        least = self.there + rng_for(self.seed, "present").uniform(0.0, 2 * self.margin)
+        high = least + max(_NARROW, 1.5 * self.margin)
+        return Wanted(self.order.damage, self.order.kind, least, high, least=self.margin)
 
     def _absent(self, number: int) -> Wanted:
         """Another damage than the one in question, so that "clean" is no sign of the key."""
@@ -143,8 +142,9 @@ class Wants:
             middle, wide = (MUCH, _WIDE) if self.order.goal in (0, 3) else (SLIGHTLY, 0.1)
             aside = min(wide, (MUCH - SLIGHTLY) / 2 - self.margin)
             return middle - aside, middle + aside
-        least = rng_for(self.seed, "difference").uniform(self.margin, MUCH - _WIDE)
-        return least, least + _WIDE
+        furthest = min(4 * self.margin, MUCH - _WIDE)
+        least = rng_for(self.seed, "difference").uniform(self.margin, furthest)
+        return least, least + min(_WIDE, max(_NARROW, self.margin))
 
     def _compared(self, number: int, before: Sequence[Shown]) -> Wanted:
         """The same take twice, the one more damaged than the other, and to be seen so."""

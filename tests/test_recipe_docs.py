@@ -388,7 +388,7 @@ def test_what_makes_a_key_a_fact_is_recorded_as_the_page_says() -> None:
 
 def test_the_margins_are_as_the_page_says() -> None:
     least, most = MARGINS
-    assert f"from\n{least}, hard, to {most}, easy" in quality_page()
+    assert f"from {least}, hard, to {most}, easy" in " ".join(quality_page().split())
 
 
 def test_what_comes_out_is_as_the_page_says(tmp_path: Path) -> None:

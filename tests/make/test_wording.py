@@ -220,7 +220,8 @@ class TestCopy:
     def test_of_a_recipes_words_is_the_same_words(self, name: str, tmp_path: Path) -> None:
         recipe = load_recipe(name)
         copy_wording(recipe.home, used_prompts(recipe), tmp_path / "new" / "own")
-        assert list((tmp_path / "new" / "own").glob("*.md"))
+        written = list((tmp_path / "new" / "own").glob("*.md"))
+        assert bool(written) == bool(list(used_prompts(recipe))), "who asks nobody has no prompts"
         before = load_wording(recipe.home, None, recipe.categories or None)
         after = load_wording(recipe.home, tmp_path / "new" / "own", recipe.categories or None)
         assert after == before

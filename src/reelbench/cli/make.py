@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.cli.say import command, put, put_table, settings, tell
+from reelbench.errors import ReelbenchError
 from reelbench.progress import counted
 
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ def main(options: argparse.Namespace) -> int:
     from reelbench.recipes import load_recipe
 
     recipe = load_recipe(options.recipe)
+    if options.prompts is not None and not list(used_prompts(recipe)):
+        raise ReelbenchError(f"{recipe.name} asks no model: it has no prompts to change.")
     if options.prompts is not None and not options.prompts.exists():
         copy_wording(recipe.home, used_prompts(recipe), options.prompts)
         tell(f"{options.prompts} now holds the prompts of {recipe.name}, for you to change.")

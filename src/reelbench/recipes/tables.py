@@ -89,12 +89,11 @@ def uneven(path: Path, records: Sequence[Record]) -> Iterator[Problem]:
             yield Place(str(path), line).problem("NOT_CSV", "row", found, expected)
 
 
-def read_text(path: Path, kind: str = "a CSV file") -> tuple[str, list[Problem]]:
-    """Read a file of text, whatever may be there under its name; "" with what is wrong."""
-    place = Place(str(path))
+def read_raw(path: Path, kind: str) -> tuple[bytes, list[Problem]]:
+    """Read a plain file of sensible size, whatever may be there under its name."""
 
-    def refused(found: str, expected: str, line: int = 0) -> tuple[str, list[Problem]]:
-        return "", [Place(str(path), line).problem("UNREADABLE", "file", found, expected)]
+    def refused(found: str, expected: str) -> tuple[bytes, list[Problem]]:
+        return b"", [Place(str(path)).problem("UNREADABLE", "file", found, expected)]
 
     if not os.path.isfile(path):  # a pipe would never end
         return refused("no plain file" if os.path.lexists(path) else "no such file", kind)
@@ -107,16 +106,26 @@ def read_text(path: Path, kind: str = "a CSV file") -> tuple[str, list[Problem]]
         return refused(f"more than {_MOST_BYTES >> 20} MiB", "less")
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return refused("UTF-16", "UTF-8 (try: iconv -f UTF-16 -t UTF-8)")
+    return raw, []
+
+
+def read_text(path: Path, kind: str = "a CSV file") -> tuple[str, list[Problem]]:
+    """Read a file of text, whatever may be there under its name; "" with what is wrong."""
+    raw, problems = read_raw(path, kind)
+    if problems:
+        return "", problems
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         # The position is counted after a byte order mark, which ends no line.
         bad = error.object[error.start]
         line = error.object.count(b"\n", 0, error.start) + 1
-        return refused(f"byte 0x{bad:02X}", "UTF-8", line)
+        place = Place(str(path), line)
+        return "", [place.problem("UNREADABLE", "file", f"byte 0x{bad:02X}", "UTF-8")]
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        return "", [Place(place.file, line).problem("NOT_CSV", "row", "a NUL character", "text")]
+        place = Place(str(path), line)
+        return "", [place.problem("NOT_CSV", "row", "a NUL character", "text")]
     return text, []
 
 

@@ -6,7 +6,6 @@ Nothing is raised for what is wrong in a file; all of it is noted.
 import codecs
 import json
 import math
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,11 +17,10 @@ from reelbench.items import Problem
 from reelbench.recipes.fields import found_as
 from reelbench.recipes.qbench_published.notes import Notes
 from reelbench.recipes.qbench_video.words import SPLITS
-from reelbench.recipes.tables import Place
+from reelbench.recipes.tables import Place, read_raw
 
 LINES = ".jsonl"
 ENDINGS = (".json", LINES)
-_MOST_BYTES = 256 * 2**20
 _DEEPEST = 32  # levels of lists and objects, which no question needs
 _A_LIST = "a list of questions, lists of them by split, or one a line"
 _ELSEWHERE = "move the file into another folder if it holds none"
@@ -41,11 +39,11 @@ class Row:
 
 def read_rows(path: Path, notes: Notes) -> list[Row]:
     """Read the questions of one file, whatever their fields hold."""
-    raw = _bytes_of(path)
-    if isinstance(raw, Problem):
-        notes.problems.append(raw)
+    raw, problems = read_raw(path, "a file of questions")
+    if problems:
+        notes.problems += problems
         return []
-    found = list(_entries(path, raw, notes))
+    found = list(_entries(path, raw.removeprefix(codecs.BOM_UTF8), notes))
     if not found and not any(problem.file == str(path) for problem in notes.problems):
         expected = f"at least one question; {_ELSEWHERE}"
         notes.problems.append(Problem("NO_ITEMS", "file", "no questions", expected, str(path)))
@@ -65,24 +63,6 @@ def split_in(name: str) -> str:
     words = set(re.findall(r"[a-z]+", name.casefold().replace("set", "")))
     told = [split for split in SPLITS if split in words]
     return told[0] if len(told) == 1 else ""
-
-
-def _bytes_of(path: Path) -> bytes | Problem:
-    def refused(found: str, expected: str) -> Problem:
-        return Problem("UNREADABLE", "file", found, expected, str(path))
-
-    if not os.path.isfile(path):  # a pipe would never end
-        return refused("no plain file", "a file of questions")
-    try:
-        with path.open("rb") as file:
-            raw = file.read(_MOST_BYTES + 1)
-    except OSError as error:
-        return refused(error.strerror or str(error), "a file one can read")
-    if len(raw) > _MOST_BYTES:
-        return refused(f"more than {_MOST_BYTES >> 20} MiB", "less")
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return refused("UTF-16", "UTF-8 (try: iconv -f UTF-16 -t UTF-8)")
-    return raw.removeprefix(codecs.BOM_UTF8)
 
 
 Entry = tuple[Place, str, Any]  # where it is, its split, and what stands there

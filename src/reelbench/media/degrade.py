@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as Pillow
 from PIL import ImageFilter
-from scipy import ndimage, signal
+from scipy import ndimage
 
 from reelbench.errors import ReelbenchError
 from reelbench.items import Span
@@ -162,6 +162,8 @@ def _motion_blur(image: NDArray[np.float32], scale: float, scene: Scene) -> NDAr
 
 
 def _defocus(image: NDArray[np.float32], scale: float, scene: Scene) -> NDArray[Any]:
+    from scipy import signal  # takes a second, which no other damage needs
+
     radius = 9 * scene.severity * scale
     reach = int(np.ceil(radius))
     y, x = np.mgrid[-reach : reach + 1, -reach : reach + 1]

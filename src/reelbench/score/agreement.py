@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from reelbench.errors import ReelbenchError
 from reelbench.score.intervals import LEVEL, Interval, wilson
@@ -283,6 +282,8 @@ def _coefficient(method: str, tally: _Tally) -> Coefficient:
         ends = wilson(min(1.0, max(0.0, observed)), int(tally.paired.sum()))
         low, high = ((end - parts.chance) / room for end in ends)
     else:
+        from scipy import stats  # takes a second, which who reads scores need not pay
+
         reach = error * float(stats.t.ppf((1 + LEVEL) / 2, len(tally.given) - 1))
         low, high = value - reach, min(1.0, value + reach)
     interval = (max(0.0, low) if method == "percent" else low, high)

@@ -6,7 +6,7 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from reelbench.seeds import seed_for
 
@@ -167,7 +167,7 @@ def freedom(counts: Numbers) -> float:
 
 def wilson(share: float, count: int) -> Interval:
     """Return Wilson's interval of a share of so many independent draws."""
-    z = stats.norm.ppf((1 + LEVEL) / 2)
+    z = float(special.ndtri((1 + LEVEL) / 2))
     middle = (share + z * z / (2 * count)) / (1 + z * z / count)
     half = z / (1 + z * z / count) * sqrt(share * (1 - share) / count + (z / (2 * count)) ** 2)
     return max(0.0, float(middle - half)), min(1.0, float(middle + half))

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from reelbench.benchmark import Benchmark
 from reelbench.errors import ReelbenchError
@@ -237,4 +236,6 @@ def _spearman(first: Any, second: Any) -> float | None:
     """Rank correlation; None where one of them does not vary."""
     if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
         return None
+    from scipy import stats  # takes a second, which only two judges need
+
     return round(float(stats.spearmanr(first, second).statistic), 6)

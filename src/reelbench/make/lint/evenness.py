@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from reelbench.seeds import seed_for
 
@@ -40,7 +40,7 @@ def evenness_of(strata: Mapping[Stratum, Counter[int]]) -> dict[str, Any] | None
     if not freedom:
         return None
     beyond = int((simulated >= statistic - 1e-9).sum())
-    p = stats.chi2.sf(statistic, freedom) if by_law else (1 + beyond) / (1 + SIMULATIONS)
+    p = special.chdtrc(freedom, statistic) if by_law else (1 + beyond) / (1 + SIMULATIONS)
     return {"chi_square": round(statistic, 3), "degrees_of_freedom": freedom, "p": float(p)}
 
 
@@ -69,7 +69,9 @@ def _even_draws(
 def at_least(wins: int, chances: Sequence[float]) -> float:
     """The probability of so many wins or more in bets with these chances."""
     if len(chances) <= EXACT:
+        from scipy import stats  # takes a second, which only this law needs
+
         return min(1.0, float(stats.poisson_binom.sf(wins - 1, chances)))
     mean = sum(chances)
     spread = sum(chance * (1 - chance) for chance in chances) ** 0.5
-    return float(stats.norm.sf((wins - 0.5 - mean) / max(spread, 1e-9)))
+    return float(special.ndtr((mean - wins + 0.5) / max(spread, 1e-9)))

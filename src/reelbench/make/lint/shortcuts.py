@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from scipy import stats
-
 from reelbench.items import LETTERS, Item
 from reelbench.make.lint.evenness import Stratum, at_least, evenness_of
 from reelbench.make.lint.findings import Finding, Severity
@@ -172,7 +170,7 @@ def _yes_no(items: Sequence[Item]) -> Look:
         return [], None
     (first, often), seldom = answers.most_common(1)[0], len(asked)
     seldom -= often
-    p = float(stats.binomtest(often, len(asked)).pvalue)
+    p = binomial_p(often, len(asked), 0.5)
     figure = {**dict(sorted(answers.items())), "p": p}
     if p >= UNLIKELY:
         return [], figure
@@ -193,7 +191,7 @@ def _none_of_the_above(items: Sequence[Item]) -> Look:
         return [], None
     right = sum(is_none_of_them(item.correct[0]) for item in offered)
     chance = _chance(offered)
-    p = float(stats.binomtest(right, len(offered), chance).pvalue)
+    p = binomial_p(right, len(offered), chance)
     figure = {"offered": len(offered), "right": right, "chance": round(chance, 4), "p": p}
     if p >= UNLIKELY:
         return [], figure
@@ -212,3 +210,10 @@ _LOOKS: dict[str, Callable[[Sequence[Item]], Look]] = {
     "yes_no": _yes_no,
     "none_of_the_above": _none_of_the_above,
 }
+
+
+def binomial_p(hits: int, of: int, chance: float) -> float:
+    """How probable so many hits or something rarer are, if each comes by chance."""
+    from scipy import stats  # takes a second, which few benchmarks need
+
+    return float(stats.binomtest(hits, of, chance).pvalue)

@@ -18,6 +18,7 @@ from reelbench.media.degrade import degrade_images
 from reelbench.media.frames import Wish, decoded_frames
 from reelbench.media.glance import glance
 from reelbench.media.looks import CORNERS, DAMAGES, looks, part_of
+from reelbench.media.sample import parse_sampling
 from reelbench.media.write import even, written
 from reelbench.recipes.qbench_exact.clips import Take
 from reelbench.recipes.qbench_video.words import PROTOCOL
@@ -75,7 +76,8 @@ class Footage:
 
     def _as_planned(self, videos: int) -> list[int]:
         """The frames that will be shown, if the file comes to lie as it is meant to."""
-        count = 16 // videos
+        count = parse_sampling(self.wish.sampling).shared_by(videos).count
+        assert count is not None, "the protocol has so many frames"
         if len(self.images) < count:
             raise UnfitError(f"it has {len(self.images)} frames, fewer than the {count} shown")
         lasts = self.times[-1] + 1 / self.rate

@@ -52,6 +52,7 @@ def _items_fault(parameters: Mapping[str, Any]) -> str:
 
 
 STAGES = (
+    # Takes of equal length, which share no frame.
     Each(
         name="cut",
         takes=Clip,
@@ -60,6 +61,7 @@ STAGES = (
         parameters={"seconds": 4.0},
         fault=_seconds_fault,
     ),
+    # Families in their shares, keys in equal numbers, damages by chance; some more than are needed.
     All(
         name="plan",
         takes=Take,
@@ -69,6 +71,7 @@ STAGES = (
         fault=_items_fault,
     ),
     Each(name="order", takes=Sheet, gives=Order, work=order),
+    # The severity that shows as much as is wanted, and by the margin no more of anything else.
     Each(
         name="damage",
         takes=Order,
@@ -80,6 +83,7 @@ STAGES = (
         intact=is_there,
         imagine=imagine,
     ),
+    # The question, with wrong options that are not seen; pairs coarse and fine by the median.
     All(name="ask", takes=Shot, gives=Item, work=ask, parameters={"items": ITEMS}),
     dealing_places(),
     splitting(SPLITS, by=("question_type", "context")),

@@ -137,6 +137,14 @@ class TestPlaces:
                 assert after == before
         assert deal_places(dealt, seed) == dealt  # as often as one likes
 
+    def test_ids_and_a_seed_do_not_tell_them(self) -> None:
+        """Seeds are often 0: who knows questions and options must not work out the places."""
+        true = [one_of(number, answer=("ABCD"[number % 4],)) for number in range(200)]
+        other = [one_of(0, answer=("D",)), *true[1:]]  # all but one guessed right
+        pairs = zip(deal_places(true, 0), deal_places(other, 0), strict=True)
+        same = sum(a.answer == b.answer for a, b in pairs)
+        assert 20 < same < 80  # 50 by chance
+
     def test_wrong_options_do_not_keep_an_order_that_the_key_breaks(self) -> None:
         items = [one_of(n, options=("1", "2", "3", "4"), answer=("B",)) for n in range(200)]
         orders = {i.options for i in deal_places(items, 0)}

@@ -1,7 +1,7 @@
 """The places of right options: every one as often as the others."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
@@ -12,7 +12,7 @@ from reelbench.make.balance.draw import (
     none_places,
     right_places,
 )
-from reelbench.seeds import rng_for
+from reelbench.seeds import rng_for, seed_for
 
 
 def deal_places(items: Sequence[Item], seed: int) -> tuple[Item, ...]:
@@ -24,6 +24,7 @@ def deal_places(items: Sequence[Item], seed: int) -> tuple[Item, ...]:
     items all options are shuffled. "None of the above" goes last; where it is the key, or where an
     option names the places of others, nothing moves.
     """
+    seed = seed_for(seed, *_keys(items))
     dealt = {item.id: item for item in items}
     decks: dict[int, list[Item]] = defaultdict(list)
     for item in in_order_of_chance(items, seed, "places"):
@@ -41,6 +42,13 @@ def deal_places(items: Sequence[Item], seed: int) -> tuple[Item, ...]:
         for number, item in enumerate(keyed):
             dealt[item.id] = _with_key_at(places[number % count], item, seed)
     return tuple(dealt[item.id] for item in items)
+
+
+def _keys(items: Sequence[Item]) -> Iterator[str]:
+    """What no one knows who has not got the answers: with it, ids and a seed tell no place."""
+    for item in sorted(items, key=lambda item: item.id):
+        if item.kind in ("single", "multi"):
+            yield from (item.id, *sorted(item.options[place] for place in right_places(item)))
 
 
 def _is_free(item: Item) -> bool:

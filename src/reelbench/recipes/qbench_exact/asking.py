@@ -10,7 +10,7 @@ from reelbench.make.desk import Desk
 from reelbench.make.stage import Rejected
 from reelbench.media.looks import DAMAGES
 from reelbench.progress import counted
-from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS
+from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, seed_of
 from reelbench.recipes.qbench_exact.shots import Shot, Video
 from reelbench.recipes.qbench_exact.wants import NOT_THERE
 from reelbench.recipes.qbench_video.words import COMPARE, TYPE_OF_KIND
@@ -30,7 +30,8 @@ def ask(shots: Sequence[Shot], desk: Desk, *, items: int) -> list[Item | Rejecte
             "ordered. Give more or longer clips, or a smaller margin."
         )
     chosen = [shot for shot in shots if shot.id in kept]
-    wrong = _wrong_options(chosen, desk.seed)
+    takes = (video.take for shot in shots for video in shot.videos)
+    wrong = _wrong_options(chosen, seed_of(desk.seed, takes))
     apart = {shot.id: _apart(shot) for shot in chosen if _compares(shot)}
     median = statistics.median(apart.values()) if apart else 0.0
     spare = Rejected("more than are asked for", "Some are made to spare, should others not do.")

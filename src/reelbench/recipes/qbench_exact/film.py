@@ -38,8 +38,8 @@ class UnfitError(Exception):
 class Wanted:
     """How a take is to be damaged: how bad it is to look, and by what the damage makes it so."""
 
-    damage: str = ""  # nothing for a video that stays as it is
-    kind: str = ""
+    damage: str
+    kind: str
     low: float = -ANY  # level, see ``looks.Damage``
     high: float = ANY
     least: float = -0.05  # extent; writing alone may cost or give a little
@@ -109,9 +109,6 @@ class Footage:
 
 def film(footage: Footage, wanted: Wanted, out: Path, seed: int) -> Shown:
     """Write a take as it is wanted; raise ``UnfitError`` where it cannot be."""
-    if not wanted.damage:
-        shown = footage.write(footage.images, out)
-        return Shown(looks(_clean(footage)), looks(shown))
     least, most = _window(footage, wanted)
     aim = (least + most) / 2
     extent = math.nan

@@ -1,11 +1,11 @@
-"""Which question is asked of which take: families, damages and keys are dealt, not drawn.
+"""Which question is asked of which take.
 
-Dealt like cards, every key of every damage comes as often as the others, so that neither the
-question nor its options tell what is right.
+Families come in their shares and the keys of each in equal numbers, dealt like cards, so that
+neither the question nor its options tell what is right. Damages are drawn.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from itertools import count, product
 from random import Random
@@ -54,14 +54,18 @@ class Sheet(msgspec.Struct, frozen=True):
 
 def plan(takes: Sequence[Take], desk: Desk, *, items: int) -> list[Sheet | Rejected]:
     """Deal the questions to the takes."""
-    # Nobody who has not got the clips can tell what is asked of them, and what is right.
-    seed = seed_for(desk.seed, "clips", *sorted({take.sha256 for take in takes}))
+    seed = seed_of(desk.seed, takes)
     orders = _orders(takes, math.ceil(items * (1 + RESERVE)) if takes else 0, seed)
     given: dict[str, list[Order]] = {take.id: [] for take in takes}
     for order in orders:
         given[order.takes[0][0].id].append(order)
     spare = Rejected("not needed", "There are more takes than questions.")
     return [Sheet(t.id, tuple(given[t.id])) if given[t.id] else spare for t in takes]
+
+
+def seed_of(seed: int, takes: Iterable[Take]) -> int:
+    """A seed that nobody knows who has not got the clips: seeds are often 0, and ids are public."""
+    return seed_for(seed, "clips", *sorted({take.sha256 for take in takes}))
 
 
 async def order(sheet: Sheet, _desk: Desk) -> list[Order]:

@@ -20,7 +20,7 @@ from reelbench.media.looks import CORNERS, DAMAGES
 from reelbench.media.safely import safely
 from reelbench.recipes.qbench_exact.clips import Take
 from reelbench.recipes.qbench_exact.film import Footage, Shown, UnfitError, Wanted, film
-from reelbench.recipes.qbench_exact.plan import Order
+from reelbench.recipes.qbench_exact.plan import Order, seed_of
 from reelbench.recipes.qbench_exact.wants import Wants
 from reelbench.seeds import seed_for
 
@@ -61,7 +61,8 @@ async def damage(order: Order, desk: Desk, *, margin: float, longest: int) -> li
         if desk.asker.stopping.is_set():
             raise Stopped
         tried = structs.replace(order, damage=name, kind=kind)
-        wants = Wants(tried, margin, seed_for(desk.seed, "shot", order.id, attempt))
+        seed = seed_for(seed_of(desk.seed, takes), "shot", order.id, attempt)
+        wants = Wants(tried, margin, seed)
         paths = [desk.source / take.path if desk.source.is_dir() else desk.source for take in takes]
         try:
             made = await asyncio.to_thread(

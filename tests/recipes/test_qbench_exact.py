@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import io
+import json
 import os
 import shutil
 import signal
@@ -181,7 +182,11 @@ class TestTheBenchmark:
 
     def test_the_page_and_the_statistics_say_what_was_made(self, made: Path) -> None:
         assert "Severity of" in (made / "made.html").read_text()
-        assert '"takes": 12' in (made / "statistics.json").read_text()
+        told = json.loads((made / "statistics.json").read_text())
+        assert told["numbers"]["takes"] == 12
+        clean = told["distributions"]["Sharpness of takes"]
+        assert 0 < len(clean) <= 12
+        assert all(0 < value < 1 for value in clean)
         assert stage_of(made, "cut")["out"] == 12
 
 

@@ -17,7 +17,7 @@ from reelbench.items import NOTHING, Item
 from reelbench.make.dealing import dealing_places, splitting
 from reelbench.make.stage import All, Each, Recipe
 from reelbench.manifest import Manifest
-from reelbench.media.looks import DAMAGES
+from reelbench.media.looks import COURSE, DAMAGES, STILL
 from reelbench.recipes.qbench_exact.asking import ask
 from reelbench.recipes.qbench_exact.clips import Clip, Take, clean_clips, cut
 from reelbench.recipes.qbench_exact.plan import HOME, Order, Sheet, order, plan
@@ -99,15 +99,22 @@ def _manifest(items: Sequence[Item], source: Path) -> Manifest:
 
 
 def _statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    """Count what was made, and how strong the damages are."""
+    """Count what was made, how strong the damages are, and how good the takes were before."""
     shots: Sequence[Shot] = rows.get("damage", ())
     items: Sequence[Item] = rows.get("split", rows.get("ask", ()))
-    if not shots:
-        return {}
     videos = [video for shot in shots for video in shot.videos if video.shown.severity]
+    if not videos:
+        return {}
     by_damage = {
         f"Severity of {name}": [v.shown.severity for v in videos if v.wanted.damage == name]
         for name in DAMAGES
+    }
+    clean = {video.take.id: video.shown.before for shot in shots for video in shot.videos}
+    qualities = {
+        f"{quality.capitalize()} of takes": [
+            round(seen[quality], 4) for _, seen in sorted(clean.items())
+        ]
+        for quality in (*STILL, *COURSE)
     }
     kinds = Counter(tag for item in items for tag in item.tag("question_type"))
     return {
@@ -117,7 +124,7 @@ def _statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
             "mean extent": round(statistics.fmean(video.shown.extent for video in videos), 3),
             **{f"{name} items": count for name, count in sorted(kinds.items())},
         },
-        "distributions": {name: values for name, values in by_damage.items() if values},
+        "distributions": {n: values for n, values in (by_damage | qualities).items() if values},
     }
 
 

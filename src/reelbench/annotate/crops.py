@@ -77,7 +77,7 @@ def people_in(labels: Labels) -> list[Value]:
 def best_of(looks: Sequence[Look], most: int) -> list[Look]:
     """Return the best looks, spread over time: the best one of each of so many equal parts."""
     parts = np.array_split(np.arange(len(looks)), min(most, len(looks))) if looks else []
-    return [looks[max(part, key=lambda n: (looks[n].goodness, -n))] for part in parts]
+    return [looks[max(part.tolist(), key=lambda n: (looks[n].goodness, -n))] for part in parts]
 
 
 def thinned(looks: Sequence[Look], rate: float) -> list[Look]:

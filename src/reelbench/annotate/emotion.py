@@ -177,8 +177,7 @@ def _activated(sources: list[_Tensor], settings: _Settings, _: _Weights) -> _Ten
     if settings["activation"] == "relu":
         return np.maximum(x, 0)
     powers = np.exp(x - x.max(-1, keepdims=True))  # softmax, the only other one
-    out: _Tensor = powers / powers.sum(-1, keepdims=True)
-    return out
+    return np.asarray(powers / powers.sum(-1, keepdims=True), np.float32)
 
 
 _LAYERS: dict[str, Callable[[list[_Tensor], _Settings, _Weights], _Tensor]] = {

@@ -96,7 +96,8 @@ def yin(
 def _yin(
     windows: NDArray[np.float32], size: int, shortest: int, threshold: float
 ) -> NDArray[np.float64]:
-    centred = windows - windows.mean(axis=1, keepdims=True, dtype=np.float64)
+    wide = windows.astype(np.float64)
+    centred = wide - wide.mean(axis=1, keepdims=True)
     unlike = _unlikeness(centred, size)
     below = unlike[:, shortest:] < threshold
     pitches = np.full(len(windows), np.nan)

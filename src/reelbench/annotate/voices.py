@@ -58,13 +58,12 @@ def embed(samples: Mono) -> Embedding:
     if len(features) < _FRAMES:
         features = np.pad(features, ((0, _FRAMES - len(features)), (0, 0)))
     windows = sliding_window_view(features, _FRAMES, axis=0)[::_STRIDE].transpose(0, 2, 1)
-    found = np.concatenate(
-        [
-            _model().run(None, {"mel_window": np.ascontiguousarray(windows[i : i + _BATCH])})[0]
-            for i in range(0, len(windows), _BATCH)
-        ]
-    )
-    mean = (found / _lengths(found)).mean(axis=0, keepdims=True)
+    batches = [
+        _model().run(None, {"mel_window": np.ascontiguousarray(windows[i : i + _BATCH])})[0]
+        for i in range(0, len(windows), _BATCH)
+    ]
+    found: Embedding = np.concatenate(batches)
+    mean: Embedding = (found / _lengths(found)).mean(axis=0, keepdims=True, dtype=np.float32)
     return np.asarray((mean / _lengths(mean))[0], np.float32)
 
 

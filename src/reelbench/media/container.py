@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import av
 from av.container import InputContainer
@@ -16,6 +16,9 @@ from reelbench.media.errors import MediaError, refuse_no_file
 if TYPE_CHECKING:
     from av.packet import Packet
 
+# PyAV up to 18 fails at titles in unknown encodings unless told otherwise; 19 has no such option.
+_OLD = int(av.__version__.partition(".")[0]) < 19
+_ANY_METADATA: dict[str, Any] = {"metadata_errors": "replace"} if _OLD else {}
 # Of one frame; refused before anything of that size is allocated. JPEG and WebP end there, too.
 MOST_PIXELS, LONGEST_SIDE = 8192 * 8192, 16_383
 
@@ -27,7 +30,7 @@ def opened(path: Path | str) -> Iterator[InputContainer]:
     try:
         refuse_no_file(path)
         # The prefix keeps FFmpeg from reading a name such as "concat:x" as a protocol.
-        with av.open(f"file:{path}", metadata_errors="replace") as container:
+        with av.open(f"file:{path}", **_ANY_METADATA) as container:
             yield container
     except (av.FFmpegError, UnicodeError, OSError) as error:
         reason = getattr(error, "strerror", None) or str(error)

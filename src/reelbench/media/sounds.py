@@ -13,7 +13,7 @@ from reelbench.media.audio import SPEECH_RATE, read_audio, write_wav
 from reelbench.media.frames import Wish, spans_of
 from reelbench.media.probe import probe
 from reelbench.media.safely import safely
-from reelbench.media.write import Samples, Sound
+from reelbench.media.write import UNSIGNED, Samples, Sound
 
 MP3_RATE = 48_000  # bits a second: speech and music at 16 kHz lose little by it
 
@@ -64,7 +64,7 @@ def _wav(samples: Samples) -> bytes:
 
 def _mp3(samples: Samples) -> bytes:
     file = io.BytesIO()
-    with av.open(file, "w", format="mp3", options={"write_xing": "0"}) as container:
+    with av.open(file, "w", format="mp3", options={"write_xing": "0"} | UNSIGNED) as container:
         stream = container.add_stream("libmp3lame", rate=SPEECH_RATE, layout="mono")
         stream.bit_rate = MP3_RATE
         for frame in Sound([samples], SPEECH_RATE).frames():

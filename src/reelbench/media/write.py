@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import av
 import numpy as np
+from av.codec.context import Flags
 from av.container import OutputContainer
 from av.stream import Stream
 from numpy.typing import NDArray
@@ -25,6 +26,11 @@ Samples = NDArray[np.float32]  # one row a channel, between -1 and 1
 PARTIAL = ".reelbench-partial-"  # how the names of unfinished videos begin
 _TICKS = 90_000  # per second: every common frame rate is a whole number of them
 _WRITABLE = (".mp4", ".mov", ".m4v", ".mkv")  # which hold H.264, AAC and uneven times
+# No version of FFmpeg in a file, so that each writes the same bytes, which have the same hash.
+UNSIGNED = {"fflags": "+bitexact"}
+# What versions would choose differently is said: the clock of the whole, and how frames that are
+# shown out of order are told (with the usual edit list, lengths differ by a frame).
+_MOVIE = {"movflags": "+faststart+negative_cts_offsets", "movie_timescale": str(_TICKS)}
 _CHUNK = 1024  # samples that the AAC encoder takes at a time
 
 
@@ -89,8 +95,8 @@ def output(path: Path) -> Iterator[Output]:
         os.close(handle)
     try:
         with _naming(path):
-            options = {} if path.suffix.lower() == ".mkv" else {"movflags": "+faststart"}
-            container = av.open(f"file:{name}", "w", options=options)
+            movie = {} if path.suffix.lower() == ".mkv" else _MOVIE
+            container = av.open(f"file:{name}", "w", options=UNSIGNED | movie)
         try:
             yield Output(path, container)
         except BaseException:
@@ -124,6 +130,7 @@ class SoundWriter:
         self._next = next(self._frames, None)
         self._stream = out.container.add_stream("aac", rate=sound.rate, layout=sound.layout)
         self._stream.bit_rate = 64_000 * sound.channels
+        self._stream.codec_context.flags |= Flags.bitexact
 
     def play(self, until: float) -> None:
         """Write the sound up to a moment."""
@@ -150,6 +157,7 @@ class VideoWriter:
         self._stream = out.container.add_stream("libx264", rate=rate)
         self._stream.pix_fmt = "yuv420p"
         self._stream.codec_context.time_base = Fraction(1, _TICKS)
+        self._stream.codec_context.flags |= Flags.bitexact
         self._stream.options = {**STEADY, "crf": str(quality), "g": "50"}
         self._last = -1
         self._sound = SoundWriter(out, sound) if sound else None

@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+from pathlib import Path
 
 from reelbench.workers import GIGABYTE
 
@@ -13,6 +14,10 @@ def double(number: int) -> int:
 
 def fail(text: str) -> None:
     raise ValueError(text)
+
+
+def fail_at(path: Path, kind: type[Exception]) -> None:
+    raise kind(f"of ours, at {path}")
 
 
 def hang() -> None:

@@ -21,7 +21,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
-from reelbench.errors import ReelbenchError
+from reelbench.errors import ReelbenchError, where
 
 Result = TypeVar("Result")
 GIGABYTE = 2**30
@@ -204,11 +204,27 @@ def serve(line_number: int, life: int, memory: int) -> None:
         except MemoryError:
             answer = (False, WorkerError(f"needs over {memory / GIGABYTE:g} GB of memory"))
         except Exception as error:
-            answer = (False, error)
+            answer = (False, _sendable(error))
         try:
             line.send(answer)
         except Exception as error:  # of pickling whatever it is
             line.send((False, _unsendable(f"What {work.__name__} returned ({error})")))
+
+
+def _sendable(error: Exception) -> Exception:
+    """Return an error that can be made again elsewhere and says where it comes from.
+
+    Its traceback stays behind in this process, and some classes take other arguments than theirs.
+    """
+    if isinstance(error, ReelbenchError):
+        return error
+    place = where(error)
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
+    except Exception:  # of a class that cannot be made again
+        error = RuntimeError(f"{type(error).__name__}: {error}")
+    error.add_note(f"At {place}.")
+    return error
 
 
 def _unsendable(what: str) -> ReelbenchError:

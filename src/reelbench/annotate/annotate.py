@@ -20,7 +20,7 @@ from reelbench.asking.asker import Asker
 from reelbench.asking.session import relay_through, run_to_the_end
 from reelbench.durable import Shelf, open_shelf
 from reelbench.engine.base import Done, Engine, Job
-from reelbench.errors import ReelbenchError
+from reelbench.errors import DEFECTS, ReelbenchError
 from reelbench.files import canonical_json, digest_of, pretty_json, write_atomically
 from reelbench.journal import open_journal
 from reelbench.media.digests import media_digest
@@ -223,6 +223,8 @@ def run_operator(operator: Operator, clip: Clip, labels: Labels) -> Said:
 
 
 def _said(done: Done) -> Said:
+    if isinstance(done.error, DEFECTS):
+        raise done.error  # no clip is at fault, and the next ones would fail as well
     if done.error is not None:
         told = str(done.error)
         own = isinstance(done.error, ReelbenchError)

@@ -8,6 +8,7 @@ import io
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
@@ -15,6 +16,7 @@ from typing import NoReturn
 from reelbench import __version__
 from reelbench.errors import ReelbenchError
 
+INTERNAL_ERROR = 70  # exit status, as in sysexits.h
 COMMANDS = {
     "demo": "make a small benchmark, run three baselines on it and write the report",
     "make": "make a benchmark from sources by a recipe, or filter one that is there",
@@ -32,7 +34,7 @@ _EPILOG = """examples:
   reelbench lint my-benchmark
   reelbench run my-benchmark --model baseline:random --out my-run
 
-exit status: 0 done, 1 finished with failures (named), 2 wrong use
+exit status: 0 done, 1 finished with failures (named), 2 wrong use, 70 internal error
 data goes to standard output, talk and progress to standard error
 """
 
@@ -56,6 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         _say("\nStopped.")
         return 130
+    except Exception as error:
+        return _broke(options.command, error)
     return status
 
 
@@ -76,6 +80,18 @@ def _failed(command: str, error: Exception) -> int:
         return 2
     _say(f"reelbench {command}: {error}")
     return 2
+
+
+def _broke(command: str, error: Exception) -> int:
+    """Say that we made a mistake, where it is, and what to do about it."""
+    _say("".join(traceback.format_exception(error)))
+    _say(
+        f"reelbench {command}: internal error: {type(error).__name__}: {error}\n"
+        "This is a mistake in Reelbench (or in a plug-in that the lines above name), not in your "
+        "files. Please report it with these lines and what `reelbench doctor` prints. What was "
+        "finished is kept: the same command goes on from there."
+    )
+    return INTERNAL_ERROR
 
 
 def _say(text: str) -> None:

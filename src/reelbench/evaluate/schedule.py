@@ -11,6 +11,7 @@ from typing import Any
 
 from reelbench.asking.asker import OVER_BUDGET, Asker, Stopped
 from reelbench.benchmark import Benchmark
+from reelbench.errors import DEFECTS
 from reelbench.evaluate.ask import Ask
 from reelbench.evaluate.show import Show, parts_of
 from reelbench.evaluate.status import RunState, StatusFile
@@ -39,6 +40,7 @@ class Schedule:
         self._state, self._status, self._advance = state, status, advance
         self._room = _Room(_MOST_BYTES)
         self._ahead = asyncio.Semaphore(_AHEAD)
+        self._defect: Exception | None = None
 
     async def ask_all(self, asks: Sequence[Ask]) -> None:
         """Ask; raise ``KeyboardInterrupt`` after an orderly end that Ctrl-C asked for."""
@@ -56,6 +58,8 @@ class Schedule:
                         task.add_done_callback(lambda _: places.release())
             except BaseExceptionGroup as group:
                 raise first_of(group) from None
+        if self._defect is not None:
+            raise self._defect
         if stopping.is_set():
             raise KeyboardInterrupt
 
@@ -66,7 +70,12 @@ class Schedule:
         needed = any(ask.model.card.name not in over for ask in pending)
         async with self._ahead:
             show = together[0].show if needed else Show((), ())
-            shown, warnings, broken = await asyncio.to_thread(_parts_of, self._benchmark, show)
+            try:
+                shown, warnings, broken = await asyncio.to_thread(_parts_of, self._benchmark, show)
+            except DEFECTS as error:  # what is under way is paid for, and may come to its end
+                self._defect = self._defect or error
+                self._asker.stop()
+                return
             broken = broken if needed else OVER_BUDGET
             size = sum(len(part.data) for part in shown if not isinstance(part, Text))
             await self._room.enter(size)

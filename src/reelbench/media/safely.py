@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from reelbench.errors import ReelbenchError
+from reelbench.errors import DEFECTS, ReelbenchError
 from reelbench.media.errors import MediaError
 from reelbench.media.probe import MediaInfo, probe
 from reelbench.workers import WorkerError, WorkerPool
@@ -16,15 +16,21 @@ LIMIT = 300.0  # seconds that one piece of work on one file may take
 
 
 def safely(work: Callable[..., Result], path: Path, *args: object, limit: float = LIMIT) -> Result:
-    """Do ``work(path, *args)`` in a worker; whatever goes wrong is a ``MediaError`` on the file."""
+    """Do ``work(path, *args)`` in a worker; what goes wrong is a ``MediaError`` on the file.
+
+    A defect of ours is raised as it is: it would befall every other file, too.
+    """
     try:
         return _pool(os.getpid()).call(work, path, *args, limit=limit)
     except ReelbenchError:
         raise
     except WorkerError as error:
         raise MediaError(path, f"decoding it {error}") from None
+    except DEFECTS:
+        raise
     except Exception as error:  # of whatever library, on whatever the file holds
-        raise MediaError(path, f"cannot be decoded ({type(error).__name__}: {error})") from error
+        told = " ".join([f"{type(error).__name__}: {error}.", *getattr(error, "__notes__", ())])
+        raise MediaError(path, f"an internal error in decoding it ({told})") from error
 
 
 def probe_safely(path: Path) -> MediaInfo:

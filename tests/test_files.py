@@ -1,11 +1,12 @@
 """Files are written whole or not at all; draws depend on their names alone."""
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
-from reelbench.files import canonical_json, digest_of, write_atomically
+from reelbench.files import canonical_json, digest_of, json_fault, write_atomically
 from reelbench.seeds import rng_for, seed_for
 
 
@@ -46,3 +47,20 @@ def test_draws_are_the_same_on_every_machine() -> None:
     rng = rng_for(0, "options", "q-1")
     assert [rng.randrange(100) for _ in range(5)] == [81, 68, 72, 89, 81]
     assert seed_for("ab", "c") != seed_for("a", "bc")
+
+
+@pytest.mark.parametrize(("text", "fault"), [
+    ('{"a": 1,\n\n}', ("Illegal trailing comma before end of object", 1, 8)),
+    ("[1,\n2 ,]", ("Illegal trailing comma before end of array", 2, 3)),
+    ('{"a" 1}', ("Expecting ':' delimiter", 1, 6)),
+    ("[1, 2", ("Expecting ',' delimiter", 1, 6)),
+    ("", ("Expecting value", 1, 1)),
+    ("}", ("Expecting value", 1, 1)),
+    ("[}", ("Expecting value", 1, 2)),
+])  # fmt: skip
+def test_what_is_wrong_with_json_is_told_alike_by_every_python(
+    text: str, fault: tuple[str, int, int]
+) -> None:
+    with pytest.raises(json.JSONDecodeError) as caught:
+        json.loads(text)
+    assert json_fault(caught.value) == fault

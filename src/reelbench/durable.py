@@ -49,8 +49,7 @@ def _reader(path: Path) -> sqlite3.Connection:
     behind = path.with_name(f"{path.name}-wal").exists()
     address = f"{path.resolve().as_uri()}?{'mode=ro' if behind else 'immutable=1'}"
     connection = sqlite3.connect(address, uri=True, timeout=0.2)
-    connection.execute("SELECT COUNT(*) FROM sqlite_schema")
-    return connection
+    return prepared(connection, "SELECT COUNT(*) FROM sqlite_schema;")
 
 
 @contextmanager
@@ -63,14 +62,16 @@ def nothing_durable(schema: str) -> Iterator[sqlite3.Connection]:
 
 def _writer(path: Path, schema: str) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=0.2, check_same_thread=False)
+    # Held until closing: a second run on the same folder is told so at once.
+    modes = "locking_mode = EXCLUSIVE", "journal_mode = WAL", "synchronous = FULL"
+    pragmas = "".join(f"PRAGMA {mode};" for mode in modes)
+    return prepared(connection, f"{pragmas}{schema}BEGIN IMMEDIATE; COMMIT;")
+
+
+def prepared(connection: sqlite3.Connection, script: str) -> sqlite3.Connection:
+    """Return a connection on which a script has run; it is closed where that fails."""
     try:
-        # Held until closing: a second run on the same folder is told so at once.
-        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.executescript(schema)
-        connection.execute("BEGIN IMMEDIATE")
-        connection.commit()
+        connection.executescript(script)
     except BaseException:
         connection.close()
         raise

@@ -79,6 +79,21 @@ def whole_data(value: Any) -> Any:
     return [whole_data(part) for part in value] if isinstance(value, list) else value
 
 
+def json_fault(error: json.JSONDecodeError) -> tuple[str, int, int]:
+    """Return what is wrong with JSON, in which line and column, alike in every Python.
+
+    From 3.13 on a comma too many is told as that; before, as what lacks behind it.
+    """
+    before = error.doc[: error.pos].rstrip()
+    if error.doc[error.pos : error.pos + 1] in ("}", "]") and before.endswith(","):
+        kind = "object" if error.doc[error.pos] == "}" else "array"
+        comma = json.JSONDecodeError(
+            f"Illegal trailing comma before end of {kind}", error.doc, len(before) - 1
+        )
+        return comma.msg, comma.lineno, comma.colno
+    return error.msg, error.lineno, error.colno
+
+
 def digest_of(value: Any) -> str:
     """Return the sha256 of a JSON value, whatever order its keys came in."""
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()

@@ -9,6 +9,7 @@ from typing import NoReturn
 import msgspec
 from msgspec import structs
 
+from reelbench.files import json_fault
 from reelbench.items import (
     LETTERS,
     NOTHING,
@@ -166,7 +167,8 @@ def decode_strictly(line: bytes) -> tuple[Json, list[Problem]]:
     except UnicodeEncodeError:
         found, expected = "half a surrogate pair", "whole characters"
     except json.JSONDecodeError as error:
-        found = f"{shown(line.decode())} ({error.msg} at column {error.colno})"
+        fault, _, column = json_fault(error)
+        found = f"{shown(line.decode())} ({fault} at column {column})"
         expected = "one complete JSON object"
     except RecursionError:
         found, expected = "too deep a nesting", "a plain JSON object"

@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -150,10 +151,8 @@ class TestTexts:
 
 
 def change(path: Path, statement: str, *values: object) -> None:
-    connection = sqlite3.connect(path)
-    with connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         assert connection.execute(statement, values).rowcount == 1
-    connection.close()
 
 
 class TestDamage:

@@ -178,7 +178,7 @@ class TestRefused:
             ('["a"]', "found 'a', expected an object"),
             ('"a"', "expected a list of objects"),
             ("{}", "nothing in it"),
-            ('{"a": 1,\n}', "s.json:2: file:"),
+            ('{"a": 1,\n}', "s.json:1: file: found Illegal trailing comma"),
             ("[" * 200_000, "s.json: file:"),
         ],
     )

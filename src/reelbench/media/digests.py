@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from reelbench.cache import cache_folder
+from reelbench.durable import prepared
 from reelbench.errors import ReelbenchError
 from reelbench.files import digest_of_file
 
@@ -57,9 +58,7 @@ os.register_at_fork(
 
 def _connect(table: str) -> sqlite3.Connection:
     connection = sqlite3.connect(cache_folder("digests") / "facts.sqlite", timeout=10)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute(_SCHEMA.format(table=table))
-    return connection
+    return prepared(connection, f"PRAGMA journal_mode = WAL; {_SCHEMA.format(table=table)};")
 
 
 def _recall(table: str, identity: Identity) -> str | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from reelbench.files import json_fault
 from reelbench.item_rules import decode_strictly
 from reelbench.items import Problem
 from reelbench.recipes.fields import found_as
@@ -126,8 +127,9 @@ def _located(file: str, raw: bytes, problem: Problem) -> Problem:
         line = raw.count(b"\n", 0, error.start) + 1
         return Problem("ENCODING", "file", f"byte 0x{raw[error.start]:02X}", "UTF-8", file, line)
     except json.JSONDecodeError as error:
-        found = f"{error.msg} at column {error.colno}" if raw.strip() else "nothing in it"
-        return Problem("NOT_JSON", "file", found, f"JSON: {_A_LIST}", file, error.lineno)
+        fault, line, column = json_fault(error)
+        found = f"{fault} at column {column}" if raw.strip() else "nothing in it"
+        return Problem("NOT_JSON", "file", found, f"JSON: {_A_LIST}", file, line)
     except (ValueError, RecursionError):
         pass
     return Problem("NOT_JSON", "file", problem.found, problem.expected, file)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reelbench.files import json_fault
 from reelbench.items import Problem, shown
 from reelbench.recipes.fields import found_as
 from reelbench.recipes.tables import (
@@ -132,8 +133,8 @@ def _from_json(path: Path, text: str, columns: Columns) -> tuple[list[Said], lis
             text, object_pairs_hook=_Fields, parse_float=str, parse_int=str, parse_constant=str
         )
     except json.JSONDecodeError as error:
-        at = Place(place.file, error.lineno)
-        return [], [at.problem("UNREADABLE", "file", error.msg, "JSON")]
+        fault, line, _ = json_fault(error)
+        return [], [Place(place.file, line).problem("UNREADABLE", "file", fault, "JSON")]
     except RecursionError:
         return [], [place.problem("UNREADABLE", "file", "too deep a nesting", "JSON")]
     said: list[Said] = []

@@ -7,11 +7,12 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 MODELS := .venv-models
 MODELS_READY := $(MODELS)/.ready
+LOWEST := .venv-lowest
 TORCH ?= torch==2.13.0
 WEIGHTS := face face_identity age gender face_emotion face_mesh coco coco_layout whisper_base turns voice unsafe
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-models check chromium lock benchmarks clean
+.PHONY: help setup demo test test-models test-lowest check chromium lock benchmarks clean
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -52,6 +53,16 @@ test-models: $(MODELS_READY) ## test with real models: a tiny one that answers, 
 	@# A process can be of one Ray cluster only.
 	@$(MODELS)/bin/python -m pytest tests-models/engine
 
+test-lowest: chromium ## run the tests with the lowest versions that pyproject.toml allows
+	@$(PYTHON) -m venv --clear $(LOWEST)
+	@$(LOWEST)/bin/pip install --quiet uv
+	@uv="$(LOWEST)/bin/uv pip compile --quiet --python $(LOWEST)/bin/python --only-binary :all: pyproject.toml"; \
+	  $$uv --resolution lowest-direct --output-file $(LOWEST)/core.txt >/dev/null && \
+	  $$uv --group dev --constraint $(LOWEST)/core.txt --output-file $(LOWEST)/dev.txt >/dev/null
+	@$(LOWEST)/bin/pip install --quiet --requirement $(LOWEST)/dev.txt
+	@$(LOWEST)/bin/pip install --quiet --no-deps --no-build-isolation --no-index --editable .
+	@$(LOWEST)/bin/python -m pytest --numprocesses auto --dist worksteal --deselect tests/test_install.py
+
 check: $(READY) ## lint, format and types
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check --quiet
@@ -72,4 +83,4 @@ benchmarks: $(READY) ## measure what benchmarks/ measures
 	@for file in benchmarks/*.py; do echo; $(BIN)/python $$file; done
 
 clean: ## remove what make made
-	rm -rf $(VENV) $(MODELS) demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(MODELS) $(LOWEST) demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

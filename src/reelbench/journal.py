@@ -1,6 +1,6 @@
 """The journal: every response that was paid for, on disk before it is acknowledged.
 
-Append-only SQLite. A key may have failures, and then one ``ok``; only ``ok`` is ever served
+Append-only SQLite. A key may have failures, and then one reply; only a reply is ever served
 again. Each row carries a checksum, so that damage is found and named instead of scored.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from reelbench.durable import checksum, damaged, nothing_durable, open_durable
 from reelbench.files import json_line, whole_text
-from reelbench.models.base import Response
+from reelbench.models.base import REPLIED, Response
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS responses (
@@ -74,8 +74,8 @@ class Journal:
             )
 
     def answer(self, key: str) -> Response | None:
-        """Return the paid answer to a request, if there is one."""
-        return self._last(key, "AND status = 'ok'")
+        """Return the reply that was paid for, if there is one."""
+        return self._last(key, f"AND status IN {REPLIED}")
 
     def outcome(self, key: str) -> Response | None:
         """Return the answer to a request, or its latest failure."""

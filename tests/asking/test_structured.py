@@ -114,7 +114,6 @@ class TestAsking:
         ("null", "None is not of type 'object'"),
         ("I would rather not.", "no complete JSON"),
         ('{"score": 3, "why": "it goes on', "no complete JSON"),
-        ("", "the reply is empty"),
     ])  # fmt: skip
     def test_invalid_then_repaired(self, reply: str, fault: str, tmp_path: Path) -> None:
         result, server = asked(tmp_path, reply, GOOD, times=2)
@@ -122,7 +121,7 @@ class TestAsking:
         assert len(server.requests) == 2
         first, answer, complaint = said(server, 1)
         assert first == ("user", "Rate it.")
-        assert answer == ("assistant", reply or "(nothing)")
+        assert answer == ("assistant", reply)
         assert complaint[0] == "user"
         assert fault in complaint[1]
 
@@ -131,6 +130,17 @@ class TestAsking:
         complaint = said(server, 1)[-1][1]
         assert "greater than the maximum" in complaint
         assert "'why' is a required property" in complaint
+
+    def test_an_empty_reply_is_asked_for_afresh(self, tmp_path: Path) -> None:
+        result, server = asked(tmp_path, "", GOOD, times=1)
+        assert result == Structured({"score": 3, "why": "so"})
+        assert said(server, 1) == [("user", "Rate it.")]
+
+    def test_what_was_cut_off_is_not_asked_for_again(self, tmp_path: Path) -> None:
+        cut = completion('{"score": 3, "why": "it goes on', reason="length")
+        result, server = asked(tmp_path, cut, times=2)
+        assert (result.data, result.status, len(server.requests)) == (None, "truncated", 1)
+        assert "cut off at the limit of tokens" in result.failure
 
     def test_invalid_twice_then_a_fresh_try(self, tmp_path: Path) -> None:
         result, server = asked(tmp_path, "No.", "Still no.", GOOD, times=2)

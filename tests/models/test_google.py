@@ -119,7 +119,10 @@ NO_CANDIDATE = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"},
 
 @pytest.mark.parametrize(("reply", "response"), [
     (gemini_reply(THOUGHT, "A or", " B"), Response("ok", "A or B", None, 100, 3)),
-    (gemini_reply("A", reason="MAX_TOKENS"), Response("ok", "A", None, 100, 3)),
+    (gemini_reply("A", reason="MAX_TOKENS"), Response("truncated", "A", "cut off at the limit of tokens", 100, 3)),
+    (gemini_reply(THOUGHT, reason="MAX_TOKENS"), Response("truncated", "", "cut off at the limit of tokens", 100, 3)),
+    (gemini_reply(THOUGHT), Response("error", None, "an empty reply", 100, 3)),
+    (gemini_reply("A", reason="OTHER"), Response("error", None, "stopped: OTHER", 100, 3)),
     (gemini_reply("B", usageMetadata=USAGE), Response("ok", "B", None, 100, 43)),
     (gemini_reply("B", usageMetadata={"promptTokenCount": 9, "thoughtsTokenCount": 5}), Response("ok", "B", None, 9, 5)),
     (gemini_reply("B", usageMetadata={**USAGE, "toolUsePromptTokenCount": 7}), Response("ok", "B", None, 107, 43)),

@@ -97,8 +97,13 @@ def test_a_body_of_some_megabytes() -> None:
 
 
 @pytest.mark.parametrize(("reply", "response"), [
-    (completion("A", reason="length"), Response("ok", "A", input_tokens=100, output_tokens=3)),
-    (completion(None), Response("ok", "", input_tokens=100, output_tokens=3)),
+    (completion("A", reason="length"), Response("truncated", "A", "cut off at the limit of tokens", 100, 3)),
+    (completion(None, reason="length"), Response("truncated", "", "cut off at the limit of tokens", 100, 3)),
+    (completion("The answer is B", reason="error"), Response("error", None, "the server ended it: error", 100, 3)),
+    (completion("B", reason="abort"), Response("error", None, "the server ended it: abort", 100, 3)),
+    (completion(None), Response("error", None, "an empty reply", 100, 3)),
+    (completion(" \n"), Response("error", None, "an empty reply", 100, 3)),
+    (completion("B", reason=None), Response("ok", "B", None, 100, 3)),
     (completion(None, message={"refusal": "I will not."}), Response("refused", None, "I will not.", 100, 3)),
     (completion("", reason="content_filter"), Response("refused", None, "stopped by the server's content filter", 100, 3)),
     (completion([{"type": "text", "text": "B"}]), Response("ok", "B", input_tokens=100, output_tokens=3)),

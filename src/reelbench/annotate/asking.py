@@ -12,7 +12,7 @@ from reelbench.asking.asker import Asker
 from reelbench.errors import ReelbenchError
 from reelbench.evaluate.prompt import fill
 from reelbench.files import digest_of
-from reelbench.models.base import ChatModel, Message, Part, Request, Text
+from reelbench.models.base import ChatModel, Message, Part, Request, Text, token_limit
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,8 @@ async def told(
         parts = await asyncio.to_thread(make)
     message = Message("user", (*parts, Text(prompt)))
     response = await asker.ask(model, Request(key, (message,), "open", prompt))
-    if response.status != "ok" or not (response.text or "").strip():
+    if response.status == "truncated":
+        raise ReelbenchError(f"{model.card.name}: {response.error}: raise {token_limit(model)}")
+    if response.status != "ok":
         raise ReelbenchError(response.error or f"{model.card.name} said nothing")
     return str(response.text).strip()

@@ -62,7 +62,7 @@ class Asker:
         """Ask what ``make`` makes when its turn comes; a failure to make it is a response too."""
         if key in self._flights:
             response = await asyncio.shield(self._flights[key])
-            self.counts.repeated += response.status == "ok"
+            self.counts.repeated += response.replied
             return response
         known = self.journal.answer(key)
         if known is not None:
@@ -116,7 +116,7 @@ class Asker:
         try:
             response = _tidy(await model.ask(request))
         finally:
-            if response.status == "ok" and response.input_tokens is None:
+            if response.replied and response.input_tokens is None:
                 guess = estimate = estimate or request_tokens(card, request)
             seconds = round(time.monotonic() - began, 3)
             self.ledger.settle(card, share, estimate or (0, 0), response, seconds)

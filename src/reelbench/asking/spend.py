@@ -123,10 +123,10 @@ class Ledger:
     ) -> None:
         """Put what a request really took in place of what was set aside for it."""
         self._aside = Budget(self._aside.usd - share.usd, self._aside.tokens - share.tokens)
-        guess = estimate if got.status == "ok" else None
+        guess = estimate if got.replied else None
         self.count(card, got.input_tokens, got.output_tokens, guess, seconds=seconds)
-        self._failed[card.name] += got.status != "ok"
-        if got.status == "ok":
+        self._failed[card.name] += not got.replied
+        if got.replied:
             seen = self._seen.setdefault(card.name, _Seen())
             seen.add(estimate, got.input_tokens, got.output_tokens)
 

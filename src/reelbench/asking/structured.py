@@ -17,7 +17,16 @@ from referencing import Registry
 from reelbench.asking.asker import Asker
 from reelbench.asking.reply import without_reasoning
 from reelbench.files import canonical_json, digest_of, whole_data
-from reelbench.models.base import ChatModel, Message, Part, Request, Response, Status, Text
+from reelbench.models.base import (
+    EMPTY_REPLY,
+    ChatModel,
+    Message,
+    Part,
+    Request,
+    Response,
+    Status,
+    Text,
+)
 
 TRIES = 2  # times that it is asked from the start, each with one repair
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
@@ -73,10 +82,12 @@ async def ask_json(
             request = _request(model, said, schema, place, shown.record)
             response = await asker.ask(model, request)
             result = _checked(response, schema, check)
+            if response.error == EMPTY_REPLY:
+                break  # there is nothing to repair
             if result.data is not None or response.status != "ok":
                 return result
             said += [
-                Message("assistant", (Text(response.text or "(nothing)"),)),
+                Message("assistant", (Text(response.text or ""),)),
                 Message("user", (Text(_complaint(result.failure)),)),
             ]
     return result
@@ -127,13 +138,15 @@ def _complaint(failure: str) -> str:
 
 def _checked(response: Response, schema: Mapping[str, Any], check: Check) -> Structured:
     words = response.text or ""
-    if response.status != "ok":
+    if not response.replied:
         failure = response.error or response.status
         return Structured(failure=failure, status=response.status, words=words)
     try:
         data = whole_data(find_json(words))
     except (ValueError, RecursionError) as error:
-        return Structured(failure=str(error), words=words)
+        # What was cut off would be cut off again: no complaint makes a limit larger.
+        failure = str(error) if response.status == "ok" else f"{error}: {response.error}"
+        return Structured(failure=failure, status=response.status, words=words)
     # Nothing is fetched, whatever a schema refers to.
     validator = jsonschema.Draft202012Validator(schema, registry=Registry())
     errors = validator.iter_errors(data)

@@ -189,6 +189,12 @@ def tell_ledger(ledger: "Ledger") -> None:
 
 def tell_failures(state: "RunState", out: Path) -> None:
     """Name the first failures and warnings, and say where all of them are."""
+    for name, count in sorted(state.truncated.items()):
+        tell(
+            f"{name}: {counted(count, 'reply', 'replies')} cut off at the limit of tokens; what "
+            f"holds no complete answer counts as none. Raise {state.limits[name]} under "
+            "parameters: in its card."
+        )
     for warning in sorted(state.warnings)[:10]:
         tell(f"warning: {warning}")
     if len(state.warnings) > 10:

@@ -129,7 +129,7 @@ class _Counter:
         rubric = self._prepared.rubrics[ask.condition.protocol.rubric]
         unknown = "word " * reply_tokens(ask.model.card, closed=False)
         reply = unknown if response is None else response.text or ""
-        prompt = rubric.render(graded_slots(ask, reply))
+        prompt = rubric.render(graded_slots(ask.item, reply))
         for number in range(ROUNDS):
             key = first_request(judge, prompt, rubric.schema, rubric.name, number).key
             if self._journal is None or self._journal.answer(key) is None:

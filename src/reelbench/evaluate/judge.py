@@ -8,23 +8,19 @@ judge, in five rounds, after the condition's rubric. A round that fails is count
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from reelbench.asking.asker import Asker, Stopped
 from reelbench.asking.structured import Structured, ask_json
-from reelbench.evaluate.ask import Ask
-from reelbench.evaluate.parse import parse_answer
-from reelbench.evaluate.prepare import Prepared
+from reelbench.evaluate.parse import Parsed, parse_answer
 from reelbench.evaluate.prompt import fill, lettered
 from reelbench.evaluate.rubric import CHOICE, Rubric, choice_prompt
-from reelbench.evaluate.schedule import failure_of
-from reelbench.evaluate.status import RunState, StatusFile
 from reelbench.evaluate.stopping import draining, first_of
-from reelbench.items import LETTERS
+from reelbench.items import LETTERS, Item
 from reelbench.journal import Journal
-from reelbench.models.base import ChatModel, Response, Status
+from reelbench.models.base import ChatModel
 from reelbench.progress import progress
 
 ROUNDS = 5
@@ -32,10 +28,55 @@ _AT_ONCE = 64  # judgements under way
 
 
 @dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model replied to one item, in one order of its options and one round."""
+
+    item: Item
+    model: str
+    condition: str
+    number: int  # of the option order
+    order: tuple[int, ...]  # the options of the item, in the order they were asked
+    round: int
+    text: str
+    truncated: bool = False
+
+    @property
+    def key(self) -> "Key":
+        """What tells it from every other reply."""
+        return self.item.id, self.model, self.condition, self.number, self.round
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """The same, as files have it."""
+        return dict(zip(("id", "model", "condition", "order", "round"), self.key, strict=True))
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options in the order they were asked."""
+        return tuple(self.item.options[place] for place in self.order)
+
+    def parsed(self) -> Parsed:
+        """Read the answer to a closed item."""
+        return parse_answer(self.text, self.item.kind, self.options, truncated=self.truncated)
+
+    def needs_judge(self) -> bool:
+        """Whether a judge may read what our rules cannot: not half a reply, nor a refusal."""
+        if self.item.kind == "open":
+            return True
+        parsed = self.parsed()
+        known = parsed.failure in ("refusal", "empty reply")
+        return parsed.places is None and not known and not self.truncated
+
+    def letters(self, places: Iterable[int]) -> list[str]:
+        """Return the letters, in the item's own order, of options in the order they were asked."""
+        return sorted(LETTERS[self.order[place]] for place in places)
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """What a judge made of one reply, in all its rounds."""
 
-    ask: Ask
+    reply: Reply
     judge: str
     rubric: str
     rounds: tuple[Mapping[str, Any], ...]  # the reply of each, or its failure
@@ -45,57 +86,78 @@ class Judgement:
 
     def to_record(self) -> dict[str, Any]:
         """Return it as a line of ``judgements.jsonl``."""
-        row: dict[str, Any] = {
-            "id": self.ask.item.id,
-            "model": self.ask.model.card.name,
-            "condition": self.ask.condition.name,
-            "order": self.ask.number,
-            "round": self.ask.round,
-            "judge": self.judge,
-            "rubric": self.rubric,
-        }
+        row: dict[str, Any] = {**self.reply.place, "judge": self.judge, "rubric": self.rubric}
         if self.rubric == CHOICE:
-            row["choice"] = None if self.choice is None else letters_of(self.ask, self.choice)
+            row["choice"] = None if self.choice is None else self.reply.letters(self.choice)
         else:
             row |= {"score": self.score, "scale": list(self.scale)}
         return row | {"rounds": list(self.rounds)}
 
+    def failures(self) -> list[dict[str, Any]]:
+        """Say that rounds had no answer, or that an open reply has no grade."""
+        failed = [each for each in self.rounds if each.get("status", "ok") != "ok"]
+        graded = self.rubric == CHOICE or self.score is not None
+        if not failed and graded:
+            return []
+        lacking = failed or self.rounds
+        told = f"{len(lacking)} of {len(self.rounds)} rounds of {self.judge} failed"
+        status = failed[0]["status"] if failed else "error"
+        return [
+            {**self.reply.place, "status": status, "error": f"{told}: {lacking[0].get('failure')}"}
+        ]
 
-def letters_of(ask: Ask, places: Sequence[int]) -> list[str]:
-    """Return the letters, in the benchmark's own order, of options in the order they were asked."""
-    return sorted(LETTERS[ask.order[place]] for place in places)
+
+@dataclass(frozen=True, slots=True)
+class Judges:
+    """Who judges, and after which rubric under each condition."""
+
+    models: Sequence[ChatModel]
+    rubrics: Mapping[str, Rubric]  # by the condition's name; none are needed for closed items
+
+    def work(self, replies: Iterable[Reply]) -> Iterator["Work"]:
+        """Yield what is to be judged: by all of them what is open, else by the first."""
+        for reply in replies if self.models else ():
+            if not reply.needs_judge():
+                continue
+            if reply.item.kind == "open":
+                rubric = self.rubrics[reply.condition]
+                yield from ((reply, judge, rubric) for judge in self.models)
+            else:
+                yield reply, self.models[0], None
+
+
+Key = tuple[str, str, str, int, int]  # item, model, condition, number of the order, round
+Work = tuple[Reply, ChatModel, Rubric | None]  # no rubric for what a reply chooses
 
 
 async def judge_all(
-    prepared: Prepared, asker: Asker, state: RunState, status: StatusFile
+    judges: Judges, replies: Iterable[Reply], asker: Asker, told: Callable[[Judgement], None]
 ) -> list[Judgement]:
     """Judge all that there is to judge; raise ``KeyboardInterrupt`` after Ctrl-C."""
-    work = list(_work(prepared, asker.journal))
+    work = list(judges.work(replies))
     with progress("Judging replies", len(work), "replies") as advance, draining(asker):
 
-        def told(judgement: Judgement) -> None:
-            state.judged += 1
-            state.failures += _failures(judgement)
-            status.refresh()
+        def each(judgement: Judgement) -> None:
+            told(judgement)
             advance()
 
-        judgements = await _all_of(work, asker, told)
+        judgements = await _all_of(work, asker, each)
     if asker.stopping.is_set():
         raise KeyboardInterrupt
     return judgements
 
 
-async def judged_before(prepared: Prepared, journal: Journal) -> list[Judgement]:
+async def judged_before(
+    judges: Judges, replies: Iterable[Reply], journal: Journal
+) -> list[Judgement]:
     """Return what the journal has of judgements, without asking anything."""
-    if not prepared.judges:
-        return []
     asker = Asker(journal)
     asker.stop()
-    return await _all_of(list(_work(prepared, journal)), asker, lambda _: None)
+    return await _all_of(list(judges.work(replies)), asker, lambda _: None)
 
 
 async def _all_of(
-    work: Sequence["Work"], asker: Asker, told: Callable[[Judgement], None]
+    work: Sequence[Work], asker: Asker, told: Callable[[Judgement], None]
 ) -> list[Judgement]:
     """Judge, many at a time; what is stopped is left out. In the order of what was asked."""
     waiting = iter(enumerate(work))
@@ -104,7 +166,7 @@ async def _all_of(
     async def worker() -> None:
         for number, each in waiting:
             try:
-                done[number] = await _judged(asker, each)
+                done[number] = await _judged(asker, *each)
             except Stopped:
                 continue
             told(done[number])
@@ -118,44 +180,26 @@ async def _all_of(
     return [done[number] for number in sorted(done)]
 
 
-Work = tuple[Ask, str, ChatModel, Rubric | None]  # no rubric for what a reply chooses
-
-
-def _work(prepared: Prepared, journal: Journal) -> Iterator[Work]:
-    judges = list(prepared.judges.values())
-    for ask in prepared.asks:
-        response = journal.answer(ask.key)
-        if response is None:
-            continue
-        reply = response.text or ""
-        if ask.item.kind == "open":
-            rubric = prepared.rubrics[ask.condition.protocol.rubric]
-            yield from ((ask, reply, judge, rubric) for judge in judges)
-        elif reply.strip() and parse_answer(reply, ask.item.kind, ask.options).places is None:
-            yield ask, reply, judges[0], None
-
-
-async def _judged(asker: Asker, work: Work) -> Judgement:
-    ask, reply, judge, rubric = work
+async def _judged(asker: Asker, reply: Reply, judge: ChatModel, rubric: Rubric | None) -> Judgement:
     if rubric is None:
-        return await _chosen(asker, judge, ask, reply)
-    return await _graded(asker, judge, ask, reply, rubric)
+        return await _chosen(asker, judge, reply)
+    return await _graded(asker, judge, reply, rubric)
 
 
-async def _chosen(asker: Asker, judge: ChatModel, ask: Ask, reply: str) -> Judgement:
-    letters = LETTERS[: len(ask.options)]
+async def _chosen(asker: Asker, judge: ChatModel, reply: Reply) -> Judgement:
+    letters = LETTERS[: len(reply.options)]
     slots = {
-        "question": ask.item.question,
-        "options": lettered(ask.options),
-        "response": _quoted(reply),
+        "question": reply.item.question,
+        "options": lettered(reply.options),
+        "response": _quoted(reply.text),
     }
-    schema = _choice_schema(letters, several=ask.item.kind == "multi")
+    schema = _choice_schema(letters, several=reply.item.kind == "multi")
     rounds = await _rounds(asker, judge, fill(choice_prompt(), slots), schema, CHOICE)
     said = [frozenset(_letters(each.data)) for each in rounds if each.data is not None]
     votes = Counter(choice for choice in said if choice)
     best, count = votes.most_common(1)[0] if votes else (frozenset[str](), 0)
     choice = tuple(sorted(map(letters.index, best))) if count > ROUNDS // 2 else None
-    return Judgement(ask, judge.card.name, CHOICE, _told(rounds), choice=choice)
+    return Judgement(reply, judge.card.name, CHOICE, _told(rounds), choice=choice)
 
 
 def _choice_schema(letters: str, several: bool) -> dict[str, Any]:
@@ -179,9 +223,8 @@ def _quoted(reply: str) -> str:
     return re.sub(r"<(\s*/?\s*reply)", r"‹\1", reply, flags=re.IGNORECASE)
 
 
-def graded_slots(ask: Ask, reply: str) -> dict[str, str]:
+def graded_slots(item: Item, reply: str) -> dict[str, str]:
     """Return what a rubric's slots are filled with."""
-    item = ask.item
     return {
         "question": item.question,
         "options": lettered(item.options),
@@ -191,16 +234,13 @@ def graded_slots(ask: Ask, reply: str) -> dict[str, str]:
     }
 
 
-async def _graded(
-    asker: Asker, judge: ChatModel, ask: Ask, reply: str, rubric: Rubric
-) -> Judgement:
-    rounds = await _rounds(
-        asker, judge, rubric.render(graded_slots(ask, reply)), rubric.schema, rubric.name
-    )
+async def _graded(asker: Asker, judge: ChatModel, reply: Reply, rubric: Rubric) -> Judgement:
+    prompt = rubric.render(graded_slots(reply.item, reply.text))
+    rounds = await _rounds(asker, judge, prompt, rubric.schema, rubric.name)
     values = [rubric.values(each.data) for each in rounds if each.data is not None]
     grades = [rubric.grade(each) for each in values if each]
     score = round(sum(grades) / len(grades), 6) if grades else None
-    return Judgement(ask, judge.card.name, rubric.name, _told(rounds), None, score, rubric.scale)
+    return Judgement(reply, judge.card.name, rubric.name, _told(rounds), None, score, rubric.scale)
 
 
 async def _rounds(
@@ -224,19 +264,6 @@ def _told(rounds: Sequence[Structured]) -> tuple[Mapping[str, Any], ...]:
     )
 
 
-def _failures(judgement: Judgement) -> list[dict[str, Any]]:
-    """Say that rounds had no answer, or that an open reply has no grade."""
-    failed = [each for each in judgement.rounds if each.get("status", "ok") != "ok"]
-    graded = judgement.rubric == CHOICE or judgement.score is not None
-    if not failed and graded:
-        return []
-    lacking = failed or judgement.rounds
-    told = f"{len(lacking)} of {len(judgement.rounds)} rounds of {judgement.judge} failed"
-    status: Status = failed[0]["status"] if failed else "error"
-    error = f"{told}: {lacking[0].get('failure')}"
-    return [failure_of(judgement.ask, Response(status, error=error))]
-
-
-def decided(judgements: Sequence[Judgement]) -> dict[int, Judgement]:
-    """Return what judges made of replies that rules cannot read, by the question asked."""
-    return {id(judgement.ask): judgement for judgement in judgements if judgement.rubric == CHOICE}
+def decided(judgements: Sequence[Judgement]) -> dict[Key, Judgement]:
+    """Return what judges made of replies that rules cannot read."""
+    return {each.reply.key: each for each in judgements if each.rubric == CHOICE}

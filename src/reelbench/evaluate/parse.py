@@ -29,14 +29,14 @@ class Parsed:
     failure: Failure = ""
 
 
-def parse_answer(reply: str, kind: Kind, options: Options) -> Parsed:
+def parse_answer(reply: str, kind: Kind, options: Options, truncated: bool = False) -> Parsed:
     """Read a reply to a closed question whose options were shown in this order."""
     if not reply.strip():
         return Parsed(None, failure="empty reply")
     text = without_reasoning(reply)
     if not text:
         return Parsed(None, failure="unfinished reasoning")
-    for method, form in _FORMS:
+    for method, form in _FORMS[:6] if truncated else _FORMS:
         try:
             places = form(text, kind, options)
         except _UnclearError as unclear:

@@ -4,11 +4,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from reelbench.evaluate.ask import Ask
-from reelbench.evaluate.judge import Judgement, decided, letters_of
-from reelbench.evaluate.parse import parse_answer
+from reelbench.evaluate.judge import Judgement, Reply, decided
 from reelbench.files import json_line
 from reelbench.journal import Journal
 from reelbench.models.base import Response
+
+
+def replies(asks: Sequence[Ask], journal: Journal) -> Iterator[Reply]:
+    """Yield what was replied, as far as anything was."""
+    for ask in asks:
+        response = journal.answer(ask.key)
+        if response is not None:
+            yield _reply(ask, response)
+
+
+def _reply(ask: Ask, response: Response) -> Reply:
+    return Reply(
+        ask.item,
+        ask.model.card.name,
+        ask.condition.name,
+        ask.number,
+        ask.order,
+        ask.round,
+        response.text or "",
+        response.status == "truncated",
+    )
 
 
 def prediction_lines(
@@ -22,33 +42,41 @@ def prediction_lines(
     for ask in asks:
         response = journal.answer(ask.key) or unasked.get(ask.key) or journal.outcome(ask.key)
         if response is not None:
-            yield json_line(_prediction(ask, response, judged.get(id(ask))))
+            reply = _reply(ask, response)
+            yield json_line(_prediction(ask, reply, response, judged.get(reply.key)))
 
 
-def _prediction(ask: Ask, response: Response, judged: Judgement | None) -> dict[str, Any]:
+def _prediction(
+    ask: Ask, reply: Reply, response: Response, judged: Judgement | None
+) -> dict[str, Any]:
     row: dict[str, Any] = {
-        "id": ask.item.id,
-        "model": ask.model.card.name,
-        "condition": ask.condition.name,
-        "order": ask.number,
+        "id": reply.item.id,
+        "model": reply.model,
+        "condition": reply.condition,
+        "order": reply.number,
         "status": response.status,
         "response": response.text,
         "parsed": None,
     }
     if ask.condition.protocol.rounds > 1:
-        row["round"] = ask.round
-    if ask.number:
-        row["permutation"] = list(ask.order)
+        row["round"] = reply.round
+    if reply.number:
+        row["permutation"] = list(reply.order)
     if response.status != "ok":
-        return row | {"error": response.error}
-    if ask.item.kind == "open":
+        row["error"] = response.error
+    if reply.item.kind == "open" or not response.replied:
         return row
-    parsed = parse_answer(response.text or "", ask.item.kind, ask.options)
+    return row | answer_fields(reply, judged)
+
+
+def answer_fields(reply: Reply, judged: Judgement | None) -> dict[str, Any]:
+    """Return what a prediction says of the answer: its letters, or why there are none."""
+    parsed = reply.parsed()
     # Letters of the benchmark's own order, so that a file of predictions can be scored alone.
     if parsed.places is not None:
-        return row | {"parsed": letters_of(ask, sorted(parsed.places))}
-    row["parse_failure"] = parsed.failure
+        return {"parsed": reply.letters(parsed.places)}
+    fields: dict[str, Any] = {"parsed": None, "parse_failure": parsed.failure}
     if judged is None:
-        return row
-    row["judge"] = judged.judge
-    return row if judged.choice is None else row | {"parsed": letters_of(ask, judged.choice)}
+        return fields
+    fields["judge"] = judged.judge
+    return fields if judged.choice is None else fields | {"parsed": reply.letters(judged.choice)}

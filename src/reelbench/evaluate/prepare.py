@@ -11,6 +11,7 @@ from reelbench.benchmark import Benchmark
 from reelbench.errors import ReelbenchError
 from reelbench.evaluate.ask import Ask, plan
 from reelbench.evaluate.condition import Condition, conditions_for
+from reelbench.evaluate.judge import Judges
 from reelbench.evaluate.prompt import PromptSet, load_prompts
 from reelbench.evaluate.rubric import Rubric, load_rubric
 from reelbench.evaluate.show import subtitles_of
@@ -48,6 +49,16 @@ class Prepared:
     digests: Mapping[str, str | None]
     seed: int
     asks: Sequence[Ask]
+
+    @property
+    def judging(self) -> Judges:
+        """Who judges what was replied, and by which rubric."""
+        rubrics = {
+            condition.name: self.rubrics[condition.protocol.rubric]
+            for condition in self.conditions
+            if condition.protocol.rubric in self.rubrics
+        }
+        return Judges(list(self.judges.values()), rubrics)
 
 
 def prepare(

@@ -13,12 +13,13 @@ from reelbench.asking.spend import Budget, Ledger
 from reelbench.benchmark import Benchmark
 from reelbench.evaluate.folder import earlier_run, run_record
 from reelbench.evaluate.judge import Judgement, judge_all, judged_before
-from reelbench.evaluate.predict import prediction_lines
+from reelbench.evaluate.predict import prediction_lines, replies
 from reelbench.evaluate.prepare import Prepared, Wanted, prepare
 from reelbench.evaluate.schedule import Schedule
 from reelbench.evaluate.status import RunState, StatusFile
 from reelbench.files import json_line, pretty_json, write_atomically
 from reelbench.journal import Journal, open_journal
+from reelbench.models.base import token_limit
 from reelbench.progress import progress
 
 
@@ -49,14 +50,20 @@ def run_benchmark(
     with open_journal(out / "journal.sqlite") as journal:
         remember_spent(journal, ledger, prepared.everyone)
         write_atomically(out / "run.json", pretty_json(run_record(benchmark, prepared, out)))
-        state = RunState(total=len(prepared.asks), ledger=ledger, warnings=set(prepared.warnings))
+        state = RunState(
+            len(prepared.asks),
+            limits={model.card.name: token_limit(model) for model in prepared.models.values()},
+            ledger=ledger,
+            warnings=set(prepared.warnings),
+        )
         judgements: list[Judgement] | None = None
         try:
             with StatusFile(out / "status.json", state) as status:
                 judgements = run_to_the_end(_ask(benchmark, prepared, journal, state, status))
         finally:
             if judgements is None:  # it was stopped: what was judged before still is
-                judgements = run_to_the_end(judged_before(prepared, journal))
+                replied = replies(prepared.asks, journal)
+                judgements = run_to_the_end(judged_before(prepared.judging, replied, journal))
             lines = prediction_lines(prepared.asks, journal, state.unasked, judgements)
             write_atomically(out / "predictions.jsonl", "".join(lines))
             if prepared.judges:
@@ -79,7 +86,16 @@ async def _ask(
         with progress("Asking models", len(prepared.asks), "questions") as advance:
             await Schedule(benchmark, asker, state, status, advance).ask_all(prepared.asks)
         asker.counts = state.judging
-        return await judge_all(prepared, asker, state, status) if prepared.judges else []
+
+        def judged(judgement: Judgement) -> None:
+            state.judged += 1
+            state.failures += judgement.failures()
+            status.refresh()
+
+        if not prepared.judges:
+            return []
+        replied = replies(prepared.asks, journal)
+        return await judge_all(prepared.judging, replied, asker, judged)
     finally:
         for model in prepared.everyone:
             await model.close()

@@ -95,8 +95,10 @@ class Schedule:
             )
         except Stopped:
             return
-        if response.status == "ok":
+        if response.replied:
             self._state.done += 1
+            if response.status == "truncated":
+                self._state.truncated[ask.model.card.name] += 1
         else:
             self._state.failures.append(failure_of(ask, response))
         if response is broken or response.status == "over_budget":  # nobody was asked

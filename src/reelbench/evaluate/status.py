@@ -1,6 +1,7 @@
 """How far a run is: ``status.json``, fresh while it goes on and true when it ends."""
 
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,9 @@ class RunState:
     """How far a run is, as ``status.json`` tells it."""
 
     total: int
-    done: int = 0  # have an answer
+    done: int = 0  # have a reply
+    truncated: Counter[str] = field(default_factory=Counter)  # replies cut off, by model
+    limits: dict[str, str] = field(default_factory=dict)  # what to raise, by model
     counts: Counts = field(default_factory=Counts)
     judged: int = 0  # replies
     judging: Counts = field(default_factory=Counts)  # calls to judges
@@ -55,6 +58,7 @@ class StatusFile:
             "state": word,
             "total": state.total,
             "done": state.done,
+            "truncated": dict(sorted(state.truncated.items())),
             "asked_now": state.counts.asked,
             "judged": state.judged,
             "spent": {

@@ -21,7 +21,16 @@ from reelbench.make.wording import Wording
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import refuse_no_file
 from reelbench.media.frames import Wish, frames_of, planned_frames
-from reelbench.models.base import ChatModel, Message, Part, Picture, Request, Response, Text
+from reelbench.models.base import (
+    ChatModel,
+    Message,
+    Part,
+    Picture,
+    Request,
+    Response,
+    Text,
+    token_limit,
+)
 from reelbench.models.secrets import redacted
 
 _SHOWING = 8  # requests with pictures at hand
@@ -76,10 +85,9 @@ class Desk:
         async with self._shown(None if known else look, record) as shown:
             request = Request(key, (Message("user", (*shown.parts, Text(prompt))),), "open", prompt)
             response = known or await self.asker.ask(model, request)
-        text = _text_of(response).strip()
-        if not text:
-            raise Rejected("empty reply", f"{model.card.name} said nothing")
-        return text
+        if response.status == "truncated":  # half a text is none to go on with
+            raise Undecided("truncated", f"{response.error}: raise {token_limit(model)}")
+        return _text_of(response).strip()
 
     async def json(
         self,
@@ -102,6 +110,8 @@ class Desk:
             result = await ask_json(
                 self.asker, model, prompt, schema, role, number, shown=shown, check=check
             )
+        if result.status == "truncated":
+            raise Undecided("truncated", f"{result.failure}: raise {token_limit(model)}")
         if result.status != "ok":
             _text_of(Response(result.status, error=result.failure))
         return result
@@ -114,13 +124,15 @@ class Desk:
         prompt: str,
         number: int,
         shown: Shown = NOTHING_SHOWN,
-    ) -> str:
-        """Ask a closed question with its options in some order; return what was said."""
+    ) -> Response:
+        """Ask a closed question with its options in some order; return what was replied."""
         options = tuple(item.options[place] for place in order)
         key = self._key(model, prompt, shown.record, number=number, item=item.id)
         message = Message("user", (*shown.parts, Text(prompt)))
         request = Request(key, (message,), item.kind, item.question, options)
-        return _text_of(await self.asker.ask(model, request))
+        response = await self.asker.ask(model, request)
+        _text_of(response)
+        return response
 
     def _key(
         self, model: ChatModel, prompt: str, shown: Any, number: int = 0, item: str = ""
@@ -180,7 +192,7 @@ def _record_of(look: Look | Sequence[Look] | None) -> Any:
 
 def _text_of(response: Response) -> str:
     """Return what was said; a refusal rejects a row, and any other failure decides nothing."""
-    if response.status == "ok":
+    if response.replied:
         return response.text or ""
     error = redacted(response.error or response.status)
     if response.status == "refused":

@@ -61,8 +61,9 @@ async def answers(
         options = tuple(item.options[place] for place in order)
         slots = {"question": item.question, "options": lettered(options), "context": context}
         text = desk.wording.prompt(prompt, **slots)
-        words = await desk.choice(model, item, order, text, number, visible)
-        places = parse_answer(words, item.kind, options).places
+        reply = await desk.choice(model, item, order, text, number, visible)
+        words, cut = reply.text or "", reply.status == "truncated"
+        places = parse_answer(words, item.kind, options, truncated=cut).places
         chosen = None if places is None else {order[place] for place in places}
         right = chosen == {LETTERS.index(letter) for letter in item.answer}
         texts = None if chosen is None else tuple(item.options[p] for p in sorted(chosen))

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from reelbench.errors import ReelbenchError
-from reelbench.models.base import Message, Part, Picture, Request, Response, Text
+from reelbench.models.base import Message, Part, Picture, Request, Response, Text, read_text
 from reelbench.models.card import Card
 from reelbench.models.remote import RemoteModel, encoded, no_reply, token_count
 
 _VERSION = "2023-06-01"
+_LIMITS = ("max_tokens", "model_context_window_exceeded")
 
 
 class AnthropicModel(RemoteModel):
@@ -47,13 +48,14 @@ class AnthropicModel(RemoteModel):
         caches = (used.get(f"cache_{did}_input_tokens") for did in ("creation", "read"))
         taken = token_count(used.get("input_tokens"), *caches)
         given = token_count(used.get("output_tokens"))
-        if data.get("stop_reason") == "refusal":
+        reason = data.get("stop_reason")
+        if reason == "refusal":
             details = data.get("stop_details")
-            reason = details.get("explanation") if isinstance(details, dict) else None
-            return Response("refused", None, str(reason or "refused by the model"), taken, given)
+            said = details.get("explanation") if isinstance(details, dict) else None
+            return Response("refused", None, str(said or "refused by the model"), taken, given)
         try:
-            said = [block["text"] for block in data["content"] if block["type"] == "text"]
-            return Response("ok", "".join(said), None, taken, given)
+            texts = [block["text"] for block in data["content"] if block["type"] == "text"]
+            return read_text("".join(texts), reason in _LIMITS, taken, given)
         except (KeyError, TypeError):
             return no_reply("message", data)
 

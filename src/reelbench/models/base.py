@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, get_args
 from reelbench.items import Kind
 from reelbench.models.card import Card
 
-Status = Literal["ok", "refused", "error", "timeout", "over_budget"]
+Status = Literal["ok", "truncated", "refused", "error", "timeout", "over_budget"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 
 
@@ -88,13 +88,50 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What came back. Only ``ok`` is an answer; ``error`` says why there is none."""
+    """What came back. Only ``ok`` is a reply in full; ``error`` says why there is none.
+
+    ``truncated`` is what a model said until its limit of tokens struck. It is as final as ``ok``:
+    asked again in the same way, it would stop at the same place.
+    """
 
     status: Status
     text: str | None = None
     error: str | None = None
     input_tokens: int | None = None  # as the server counts them
     output_tokens: int | None = None
+
+    @property
+    def replied(self) -> bool:
+        """Whether the model came to speak, in full or not: such a request is not sent again."""
+        return self.status in REPLIED
+
+
+REPLIED: tuple[Status, ...] = ("ok", "truncated")
+EMPTY_REPLY = "an empty reply"
+
+
+def read_text(
+    text: str, truncated: bool, input_tokens: int | None, output_tokens: int | None
+) -> Response:
+    """Return the response of a model that ended with this text: of itself, or at its limit."""
+    if truncated:
+        said = "cut off at the limit of tokens"
+        return Response("truncated", text, said, input_tokens, output_tokens)
+    if not text.strip():
+        return Response("error", None, EMPTY_REPLY, input_tokens, output_tokens)
+    return Response("ok", text, None, input_tokens, output_tokens)
+
+
+def token_limit(model: "ChatModel") -> str:
+    """Return what sets the limit of a model's replies: a parameter's name, and its value."""
+    usual = _LIMITS.get(model.card.backend, "max_tokens")
+    for name in (usual, "max_tokens", "max_completion_tokens"):
+        if name in model.parameters:
+            return f"{name} (now {model.parameters[name]})"
+    return usual
+
+
+_LIMITS = {"google": "maxOutputTokens", "hf": "max_new_tokens"}  # by backend; others: max_tokens
 
 
 class ChatModel(Protocol):

@@ -73,7 +73,7 @@ class Cascade:
             caption = await self.relay(
                 captioner, self._derived(captioner, (*told, Text(self._prompt)))
             )
-            if caption.status != "ok":
+            if not caption.replied:
                 return Response(caption.status, error=f"{captioner.card.name}: {caption.error}")
             parts.append(Text(f"What {captioner.card.name} tells:\n{caption.text}"))
         parts += [*(part for part in _for(_READER, shown) if isinstance(part, Text)), question]

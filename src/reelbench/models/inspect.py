@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from reelbench.errors import ReelbenchError
+from reelbench.extras import install_command
 from reelbench.models.base import (
     Message,
     Part,
@@ -168,9 +169,7 @@ def load(card: Card) -> InspectModel:
     try:
         import inspect_ai  # noqa: F401
     except ImportError as error:
-        raise ReelbenchError(
-            f"{card.name} needs Inspect: pip install 'reelbench[inspect]'."
-        ) from error
+        raise ReelbenchError(f"{card.name} needs Inspect: {install_command('inspect')}") from error
     if card.video == "file":
         raise ReelbenchError(
             f"{card.name}: Inspect has no way to say which part of a file is meant: write "

@@ -4,11 +4,12 @@ from importlib import import_module
 from typing import Any
 
 from reelbench.errors import ReelbenchError
+from reelbench.extras import install_command
 
 
 def needs(module: str, extra: str) -> Any:
     """Import a module of an optional package, or raise the sentence that says how to get it."""
-    command = f"pip install 'reelbench[{extra}]'"
+    command = install_command(extra)
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

@@ -142,9 +142,9 @@ def test_yes_and_no_in_a_sentence() -> None:
 # file -> replies that are read, of 1,730; those that are read otherwise than by the official
 # parser, which takes the last letter it finds and, where it finds none, draws one.
 REPLIES = {
-    "standard10_options_direct": (1709, 140),
-    "vision_cot": (1692, 5),
-    "vision_direct": (1521, 1),
+    "standard10_options_direct": (1718, 143),
+    "vision_cot": (1695, 6),
+    "vision_direct": (1522, 1),
 }
 
 

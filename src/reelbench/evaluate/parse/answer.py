@@ -16,6 +16,7 @@ from reelbench.evaluate.parse.lines import (
     label_within,
     lettered_lines,
     line_of_its_own,
+    line_of_text,
     whole,
 )
 from reelbench.evaluate.parse.lookup import occurrences, words
@@ -59,6 +60,7 @@ _FORMS: Sequence[tuple[str, Form]] = (
     *_SURE,
     ("lettered lines", lettered_lines),
     ("line of its own", line_of_its_own),
+    ("line of an option's text", line_of_text),
     ("label", label),
     ("label with its text", label_within),
     ("conclusion", concluded),

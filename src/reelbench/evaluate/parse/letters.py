@@ -12,7 +12,9 @@ from reelbench.evaluate.parse.question import Failure, Places, Question
 _AROUND = MARKS + "<>✅✔☑✓👉➡→-–—"  # what may stand around a letter
 _BULLET = r"[\s\"'*•▪►➤→+–—-]{0,8}"
 _NOUN = alternation("option", "answer")
-_LETTERED = r"[(\[]?(?P<letter>[A-Z]|[a-z](?=[.)]))\s?(?:\.(?![A-Z]\.)|[:)\]]|\s[-–—](?=\s))\)?"
+_LETTERED = (
+    r"[(\[]?(?P<letter>[A-Z]|[a-z](?=[.)]))\s?(?:\.(?!\s?[A-Z]\.\s?[A-Z])|[:)\]]|\s[-–—](?=\s))\)?"
+)
 _NUMBERED = r"(?P<number>\d{1,2})\s?(?:[.:)]|[-–—](?=\s))"
 _LABEL = re.compile(
     rf"{_BULLET}(?:(?i:{_NOUN})\s?{_NUMBERED}|(?:(?i:{_NOUN})\s?)?{_LETTERED})\s*(?P<text>.*)",
@@ -34,7 +36,7 @@ _OPTION_NOUN = re.compile(rf"{alternation('option')}\s?$")
 _LEADING = re.compile(r"[(\[\s\"']{0,6}([A-Z])(?![A-Za-z0-9_])[)\]\"']{0,3}(?P<rest>.*)", re.DOTALL)
 _VALUE = re.compile(r"\s+[^\sA-Za-z]")  # "D 24.3 kN"
 _GOES_ON = re.compile(
-    rf"\s{{0,4}}(?:$|[.:;(!?。।\n|-]|[–—]|,?\s?(?:because|since|as|not|rather|instead|which|due|given|for)\b"
+    r"\s{0,4}(?:$|[.:;(!?。।\n|]|[-–—]+(?=\s|$|\d)|,?\s?(?:because|since|as|not|rather|instead|which|due|given)\b"
     rf"|,?\s?(?:{alternation('why')}|{alternation('ending')})|,?\s?(?:为|因|而|の|を|로|를|을))"
 )
 _NEGATED = re.compile(rf"\s*(?:{alternation('negation')}|不是|并非|n't)\s*[:,]?\s*")
@@ -42,11 +44,14 @@ _BUT = re.compile(alternation("but"))
 _BUT_AFTER = re.compile(  # some languages negate behind: "AではなくC"
     r"[(「\"]?[A-Z][)」\"]?\s?(?:ではなく|じゃなく|이\s?아니라|가\s?아니라|이\s?아니고|가\s?아니고|नहीं,?\s?बल्कि)て?、?,?\s?"
 )
-_NEXT_LABEL = re.compile(r"(?<![A-Za-z0-9])[(\[]?([A-Z])\s?(?:\.(?![A-Z]\.)|[:)\]])\s*")
+_NEXT_LABEL = re.compile(r"(?<![A-Za-z0-9])[(\[]?([A-Z])\s?(?:\.(?!\s?[A-Z]\.\s?[A-Z])|[:)\]])\s*")
 _CALLED_WRONG = re.compile(
-    rf"[\s-]{{0,3}}(?:is|are|was|seems)?\s?(?:not|wrong|incorrect|false|no,|eliminated|unlikely)\b"
-    rf"|[\s-]{{0,3}}{alternation('be')}?\s?(?:nicht|falsch|pas|faux|incorrecta|incorreta|неверно|错误|不正确)"
+    r"\b(?:is|are|was|seems) (?:wrong|incorrect|false|unlikely|ruled out|eliminated)\b"
+    r"|\b(?:is|are) not (?:correct|right|the)\b|\b(?:ist|sind) (?:falsch|nicht richtig)\b"
+    r"|\best (?:faux|fausse|incorrecte)\b|\b(?:es incorrecta|é incorreta|è errata)\b"
+    r"|неверн|неправильн|错误|不正确|間違|틀렸|गलत है|خطأ"
 )
+_REJECTS = re.compile(r"[\s-]{0,3}(?:is |are )?(?:not|wrong|incorrect|false|no,|eliminated)\b")
 _JOINED_BEFORE = re.compile(rf"(?:[,;/&+|.!?。]|{_JOINT}|{_OR})\s*$")
 
 
@@ -207,7 +212,7 @@ class Reader:
 
     def _exact_labels(self, said: str) -> Reading:
         """``A. text, C. text`` with the options' own texts and nothing else."""
-        label = _LABEL.match(said)
+        label = _LABEL.match(said) if "\n" not in said else None
         place = self._labelled_place(label) if label else None
         if label is None or place is None or not self.owns(place, label["text"]):
             return NOTHING
@@ -221,13 +226,20 @@ class Reader:
         if label is None or place is None:
             return NOTHING
         text = label["text"]
-        if _CALLED_WRONG.match(lowered(text)):
+        if self.rejected(place, text):
             return NOTHING
         others = self.question.places_of_text(text) or self._begun(text)
         if others and place not in others:
             return Reading(failure="letter and text differ")
         found = {place, *self._further_labels(place, text)}
         return Reading(tuple(sorted(found)))
+
+    def rejected(self, place: int, text: str) -> bool:
+        """Whether what is said of a label is that it is wrong, not its option's own words."""
+        low = lowered(text)
+        own = len(self._own[place]) if self.owns(place, low) else 0
+        sentence = re.split(r"[.!?\n]", low[own:], maxsplit=1)[0]
+        return bool(_CALLED_WRONG.search(sentence) or (not own and _REJECTS.match(low)))
 
     def _labelled_place(self, label: re.Match[str]) -> int | None:
         if label["number"] is None:

@@ -9,13 +9,16 @@ from reelbench.evaluate.parse.question import Places, UnclearError
 from reelbench.evaluate.parse.text import Reply
 
 _LABEL = re.compile(
-    rf"[\s\"'•▪►➤→+–—-]{{0,8}}(?:(?i:{alternation('option')})\s?)?[(\[]?([A-Za-z])\s?(?:\.(?![A-Z]\.)|[):\]])"
+    rf"[\s\"'•▪►➤→+–—-]{{0,8}}(?:(?i:{alternation('option')})\s?)?[(\[]?([A-Za-z])\s?(?:\.(?!\s?[A-Z]\.\s?[A-Z])|[):\]])"
 )
-_INLINE = re.compile(r"(?<![A-Za-z0-9])[(\[]?([A-Z])\s?(?:\.(?![A-Z]\.)|[:)\]])\s{0,3}")
+_INLINE = re.compile(r"(?<![A-Za-z0-9])[(\[]?([A-Z])\s?(?:\.(?!\s?[A-Z]\.\s?[A-Z])|[:)\]])\s{0,3}")
 _REJECTED = re.compile(
     rf"(?:{alternation('negation')}|n't)\s(?:[\w']{{1,10}}\s){{0,2}}[\"'(]{{0,2}}$"
 )
 _BRACKETED = re.compile(r"\(([A-Z])\)")
+_SO = re.compile(
+    r"[\s,:]{1,3}(?:it's |it is |option |answer |must be ){0,2}\(?([A-Z])\)?\s?(?:[.!\n]|$)"
+)
 _ARROW = re.compile(r"(?:→|=>|⇒)[ \t]{0,4}\(?([A-Z])\)?[ \t.]{0,4}(?:$|\n)")
 
 
@@ -48,6 +51,19 @@ def line_of_its_own(reply: Reply, reader: Reader) -> Places:
     return agreed(found, reply.bare, reader.question.kind)
 
 
+def line_of_text(reply: Reply, reader: Reader) -> Places:
+    """An option's text alone on the first or the last line, and no other option's on any."""
+    found = [
+        Found(at, at + len(line), Reading(places))
+        for at, line in reply.lines
+        if (places := reader.question.places_of_text(line))
+    ]
+    at_an_end = found and (
+        found[0].start == reply.lines[0][0] or found[-1].start == reply.lines[-1][0]
+    )
+    return agreed(found, reply.bare, reader.question.kind) if at_an_end else ()
+
+
 def label(reply: Reply, reader: Reader) -> Places:
     """``B. because it is blue``, first or last, and no other: several labels are a list."""
     lines = [line for _, line in reply.lines]
@@ -70,7 +86,9 @@ def label_within(reply: Reply, reader: Reader) -> Places:
         place = reader.question.place(found[1])
         if place is None or not reader.owns(place, reply.bare[found.end() : found.end() + window]):
             continue
-        if not _REJECTED.search(reply.low[max(0, found.start() - 40) : found.start()]):
+        text = reply.bare[found.end() : found.end() + window + 120]
+        denied = _REJECTED.search(reply.low[max(0, found.start() - 40) : found.start()])
+        if not denied and not reader.rejected(place, text):
             chosen.add(place)
     return tuple(chosen) if len(chosen) == 1 else ()
 
@@ -78,6 +96,9 @@ def label_within(reply: Reply, reader: Reader) -> Places:
 def concluded(reply: Reply, reader: Reader) -> Places:
     """``... so (B)``, ``=> B``."""
     found = [Found(m.start(), m.end(), reader.letters(m[1])) for m in _ARROW.finditer(reply.bare)]
+    for start, end in reply.places_of(words("so")):
+        if match := _SO.match(reply.bare, end):
+            found.append(Found(start, match.end(), reader.letters(match[1])))
     for start, sentence in reply.sentences:
         if "(" not in sentence:
             continue

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from reelbench.evaluate.parse.agreement import Found, agreed
-from reelbench.evaluate.parse.letters import NOTHING, Reader
-from reelbench.evaluate.parse.lookup import alternation, words
+from reelbench.evaluate.parse.letters import NOTHING, SEVERAL, Reader
+from reelbench.evaluate.parse.lookup import alternation, lowered, words
 from reelbench.evaluate.parse.question import Places
 from reelbench.evaluate.parse.text import Reply
 
@@ -75,7 +75,7 @@ _WITHOUT_VERB = re.compile(
 )
 _BEST = frozenset({"best", "closest", "the answer", "my answer", "my choice"})
 _RIGHT_TAIL = re.compile(
-    r"\s?(?:only|if|next|beside|behind|above|below|of|in|on|at|before|after|side|hand|नहीं|지\s?않)\b|नहीं|지"
+    r"\s?(?:\?|only|if|next|beside|behind|above|below|of|in|on|at|before|after|side|hand|नहीं|지\s?않)\b|नहीं|지"
 )
 _BEST_TAIL = re.compile(
     r"\s{0,2}(?:$|[.,;:!)\n]|(?:option|answer|choice|match|fit|one|description|caption|sentence|as|because|since)\b)"
@@ -85,6 +85,22 @@ _FITS = re.compile(
     r"(?:matches|fits|describes|captures|suits|represents|reflects|aligns)\b[^.\n]{0,50}$"
 )
 _FITTING = ("better", "best", "more accurately", "most accurately", "accurately", "more closely")
+# What may stand before a letter that is called right: "Hepatitis B is correct" is not about B.
+_OPENS = re.compile(
+    r"(?:^|[.!?,;:\n\"'(*-]\s{0,3}"
+    rf"|(?i:{alternation('option', 'answer', 'so', 'joint', 'either')}"
+    r"|\b(?:that|think|believe|only|both|is|because|since|but|while|que|che|что))\s)[(\"']?$"
+)
+_ONE_OF = re.compile(rf"(?i:{alternation('either')})\s(?:(?i:{alternation('option')})\s)?[(\"']?$")
+_SUPPOSED = re.compile(
+    r"\b(?:if|whether|unless|suppose|assuming|neither|nor|why|how)\s(?:that\s)?(?:the\s|an?\s)?"
+    r"(?:correct\s|right\s|best\s|final\s)?(?:option\s|answer\s)?[(\"']?$"
+)
+_REASONED = re.compile(
+    r"\W{0,4}([A-Z])\W{0,4}"
+    r"(?:because|since|weil|parce que|porque|perché|потому что|因为|क्योंकि|لأن)(?!\w)"
+)
+_ASKS = re.compile(r"[^.!\n]{0,80}\?")
 _LOOKBACK = 90  # characters
 _BRIEF = 60
 _WORDY = 12
@@ -165,15 +181,19 @@ def _answers(reply: Reply, reader: Reader) -> Iterator[Found]:
         plural = reply.low[start:end] in _PLURALS
         if plural and not _CHOSEN.search(reply.low, max(0, start - 24), start):
             continue
+        if _SUPPOSED.search(reply.low, max(0, start - 40), start):
+            continue
         if place is not None:
             said = "not " * denied + _line_from(reply.bare, place, 400)
+            if _ASKS.match(said):
+                continue
             quoted = bool(_QUOTED.search(reply.bare, max(0, start - 40), start))
             yield Found(place, place + len(said), reader.said(said), quoted)
             continue
         english = reply.low[start:end].isascii()
         direct = (_IN_BRACKETS if english else _RIGHT_BEHIND).match(reply.bare, end)
         if direct and not _DENIED.match(reply.low, direct.end()):
-            if english and not _noun_of_answer(reply.low, start, end):
+            if not _noun_of_answer(reply, start, end):
                 continue
             said = direct[1] if english else _line_from(reply.bare, direct.start(), 400)
             yield Found(direct.start(1), direct.end(1), reader.said(said))
@@ -182,8 +202,9 @@ def _answers(reply: Reply, reader: Reader) -> Iterator[Found]:
             yield Found(match.start(1), match.end(1), reader.letters(match[1]))
 
 
-def _noun_of_answer(low: str, start: int, end: int) -> bool:
-    return low[start:end] in words("answer")
+def _noun_of_answer(reply: Reply, start: int, end: int) -> bool:
+    named = reply.low[start:end] in words("answer")
+    return named or bool(_CHOSEN.search(reply.low, max(0, start - 24), start))
 
 
 def _behind_is(low: str, end: int) -> tuple[int | None, bool]:
@@ -214,8 +235,12 @@ def _called_right(reply: Reply, reader: Reader) -> Iterator[Found]:
         romance = word[0] < "\u0250"
         before = reply.bare[max(0, start - _LOOKBACK) : start]
         match = (_WITH_VERB if romance else _WITHOUT_VERB).search(before)
-        if match:
-            yield Found(start, end, reader.letters(match[1]))
+        if match and not _SUPPOSED.search(lowered(before[: match.start(1)])):
+            ahead = before[: match.start(1)]
+            if romance and not _OPENS.search(ahead):
+                continue
+            either = _ONE_OF.search(ahead)
+            yield Found(start, end, SEVERAL if either else reader.letters(match[1]))
     for start, end in reply.places_of(_FITTING):
         if match := _FITS.search(reply.bare[max(0, start - _LOOKBACK) : start]):
             yield Found(start, end, reader.said(f"Option {match[1]}"))
@@ -223,6 +248,8 @@ def _called_right(reply: Reply, reader: Reader) -> Iterator[Found]:
 
 def _brief(reply: Reply, reader: Reader) -> Iterator[Found]:
     """``So it's B.``: a sentence of a letter and words that say no more."""
+    if match := _REASONED.match(reply.bare):
+        yield Found(0, match.end(), reader.letters(match[1]))
     before = 0
     for start, sentence in reply.sentences:
         last = start + len(sentence) >= len(reply.bare) and before > _WORDY

@@ -80,11 +80,15 @@ def _names_option(line: str, reader: Reader) -> bool:
 
 def label_within(reply: Reply, reader: Reader) -> Places:
     """``The speed is C. time-lapse.``: one label amid a text, with its option's own words."""
-    chosen = set()
+    chosen: set[int] = set()
     window = reader.question.longest + 40
     for found in _INLINE.finditer(reply.bare):
         place = reader.question.place(found[1])
-        if place is None or not reader.owns(place, reply.bare[found.end() : found.end() + window]):
+        if (
+            place is None
+            or place in chosen
+            or not reader.owns(place, reply.bare[found.end() : found.end() + window])
+        ):
             continue
         text = reply.bare[found.end() : found.end() + window + 120]
         denied = _REJECTED.search(reply.low[max(0, found.start() - 40) : found.start()])

@@ -129,7 +129,7 @@ def _corrected(seen: Reply, reader: Reader) -> Parsed | None:
         return None
     start, end = max(ends)
     after = seen.bare[end:].lstrip(" ,.:!\n")
-    parsed = _read(reply_of(after, reader), reader, _SURE[4:]) if after else None
+    parsed = _read(reply_of(after, reader), reader, _SURE) if after else None
     if parsed and parsed.places is not None:
         return parsed
     taken_back = _TAKES_BACK.match(seen.low, end) and start > 0

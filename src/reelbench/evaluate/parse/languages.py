@@ -32,7 +32,7 @@ class Language:
 
 LANGUAGES = {
     "en": Language(
-        answer="answer|answers|ans|solution|correct one|best one|right one|closest one"
+        answer="answer|answers|ans|correct one|best one|right one|closest one"
         "|my choice|my pick|my selection|my guess|my final choice|my final answer",
         option="option|options|choice|choices|letter|letters|caption|sentence|statement"
         "|description|alternative|selection",
@@ -130,7 +130,7 @@ LANGUAGES = {
         "|es ist nicht möglich",
     ),
     "fr": Language(
-        answer="réponse|réponses|reponse|solution",
+        answer="réponse|réponses|reponse",
         option="option|options|réponse|choix|lettre|proposition",
         right="correct|correcte|correctes|corrects|juste|exacte|exact|bonne|la bonne|vraie",
         be="est|sont|n'est|ne sont|serait|c'est|doit être|est donc|est probablement",

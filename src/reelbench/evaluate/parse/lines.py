@@ -48,6 +48,7 @@ def lettered_lines(reply: Reply, reader: Reader) -> Places:
 def line_of_its_own(reply: Reply, reader: Reader) -> Places:
     """``B`` alone on a line, before, after or amid an explanation."""
     found = [Found(at, at + len(line), reader.letters(line)) for at, line in reply.lines]
+    found = [each for each in found if each.reading.places]  # an x alone on a line may be anything
     return agreed(found, reply.bare, reader.question.kind)
 
 

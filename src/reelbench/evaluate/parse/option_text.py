@@ -28,6 +28,7 @@ from reelbench.evaluate.parse.text import Reply
 _LONG = 1500  # characters; in a longer text an option may come up without being the answer
 _MANY = 60  # mentions
 _FEW = 3  # sentences, of which any may state an option of one word
+_SOME = 6  # sentences, of which any may state a longer one
 _BRIEF = 30  # words of a sentence that may state an option of one word
 _SEEN = 300  # characters of a sentence on either side of a mention
 _COMMON = frozenset({  # too common to be an answer amid a sentence
@@ -168,16 +169,21 @@ def _several(scan: _Scan, stated: list[_Mention]) -> Places:
 
 
 def _is_told(scan: _Scan, stated: list[_Mention], place: int) -> bool:
-    """Whether an option of one word stands where answers do; longer ones need not."""
+    """Whether an option stands where answers do: one of one word in a short sentence."""
     word = needle(scan.question.options[place]).strip()
+    mentions = [mention for mention in stated if mention.place == place]
     if " " in word:
-        return True
+        return any(_is_near_an_end(scan, mention) for mention in mentions)
     if word in _COMMON or (len(word) == 1 and word.isascii() and not word.isdecimal()):
         return False
-    mentions = [mention for mention in stated if mention.place == place]
     if word[0].isdecimal():
         return scan.last == 0 and not any(_NUMBERED & scan.around(each) for each in mentions)
     return any(_stands_out(scan, mention) for mention in mentions)
+
+
+def _is_near_an_end(scan: _Scan, mention: _Mention) -> bool:
+    concludes = CONCLUDES.match(scan.sentence(mention.sentence))
+    return mention.sentence in (0, 1, scan.last) or scan.last <= _SOME or bool(concludes)
 
 
 def _stands_out(scan: _Scan, mention: _Mention) -> bool:

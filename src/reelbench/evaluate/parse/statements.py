@@ -168,11 +168,10 @@ def _line_from(text: str, start: int, limit: int = 4000) -> str:
 
 def stated(reply: Reply, reader: Reader) -> Places:
     """``The answer is B because ...``, ``选B``, ``Option B is correct``, ``It's B.``."""
-    found = [
-        *_answers(reply, reader), *_choices(reply, reader), *_called_right(reply, reader),
-        *_brief(reply, reader),
-    ]  # fmt: skip
-    return agreed(found, reply.bare, reader.question.kind)
+    sure = [*_answers(reply, reader), *_choices(reply, reader), *_called_right(reply, reader)]
+    less = [*_bracketed(reply, reader), *_fitting(reply, reader), *_brief(reply, reader)]
+    kind = reader.question.kind
+    return agreed(sure, reply.bare, kind) or agreed(less, reply.bare, kind)
 
 
 def _answers(reply: Reply, reader: Reader) -> Iterator[Found]:
@@ -197,6 +196,10 @@ def _answers(reply: Reply, reader: Reader) -> Iterator[Found]:
                 continue
             said = direct[1] if english else _line_from(reply.bare, direct.start(), 400)
             yield Found(direct.start(1), direct.end(1), reader.said(said))
+
+
+def _bracketed(reply: Reply, reader: Reader) -> Iterator[Found]:
+    """``The most likely diagnosis is (C) ...``."""
     for match in _IS_BRACKETED.finditer(reply.bare):
         if not _DENIED.match(reply.low, match.end()):
             yield Found(match.start(1), match.end(1), reader.letters(match[1]))
@@ -241,6 +244,10 @@ def _called_right(reply: Reply, reader: Reader) -> Iterator[Found]:
                 continue
             either = _ONE_OF.search(ahead)
             yield Found(start, end, SEVERAL if either else reader.letters(match[1]))
+
+
+def _fitting(reply: Reply, reader: Reader) -> Iterator[Found]:
+    """``Caption B matches the video better.``."""
     for start, end in reply.places_of(_FITTING):
         if match := _FITS.search(reply.bare[max(0, start - _LOOKBACK) : start]):
             yield Found(start, end, reader.said(f"Option {match[1]}"))

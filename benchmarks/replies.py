@@ -4,7 +4,10 @@ Each row of a file (JSON lines, gzip or not) has ``response``, ``options`` and `
 letter that the benchmark's own parser took. Prints the parse rate, what could not be read and why,
 and the disagreements by kind; with --all, every one of them.
 
-Run: python benchmarks/replies.py [--all] FILE ...
+Then how long it takes to read replies that loop, against their length, beside the letter rule of
+the kind that evaluation harnesses use: a search for the last letter that stands by itself.
+
+Run: python benchmarks/replies.py [--all] [FILE ...]
 """
 
 import argparse
@@ -12,8 +15,10 @@ import ast
 import gzip
 import json
 import re
+import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +34,7 @@ def main() -> None:
     options = parser.parse_args()
     for path in options.files:
         report(path, options.all)
+    report_lengths()
 
 
 def report(path: Path, everything: bool) -> None:
@@ -55,6 +61,47 @@ def report(path: Path, everything: bool) -> None:
             print(f"  {heading}, {name}: {len(lines)}")
             for line in lines if everything else ():
                 print(f"      {line}")
+
+
+# What a model that loops says over and over, and what is read of an ordinary reply.
+LOOPS = {
+    "is option": "is option ",
+    "brackets": "[[",
+    "newlines": "\n",
+    "reasoning tags": "<think>",
+    "LaTeX": "\\text{",
+    "Answer: A": "Answer: A\n",
+    "an option's text": "a red door or ",
+    "labels": "A. a red door\n",
+    "答案": "答案",
+    "prose": "The man walks to the door, looks back once and then goes on along the water. ",
+}
+LENGTHS = (4_096, 65_536, 1_048_576)
+LETTER = re.compile(r"(?<![A-Za-z])\(?([A-D])\)?(?![A-Za-z])")
+
+
+def report_lengths() -> None:
+    """Print the CPU time of reading loops of three lengths, ours and the letter rule's."""
+    choices = ("a red door", "a blue door", "a dog", "I do not know")
+    parse_answer("Answer: B", "single", choices)  # what is made once is not counted
+    print(f"\n{'ms of CPU':<18}" + "".join(f"{length // 1024:>9} kB" for length in LENGTHS), end="")
+    print(f"{'letter rule':>14}{'ratio':>8}  (at {LENGTHS[-1] // 1024} kB)")
+    for name, piece in LOOPS.items():
+        replies = [(piece * (length // len(piece) + 1))[:length] for length in LENGTHS]
+        ours = [cpu(partial(parse_answer, text, "single", choices)) for text in replies]
+        peer = cpu(partial(LETTER.findall, replies[-1]))
+        print(f"{name:<18}" + "".join(f"{ms:>12.1f}" for ms in ours), end="")
+        print(f"{peer:>14.1f}{ours[-1] / peer:>8.1f}")
+
+
+def cpu(work: Callable[[], object]) -> float:
+    """Milliseconds of CPU that a piece of work takes, the best of three."""
+    best = float("inf")
+    for _ in range(3):
+        start = time.process_time()
+        work()
+        best = min(best, time.process_time() - start)
+    return best * 1000
 
 
 def rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -1,31 +1,96 @@
-"""What a reply says once its dress is off: reasoning, Markdown, LaTeX and odd character forms."""
+"""What a reply says once its dress is off: reasoning, Markdown, LaTeX and odd character forms.
+
+Every function takes time linear in the length of its text, whatever the text is: a model that loops
+until its limit repeats any mark as often as it likes.
+"""
 
 import re
 import unicodedata
 
 _THINKING = "think|thinking|thought|thoughts|reasoning|analysis|scratchpad"
-_THOUGHT = re.compile(rf"<({_THINKING})>.*?</\1>|◁think▷.*?◁/think▷", re.DOTALL | re.IGNORECASE)
-_OPENED = re.compile(rf"(?:<(?:{_THINKING})>|◁think▷).*\Z", re.DOTALL | re.IGNORECASE)
-_CLOSED = re.compile(rf"\A.*(?:</(?:{_THINKING})>|◁/think▷)", re.DOTALL | re.IGNORECASE)
-_WRAPPED = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|rm|bf)\s*\{([^{}]*)\}")
+_THOUGHT = re.compile(
+    rf"<(?P<closes>/?)(?:seed:)?(?:{_THINKING})>|◁(?P<closes2>/?)think▷|\[(?P<closes3>/?)THINK\]"
+    r"|<\|(?:begin_of_thought|START_THINKING)\|>"
+    r"|<\|(?P<closes4>end_of_thought|END_THINKING)\|>",
+    re.IGNORECASE,
+)
+# The channels of open models, with their tokens and with the tokens left out in decoding.
+_CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]{0,80}<\|message\|>")
+_BARE_CHANNEL = re.compile(r"\s*analysis[A-Z]")
+_FINAL = "assistantfinal"
+_TOKEN = re.compile(
+    r"<\|[^|<>\s]{1,40}\|>|</?s>|<(?:eos|bos|pad|unk|end_of_turn|end_of_utterance)>"
+    r"|<start_of_turn>(?:model)?|\[/?INST\]"
+)
+_WRAPPER = re.compile(
+    r"(?P<wraps>\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|operatorname|rm|bf)\s*\{)"
+    r"|(?P<open>\{)|(?P<close>\})"
+)
 _MATHS = re.compile(r"\\[()\[\]]|\$+|\\[,;! ]")
-_EMPHASIS = re.compile(r"\*+|__+|`+|^[ \t]*(?:#+|>)[ \t]*", re.MULTILINE)
+_EMPHASIS = re.compile(r"\*+|__+|~~+|`+|^[ \t]*(?:#+|>(?!\s*[\d.$-]))[ \t]*", re.MULTILINE)
+_SIGNS = str.maketrans({
+    **dict.fromkeys("\u2018\u2019\u201a\u201b\u2039\u203a\u00b4\u2032", "'"),
+    **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u300c\u300d\u300e\u300f\u2033", '"'),
+    # Marks of direction and joining that cannot be seen.
+    **dict.fromkeys("\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u2060\u2066\u2067\u2069\ufeff"),
+})  # fmt: skip
 
 
 def without_reasoning(reply: str) -> str:
     """Return what comes after the thinking aloud; nothing if that was cut off."""
-    text = _THOUGHT.sub("", reply)
-    text = _CLOSED.sub("", text)  # some models only close what they did not open
-    return _OPENED.sub("", text).strip()
+    text = _final_channel(reply)
+    kept: list[str] = []
+    place, thinking = 0, False
+    for tag in _THOUGHT.finditer(text):
+        if any(tag.groups()):  # some models only close what they did not open
+            kept = kept if thinking else []
+            place, thinking = tag.end(), False
+        elif not thinking:
+            kept.append(text[place : tag.start()])
+            thinking = True
+    return "".join(kept if thinking else [*kept, text[place:]]).strip()
+
+
+def _final_channel(reply: str) -> str:
+    channels = list(_CHANNEL.finditer(reply))
+    if channels:
+        last = channels[-1]
+        return reply[last.end() :] if last[1] == "final" else ""
+    if _BARE_CHANNEL.match(reply):
+        return reply.rpartition(_FINAL)[2] if _FINAL in reply else ""
+    return reply
+
+
+def without_tokens(text: str) -> str:
+    """Return a text without the tokens that a model ends, begins or boxes its turns with."""
+    text = text.replace("<|begin_of_box|>", "\\boxed{").replace("<|end_of_box|>", "}")
+    return _TOKEN.sub("", text).strip()
 
 
 def undressed(text: str) -> str:
     """Return a text without Markdown and LaTeX, with letters and marks in their plain forms."""
-    text = unicodedata.normalize("NFKC", text).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    text = _MATHS.sub(" ", text)
-    while (inner := _WRAPPED.sub(r"\1", text)) != text:
-        text = inner
-    return _EMPHASIS.sub("", text).strip()
+    text = unicodedata.normalize("NFKC", text).translate(_SIGNS)
+    return _EMPHASIS.sub("", _unwrapped(_MATHS.sub(" ", text))).strip()
+
+
+def _unwrapped(text: str) -> str:
+    """Take ``\\text{...}`` and its kin off what they wrap; what is never closed stays."""
+    if "\\" not in text:
+        return text
+    opened: list[tuple[int, int] | None] = []
+    cuts: list[tuple[int, int]] = []
+    for brace in _WRAPPER.finditer(text):
+        if brace["wraps"]:
+            opened.append(brace.span())
+        elif brace["open"]:
+            opened.append(None)
+        elif opened and (wrapper := opened.pop()):
+            cuts += [wrapper, brace.span()]
+    parts, place = [], 0
+    for start, end in sorted(cuts):
+        parts.append(text[place:start])
+        place = end
+    return "".join([*parts, text[place:]])
 
 
 def plain(text: str) -> str:
@@ -33,4 +98,4 @@ def plain(text: str) -> str:
     return " ".join(undressed(text).casefold().strip(MARKS).split())
 
 
-MARKS = " \t\n.,;:!*_`'\"()[]{}<>$\\。、「」『』【】"
+MARKS = " \t\r\n.,;:!*_`'\"()[]{}$\\|。、【】،؛।•·"

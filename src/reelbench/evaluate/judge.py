@@ -14,7 +14,7 @@ from typing import Any
 
 from reelbench.asking.asker import Asker, Stopped
 from reelbench.asking.structured import Structured, ask_json
-from reelbench.evaluate.parse import Parsed, parse_answer
+from reelbench.evaluate.parse import Parsed, complete_answer, parse_answer
 from reelbench.evaluate.prompt import fill, lettered
 from reelbench.evaluate.rubric import CHOICE, Rubric, choice_prompt
 from reelbench.evaluate.stopping import draining, first_of
@@ -57,7 +57,8 @@ class Reply:
 
     def parsed(self) -> Parsed:
         """Read the answer to a closed item."""
-        return parse_answer(self.text, self.item.kind, self.options, truncated=self.truncated)
+        read = complete_answer if self.truncated else parse_answer
+        return read(self.text, self.item.kind, self.options)
 
     def needs_judge(self) -> bool:
         """Whether a judge may read what our rules cannot: not half a reply, nor a refusal."""

@@ -16,7 +16,7 @@ from reelbench.asking.structured import NOTHING_SHOWN, Shown
 from reelbench.benchmark import Benchmark
 from reelbench.errors import ReelbenchError
 from reelbench.evaluate.condition import Condition, option_orders
-from reelbench.evaluate.parse import parse_answer
+from reelbench.evaluate.parse import complete_answer, parse_answer
 from reelbench.evaluate.prompt import lettered
 from reelbench.evaluate.show import parts_of, show_for
 from reelbench.files import digest_of
@@ -62,8 +62,9 @@ async def answers(
         slots = {"question": item.question, "options": lettered(options), "context": context}
         text = desk.wording.prompt(prompt, **slots)
         reply = await desk.choice(model, item, order, text, number, visible)
-        words, cut = reply.text or "", reply.status == "truncated"
-        places = parse_answer(words, item.kind, options, truncated=cut).places
+        words = reply.text or ""
+        read = parse_answer if reply.status == "ok" else complete_answer
+        places = read(words, item.kind, options).places
         chosen = None if places is None else {order[place] for place in places}
         right = chosen == {LETTERS.index(letter) for letter in item.answer}
         texts = None if chosen is None else tuple(item.options[p] for p in sorted(chosen))

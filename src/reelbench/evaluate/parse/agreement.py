@@ -1,0 +1,60 @@
+"""What several readings of one form come to."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reelbench.evaluate.parse.letters import NOTHING, Reading
+from reelbench.evaluate.parse.lookup import alternation
+from reelbench.evaluate.parse.question import Places, UnclearError
+from reelbench.items import Kind
+
+_BETWEEN = re.compile(rf"(?:[\s,;&/+、.$-]|{alternation('joint')})*")
+_GAP = 20  # characters between two marks of one list
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A reading and where in the text it stands; in quotes it may be an echoed format."""
+
+    start: int
+    end: int
+    reading: Reading
+    quoted: bool = False
+
+
+def agreed(found: Sequence[Found], text: str, kind: Kind) -> Places:
+    """Return what all readings say; unclear if they differ, nothing if none says anything.
+
+    What stands in quotes counts only where nothing else is said, and a letter without an option,
+    such as the X of a format, only where no other letter is.
+    """
+    said = [each for each in found if each.reading != NOTHING]
+    said = [each for each in said if not each.quoted] or said
+    known = [each for each in said if each.reading.failure != "no such option"]
+    if not known:
+        if said:
+            raise UnclearError("no such option")
+        return ()
+    for each in known:
+        if each.reading.failure:
+            raise UnclearError(each.reading.failure)
+    places = [each.reading.places for each in known]
+    answers = set(_lists(known, text) if kind == "multi" else places)
+    if len(answers) > 1:
+        raise UnclearError("several answers")
+    return answers.pop()
+
+
+def _lists(found: Sequence[Found], text: str) -> list[Places]:
+    """Take readings that stand side by side as one: ``\\boxed{A}, \\boxed{C}``."""
+    lists: list[set[int]] = []
+    end = -1
+    for each in sorted(found, key=lambda one: one.start):
+        between = text[end : each.start]
+        if lists and len(between) <= _GAP and _BETWEEN.fullmatch(between):
+            lists[-1] |= set(each.reading.places)
+        else:
+            lists.append(set(each.reading.places))
+        end = each.end
+    return [tuple(sorted(places)) for places in lists]

@@ -1,0 +1,136 @@
+"""Read an answer from a reply: options, or the reason why there are none. Never a guess.
+
+The forms are tried from the surest to the least sure, and the first that is there decides: if it
+names two options where one is asked for, a less sure form is not asked for a better answer.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from reelbench.asking.reply import without_reasoning, without_tokens
+from reelbench.evaluate.parse.letters import Reader
+from reelbench.evaluate.parse.lines import (
+    concluded,
+    label,
+    label_within,
+    lettered_lines,
+    line_of_its_own,
+    line_of_text,
+    whole,
+)
+from reelbench.evaluate.parse.lookup import occurrences, words
+from reelbench.evaluate.parse.marks import boxed, bracketed, json_answer, tagged
+from reelbench.evaluate.parse.option_text import option_text
+from reelbench.evaluate.parse.question import Failure, Options, Places, Question, UnclearError
+from reelbench.evaluate.parse.statements import answer_line, stated
+from reelbench.evaluate.parse.text import Reply, reply_of
+from reelbench.evaluate.parse.truncated import before_cut
+from reelbench.evaluate.parse.yes_no import yes_or_no
+from reelbench.items import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The places of the chosen options and how they were read, or why nothing was."""
+
+    places: tuple[int, ...] | None
+    method: str = ""
+    failure: Failure = ""
+
+
+Form = Callable[[Reply, Reader], Places]
+
+
+def _of_text(form: Callable[[str, Reader], Places]) -> Form:
+    """A form that looks at the text as it came, marks and all."""
+    return lambda reply, reader: form(reply.text, reader)
+
+
+_SURE: Sequence[tuple[str, Form]] = (
+    ("json", _of_text(json_answer)),
+    ("boxed answer", _of_text(boxed)),
+    ("bracketed answer", _of_text(bracketed)),
+    ("tagged answer", _of_text(tagged)),
+    ("whole reply", whole),
+    ("answer line", answer_line),
+    ("stated answer", stated),
+)
+_FORMS: Sequence[tuple[str, Form]] = (
+    *_SURE,
+    ("lettered lines", lettered_lines),
+    ("line of its own", line_of_its_own),
+    ("line of an option's text", line_of_text),
+    ("label", label),
+    ("label with its text", label_within),
+    ("conclusion", concluded),
+    ("yes or no", yes_or_no),
+    ("option text", option_text),
+)
+
+
+# What may be read in a reply that was cut off: an option's words there may be a thought on the way.
+_BEFORE_CUT: Sequence[tuple[str, Form]] = (
+    *((method, form) for method, form in _SURE if form is not whole),
+    ("line of its own", line_of_its_own),
+    ("yes or no", yes_or_no),
+)
+
+
+def parse_answer(reply: str, kind: Kind, options: Options) -> Parsed:
+    """Read a reply to a closed question whose options were shown in this order."""
+    return _parsed(reply, kind, options, _FORMS, cut=False)
+
+
+def complete_answer(reply: str, kind: Kind, options: Options) -> Parsed:
+    """Read a reply that was cut off: what is an answer in full before the cut, and nothing else."""
+    return _parsed(reply, kind, options, _BEFORE_CUT, cut=True)
+
+
+def _parsed(
+    reply: str, kind: Kind, options: Options, forms: Sequence[tuple[str, Form]], *, cut: bool
+) -> Parsed:
+    if not reply.strip():
+        return Parsed(None, failure="empty reply")
+    text = without_reasoning(reply)
+    if not text:
+        return Parsed(None, failure="unfinished reasoning")
+    reader = Reader(Question(kind, options))
+    text = without_tokens(text)
+    seen = reply_of(before_cut(text, reader) if cut else text, reader)
+    return _corrected(seen, reader) or _read(seen, reader, forms)
+
+
+def _read(seen: Reply, reader: Reader, forms: Sequence[tuple[str, Form]]) -> Parsed:
+    for method, form in forms:
+        try:
+            places = form(seen, reader)
+        except UnclearError as unclear:
+            return Parsed(None, method, unclear.failure)
+        if places:
+            if reader.question.kind != "multi" and len(places) > 1:
+                return Parsed(None, method, "several answers")
+            return Parsed(places, method)
+    return Parsed(None, failure="refusal" if seen.refuses else "no answer")
+
+
+_STARTS = re.compile(r"(?:^|[.!?,;:\n。—–-])\s{0,3}(?:oh|hmm|no|but|well)?[\s,]{0,3}$")
+_TAKES_BACK = re.compile(r"[\s,.!:-]{0,4}(?:no|not|that's|that is|this is|i was|je me|nein|non)\b")
+
+
+def _corrected(seen: Reply, reader: Reader) -> Parsed | None:
+    """``Answer: A. Wait, no. The answer is C.``: what comes after a correction, if it answers."""
+    ends = [
+        (start, end)
+        for start, end in occurrences(seen.low, words("retraction"))
+        if _STARTS.search(seen.low, max(0, start - 12), start)
+    ]
+    if not ends:
+        return None
+    start, end = max(ends)
+    after = seen.bare[end:].lstrip(" ,.:!\n")
+    parsed = _read(reply_of(after, reader), reader, _SURE) if after else None
+    if parsed and parsed.places is not None:
+        return parsed
+    taken_back = _TAKES_BACK.match(seen.low, end) and start > 0
+    return Parsed(None, failure="no answer") if taken_back else None

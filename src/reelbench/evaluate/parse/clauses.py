@@ -1,0 +1,109 @@
+"""Whether what stands in a sentence is stated there: words between single spaces, and clauses."""
+
+import re
+
+from reelbench.asking.reply import undressed
+from reelbench.evaluate.parse.lookup import JOINED_SIGNS, UNSPACED, lowered, words
+
+ENDS = frozenset(".!?。।؟\n")  # of sentences
+_TOKEN = re.compile(
+    rf"\d+(?:[.,:/]\d+)*%?|[{UNSPACED}]|(?:(?![{UNSPACED}_])[\w{JOINED_SIGNS}])+(?:'\w+)?"
+    r"|\.{2,}|[.!?](?=[\s\"')]|$)|[。।؟\n,;:()،、؛–—]|[^\s\w\"'-]"
+)
+_WRAPPED_LINE = re.compile(r"(?<=[^\n.!?:])\n(?=[a-z])")
+_ARTICLES = frozenset(words("article"))
+
+
+def tokens(text: str) -> list[str]:
+    """Return the words and marks of a text, without articles; unspaced scripts sign by sign."""
+    kept: list[str] = []
+    for token in _TOKEN.findall(_WRAPPED_LINE.sub(" ", lowered(text).casefold())):
+        mark = "." if token.startswith("..") else token
+        if mark in _ARTICLES or (mark in ENDS and not _ends_sentence(mark, kept)):
+            continue
+        kept.append(mark)
+    return kept
+
+
+def _ends_sentence(mark: str, before: list[str]) -> bool:
+    """Whether a mark ends a sentence: not the full stop of ``B.``, nor a line's end after one."""
+    if not before or before[-1] in ENDS:
+        return False
+    last = before[-1]
+    return mark == "\n" or not (len(last) == 1 and last.isascii() and last.isalpha())
+
+
+def needle(option: str) -> str:
+    """Return an option as it is looked for among tokens, spaces around it; empty if it is none."""
+    found = tokens(undressed(option))
+    while found and (found[-1] in ENDS or found[-1] in ",;:"):
+        found.pop()
+    return f" {' '.join(found)} " if found else ""
+
+
+def _spaced(*fields: str) -> str:
+    """A pattern for the words of fields as they stand among tokens."""
+    unspaced = re.compile(f"[{UNSPACED}]")
+    apart = [" " + " ".join(w.replace(" ", "")) for w in words(*fields) if unspaced.match(w)]
+    whole = [f" {re.escape(w)} " for w in words(*fields) if not unspaced.match(w)]
+    return "(?:" + "|".join([*whole, *apart]) + ")"
+
+
+CONCLUDES = re.compile(_spaced("so"))
+EXPLAINS = re.compile(_spaced("why"))
+NEGATION = re.compile(rf"{_spaced('negation', 'negating')}|n't ")
+_OTHERWISE = (
+    "but|while|whereas|although|though|however|because|since|so|aber|sondern|während|obwohl|weil|mais"
+    "|tandis que|parce que|pero|sino|mientras|porque|mas|enquanto|ma|bensì|mentre|perché|но|а|хотя"
+    "|потому что|लेकिन|बल्कि|क्योंकि|لكن|بل|بينما|لأن|但 是|而 是|而|因 为"
+)
+_BREAK = re.compile(rf" (?:[,;:()–—،、؛]|{_OTHERWISE}|which|who|where|when|and|as|then) ")
+_NO_LIST = re.compile(rf" (?:[;:–—]|{_OTHERWISE}) $")
+_AHEAD = re.compile(r" (?:too|than|if|unless|whether|assuming|suppose) ")  # they deny what follows
+_EITHER = (
+    "or|either|oder|entweder|ou|soit|oppure|или|либо|أو|إما|या|अथवा|或|或 者|还 是|또 는|혹 은"
+    "|ま た は|も し く は|あ る い は"
+)
+EITHER = re.compile(rf" (?:{_EITHER}) ")
+_EITHER_BESIDE = re.compile(r" [ou] ")  # of Spanish and Italian; in Portuguese an article
+_EITHER_NEXT = re.compile(rf"[,;:] (?:{_EITHER}) ")
+
+
+def is_stated(before: str, after: str) -> bool:
+    """Whether what stands between these parts of its sentence is stated.
+
+    It is not where it is asked, denied in its clause, or one of alternatives.
+    """
+    if after.rstrip().endswith(("?", "؟")):
+        return False
+    clause, rest = _last_clause(before), _first_clause(after)
+    if NEGATION.search(clause) or NEGATION.search(_AHEAD.sub(" ", rest)) or " too " in before:
+        return False
+    if EITHER.search(clause) or EITHER.search(rest):
+        return False
+    if _EITHER_BESIDE.match(after) or _EITHER_NEXT.match(after, len(rest)):
+        return False
+    return not _denied_on(before, clause)
+
+
+def _last_clause(before: str) -> str:
+    place = end = 0
+    while found := _BREAK.search(before, place):
+        place = found.end() - 1
+        if not EITHER.match(before, place):  # ", or a dog" belongs to what is before it
+            end = place
+    return before[end:]
+
+
+def _first_clause(after: str) -> str:
+    found = _BREAK.search(after)
+    return after[: found.start() + 1] if found else after
+
+
+def _denied_on(before: str, clause: str) -> bool:
+    """Whether a denial before the last break holds on: "not a red door and a dog"."""
+    head = before[: len(before) - len(clause) + 1]
+    if len(clause) == len(before) or len(clause.split()) > 1 or _NO_LIST.search(head):
+        return False
+    earlier = head[: head.rstrip().rfind(" ") + 1]
+    return bool(NEGATION.search(_last_clause(earlier)))

@@ -1,0 +1,320 @@
+"""Read what is said to be the answer: letters, a label with a text, an option's text, yes or no."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+from reelbench.asking.reply import MARKS, undressed
+from reelbench.evaluate.parse.lookup import IN_WORD, alternation, apart, lowered, words
+from reelbench.evaluate.parse.question import Failure, Places, Question
+
+_AROUND = MARKS + "<>✅✔☑✓👉➡→-–—"  # what may stand around a letter
+_BULLET = r"[\s\"'*•▪►➤→+–—-]{0,8}"
+_NOUN = alternation("option", "answer")
+_LETTERED = (
+    r"[(\[]?(?P<letter>[A-Z]|[a-z](?=[.)]))\s?(?:\.(?!\s?[A-Z]\.\s?[A-Z])|[:)\]]|\s[-–—](?=\s))\)?"
+)
+_NUMBERED = r"(?P<number>\d{1,2})\s?(?:[.:)]|[-–—](?=\s))"
+_LABEL = re.compile(
+    rf"{_BULLET}(?:(?i:{_NOUN})\s?{_NUMBERED}|(?:(?i:{_NOUN})\s?)?{_LETTERED})\s*(?P<text>.*)",
+    re.DOTALL,
+)
+_JOINT = rf"(?:[,;&/、+|،؛]|{alternation('joint')}|AND|And)"
+_JOIN = re.compile(rf"\s*{_JOINT}\s*|\s+|(?<=\))(?=\()")
+_SMALL_JOIN = re.compile(r"[\s,;&/、+|،؛]+|(?<=\))(?=\()|\band\b")  # where e and y may be letters
+_OR = rf"(?:{alternation('either')}|OR|Or)"
+_EITHER = re.compile(
+    rf"\W{{0,4}}(?:(?i:{_NOUN})\s?)?[A-Za-z]\W{{0,4}}{_OR}\W{{0,4}}(?:(?i:{_NOUN})\s?)?[A-Za-z](?!{IN_WORD})"
+)
+_FILLER = re.compile(
+    rf"{alternation('filler', 'option')}|{alternation('answer')}(?=\s?\(?[a-z]\)?(?!{IN_WORD}))"
+)
+_BEFORE_LETTER = re.compile(r"\s*[(\[]?(?:[A-Z]|\d{1,2})(?![A-Za-z0-9])")
+_NUMBERED_LINE = re.compile(r"\s*\d{1,2}[.)]\s+(?=\(?[A-Z](?![A-Za-z0-9]))")
+_OPTION_NOUN = re.compile(rf"{alternation('option')}\s?$")
+_LEADING = re.compile(r"[(\[\s\"']{0,6}([A-Z])(?![A-Za-z0-9_])[)\]\"']{0,3}(?P<rest>.*)", re.DOTALL)
+_VALUE = re.compile(r"\s+[^\sA-Za-z]")  # "D 24.3 kN"
+_GOES_ON = re.compile(
+    r"\s{0,4}(?:$|[.:;(!?。।\n|]|[-–—]+(?=\s|$|\d)|,?\s?(?:because|since|as|not|rather|instead|which|due|given)\b"
+    rf"|,?\s?(?:{alternation('why')}|{alternation('ending')})|,?\s?(?:为|因|而|の|を|로|를|을))"
+)
+_NEGATED = re.compile(rf"\s*(?:{alternation('negation')}|不是|并非|n't)\s*[:,]?\s*")
+_BUT = re.compile(alternation("but"))
+_BUT_AFTER = re.compile(  # some languages negate behind: "AではなくC"
+    r"[(「\"]?[A-Z][)」\"]?\s?(?:ではなく|じゃなく|이\s?아니라|가\s?아니라|이\s?아니고|가\s?아니고|नहीं,?\s?बल्कि)て?、?,?\s?"
+)
+_NEXT_LABEL = re.compile(r"(?<![A-Za-z0-9])[(\[]?([A-Z])\s?(?:\.(?!\s?[A-Z]\.\s?[A-Z])|[:)\]])\s*")
+_CALLED_WRONG = re.compile(
+    r"\b(?:is|are|was|seems) (?:wrong|incorrect|false|unlikely|ruled out|eliminated)\b"
+    r"|\b(?:is|are) not (?:correct|right|the)\b|\b(?:ist|sind) (?:falsch|nicht richtig)\b"
+    r"|\best (?:faux|fausse|incorrecte)\b|\b(?:es incorrecta|é incorreta|è errata)\b"
+    r"|неверн|неправильн|错误|不正确|間違|틀렸|गलत है|خطأ"
+)
+_REJECTS = re.compile(r"[\s-]{0,3}(?:is |are )?(?:not|wrong|incorrect|false|no,|eliminated)\b")
+_JOINED_BEFORE = re.compile(rf"(?:[,;/&+|.!?。]|{_JOINT}|{_OR})\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The places that a piece of a reply names, or why none."""
+
+    places: Places = ()
+    failure: Failure = ""
+
+
+NOTHING = Reading()
+SEVERAL = Reading(failure="several answers")
+
+
+class Reader:
+    """Reads pieces of one reply; a piece that comes again is not read again."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self._window = 200 + question.longest
+        self._own = [lowered(undressed(option)).strip(MARKS) for option in question.options]
+        self._read: dict[tuple[str, str], Reading] = {}
+
+    def said(self, text: str) -> Reading:
+        """Read what was said to be the answer, whatever follows it."""
+        steps = (
+            self._exact, self._letter, self._option, self._either, self._letters, self._run,
+            self._all, self._yes_or_no, self._negated, self._labelled, self._leading,
+        )  # fmt: skip
+        return self._first("said", text, steps)
+
+    def only(self, text: str) -> Reading:
+        """Read letters, an option's text or both, where there is nothing else."""
+        steps = (
+            self._exact, self._letter, self._option, self._either, self._letters, self._run,
+            self._all, self._exact_labels,
+        )  # fmt: skip
+        return self._first("only", text, steps)
+
+    def letters(self, text: str) -> Reading:
+        """Read letters and no other words."""
+        return self._first("letters", text, (self._letter, self._letters))
+
+    def label(self, text: str) -> Reading:
+        """Read ``(B) the text`` at the start of a line."""
+        return self._first("label", text, (self._exact, self._labelled))
+
+    def _first(self, how: str, text: str, steps: tuple[Callable[[str], Reading], ...]) -> Reading:
+        if how in ("only", "letters") and len(text) > self._window:
+            return NOTHING
+        key = how, text[: self._window]
+        if key not in self._read:
+            bare = undressed(key[1])
+            readings = (step(bare) for step in steps) if bare else iter(())
+            self._read[key] = next((each for each in readings if each != NOTHING), NOTHING)
+        return self._read[key]
+
+    def _exact(self, said: str) -> Reading:
+        """``B. the very text of option B``, which may itself be letters."""
+        label = _LABEL.fullmatch(said)
+        place = self._labelled_place(label) if label else None
+        if label is None or place is None:
+            return NOTHING
+        return (
+            Reading((place,)) if place in self.question.places_of_text(label["text"]) else NOTHING
+        )
+
+    def _letter(self, said: str) -> Reading:
+        """``B``, ``(B)``, ``Option B``, ``It's B.``."""
+        mark = self._stripped(said)[0]
+        if len(mark) != 1 or not mark.isascii() or not mark.isalpha():
+            return NOTHING
+        place = self.question.place(mark)
+        return Reading(failure="no such option") if place is None else Reading((place,))
+
+    def _option(self, said: str) -> Reading:
+        places = self.question.places_of_text(said)
+        return Reading(places) if places else NOTHING
+
+    def _either(self, said: str) -> Reading:
+        if self.question.kind == "multi" and "/" in said:
+            said = said.replace("/", ",")
+        return SEVERAL if _EITHER.match(said) else NOTHING
+
+    def _letters(self, said: str) -> Reading:
+        """``A, C``, ``Options A and C``, ``(A)(C)``."""
+        bare, numbers = self._stripped(said)
+        small = not any(sign.isupper() for sign in bare)
+        marks = [part.strip(_AROUND) for part in (_SMALL_JOIN if small else _JOIN).split(bare)]
+        marks = [self._stripped(mark)[0] if len(mark) > 1 else mark for mark in marks if mark]
+        if numbers and marks and all(mark.isdecimal() for mark in marks):
+            return self._numbers(marks)
+        if not marks or not all(
+            len(mark) == 1 and mark.isascii() and mark.isalpha() for mark in marks
+        ):
+            return NOTHING
+        if any(mark.islower() for mark in marks) and any(mark.isupper() for mark in marks):
+            return NOTHING
+        return self._places(marks) if len(marks) > 1 else self._letter(marks[0])
+
+    def _places(self, marks: list[str]) -> Reading:
+        known = {self.question.place(mark) for mark in marks}
+        if None not in known:
+            return Reading(tuple(sorted(place for place in known if place is not None)))
+        return Reading(failure="no such option") if marks[0].isupper() else NOTHING
+
+    def _numbers(self, marks: list[str]) -> Reading:
+        """``Option 2``; not where the options are numbers themselves."""
+        places = {int(mark) - 1 for mark in marks}
+        if any(text.isdecimal() for text in self.question.texts):
+            return NOTHING
+        if not places <= set(range(len(self.question.options))):
+            return Reading(failure="no such option")
+        return Reading(tuple(sorted(places)))
+
+    def _run(self, said: str) -> Reading:
+        """``AC``: options in their order; a word in capitals is none, nor is an option's text."""
+        mark = self._stripped(said)[0]
+        if len(mark) < 2 or not (mark.isascii() and mark.isalpha() and mark.isupper()):
+            return NOTHING
+        ordered = all(a < b for a, b in pairwise(mark))
+        places = [self.question.place(letter) for letter in mark]
+        known = [place for place in places if place is not None]
+        word = mark.lower() in words("yes", "no") or mark.lower() in self.question.texts
+        return (
+            Reading(tuple(known)) if ordered and len(known) == len(mark) and not word else NOTHING
+        )
+
+    def _all(self, said: str) -> Reading:
+        """``All of the above``, where several may be right."""
+        bare = lowered(said).strip(_AROUND)
+        chosen = bare in words("all_of_them") and self.question.kind == "multi"
+        return Reading(tuple(range(len(self.question.options)))) if chosen else NOTHING
+
+    def _yes_or_no(self, said: str) -> Reading:
+        places = self.question.yes_and_no
+        if not places:
+            return NOTHING
+        first = re.split(r"[,.;:!。,،।\n(]|\s[-–—]\s", lowered(said).strip(_AROUND), maxsplit=1)[0]
+        first = self._stripped(first.strip(_AROUND))[0]
+        for name, place in (("yes", places[0]), ("no", places[1])):
+            if first in words(name):
+                return Reading((place,))
+        return NOTHING
+
+    def _negated(self, said: str) -> Reading:
+        """``not A but C``: what stands after the but, and nothing where there is none."""
+        behind = _BUT_AFTER.match(said)
+        if behind:
+            return self.said(said[behind.end() :])
+        low = lowered(said)
+        negated = _NEGATED.match(low)
+        if not negated:
+            return NOTHING
+        but = _BUT.search(low, negated.end())
+        return self.said(said[but.end() :]) if but else NOTHING
+
+    def _exact_labels(self, said: str) -> Reading:
+        """``A. text, C. text`` with the options' own texts and nothing else."""
+        label = _LABEL.match(said) if "\n" not in said else None
+        place = self._labelled_place(label) if label else None
+        if label is None or place is None or not self.owns(place, label["text"]):
+            return NOTHING
+        reading = self._labelled(said)
+        return reading if len(reading.places) > 1 else NOTHING
+
+    def _labelled(self, said: str) -> Reading:
+        """``(B) the text``; the text may be in other words, but not another option's."""
+        label = _LABEL.match(said)
+        place = self._labelled_place(label) if label else None
+        if label is None or place is None:
+            return NOTHING
+        text = label["text"]
+        if self.rejected(place, text):
+            return NOTHING
+        others = self.question.places_of_text(text) or self._begun(text)
+        if others and place not in others:
+            return Reading(failure="letter and text differ")
+        found = {place, *self._further_labels(place, text)}
+        return Reading(tuple(sorted(found)))
+
+    def rejected(self, place: int, text: str) -> bool:
+        """Whether what is said of a label is that it is wrong, not its option's own words."""
+        low = lowered(text)
+        own = len(self._own[place]) if self.owns(place, low) else 0
+        sentence = re.split(r"[.!?\n]", low[own:], maxsplit=1)[0]
+        return bool(_CALLED_WRONG.search(sentence) or (not own and _REJECTS.match(low)))
+
+    def _labelled_place(self, label: re.Match[str]) -> int | None:
+        if label["number"] is None:
+            return self.question.place(label["letter"])
+        place = int(label["number"]) - 1
+        return place if 0 <= place < len(self.question.options) else None
+
+    def _further_labels(self, place: int, text: str) -> set[int]:
+        """Other labels on the line: of their own texts, or joined to the first."""
+        found: set[int] = set()
+        if _NEXT_LABEL.search(self._own[place].upper()):  # "A. 4.66%; B. 6.20%" is one option
+            return found
+        begin = len(self._own[place]) if self.owns(place, text) else 0
+        for label in _NEXT_LABEL.finditer(text, begin):
+            other = self.question.place(label[1])
+            if other is None or other == place:
+                continue
+            joined = _JOINED_BEFORE.search(text[max(0, label.start() - 12) : label.start()])
+            if self.owns(other, text[label.end() :]) or (joined and label.end() < len(text)):
+                found.add(other)
+        return found
+
+    def owns(self, place: int, text: str) -> bool:
+        """Whether a text begins with an option's."""
+        own = self._own[place]
+        rest = lowered(text[: len(own) + 24]).lstrip(MARKS)
+        return bool(own) and rest.startswith(own) and not rest[len(own) : len(own) + 1].isalnum()
+
+    def _begun(self, text: str) -> Places:
+        """The options that a text begins with; the longest of those that begin alike."""
+        found = [place for place in range(len(self.question.options)) if self.owns(place, text)]
+        longest = max((len(self.question.texts[place]) for place in found), default=0)
+        return tuple(place for place in found if len(self.question.texts[place]) == longest > 3)
+
+    def _leading(self, said: str) -> Reading:
+        """The letter of ``B because ...``; an A or I before a word may be one of English."""
+        begin = self._filler_end(said)
+        found = _LEADING.match(said, begin)
+        if not found:
+            return NOTHING
+        value = found[1] not in "AI" and _VALUE.match(found["rest"])
+        if not value and not _GOES_ON.match(lowered(found["rest"])):
+            return NOTHING
+        place = self.question.place(found[1])
+        if place is None:
+            return NOTHING
+        return Reading(tuple(sorted({place, *self._further_labels(place, found["rest"])})))
+
+    def _stripped(self, said: str) -> tuple[str, bool]:
+        """Return a text without what may stand around letters; and whether numbers count."""
+        begin = self._filler_end(said)
+        numbers = bool(_OPTION_NOUN.search(lowered(said[:begin]).rstrip(" :#")))
+        bare = said[begin:].strip(_AROUND)
+        for _ in range(3):
+            low = lowered(bare)
+            if not low.endswith(words("ending")):
+                break
+            ending = next((word for word in words("ending") if _ends(low, word)), "")
+            bare = bare[: len(bare) - len(ending)].strip(_AROUND) if ending else bare
+        return bare or said.strip(_AROUND), numbers
+
+    def _filler_end(self, said: str) -> int:
+        low = lowered(said)
+        numbered = _NUMBERED_LINE.match(said)
+        place = numbered.end() if numbered else len(said) - len(said.lstrip(_AROUND))
+        while found := _FILLER.match(low, place):
+            alone = found.end() - place == 1  # "a B" in Portuguese, but "A B" is two letters
+            capital = said[place].isascii() and said[place].isupper()
+            if alone and (capital or not _BEFORE_LETTER.match(said, found.end())):
+                break
+            place = found.end()
+            while place < len(said) and said[place] in _AROUND + "#":
+                place += 1
+        return place
+
+
+def _ends(low: str, word: str) -> bool:
+    return low.endswith(word) and apart(low, len(low) - len(word), len(low))

@@ -1,0 +1,121 @@
+"""Answers by how they stand: the whole reply, a line of its own, a label, a conclusion."""
+
+import re
+
+from reelbench.evaluate.parse.agreement import Found, agreed
+from reelbench.evaluate.parse.letters import NOTHING, Reader, Reading
+from reelbench.evaluate.parse.lookup import alternation, occurrences, words
+from reelbench.evaluate.parse.question import Places, UnclearError
+from reelbench.evaluate.parse.text import Reply
+
+_LABEL = re.compile(
+    rf"[\s\"'•▪►➤→+–—-]{{0,8}}(?:(?i:{alternation('option')})\s?)?[(\[]?([A-Za-z])\s?(?:\.(?!\s?[A-Z]\.\s?[A-Z])|[):\]])"
+)
+_INLINE = re.compile(r"(?<![A-Za-z0-9])[(\[]?([A-Z])\s?(?:\.(?!\s?[A-Z]\.\s?[A-Z])|[:)\]])\s{0,3}")
+_REJECTED = re.compile(
+    rf"(?:{alternation('negation')}|n't)\s(?:[\w']{{1,10}}\s){{0,2}}[\"'(]{{0,2}}$"
+)
+_BRACKETED = re.compile(r"\(([A-Z])\)")
+_SO = re.compile(
+    r"[\s,:]{1,3}(?:it's |it is |option |answer |must be ){0,2}\(?([A-Z])\)?\s?(?:[.!\n]|$)"
+)
+_ARROW = re.compile(r"(?:→|=>|⇒)[ \t]{0,4}\(?([A-Z])\)?[ \t.]{0,4}(?:$|\n)")
+
+
+def whole(reply: Reply, reader: Reader) -> Places:
+    """The reply is letters, the text of an option, or both: and nothing else."""
+    reading = reader.only(reply.bare)
+    if reading.failure:
+        raise UnclearError(reading.failure)
+    return reading.places
+
+
+def lettered_lines(reply: Reply, reader: Reader) -> Places:
+    """Several lines such as ``B. the text of option B``; not the whole list again."""
+    if reader.question.kind != "multi":
+        return ()
+    lines = [line for _, line in reply.lines]
+    lines = lines[1:] if len(lines) > 2 and lines[0].rstrip().endswith(":") else lines
+    if len(lines) > len(reader.question.options):
+        return ()
+    readings = [reader.label(line) for line in lines]
+    if not all(reading.places for reading in readings):
+        return ()
+    found = tuple(sorted({place for reading in readings for place in reading.places}))
+    return found if len(found) < len(reader.question.options) else ()
+
+
+def line_of_its_own(reply: Reply, reader: Reader) -> Places:
+    """``B`` alone on a line, before, after or amid an explanation."""
+    found = [Found(at, at + len(line), reader.letters(line)) for at, line in reply.lines]
+    found = [each for each in found if each.reading.places]  # an x alone on a line may be anything
+    return agreed(found, reply.bare, reader.question.kind)
+
+
+def line_of_text(reply: Reply, reader: Reader) -> Places:
+    """An option's text alone on the first or the last line, and no other option's on any."""
+    found = [
+        Found(at, at + len(line), Reading(places))
+        for at, line in reply.lines
+        if (places := reader.question.places_of_text(line))
+    ]
+    at_an_end = found and (
+        found[0].start == reply.lines[0][0] or found[-1].start == reply.lines[-1][0]
+    )
+    return agreed(found, reply.bare, reader.question.kind) if at_an_end else ()
+
+
+def label(reply: Reply, reader: Reader) -> Places:
+    """``B. because it is blue``, first or last, and no other: several labels are a list."""
+    lines = [line for _, line in reply.lines]
+    labels = [line for line in lines if _names_option(line, reader)]
+    if len(labels) != 1 or labels[0] not in (lines[0], lines[-1]):
+        return ()
+    return _clear(reader.label(labels[0]))
+
+
+def _names_option(line: str, reader: Reader) -> bool:
+    found = _LABEL.match(line)
+    return found is not None and reader.question.place(found[1]) is not None
+
+
+def label_within(reply: Reply, reader: Reader) -> Places:
+    """``The speed is C. time-lapse.``: one label amid a text, with its option's own words."""
+    chosen: set[int] = set()
+    window = reader.question.longest + 40
+    for found in _INLINE.finditer(reply.bare):
+        place = reader.question.place(found[1])
+        if (
+            place is None
+            or place in chosen
+            or not reader.owns(place, reply.bare[found.end() : found.end() + window])
+        ):
+            continue
+        text = reply.bare[found.end() : found.end() + window + 120]
+        denied = _REJECTED.search(reply.low[max(0, found.start() - 40) : found.start()])
+        if not denied and not reader.rejected(place, text):
+            chosen.add(place)
+    return tuple(chosen) if len(chosen) == 1 else ()
+
+
+def concluded(reply: Reply, reader: Reader) -> Places:
+    """``... so (B)``, ``=> B``."""
+    found = [Found(m.start(), m.end(), reader.letters(m[1])) for m in _ARROW.finditer(reply.bare)]
+    for start, end in reply.places_of(words("so")):
+        if match := _SO.match(reply.bare, end):
+            found.append(Found(start, match.end(), reader.letters(match[1])))
+    for start, sentence in reply.sentences:
+        if "(" not in sentence:
+            continue
+        low = reply.low[start : start + len(sentence)]
+        so = next(occurrences(low, words("so")), None)
+        match = _BRACKETED.search(sentence, so[1]) if so else None
+        if match:
+            found.append(Found(start, start + len(sentence), reader.letters(match[1])))
+    return agreed(found, reply.bare, reader.question.kind)
+
+
+def _clear(reading: Reading) -> Places:
+    if reading.failure:
+        raise UnclearError(reading.failure)
+    return reading.places if reading != NOTHING else ()

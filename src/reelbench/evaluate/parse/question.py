@@ -1,0 +1,67 @@
+"""What a reply answers, and what may come of reading it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from reelbench.asking.reply import plain
+from reelbench.evaluate.parse.lookup import words
+from reelbench.items import LETTERS, Kind
+
+Failure = Literal[
+    "", "empty reply", "unfinished reasoning", "refusal", "several answers", "no such option",
+    "letter and text differ", "no answer",
+]  # fmt: skip
+Options = tuple[str, ...]
+Places = tuple[int, ...]
+
+
+class UnclearError(Exception):
+    """Something is said, but not one thing."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure)
+        self.failure = failure
+
+
+@dataclass(frozen=True)
+class Question:
+    """A closed question: its kind, and its options in the order in which they were shown."""
+
+    kind: Kind
+    options: Options
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The options as they are compared."""
+        return tuple(map(plain, self.options))
+
+    @cached_property
+    def _of_text(self) -> dict[str, Places]:
+        return {text: places_of(self.texts, text) for text in self.texts}
+
+    def places_of_text(self, said: str) -> Places:
+        """Return the options whose text this is, and is whole."""
+        return self._of_text.get(plain(said), ())
+
+    def place(self, letter: str) -> int | None:
+        """Return the place that a letter names, if there is such an option."""
+        place = LETTERS.find(letter.upper())
+        return place if 0 <= place < len(self.options) else None
+
+    @cached_property
+    def yes_and_no(self) -> tuple[int, int] | None:
+        """The places of yes and no, where the options are such, in whatever language."""
+        yes = [place for place, text in enumerate(self.texts) if text in words("yes")]
+        no = [place for place, text in enumerate(self.texts) if text in words("no")]
+        return (yes[0], no[0]) if len(yes) == len(no) == 1 and yes != no else None
+
+    @cached_property
+    def longest(self) -> int:
+        """The number of characters of the longest option."""
+        return max(map(len, self.options), default=0)
+
+
+def places_of(texts: tuple[str, ...], text: str) -> Places:
+    """Return every place where a text stands."""
+    return tuple(place for place, each in enumerate(texts) if each == text)

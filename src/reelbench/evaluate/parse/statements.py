@@ -1,0 +1,267 @@
+"""Answers that are stated: ``Answer: B``, ``The answer is B``, ``B is correct``, ``I choose B``."""
+
+import re
+from collections.abc import Iterator
+
+from reelbench.evaluate.parse.agreement import Found, agreed
+from reelbench.evaluate.parse.letters import NOTHING, SEVERAL, Reader
+from reelbench.evaluate.parse.lookup import alternation, lowered, words
+from reelbench.evaluate.parse.question import Places
+from reelbench.evaluate.parse.text import Reply
+
+_THINGS = {"caption", "sentence", "statement", "description"}
+_NOUNS = tuple(noun for noun in words("answer", "option") if noun not in _THINGS)
+_BEFORE_COLON = ("correct", "richtig", "correcta", "correta", "corretta", "верно", "правильно")
+_PLURALS = {
+    "options",
+    "choices",
+    "letters",
+    "optionen",
+    "opciones",
+    "opções",
+    "opzioni",
+    "варианты",
+}
+_CHOSEN = re.compile(
+    rf"(?:{alternation('right')}|final|chosen|selected|suitable|appropriate|likely|my|richtige\w?|beste\w?"
+    rf"|korrekte\w?|bonne|meilleure|правильн\w{{1,3}}|верн\w{{1,3}}|सही|正确的?|最佳|正しい|올바른)\s{{0,2}}(?:answer\s)?$"
+)
+_ADJECTIVE = rf"(?:\s?(?:{alternation('right')}|final\w?|النهائية|\(s\)))?"
+_TO_COLON = re.compile(
+    rf"[\"']?{_ADJECTIVE}[\"']?\s{{0,3}}(?:{alternation('be')})?\s{{0,3}}[:=]\s*(?=\S)"
+)
+_TO_LETTER = re.compile(rf"{_ADJECTIVE}\s{{0,3}},?\s?(?:{alternation('be')})\s{{0,3}}")
+_TO_DENIED = re.compile(rf"{_ADJECTIVE}\s{{0,3}}(?:{alternation('deny')})\s{{0,3}}")
+_QUALIFIED = re.compile(
+    r",?\s(?:to|for|here|among|amongst|from|of|in|based|given|that|which|according|with|would|,)\b"
+)
+_IS = (
+    " is ",
+    " are ",
+    " is: ",
+    " would be ",
+    " should be ",
+    " ist ",
+    " est ",
+    " es ",
+    " é ",
+    " è ",
+)
+_STOP = re.compile(r"[.!?;\n]")
+_IN_BRACKETS = re.compile(r"\s?\(([A-Z])\)")
+_RIGHT_BEHIND = re.compile(r"\s?[(]?([A-Z])[)]?(?![A-Za-z0-9])")
+_DENIED = re.compile(
+    r"[)\]\"'\s]{0,4}(?:(?:is|are|was)\s(?:not|incorrect|wrong|false|unlikely)\b|isn't)"
+)
+_FINAL = re.compile(r"final\w{0,2}\s$")
+_STRICT = re.compile(
+    r"(?:^|\n|[.!?。]\s)[-\s>\"'({]{0,6}"
+    r"(?:(?:the|my|your|final|correct|best|so|thus|therefore|and)[\s,]{1,2}){0,4}$"
+)
+_QUOTED = re.compile(r"(?<!\w)[\"']\s?(?:\w{1,12}\s){0,4}$")
+_PLACEHOLDER = re.compile(r"\W{0,3}[XYZ](?:\W{1,3}[XYZ])*\W{0,3}")
+_IS_BRACKETED = re.compile(r"(?<!\w)(?:is|are|be|ist|est|es|é|è)\s?:?\s?\(([A-Z])\)")
+
+_ONE = r"[(\"']?[A-Z][)\"']?"
+_JOINT = rf"\s?(?:[,&、،]|,?\s?{alternation('joint')})\s?"
+_LIST = rf"(?<![A-Za-z0-9'])({_ONE}(?:{_JOINT}(?:(?i:{alternation('option')})\s)?{_ONE}){{0,25}})"
+_DETERMINER = (
+    r"(?:(?:both|all|also|the|die|der|la|le|les|el|los|las|a|o|as|il|clearly|indeed|most|probably"
+    r"|therefore)\s){0,3}"
+)
+_WITH_VERB = re.compile(rf"{_LIST}\s(?:{alternation('be')})\s{_DETERMINER}$")
+_WITHOUT_VERB = re.compile(
+    rf"{_LIST}\s{{0,2}}(?:{alternation('be')}|विकल्प|—|-)?\s{{0,2}}(?:الإجابة|الجواب|الخيار)?\s{{0,2}}$"
+)
+_BEST = frozenset({"best", "closest", "the answer", "my answer", "my choice"})
+_RIGHT_TAIL = re.compile(
+    r"\s?(?:\?|only|if|next|beside|behind|above|below|of|in|on|at|before|after|side|hand|नहीं|지\s?않)\b|नहीं|지"
+)
+_BEST_TAIL = re.compile(
+    r"\s{0,2}(?:$|[.,;:!)\n]|(?:option|answer|choice|match|fit|one|description|caption|sentence|as|because|since)\b)"
+)
+_FITS = re.compile(
+    rf"(?i:{alternation('option')})\s[(\"']?([A-Z]|\d)[)\"']?\s(?:best\s|better\s|more\saccurately\s|accurately\s)?"
+    r"(?:matches|fits|describes|captures|suits|represents|reflects|aligns)\b[^.\n]{0,50}$"
+)
+_FITTING = ("better", "best", "more accurately", "most accurately", "accurately", "more closely")
+# What may stand before a letter that is called right: "Hepatitis B is correct" is not about B.
+_OPENS = re.compile(
+    r"(?:^|[.!?,;:\n\"'(*-]\s{0,3}"
+    rf"|(?i:{alternation('option', 'answer', 'so', 'joint', 'either')}"
+    r"|\b(?:that|think|believe|only|both|is|because|since|but|while|que|che|что))\s)[(\"']?$"
+)
+_ONE_OF = re.compile(rf"(?i:{alternation('either')})\s(?:(?i:{alternation('option')})\s)?[(\"']?$")
+_SUPPOSED = re.compile(
+    r"\b(?:if|whether|unless|suppose|assuming|neither|nor|why|how)\s(?:that\s)?(?:the\s|an?\s)?"
+    r"(?:correct\s|right\s|best\s|final\s)?(?:option\s|answer\s)?[(\"']?$"
+)
+_REASONED = re.compile(
+    r"\W{0,4}([A-Z])\W{0,4}"
+    r"(?:because|since|weil|parce que|porque|perché|потому что|因为|क्योंकि|لأن)(?!\w)"
+)
+_ASKS = re.compile(r"[^.!\n]{0,80}\?")
+_LOOKBACK = 90  # characters
+_BRIEF = 60
+_WORDY = 12
+
+
+def answer_line(reply: Reply, reader: Reader) -> Places:
+    """``Answer: B``; one that is called final outweighs the others, then one that opens a line."""
+    found: list[Found] = []
+    strict: list[Found] = []
+    final: list[Found] = []
+    for start, end in reply.places_of((*_NOUNS, *_BEFORE_COLON)):
+        match = _TO_COLON.match(reply.low, end)
+        if match and _is_noun(reply, start, end, match):
+            quoted = bool(_QUOTED.search(reply.bare, max(0, start - 40), start))
+            quoted = quoted and reply.bare[end : end + 1] not in ("'", '"')
+            lines = list(_said_from(reply, reader, match, quoted))
+            found += lines
+            strict += lines if _STRICT.search(reply.low, max(0, start - 40), start) else []
+            final += lines if _is_final(reply, start, match) else []
+    kind = reader.question.kind
+    return next(
+        (said for each in (final, strict, found) if (said := agreed(each, reply.bare, kind))), ()
+    )
+
+
+def _is_noun(reply: Reply, start: int, end: int, match: re.Match[str]) -> bool:
+    """Whether it is the answer that is named, not the options: "Options: A. ..."."""
+    noun = reply.low[start:end]
+    if noun in words("answer") or _CHOSEN.search(reply.low, max(0, start - 24), start):
+        return True
+    if noun in _PLURALS:
+        return False
+    alone = start == 0 or reply.low[start - 1] == "\n"
+    return bool(match[0].strip(" \n:='\"")) or (alone and "\n" not in match[0])
+
+
+def _is_final(reply: Reply, start: int, match: re.Match[str]) -> bool:
+    return bool(_FINAL.search(reply.low, max(0, start - 12), start) or "final" in match[0])
+
+
+def _said_from(reply: Reply, reader: Reader, match: re.Match[str], quoted: bool) -> Iterator[Found]:
+    """What follows a colon: the line, and lines of labels below it where they are a list."""
+    start = match.end()
+    said = _line_from(reply.bare, start)
+    if quoted:
+        said = said[: next((i for i, sign in enumerate(said) if sign in "\"'"), len(said))]
+        if _PLACEHOLDER.fullmatch(said):
+            return
+    yield Found(start, start + len(said), reader.said(said), quoted)
+    if reader.question.kind != "multi" and "\n" not in match[0]:
+        return
+    place = start + len(said)
+    while place < len(reply.bare) and (line := _line_from(reply.bare, place + 1).rstrip()):
+        reading = reader.only(line)
+        if not reading.places:
+            return
+        yield Found(place + 1, place + 1 + len(line), reading, quoted)
+        place += 1 + len(line)
+
+
+def _line_from(text: str, start: int, limit: int = 4000) -> str:
+    end = text.find("\n", start, start + limit)
+    return text[start : end if end >= 0 else start + limit]
+
+
+def stated(reply: Reply, reader: Reader) -> Places:
+    """``The answer is B because ...``, ``选B``, ``Option B is correct``, ``It's B.``."""
+    sure = [*_answers(reply, reader), *_choices(reply, reader), *_called_right(reply, reader)]
+    less = [*_bracketed(reply, reader), *_fitting(reply, reader), *_brief(reply, reader)]
+    kind = reader.question.kind
+    return agreed(sure, reply.bare, kind) or agreed(less, reply.bare, kind)
+
+
+def _answers(reply: Reply, reader: Reader) -> Iterator[Found]:
+    for start, end in reply.places_of(_NOUNS):
+        place, denied = _behind_is(reply.low, end)
+        plural = reply.low[start:end] in _PLURALS
+        if plural and not _CHOSEN.search(reply.low, max(0, start - 24), start):
+            continue
+        if _SUPPOSED.search(reply.low, max(0, start - 40), start):
+            continue
+        if place is not None:
+            said = "not " * denied + _line_from(reply.bare, place, 400)
+            if _ASKS.match(said):
+                continue
+            quoted = bool(_QUOTED.search(reply.bare, max(0, start - 40), start))
+            yield Found(place, place + len(said), reader.said(said), quoted)
+            continue
+        english = reply.low[start:end].isascii()
+        direct = (_IN_BRACKETS if english else _RIGHT_BEHIND).match(reply.bare, end)
+        if direct and not _DENIED.match(reply.low, direct.end()):
+            if not _noun_of_answer(reply, start, end):
+                continue
+            said = direct[1] if english else _line_from(reply.bare, direct.start(), 400)
+            yield Found(direct.start(1), direct.end(1), reader.said(said))
+
+
+def _bracketed(reply: Reply, reader: Reader) -> Iterator[Found]:
+    """``The most likely diagnosis is (C) ...``."""
+    for match in _IS_BRACKETED.finditer(reply.bare):
+        if not _DENIED.match(reply.low, match.end()):
+            yield Found(match.start(1), match.end(1), reader.letters(match[1]))
+
+
+def _noun_of_answer(reply: Reply, start: int, end: int) -> bool:
+    named = reply.low[start:end] in words("answer")
+    return named or bool(_CHOSEN.search(reply.low, max(0, start - 24), start))
+
+
+def _behind_is(low: str, end: int) -> tuple[int | None, bool]:
+    """Where it is said what the answer is, behind the noun that ends here; or what it is not."""
+    if match := _TO_LETTER.match(low, end) or _TO_DENIED.match(low, end):
+        return match.end(), match.re is _TO_DENIED
+    if not _QUALIFIED.match(low, end):
+        return None, False
+    stop = _STOP.search(low, end, end + _LOOKBACK)
+    limit = stop.start() if stop else end + _LOOKBACK
+    places = [(place, len(verb)) for verb in _IS if (place := low.find(verb, end, limit)) >= 0]
+    return (sum(min(places)) if places else None), False
+
+
+def _choices(reply: Reply, reader: Reader) -> Iterator[Found]:
+    for _, end in reply.places_of(words("choose")):
+        if said := _line_from(reply.bare, end, 400).lstrip(" :"):
+            yield Found(end, end + len(said), reader.said(said))
+
+
+def _called_right(reply: Reply, reader: Reader) -> Iterator[Found]:
+    for start, end in reply.places_of(words("right")):
+        word = reply.low[start:end]
+        if _RIGHT_TAIL.match(reply.low, end) or (
+            word in _BEST and not _BEST_TAIL.match(reply.low, end)
+        ):
+            continue
+        romance = word[0] < "\u0250"
+        before = reply.bare[max(0, start - _LOOKBACK) : start]
+        match = (_WITH_VERB if romance else _WITHOUT_VERB).search(before)
+        if match and not _SUPPOSED.search(lowered(before[: match.start(1)])):
+            ahead = before[: match.start(1)]
+            if romance and not _OPENS.search(ahead):
+                continue
+            either = _ONE_OF.search(ahead)
+            yield Found(start, end, SEVERAL if either else reader.letters(match[1]))
+
+
+def _fitting(reply: Reply, reader: Reader) -> Iterator[Found]:
+    """``Caption B matches the video better.``."""
+    for start, end in reply.places_of(_FITTING):
+        if match := _FITS.search(reply.bare[max(0, start - _LOOKBACK) : start]):
+            yield Found(start, end, reader.said(f"Option {match[1]}"))
+
+
+def _brief(reply: Reply, reader: Reader) -> Iterator[Found]:
+    """``So it's B.``: a sentence of a letter and words that say no more."""
+    if match := _REASONED.match(reply.bare):
+        yield Found(0, match.end(), reader.letters(match[1]))
+    before = 0
+    for start, sentence in reply.sentences:
+        last = start + len(sentence) >= len(reply.bare) and before > _WORDY
+        before = len(sentence)
+        if len(sentence) <= _BRIEF and (last or " " in sentence.strip()):
+            reading = reader.letters(sentence)
+            if reading != NOTHING and len(reading.places) == 1:
+                yield Found(start, start + len(sentence), reading)

@@ -1,0 +1,95 @@
+"""A reply as the forms look at it."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from reelbench.asking.reply import undressed
+from reelbench.evaluate.parse.letters import Reader
+from reelbench.evaluate.parse.lookup import alternation, lowered, occurrences
+from reelbench.items import LETTERS
+
+_SENTENCE_END = re.compile(r"(?<=[.!?।؟])[\"')\]]{0,3}\s+|(?<=[。！？])[\"')\]]{0,3}\s*|\n+")
+_LINE_LABEL = re.compile(r"\W{0,4}([A-Za-z])\s?[.):]\W{0,4}")
+_REFUSAL = re.compile(rf"[\s\"'(]*(?:{alternation('refusal')})")
+_AROUND = 300  # characters
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A text without reasoning; bare, without its dress either; low, bare in lower case."""
+
+    text: str
+    bare: str
+
+    @cached_property
+    def low(self) -> str:
+        """The bare text in lower case, every sign in its place."""
+        return lowered(self.bare)
+
+    @cached_property
+    def lines(self) -> list[tuple[int, str]]:
+        """The lines that are not blank, with where they begin."""
+        return _spans(self.bare, re.compile("\n+"))
+
+    @cached_property
+    def sentences(self) -> list[tuple[int, str]]:
+        """The sentences, roughly: a label such as ``B.`` ends one too."""
+        return _spans(self.bare, _SENTENCE_END)
+
+    def places_of(self, words: tuple[str, ...]) -> list[tuple[int, int]]:
+        """Return where words stand, but once only where the same is said again and again."""
+        return list(occurrences(self.low, words, _AROUND))
+
+    @cached_property
+    def refuses(self) -> bool:
+        """Whether it begins as those do who do not answer."""
+        return bool(_REFUSAL.match(self.low))
+
+
+def reply_of(text: str, reader: Reader) -> Reply:
+    """Look at a text; a list of all options that it repeats is left out."""
+    bare = undressed(text)
+    return Reply(text, _without_options(bare, reader))
+
+
+def _spans(text: str, ends: re.Pattern[str]) -> list[tuple[int, str]]:
+    found, place = [], 0
+    for end in ends.finditer(text):
+        found.append((place, text[place : end.start()]))
+        place = end.end()
+    found.append((place, text[place:]))
+    return [(start, part) for start, part in found if part.strip()]
+
+
+def _without_options(bare: str, reader: Reader) -> str:
+    """Leave out runs of lines that are all options in their order, each with its own text."""
+    if len(reader.question.options) < 2:
+        return bare
+    kept: list[str] = []
+    run: list[str] = []
+    reached = 0
+    for line in bare.split("\n"):
+        if reached and not line.strip():
+            run.append(line)
+            continue
+        if not _is_option(line, reached, reader):
+            kept += run
+            run, reached = [], 0
+        if _is_option(line, reached, reader):
+            run.append(line)
+            reached += 1
+        else:
+            kept.append(line)
+        if reached == len(reader.question.options):
+            run, reached = [], 0
+    return "\n".join([*kept, *run]).strip()
+
+
+def _is_option(line: str, place: int, reader: Reader) -> bool:
+    label = _LINE_LABEL.match(line)
+    return bool(
+        label
+        and label[1].upper() == LETTERS[place]
+        and reader.question.places_of_text(line[label.end() :]) == (place,)
+    )

@@ -1,0 +1,68 @@
+"""A reply that loops until its limit is read in time linear in its length.
+
+No time is asserted. Each loop takes a few hundredths of a second; if one expression went back over
+what it has read, thousands of them would not end within the limit that every test has.
+"""
+
+from dataclasses import fields
+
+import pytest
+
+from reelbench.asking.reply import plain, undressed, without_reasoning
+from reelbench.evaluate.parse import complete_answer, parse_answer
+from reelbench.evaluate.parse.languages import LANGUAGES, Language
+
+OPTIONS = ("a red door", "a blue door", "a dog", "I do not know")
+MARKS = (
+    "is option ", "[[", "\n", "<think>", "</think>", "\\text{", "\\boxed{", "{", "}", "[", "(", '"', "'", "`", "**", "* ", "# ",
+    "> ", "<answer>", "</answer>", "<|", "<|x|>", "<|channel|>", "A", "A ", "A, ", "A. ", "(A) ", "A and ", "A or ", "1. ",
+    "- ", "Answer: ", "Answer: A\n", "The answer is ", "so (", "=> ", '{"answer": ', '{"answer": "A"} ', "[{", "```", "$",
+    "a red door ", "a red door, ", "not a red door. ", "A. a red door\n", "B. a blue door. ", "... ", "? ", " ", "\t",
+    "\r\n", "\u3002", "Option 1 ", "Option A\n", "Wait, ", "wait no ", "\\(", "__", "<s>", "\u25c1think\u25b7", "[THINK]", "x",
+    "0", "1.5 ", "\u0301", "\u200b", "B is correct ", "B is the ", "A, B, C is ", "caption B matches ", "the answer to ",
+    "answer in the ", '"Answer: X" ', "yes ", "no, ", "because ", "the answer is not ", "a red door or ",
+)  # fmt: skip
+LOOPS = [
+    *MARKS,
+    *(first + second for first in MARKS[:12] for second in ("a red door", "answer is ")),
+]
+
+
+@pytest.mark.parametrize("kind", ["single", "multi"])
+def test_every_mark_over_and_over(kind: str) -> None:
+    for mark in LOOPS:
+        reply = (mark * 24_576)[:24_576]
+        parse_answer(reply, "multi" if kind == "multi" else "single", OPTIONS)
+
+
+def test_every_word_over_and_over() -> None:
+    for language in LANGUAGES.values():
+        vocabulary = [getattr(language, field.name).replace("|", " ") for field in fields(Language)]
+        parse_answer((" ".join(vocabulary) * 32)[:32_768], "single", OPTIONS)
+    for field in fields(Language):
+        word = getattr(LANGUAGES["en"], field.name).split("|")[0] or "x"
+        parse_answer((f"{word} " * 16_384)[:16_384], "single", OPTIONS)
+        parse_answer((f"{word}\n" * 16_384)[:16_384], "yesno", ("Yes", "No"))
+
+
+def test_long_loops_and_what_is_cut_off() -> None:
+    for mark in (
+        "is option ",
+        "[[",
+        "\n",
+        "<think>",
+        "\\text{",
+        "{",
+        "Answer: ",
+        "so (",
+        "a red door or ",
+    ):
+        reply = (mark * 262_144)[:262_144]
+        parse_answer(reply, "single", OPTIONS)
+        complete_answer(reply, "single", OPTIONS)
+        plain(undressed(without_reasoning(reply)))
+
+
+def test_an_answer_after_a_long_loop_is_read() -> None:
+    for mark in ("The door opens. ", "is it an option\n", "hm, "):
+        assert parse_answer(mark * 4000 + "\nAnswer: B", "single", OPTIONS).places == (1,)

@@ -135,7 +135,7 @@ def _rates(
             yield None, None
         else:
             share = sum(fate.rejected is not None for fate in group) / len(group)
-            yield round(share, 6), [round(end, 6) for end in next(found)]
+            yield round(share, 6), [round(end, 6) for end in next(found).interval]
 
 
 def _media(row: Any) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from reelbench.score.intervals import (
     RESAMPLES,
     Interval,
     Numbers,
+    clustered_error,
     freedom,
     on_grid,
     resampled,
@@ -200,7 +201,7 @@ class _Facts:
         errors, plain = np.zeros((2, len(table), len(table)))
         for one, other in combinations(range(len(table)), 2):
             gaps = table[one] - table[other]
-            error = _clustered_error(sums[one] - sums[other], counts)
+            error = _error(sums[one] - sums[other], counts)
             errors[one, other] = errors[other, one] = error
             plain[one, other] = plain[other, one] = gaps.std() / np.sqrt(max(1, gaps.size - 1))
         free = freedom(counts) if len(counts) > 1 else 1.0
@@ -210,13 +211,11 @@ class _Facts:
         return float(self.means[one] - self.means[other])
 
 
-def _clustered_error(gaps: Numbers, counts: Numbers) -> float:
-    """The standard error of a mean difference, from how much the videos differ (CR2)."""
+def _error(gaps: Numbers, counts: Numbers) -> float:
+    """The standard error of a mean difference; one video cannot tell it."""
     if len(counts) == 1:
         return inf if gaps.any() else 0.0
-    items = counts.sum()
-    apart = gaps - counts * (gaps.sum() / items)
-    return float(np.sqrt((apart**2 / (1 - counts / items)).sum()) / items)
+    return clustered_error(gaps, counts)
 
 
 def _pairs(names: Sequence[str], facts: _Facts) -> tuple[Pair, ...]:

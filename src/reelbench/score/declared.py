@@ -9,7 +9,7 @@ from typing import Any
 
 from reelbench.benchmark import Benchmark
 from reelbench.items import Item
-from reelbench.score.intervals import Cell, Interval, intervals
+from reelbench.score.intervals import Cell, Estimate, intervals
 from reelbench.score.judged import Graded, Grades, worth
 from reelbench.score.people import HUMAN
 from reelbench.score.predictions import Asked
@@ -56,8 +56,8 @@ def declared_tables(
         return []
     rows = _rows(results, ranked, _grades_of(judge, graded))
     chosen = [_declared(name, table, benchmark.items) for name, table in tables.items()]
-    ends = iter(_intervals(rows, chosen, clusters, seed))
-    return [_record(each, rows, ends, judge, benchmark.items) for each in chosen]
+    estimates = iter(_intervals(rows, chosen, clusters, seed))
+    return [_record(each, rows, estimates, judge, benchmark.items) for each in chosen]
 
 
 def _declared(name: str, table: Mapping[str, Any], items: Sequence[Item]) -> _Declared:
@@ -125,7 +125,7 @@ def _covered(row: Row, items: Sequence[Item]) -> dict[str, float]:
 
 def _intervals(
     rows: Sequence[Row], chosen: Sequence[_Declared], clusters: Mapping[str, int], seed: int
-) -> list[Interval]:
+) -> list[Estimate]:
     """The intervals of all cells that have a mean, table by table and row by row."""
     cells = [
         Cell([clusters[name] for name in shares], list(shares.values()))
@@ -140,7 +140,7 @@ def _intervals(
 def _record(
     declared: _Declared,
     rows: Sequence[Row],
-    ends: Iterator[Interval],
+    estimates: Iterator[Estimate],
     judge: str | None,
     items: Sequence[Item],
 ) -> dict[str, Any]:
@@ -162,20 +162,20 @@ def _record(
             for name, chosen in columns.items()
         ],
         "rows": [
-            {**row.names, "cells": [_cell(row, chosen, ends) for chosen in columns.values()]}
+            {**row.names, "cells": [_cell(row, chosen, estimates) for chosen in columns.values()]}
             for row in rows
         ],
         "warnings": list(_warnings(declared, items)),
     }
 
 
-def _cell(row: Row, items: Sequence[Item], ends: Iterator[Interval]) -> dict[str, Any]:
+def _cell(row: Row, items: Sequence[Item], estimates: Iterator[Estimate]) -> dict[str, Any]:
     shares = _covered(row, items)
     return {
         "items": len(items),
         "covered": len(shares),
         "value": rounded(fsum(shares.values()) / len(shares)) if shares else None,
-        "interval": [rounded(end) for end in next(ends)] if shares else None,
+        "interval": [rounded(end) for end in next(estimates).interval] if shares else None,
     }
 
 

@@ -87,7 +87,7 @@ class _Held:
             for of in shares.values()
             for model in models
         ]
-        ends = iter(intervals(cells, max(clusters.values()) + 1, seed))
+        estimates = iter(intervals(cells, max(clusters.values()) + 1, seed))
         return {
             "models": models,
             "replies": [len(self.models[model]) for model in models],
@@ -95,7 +95,9 @@ class _Held:
                 {
                     "judge": judge,
                     "means": [means[judge][model] for model in models],
-                    "intervals": [[rounded(end) for end in next(ends)] for _ in models],
+                    "intervals": [
+                        [rounded(end) for end in next(estimates).interval] for _ in models
+                    ],
                     "ranks": [ranks[judge][model] for model in models],
                 }
                 for judge in self.judges

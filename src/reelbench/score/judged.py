@@ -89,12 +89,12 @@ def _with_closed(
         return None
     shares = worth(result, grades)
     cell = Cell([clusters[name] for name in shares], list(shares.values()))
-    (ends,) = intervals([cell], max(clusters.values()) + 1, seed)
+    (estimate,) = intervals([cell], max(clusters.values()) + 1, seed)
     return {
         "items": len(result.everything),
         "covered": len(shares),
         "value": round(fsum(cell.right) / len(shares), 6),
-        "interval": [round(end, 6) for end in ends],
+        "interval": [round(end, 6) for end in estimate.interval],
     }
 
 
@@ -161,8 +161,8 @@ def _interval(
     worst, best = grades.scale
     shares = [(grades.scores[item] - worst) / (best - worst) for item in ids]
     cell = Cell([clusters[item] for item in ids], shares)
-    (ends,) = intervals([cell], max(clusters.values()) + 1, seed)
-    return [round(worst + end * (best - worst), 6) for end in ends]
+    (estimate,) = intervals([cell], max(clusters.values()) + 1, seed)
+    return [round(worst + end * (best - worst), 6) for end in estimate.interval]
 
 
 def _read(path: Path) -> dict[Graded, Grades]:

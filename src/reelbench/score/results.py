@@ -131,10 +131,10 @@ class _Table:
         return {
             key: {
                 "value": rounded(mean),
-                "interval": [rounded(low + end * (1 - low)) for end in ends],
+                "interval": [rounded(low + end * (1 - low)) for end in estimate.interval],
                 "items": count,
             }
-            for key, (low, count, mean), ends in zip(keys, scales, found, strict=True)
+            for key, (low, count, mean), estimate in zip(keys, scales, found, strict=True)
         }
 
     def row(self, number: int) -> dict[str, Any]:

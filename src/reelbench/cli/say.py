@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.errors import ReelbenchError
+from reelbench.score.rounding import fixed, percent
 
 
 def tell(text: str = "") -> None:
@@ -43,13 +44,13 @@ def put_scores(scores: Mapping[str, Any]) -> None:
         (
             row["model"],
             row["condition"],
-            f"{row['accuracy']:.1%}",
-            f"{row['interval'][0]:.1%} to {row['interval'][1]:.1%}",
+            f"{percent(row['accuracy'])}",
+            f"{percent(row['interval'][0])} to {percent(row['interval'][1])}",
             f"{row['answered']} of {row['items']}",
         )
         for row in scores["results"]
     ]
-    rows.append(("chance", "", f"{scores['chance']['accuracy']:.1%}", "", ""))
+    rows.append(("chance", "", f"{percent(scores['chance']['accuracy'])}", "", ""))
     if scores["results"]:
         put_table(("model", "condition", "accuracy", "95% interval", "answered"), rows)
     if scores["judged"]:
@@ -70,9 +71,9 @@ def put_judged(judged: Sequence[Mapping[str, Any]]) -> None:
             row["model"],
             row["condition"],
             row["judge"],
-            "none" if row["score"] is None else f"{row['score']:.2f}",
+            "none" if row["score"] is None else fixed(row["score"], 2),
             f"{row['scale'][0]:g} to {row['scale'][1]:g}",
-            f"{row['interval'][0]:.2f} to {row['interval'][1]:.2f}" if row["interval"] else "",
+            " to ".join(fixed(end, 2) for end in row["interval"]) if row["interval"] else "",
             f"{row['judged']} of {row['items']}",
         )
         for row in judged

@@ -38,9 +38,9 @@ from reelbench.report.tables import (
     judged,
     measures,
     name_of,
-    percent,
 )
 from reelbench.score.predictions import Outcome
+from reelbench.score.rounding import fixed, percent, points
 from reelbench.score.score import outcomes_of, score_folders, unanswered_in_words
 
 _FRAMES_PER_VIDEO, _FRAME_SIZE, _FRAME_ENCODING = 12, "long:220", "jpeg:60"
@@ -104,7 +104,8 @@ def _page(
         numbers=numbers(scores),
         main=main_rows(scores),
         percent=percent,
-        whole=lambda share: f"{100 * share:.0f}",
+        whole=lambda share: points(share, 0),
+        fixed=fixed,
         models=len(run["models"]),
         counted=counted,
         unanswered=lambda row: unanswered_in_words(row) or "none",

@@ -9,6 +9,7 @@ from typing import Any
 from reelbench.files import write_atomically
 from reelbench.report.figures import label, main_rows, shown_tags
 from reelbench.score.metrics import METRICS
+from reelbench.score.rounding import fixed, percent, points
 
 Scores = Mapping[str, Any]
 _LONGEST = 80  # characters of a file's name
@@ -143,7 +144,7 @@ def measures(scores: Scores) -> Table:
 def _with_interval(metric: Mapping[str, Any] | None) -> str:
     if metric is None:
         return ""
-    low, high = (f"{100 * end:.0f}" for end in metric["interval"])
+    low, high = (points(end, 0) for end in metric["interval"])
     return f"{percent(metric['value'])} ({low} to {high})"
 
 
@@ -211,9 +212,9 @@ def judged(scores: Scores) -> Table:
             label(row, scores["judged"]),
             row["judge"],
             row["rubric"],
-            "" if row["score"] is None else f"{row['score']:.2f}",
+            "" if row["score"] is None else fixed(row["score"], 2),
             f"{row['scale'][0]:g} to {row['scale'][1]:g}",
-            "" if not row["interval"] else "{:.2f} to {:.2f}".format(*row["interval"]),
+            "" if not row["interval"] else " to ".join(fixed(end, 2) for end in row["interval"]),
             f"{row['judged']} of {row['items']}",
             f"{row['invalid_rounds']} of {row['valid_rounds'] + row['invalid_rounds']}",
             *([_covering(row["with_closed"])] if "With closed items" in columns else []),
@@ -253,7 +254,7 @@ def _order_title(order: Mapping[str, Any], several: bool) -> str:
 
 
 def _ranked(mean: float, rank: int) -> str:
-    return f"{mean:.2f} ({rank})"
+    return f"{fixed(mean, 2)} ({rank})"
 
 
 def declared(scores: Scores) -> list[Mapping[str, Any]]:
@@ -337,11 +338,6 @@ def best_cells(found: Mapping[str, Any]) -> set[tuple[int, int]]:
         if len(means) > 1:
             best |= {place for place, mean in means.items() if mean == max(means.values())}
     return best
-
-
-def percent(share: float) -> str:
-    """Write a share."""
-    return f"{100 * share:.1f}%"
 
 
 def _in_csv(cell: str) -> str:

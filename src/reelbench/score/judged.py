@@ -17,6 +17,7 @@ from reelbench.item_rules import decode_strictly
 from reelbench.score.intervals import Cell, intervals
 from reelbench.score.metrics import METRICS
 from reelbench.score.results import Result
+from reelbench.score.rounding import rounded
 
 Graded = tuple[str, str, str, str]  # model, condition, judge, rubric
 
@@ -68,8 +69,8 @@ def summed_up(
                 "rubric": rubric,
                 "items": len(opened),
                 "judged": len(ids),
-                "coverage": round(len(ids) / len(opened), 6) if opened else 0.0,
-                "score": round(float(np.mean([grades.scores[i] for i in ids])), 6) if ids else None,
+                "coverage": rounded(len(ids) / len(opened)) if opened else 0.0,
+                "score": rounded(float(np.mean([grades.scores[i] for i in ids]))) if ids else None,
                 "scale": grades.scale,
                 "interval": _interval(grades, ids, clusters, seed) if ids else None,
                 "valid_rounds": grades.valid,
@@ -93,8 +94,8 @@ def _with_closed(
     return {
         "items": len(result.everything),
         "covered": len(shares),
-        "value": round(fsum(cell.right) / len(shares), 6),
-        "interval": [round(end, 6) for end in estimate.interval],
+        "value": rounded(fsum(cell.right) / len(shares)),
+        "interval": [rounded(end) for end in estimate.interval],
     }
 
 
@@ -148,9 +149,9 @@ def _twins(grades: Grades, result: Result | None) -> dict[str, Any] | None:
     among = [r for r, p in zip(right, poor, strict=True) if p]
     return {
         "pairs": len(right),
-        "closed_right": round(sum(right) / len(right), 6),
-        "open_poor": round(sum(poor) / len(poor), 6),
-        "closed_right_among_poor": round(sum(among) / len(among), 6) if among else None,
+        "closed_right": rounded(sum(right) / len(right)),
+        "open_poor": rounded(sum(poor) / len(poor)),
+        "closed_right_among_poor": rounded(sum(among) / len(among)) if among else None,
     }
 
 
@@ -162,7 +163,7 @@ def _interval(
     shares = [(grades.scores[item] - worst) / (best - worst) for item in ids]
     cell = Cell([clusters[item] for item in ids], shares)
     (estimate,) = intervals([cell], max(clusters.values()) + 1, seed)
-    return [round(worst + end * (best - worst), 6) for end in estimate.interval]
+    return [rounded(worst + end * (best - worst)) for end in estimate.interval]
 
 
 def _read(path: Path) -> dict[Graded, Grades]:
@@ -224,9 +225,9 @@ def _agreement(
     first, second = np.array(pairs).T
     return {
         "replies": len(pairs),
-        "means": [round(float(first.mean()), 6), round(float(second.mean()), 6)],
-        "same": round(float(np.mean(np.abs(first - second) < 1e-9)), 6),
-        "within_one": round(float(np.mean(np.abs(first - second) <= 1)), 6),
+        "means": [rounded(float(first.mean())), rounded(float(second.mean()))],
+        "same": rounded(float(np.mean(np.abs(first - second) < 1e-9))),
+        "within_one": rounded(float(np.mean(np.abs(first - second) <= 1))),
         "correlation": _spearman(first, second),
         "model_rank_correlation": _spearman(*np.array(means).T) if len(means) > 2 else None,
     }
@@ -238,4 +239,4 @@ def _spearman(first: Any, second: Any) -> float | None:
         return None
     from scipy import stats  # takes a second, which only two judges need
 
-    return round(float(stats.spearmanr(first, second).statistic), 6)
+    return rounded(float(stats.spearmanr(first, second).statistic))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.errors import ReelbenchError
+from reelbench.progress import counted
 from reelbench.score.rounding import fixed, percent
 
 
@@ -57,7 +58,7 @@ def put_scores(scores: Mapping[str, Any]) -> None:
     warnings = [*(comparison["warnings"] if comparison else ())]
     more = len(warnings) - _MOST_WARNINGS
     if more > 0:
-        warnings[_MOST_WARNINGS:] = [f"So do {more} more pairs: scores.json names them."]
+        warnings[_MOST_WARNINGS:] = [f"The same holds for {counted(more, 'more pair')}."]
     for text in (*warnings, *(text for table in scores["tables"] for text in table["warnings"])):
         tell(f"warning: {printable(text)}")
 

@@ -30,16 +30,15 @@ def pairs(scores: Scores) -> Table:
         key=lambda pair: [place[model] for model in pair["models"]],
     )
     apart = any(pair["both_answered"] for pair in ordered)
-    columns = ["Model", "Other model", "Difference, points", "95% interval", "SE", "p", "p (Holm)"]
+    columns = ["Model", "Other model", "Difference, points", "95% interval", "SE", "p (Holm)"]
     columns += ["Different", "Items needed"]
-    columns += ["Answered", "Difference where both answered"] if apart else []
+    columns += ["Answered", "Where both answered"] if apart else []
     rows = [
         [
             *pair["models"],
             points(pair["difference"]),
             " to ".join(map(points, pair["interval"])),
             "" if pair["standard_error"] is None else points(pair["standard_error"]),
-            p_value(pair["p"]),
             p_value(pair["p_holm"]),
             "yes" if pair["different"] else "no",
             "" if pair["needed_items"] is None else f"{pair['needed_items']:,}",
@@ -70,16 +69,16 @@ def _turned(found: Mapping[str, Any]) -> dict[str, Any]:
 def _where_both_answered(pair: Mapping[str, Any]) -> list[str]:
     both, shares = pair["both_answered"], map(percent, pair["coverage"])
     if both is None:
-        return [" and ".join(shares), ""]
+        return ["", ""]
     if both["difference"] is None:
-        return [" and ".join(shares), "no common item"]
+        return [", ".join(shares), "no common item"]
     found = f"{points(both['difference'])} on {counted(both['items'], 'item')}"
-    return [" and ".join(shares), found]
+    return [", ".join(shares), found]
 
 
 def p_value(p: float) -> str:
     """Write a p-value, and never one of nothing."""
-    return fixed(p, 4) if p >= _SMALLEST else f"under {_SMALLEST}"
+    return fixed(p, 4) if p >= _SMALLEST else f"<{_SMALLEST}"
 
 
 def people(scores: Scores) -> Table:

@@ -43,10 +43,17 @@ def coverage_warning(
     rest = (
         "no item was answered by both"
         if both.difference is None
-        else f"on the {counted(both.items, 'item')} that both answered, it is "
-        f"{points(sign * both.difference)}"
+        else f"on the {counted(both.items, 'item')} that both answered, {name} is "
+        f"{_standing(sign * both.difference, other)}"
     )
     return (
-        f"{name} is {points(sign * difference)} points ahead of {other}, but {name} answered "
-        f"{percent(share)} of the items and {other} {percent(its)}: {rest}."
+        f"{name} is {_standing(sign * difference, other)}, but {name} answered {percent(share)} "
+        f"of the items and {other} {percent(its)}: {rest}."
     )
+
+
+def _standing(difference: float, other: str) -> str:
+    size = points(abs(difference))
+    if size == "0.0":
+        return f"level with {other}"
+    return f"{size} points {'ahead of' if difference > 0 else 'behind'} {other}"

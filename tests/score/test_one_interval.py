@@ -12,7 +12,6 @@ from support import blind_benchmark, make_item
 
 from reelbench.benchmark import Benchmark
 from reelbench.items import Item, Media, freeze
-from reelbench.score.intervals import RESAMPLES
 from reelbench.score.score import score_predictions
 
 TABLE = """
@@ -93,15 +92,27 @@ def test_macro_is_the_mean_of_the_exact_shares(scores: dict[str, Any]) -> None:
         assert row["macro"]["deep"] == round(exact, 6)
 
 
-def test_macro_is_not_taken_from_rounded_shares(tmp_path: Path) -> None:
-    """Thirds that are rounded up make three 0.666667, whose mean is another than that of 2/3."""
-    found = [make_item(n, tags=freeze({"t": f"t{n % 6}"})) for n in range(18)]
+def test_means_are_not_taken_from_rounded_shares(tmp_path: Path) -> None:
+    """0, 2/3 and 2/3 make 0.444444, where 0, 0.666667 and 0.666667 would make 0.444445."""
+    found = [make_item(n, tags=freeze({"t": "xyz"[n // 3]})) for n in range(9)]
     benchmark = blind_benchmark(tmp_path / "b", *found)
-    right = {n for n in range(18) if (n % 6 < 5 and n // 6 < 2) or (n % 6 == 5 and n // 6 < 1)}
-    rows = [{"id": i.id, "parsed": ["B" if n in right else "A"]} for n, i in enumerate(found)]
+    right = {
+        "m": {3, 4, 6, 7},
+        "human:1": set(),
+        "human:2": set(range(6)),
+        "human:3": set(range(6)),
+    }
+    rows = [
+        {"id": f"q-{n}", "model": model, "parsed": ["B" if n in own else "A"]}
+        for model, own in right.items()
+        for n in range(9)
+    ]
     (tmp_path / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (row,) = score_predictions(benchmark, tmp_path / "p.jsonl")["results"]
-    assert row["macro"]["t"] == 0.611111  # of five times 0.666667 and 0.333333 it would be ..112
+    scores = score_predictions(benchmark, tmp_path / "p.jsonl")
+    macro = {row["model"]: row["macro"]["t"] for row in scores["results"]}
+    assert macro["m"] == 0.444444
+    assert scores["humans"][0]["accuracy"] == 0.444444
+    assert scores["humans"][0]["range"] == [0.0, 0.666667]
 
 
 def test_micro_values_have_intervals_and_belong_together(scores: dict[str, Any]) -> None:
@@ -132,7 +143,7 @@ def test_micro_f1_by_a_loop_that_draws_videos(tmp_path: Path) -> None:
     for number, item in enumerate(found):
         both = len({"A", "C"} & set(said[item.id]))
         table[number % 25] += [2 * both, 2 + len(said[item.id])]
-    drawn = np.random.default_rng(0).integers(25, size=(RESAMPLES, 25))
+    drawn = np.random.default_rng(0).integers(25, size=(10_000, 25))
     sums = table[drawn].sum(axis=1)
     low, high = np.quantile(sums[:, 0] / sums[:, 1], [0.025, 0.975])
     f1 = row["micro"]["f1"]

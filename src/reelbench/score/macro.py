@@ -17,8 +17,9 @@ def macro_estimate(cells: Sequence[Cell], estimates: Sequence[Estimate]) -> Esti
 
     Its ends lie as far from it as those of the cells put together (MOVER: Zou and Donner, 2008,
     Construction of confidence limits about effect measures), with the correlation that cells have
-    by the videos they share. Cells of few videos reach far, since each is unsure how unsure it is;
-    all together know better, so that no cell reaches farther than the videos of all let it.
+    by the videos they share. A cell leans as its own interval does, and reaches as far as Student's
+    t of all videos lets its standard error: alone it would not know how unsure it is. Where a cell
+    has no spread, its own interval stands.
     """
     means = np.array([fsum(cell.right) / len(cell.right) for cell in cells])
     ends = np.array([estimate.interval for estimate in estimates])
@@ -26,8 +27,8 @@ def macro_estimate(cells: Sequence[Cell], estimates: Sequence[Estimate]) -> Esti
     alike, videos = _correlations(cells), _weights(cells)
     mean = fsum(means) / len(means)
     own = (ends[:, 1] - ends[:, 0]) / 2
-    reach = special.stdtrit(freedom(videos), (1 + LEVEL) / 2) if len(videos) > 1 else np.inf
-    within = np.where(errors > 0, np.minimum(1.0, reach * errors / np.maximum(own, 1e-9)), 1.0)
+    reach = special.stdtrit(freedom(videos), (1 + LEVEL) / 2) if len(videos) > 1 else 0.0
+    within = np.where(errors > 0, reach * errors / np.maximum(own, 1e-9), 1.0)
     known = all(estimate.standard_error is not None for estimate in estimates)
     return Estimate(
         (

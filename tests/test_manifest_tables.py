@@ -67,6 +67,12 @@ def test_without_them_nothing_has_changed(save: Save) -> None:
     ("tables:\n  a:\n    columns:\n      ' ': {}\n", 5, "a name for the column"),
     ("tables:\n  a:\n    columns:\n      O: {}\n      O: {t: x}\n", 7, "'tables.a.columns.O' twice"),
     ("tables:\n  a:\n    columns:\n      O: {t: x, t: y}\n", 6, "'tables.a.columns.O.t' twice"),
+    ("tables:\n  a:\n    columns:\n      O: {}\n      M: {mean_of: O}\n", 7, "a list of the names of other columns"),
+    ("tables:\n  a:\n    columns:\n      O: {}\n      M: {mean_of: []}\n", 7, "tables.a.columns.M.mean_of: found"),
+    ("tables:\n  a:\n    columns:\n      O: {}\n      M: {mean_of: [O, P]}\n", 7, "found 'P', expected a column of this table that chooses items: O"),
+    ("tables:\n  a:\n    columns:\n      O: {}\n      M: {mean_of: [O, M]}\n", 7, "found 'M', expected a column"),
+    ("tables:\n  a:\n    columns:\n      O: {}\n      M: {mean_of: [O, O]}\n", 7, "found 'O' twice, expected each column once"),
+    ("tables:\n  a:\n    columns:\n      O: {}\n      M: {mean_of: [O], t: x}\n", 7, "mean_of alone"),
     ("tables:\n  a:\n    columns:\n      Yes: {}\n", 3, "the name True, which is not text"),
 ])  # fmt: skip
 def test_what_is_wrong_is_told_with_its_line(text: str, line: int, words: str, save: Save) -> None:

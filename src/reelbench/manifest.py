@@ -16,6 +16,7 @@ from reelbench.items import NOTHING, Json, Problem, freeze, shown
 METRICS = ("accuracy",)
 MODALITIES = ("T", "A+T", "V+T", "V+A+T")
 MOST_ORDERS = 1000
+MEAN_OF = "mean_of"  # in a table: a column that is the mean of others, not of items with a tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +224,7 @@ _TABLE: dict[str, Rule] = {
     "where": (_is_mapping, "a mapping of tags to their values"),
     "columns": (
         lambda value: _is_mapping(value) and bool(value),
-        "a mapping of columns to tags and their values, {} for all items",
+        f"a mapping of columns to tags and their values, {{}} for all items, or {MEAN_OF}",
     ),
 }
 _PROTOCOL: dict[str, Rule] = {
@@ -295,7 +296,29 @@ def _table_faults(where: str, name: str, table: Any) -> Iterator[Fault]:
         if not _is_mapping(chosen):
             expected = "a mapping of tags to their values, {} for all items"
             yield "BAD_FIELD", here, shown(str(chosen)), expected
-        yield from _choice_faults(here, chosen)
+        elif MEAN_OF in chosen:
+            yield from _mean_faults(here, column, columns)
+        else:
+            yield from _choice_faults(here, chosen)
+
+
+def _mean_faults(here: str, column: str, columns: Mapping[str, Any]) -> Iterator[Fault]:
+    """What is wrong with a column that is the mean of others."""
+    parts, others = columns[column][MEAN_OF], [name for name in columns[column] if name != MEAN_OF]
+    known = {n for n, choice in columns.items() if not _is_mapping(choice) or MEAN_OF not in choice}
+    if others:
+        expected = f"{MEAN_OF} alone: its columns say which items they have"
+        yield "BAD_FIELD", here, shown(", ".join(map(str, others))), expected
+    if not _are_texts(parts) or not parts:
+        expected = "a list of the names of other columns"
+        yield "BAD_FIELD", f"{here}.{MEAN_OF}", shown(str(parts)), expected
+        return
+    for part in dict.fromkeys(parts):
+        if part not in known:
+            expected = "a column of this table that chooses items: " + ", ".join(sorted(known))
+            yield "BAD_FIELD", f"{here}.{MEAN_OF}", shown(part), expected
+        elif parts.count(part) > 1:
+            yield "BAD_FIELD", f"{here}.{MEAN_OF}", f"{shown(part)} twice", "each column once"
 
 
 def _choice_faults(where: str, chosen: Any) -> Iterator[Fault]:

@@ -124,6 +124,7 @@ class TestRunScoreReport:
             "accuracy",
             "95%",
             "interval",
+            "letters",
             "answered",
         ]
         assert (own_demo / "run" / "scores.json").read_bytes() == written

@@ -16,8 +16,9 @@ from reelbench.benchmark import Benchmark
 from reelbench.evaluate.run import run_benchmark
 from reelbench.items import freeze
 from reelbench.manifest import Manifest
+from reelbench.report.declared import best_cells, declared, shown, sureness
 from reelbench.report.report import report_run
-from reelbench.report.tables import best_cells, declared, judge_orders, shown, sureness, tables
+from reelbench.report.tables import judge_orders, tables
 from reelbench.score.score import score_run
 
 EVIL = "<img src=x onerror='document.title=1'>|&_"
@@ -25,7 +26,9 @@ EVIL = "<img src=x onerror='document.title=1'>|&_"
 
 def cell(value: float | None, covered: int = 10, items: int = 10) -> dict[str, Any]:
     ends = None if value is None else [value - 0.1, value + 0.1]
-    return {"value": value, "interval": ends, "covered": covered, "items": items}
+    error = {None: None, 0.3: None}.get(value, 0.0625)
+    return {"value": value, "interval": ends, "standard_error": error, "videos": 9,
+            "covered": covered, "items": items}  # fmt: skip
 
 
 def found(*rows: tuple[str, list[dict[str, Any]]], **more: Any) -> dict[str, Any]:
@@ -59,9 +62,10 @@ def test_a_table_as_a_paper_prints_it() -> None:
     )
     assert sureness(FOUND).to_csv() == (
         "Model,c0,c1,c2,c3\n"
-        "a,40.0% to 60.0%,20.0% to 40.0%,-,-\n"
-        "b,40.0% to 60.0%,10.0% to 30.0%,-,80.0% to 100.0%\n"
-        '"people, 3 participants",80.0% to 100.0%,80.0% to 100.0%,-,80.0% to 100.0%\n'
+        "a,40.0% to 60.0% (SE 6.3%),20.0% to 40.0%,-,-\n"
+        "b,40.0% to 60.0% (SE 6.3%),10.0% to 30.0% (SE 6.3%),-,80.0% to 100.0% (SE 6.3%)\n"
+        '"people, 3 participants",80.0% to 100.0% (SE 6.3%),80.0% to 100.0% (SE 6.3%),-,'
+        "80.0% to 100.0% (SE 6.3%)\n"
         "items,10,10,0,10\n"
     )
 
@@ -171,7 +175,7 @@ def test_the_page_has_the_judges_and_their_order(run: Path) -> None:
     rows = [
         {"id": f"q-{n}", "model": model, "condition": "protocol", "order": 0, "round": 0, "judge": judge,
          "rubric": "points", "score": score, "scale": [0, 2], "rounds": [{"reply": {}}]}
-        for (model, judge), score in given.items() for n in (0, 4)
+        for (model, judge), score in given.items() for n in range(0, 24, 4)
     ]  # fmt: skip
     (run / "judgements.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     page = report_run(Benchmark.load(run.parent / "b"), run).read_text()

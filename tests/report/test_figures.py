@@ -19,8 +19,10 @@ from reelbench.evaluate.condition import Condition
 from reelbench.items import Item, Media, freeze
 from reelbench.manifest import Protocol
 from reelbench.report import report
+from reelbench.report.comparison import pairs
 from reelbench.report.report import report_run
-from reelbench.report.tables import Table, ablation, failures, judged, leaderboard, measures
+from reelbench.report.table import Table
+from reelbench.report.tables import ablation, failures, judged, leaderboard, measures
 from reelbench.score.score import score_folder
 
 FLAGS = [
@@ -184,9 +186,9 @@ def test_the_page_saves_the_tables_that_the_command_writes(tmp_path: Path, probe
     found, console = probe(page, script)
     assert console == ""
     scores = score_folder(Benchmark.load(tmp_path / "b"), tmp_path / "run", 0)
-    plain = [measures(scores), failures(scores), judged(scores)]
+    plain = [measures(scores), failures(scores), judged(scores), pairs(scores)]
     plain += map(ablation, scores["ablations"])
-    assert len(plain) == 5
+    assert len(plain) == 6
     for table in plain:
         cells = [[" ".join(cell.split()) for cell in row] for row in table.rows]
         same = Table(table.name, table.title, table.columns, cells)

@@ -1,6 +1,7 @@
 """Models are told apart when they differ, as often as promised, and never by their order."""
 
 import json
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -34,7 +35,7 @@ def test_a_planted_difference_is_found() -> None:
     assert pair(found, "good", "plain").different
     assert pair(found, "good", "same").different
     assert not pair(found, "plain", "same").different
-    assert [each.group for each in found.models] == [1, 2, 2]
+    assert [each.letters for each in found.models] == [("a",), ("b",), ("b",)]
     assert [each.rank_interval for each in found.models] == [(1, 1), (2, 3), (2, 3)]
 
 
@@ -56,8 +57,8 @@ def test_the_same_model_twice_is_never_different(sizes: list[int]) -> None:
     assert (only.difference, only.p, only.p_holm, only.different) == (0, 1, 1, False)
     assert only.interval[0] == -only.interval[1] < 0  # no spread is not certainty
     assert (only.needed_videos, only.design_effect) == (None, None)
-    assert {(each.rank, each.rank_interval, each.group) for each in found.models} == {
-        (1, (1, 2), 1)
+    assert {(each.rank, each.rank_interval, each.letters) for each in found.models} == {
+        (1, (1, 2), ("a",))
     }
 
 
@@ -154,12 +155,15 @@ def test_what_was_not_asked() -> None:
     common = compare(["a", "b"], scores, videos, 0, missing="common")
     assert (wrong.items, common.items) == (90, 80)
     assert (wrong.videos, common.videos) == (30, 27)  # the tenth item is of the fourth video
-    assert wrong == compare(["a", "b"], np.nan_to_num(scores), videos, 0)
+    filled = compare(["a", "b"], np.nan_to_num(scores), videos, 0)
+    assert wrong.models == filled.models
+    (one,), (other,) = wrong.pairs, filled.pairs
+    assert replace(one, coverage=(1.0, 1.0), both_answered=None) == other
     assert common.models == compare(["a", "b"], scores[:, 10:], videos[10:], 0).models
     assert "counts as wrong" in wrong.to_record()["policy"]
-    assert "all models were asked" in common.to_record()["policy"]
+    assert "all models answered" in common.to_record()["policy"]
     scores[1, 10:] = np.nan
-    with pytest.raises(ReelbenchError, match="no item was asked of all"):
+    with pytest.raises(ReelbenchError, match="no item was answered by all"):
         compare(["a", "b"], scores, videos, 0, missing="common")
 
 
@@ -172,3 +176,34 @@ def test_one_model_has_nobody_to_be_compared_with() -> None:
     found = compare(["a"], *answers([0.0], [2] * 10, 0), 0)
     assert found.pairs == ()
     assert found.models[0].rank_interval == (1, 1)
+
+
+class TestUnequalCoverage:
+    def found(self, missing: int, seed: int = 0) -> Comparison:
+        """Two models that know the same; the second fails to answer some items."""
+        scores, videos = answers([0.5], [2] * 40, seed)
+        scores = np.vstack([scores, scores])
+        scores[1, :missing] = np.nan
+        return compare(["whole", "failing"], scores, videos, 0)
+
+    def test_a_difference_that_comes_from_failures_is_told_with_both_coverages(self) -> None:
+        found = self.found(60).to_record()
+        (only,) = found["pairs"]
+        assert (only["models"], only["coverage"]) == (["failing", "whole"], [0.25, 1.0])
+        assert only["different"]
+        assert only["difference"] < -0.3
+        assert (only["both_answered"]["items"], only["both_answered"]["difference"]) == (20, 0.0)
+        (warning,) = found["warnings"]
+        assert "whole answered 100.0% of the items and failing 25.0%" in warning
+        assert "failing is" not in warning.split(":")[0]
+        assert warning.endswith("on the 20 items that both answered, whole is level with failing.")
+
+    def test_nothing_is_told_where_both_answered_the_same_items(self) -> None:
+        found = self.found(0).to_record()
+        assert (found["warnings"], found["pairs"][0]["both_answered"]) == ([], None)
+
+    def test_a_model_that_answered_nothing_shares_no_item(self) -> None:
+        found = self.found(80).to_record()
+        both = {"items": 0, "difference": None, "interval": None}
+        assert found["pairs"][0]["both_answered"] == both
+        assert found["warnings"][0].endswith("no item was answered by both.")

@@ -292,7 +292,9 @@ def plainly(items: list[Item], rows: list[dict[str, Any]], grades: list[dict[str
         if item.kind != "open":
             return float(bool(row) and row["parsed"] == list(item.answer))  # type: ignore[index]
         if model not in judged:
-            return None
+            opens = {each.id for each in items if each.kind == "open"}
+            ends = [each["status"] for (m, name), each in said.items() if m == model and name in opens]  # fmt: skip
+            return 0.0 if judged and ends and "ok" not in ends else None
         replied = row is not None and row["status"] == "ok"
         return given.get((model, item.id)) if replied else 0.0
 

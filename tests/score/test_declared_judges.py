@@ -51,15 +51,15 @@ def test_the_table_of_the_paper(tmp_path: Path) -> None:
         for judge, means in given.items()
         for m, s in zip(MODELS, means, strict=True)
     ]
-    (order,) = orders(tmp_path, *rows)
+    (order,) = orders(tmp_path, *rows, items=1)
     assert order["models"] == ["GPT-4o", "Gemini 1.5 pro", "mPLUG3-7B", "InternVL-7B", "VLLaVA-7B"]
     assert [judge["judge"] for judge in order["judges"]] == ["Qwen", "GPT"]
     assert order["judges"][0]["means"] == [0.489, 0.46, 0.379, 0.311, 0.302]
     assert order["judges"][1]["means"] == [0.492, 0.476, 0.394, 0.339, 0.291]
     assert [judge["ranks"] for judge in order["judges"]] == [[1, 2, 3, 4, 5]] * 2
     assert order["same_order"] is True
-    assert order["replies"] == [1] * 5
-    ends = order["judges"][1]["intervals"][0]
+    assert order["items"] == [1] * 5
+    ends = order["judges"][1]["estimates"][0]["interval"]
     assert ends == pytest.approx(wilson(0.492, 1), abs=1e-5)
 
 
@@ -76,8 +76,19 @@ def test_only_what_all_judges_graded_is_compared(tmp_path: Path) -> None:
         grade("b", "one", 1.0), grade("c", "two", 1.0),
     ]  # fmt: skip
     (order,) = orders(tmp_path, *rows)
-    assert (order["models"], order["replies"], order["same_order"]) == (["a"], [1], None)
+    assert (order["models"], order["items"], order["same_order"]) == (["a"], [1], None)
     assert [judge["means"] for judge in order["judges"]] == [[1.0], [0.5]]
+
+
+def test_what_has_no_reply_counts_as_0_for_every_judge(tmp_path: Path) -> None:
+    """The first was asked one of two questions: it does not win by the good reply to that."""
+    rows = [
+        *(grade("seldom", judge, 2.0) for judge in ("one", "two")),
+        *(grade("always", judge, 1.5, number) for judge in ("one", "two") for number in (1, 2)),
+    ]
+    (order,) = orders(tmp_path, *rows)
+    assert order["models"] == ["always", "seldom"]
+    assert [judge["means"] for judge in order["judges"]] == [[0.75, 0.5]] * 2
 
 
 def test_conditions_and_rubrics_are_held_apart_and_people_left_out(tmp_path: Path) -> None:
@@ -102,7 +113,7 @@ def test_who_goes_first() -> None:
     assert first_judge(graded, []) == "z"  # as in the file
     assert first_judge(graded, ["0", "b", "a", "z"]) == "a"  # as named, if they graded anything
     assert first_judge({}, ["a"]) is None
-    assert judge_orders({}, [], {}, 0) == []
+    assert judge_orders({}, [], [], {}, 0) == []
 
 
 def test_a_run_names_its_first_judge(tmp_path: Path) -> None:

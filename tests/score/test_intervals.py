@@ -30,8 +30,18 @@ def clustered(sizes: list[int], mean: float, repeats: int, seed: int) -> tuple[n
 def test_nineteen_of_twenty_hold_the_truth(sizes: list[int], mean: float) -> None:
     numbers, verdicts = clustered(sizes, mean, 1500, seed=1)
     found = intervals([Cell(numbers, row) for row in verdicts], len(sizes), seed=0)
-    covered = np.mean([low <= mean <= high for low, high in found])
+    covered = np.mean([low <= mean <= high for low, high in (each.interval for each in found)])
     assert 0.935 < covered < 0.97  # 0.94 to 0.96, give or take what chance does to 1,500
+
+
+def test_the_standard_error_and_the_number_of_videos_stand_beside_the_interval() -> None:
+    videos, right = [0, 0, 1, 1, 1, 4], [1, 0, 1, 1, 1, 0]
+    some, alone = intervals([Cell(videos, right), Cell([2, 2], [1, 0])], 5, seed=0)
+    # Residuals of the videos' sums at a mean of 2/3, each over 1 - its share of the items.
+    parts = [(1 / 3) ** 2 / (1 - 2 / 6), 1 / (1 - 3 / 6), (2 / 3) ** 2 / (1 - 1 / 6)]
+    assert some.standard_error == pytest.approx(np.sqrt(sum(parts)) / 6)
+    assert some.videos == 3
+    assert (alone.standard_error, alone.videos) == (None, 1)
 
 
 def test_sizes_that_differ_leave_less_freedom() -> None:
@@ -91,7 +101,8 @@ def test_the_grid_is_finer_than_what_is_printed() -> None:
 def test_one_question_a_video_needs_no_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "resampled", None)
     right = [number % 3 > 0 for number in range(900)]
-    assert intervals([Cell(range(900), right)], 900, seed=0) == [wilson(600 / 900, 900)]
+    (found,) = intervals([Cell(range(900), right)], 900, seed=0)
+    assert found.interval == wilson(600 / 900, 900)
 
 
 def test_many_models_take_seconds() -> None:

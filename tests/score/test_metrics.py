@@ -11,7 +11,7 @@ import pytest
 from support import SHARED, blind_benchmark, make_item
 
 from reelbench.items import Item, Kind, Media, freeze
-from reelbench.score.metrics import METRICS, guessing, micro
+from reelbench.score.metrics import METRICS, guessing
 from reelbench.score.score import score_predictions
 
 NEXTQA = SHARED / "data" / "nextqa"
@@ -74,13 +74,14 @@ def test_each_metric_is_the_mean_over_the_kinds_it_is_about(tmp_path: Path) -> N
     }
     assert found == {name: pytest.approx(value, abs=1e-6) for name, value in expected.items()}
     # Chosen are A, A and C; right are A and C, A, B and D, and B; both are A and A.
-    assert row["micro"] == pytest.approx(
+    assert {name: cell["value"] for name, cell in row["micro"].items()} == pytest.approx(
         {"precision": 2 / 3, "recall": 2 / 6, "f1": 4 / 9}, abs=1e-6
     )
+    assert [cell["options"] for cell in row["micro"].values()] == [3, 6, 9]
     assert (row["accuracy"], row["answered"]) == (pytest.approx(1 / 6, abs=1e-6), 4)
     assert row["accuracy_of_answered"] == 0.25
     assert row["by"]["kind"]["multi"]["accuracy_of_answered"] == 0
-    for cell in row["metrics"].values():
+    for cell in (*row["metrics"].values(), *row["micro"].values()):
         assert cell["interval"][0] <= cell["value"] <= cell["interval"][1]
     assert row["metrics"]["caa"]["interval"][0] >= -1
 
@@ -89,10 +90,13 @@ def test_sets_without_any_answer_are_worth_nothing_and_break_nothing(tmp_path: P
     items = [of_kind("multi", 4, "AC", n) for n in (1, 2)]
     rows = [{"id": "q-1", "parsed": []}, {"id": "q-2", "response": ""}]
     (row,) = scored(tmp_path, items, *rows)["results"]
-    assert row["micro"] == {"precision": 0, "recall": 0, "f1": 0}
+    assert {name: cell["value"] for name, cell in row["micro"].items()} == {
+        "precision": 0, "recall": 0, "f1": 0,
+    }  # fmt: skip
+    assert row["micro"]["precision"]["interval"] is None  # of no option at all
+    assert row["micro"]["recall"]["interval"][0] == 0 < row["micro"]["recall"]["interval"][1]
     assert {cell["value"] for cell in row["metrics"].values()} == {0}
     assert row["accuracy_of_answered"] is None
-    assert micro(items, {}) == {"precision": 0, "recall": 0, "f1": 0}
 
 
 def test_where_there_are_no_sets_nothing_is_said_of_them(tmp_path: Path) -> None:

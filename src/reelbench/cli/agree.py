@@ -9,6 +9,7 @@ from typing import Any
 from reelbench.cli.say import put, put_table, tell
 from reelbench.errors import ReelbenchError
 from reelbench.progress import counted
+from reelbench.score.rounding import fixed
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -80,10 +81,10 @@ def _put_table(record: Mapping[str, Any]) -> None:
                 row["name"],
                 record["weights"],
                 ",".join(record["categories"]),
-                f"{row['value']:.6f}" if known else "undefined",
-                "{:.3f} to {:.3f}".format(*row["interval"]) if known else "",
-                f"{row['observed']:.3f}",
-                f"{row['chance']:.3f}",
+                fixed(row["value"], 6) if known else "undefined",
+                " to ".join(fixed(end, 3) for end in row["interval"]) if known else "",
+                fixed(row["observed"], 3),
+                fixed(row["chance"], 3),
             )
         )
     put_table(

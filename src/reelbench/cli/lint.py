@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from reelbench.cli.say import put, put_table, tell
 from reelbench.progress import counted
+from reelbench.score.rounding import percent
 
 if TYPE_CHECKING:
     from reelbench.make.lint import LintReport
@@ -87,12 +88,13 @@ def _figures(report: "LintReport") -> list[str]:
         )
     for word, bet in (report.figures["key_lengths"] or {}).items():
         lines.append(
-            f"pick the {word} option: {bet['accuracy']:.1%} right, chance {bet['chance']:.1%}"
+            f"pick the {word} option: {percent(bet['accuracy'])} right, "
+            f"chance {percent(bet['chance'])}"
         )
     numbers = report.figures["key_numbers"]
     if numbers:
         lines.append(
-            f"pick the {numbers['best']} number: {numbers['accuracy']:.1%} of "
+            f"pick the {numbers['best']} number: {percent(numbers['accuracy'])} of "
             f"{counted(numbers['items'], 'item')} right, p = {numbers['p']:.2g}"
         )
     sides = {k: v for k, v in (report.figures["yes_no"] or {}).items() if k != "p"}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reelbench.cli.say import command, put, put_table, settings, tell
 from reelbench.errors import ReelbenchError
 from reelbench.progress import counted
+from reelbench.score.rounding import percent
 
 if TYPE_CHECKING:
     from reelbench.make.forecast import Forecast
@@ -203,6 +204,6 @@ def _row(stage: Mapping[str, Any]) -> tuple[str, ...]:
         f"{stage['out']:,}",
         f"{stage['rejected']:,}",
         f"{stage['undecided']:,}",
-        "" if rate is None else f"{rate:.1%}",
-        "" if interval is None else f"{interval[0]:.1%} to {interval[1]:.1%}",
+        "" if rate is None else f"{percent(rate)}",
+        "" if interval is None else f"{percent(interval[0])} to {percent(interval[1])}",
     )

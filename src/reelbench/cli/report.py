@@ -18,6 +18,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "run", type=Path, nargs="+", help="a run's folder, or several of one benchmark"
     )
     parser.add_argument("--benchmark", type=Path, help="the benchmark's folder, if it has moved")
+    parser.add_argument(
+        "--common",
+        action="store_true",
+        help="score the items alone that every model answered (default page: report-common.html)",
+    )
     parser.add_argument("--out", type=Path, help="the page (default: report.html in the run)")
 
 
@@ -32,6 +37,8 @@ def main(options: argparse.Namespace) -> int:
         benchmark = benchmark_of(run, read_run(run), options.benchmark)
         if not is_finished(run):
             tell(f"{run} has not finished: run it again to bring it up to date.")
-    page = options.out or options.run[0] / "report.html"
-    put(str(report_runs(benchmark, options.run, page)))
+    page = options.out or options.run[0] / (
+        "report-common.html" if options.common else "report.html"
+    )
+    put(str(report_runs(benchmark, options.run, page, options.common)))
     return 0

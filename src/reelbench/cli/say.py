@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.errors import ReelbenchError
+from reelbench.progress import counted
+from reelbench.score.rounding import fixed, percent
 
 
 def tell(text: str = "") -> None:
@@ -35,32 +37,71 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+_MOST_WARNINGS = 5  # about coverage, in the terminal; the file and the page have all
+
+
 def put_scores(scores: Mapping[str, Any]) -> None:
     """Write the leaderboard of a ``scores.json``, and what has no answer."""
     from reelbench.score.score import unanswered_in_words
 
-    rows = [
-        (
-            row["model"],
-            row["condition"],
-            f"{row['accuracy']:.1%}",
-            f"{row['interval'][0]:.1%} to {row['interval'][1]:.1%}",
-            f"{row['answered']} of {row['items']}",
-        )
-        for row in scores["results"]
-    ]
-    rows.append(("chance", "", f"{scores['chance']['accuracy']:.1%}", "", ""))
     if scores["results"]:
-        put_table(("model", "condition", "accuracy", "95% interval", "answered"), rows)
+        _put_leaderboard(scores)
+    for each in scores["humans"]:
+        _tell_people(each)
     if scores["judged"]:
         put_judged(scores["judged"])
     for row in scores["results"]:
         words = unanswered_in_words(row)
         if words:
             tell(f"{printable(row['model'])}: {words}")
-    for table in scores["tables"]:
-        for warning in table["warnings"]:
-            tell(f"warning: {printable(warning)}")
+    comparison = scores["comparison"]
+    warnings = [*(comparison["warnings"] if comparison else ())]
+    more = len(warnings) - _MOST_WARNINGS
+    if more > 0:
+        warnings[_MOST_WARNINGS:] = [f"The same holds for {counted(more, 'more pair')}."]
+    for text in (*warnings, *(text for table in scores["tables"] for text in table["warnings"])):
+        tell(f"warning: {printable(text)}")
+
+
+def _put_leaderboard(scores: Mapping[str, Any]) -> None:
+    from reelbench.score.estimates import few_videos
+    from reelbench.score.letters import spelled
+
+    comparison = scores["comparison"] or {"models": (), "condition": None}
+    letters = {
+        (each["model"], comparison["condition"]): spelled(each["letters"])
+        for each in comparison["models"]
+    }
+    headings = ["model", "condition", "accuracy", "95% interval", "letters", "answered"]
+    rows = [
+        [
+            row["model"],
+            row["condition"],
+            percent(row["correct"] / row["items"]),
+            " to ".join(map(percent, row["interval"]))
+            + (f" ({few_videos(row)})" if few_videos(row) else ""),
+            letters.get((row["model"], row["condition"]), ""),
+            f"{row['answered']} of {row['items']}",
+        ]
+        for row in scores["results"]
+    ]
+    rows.append(["chance", "", percent(scores["chance"]["accuracy"]), "", "", ""])
+    if not letters:
+        rows = [row[:4] + row[5:] for row in rows]
+        headings.remove("letters")
+    put_table(headings, rows)
+    if letters:
+        tell(f"Letters: {comparison['letter_rule']}.")
+
+
+def _tell_people(each: Mapping[str, Any]) -> None:
+    count = each["participants"]
+    words = (
+        f"People under {printable(each['condition'])}: mean accuracy {percent(each['accuracy'])}"
+    )
+    if count > 1:
+        words += f"; range of {count} people {' to '.join(map(percent, each['range']))}"
+    tell(f"{words}.")
 
 
 def put_judged(judged: Sequence[Mapping[str, Any]]) -> None:
@@ -70,14 +111,17 @@ def put_judged(judged: Sequence[Mapping[str, Any]]) -> None:
             row["model"],
             row["condition"],
             row["judge"],
-            "none" if row["score"] is None else f"{row['score']:.2f}",
+            "none" if row["score"] is None else fixed(row["score"], 2),
             f"{row['scale'][0]:g} to {row['scale'][1]:g}",
-            f"{row['interval'][0]:.2f} to {row['interval'][1]:.2f}" if row["interval"] else "",
+            " to ".join(fixed(end, 2) for end in row["interval"]) if row["interval"] else "",
             f"{row['judged']} of {row['items']}",
+            str(row["unanswered"]),
+            str(row["ungraded"]),
         )
         for row in judged
     ]
-    headings = ("model", "condition", "judge", "score", "scale", "95% interval", "judged")
+    headings = ("model", "condition", "judge", "score", "scale", "95% interval", "judged",
+                "no reply", "not graded")  # fmt: skip
     put_table(headings, rows)
 
 

@@ -13,6 +13,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "examples:\n"
         "  reelbench score my-run\n"
         "  reelbench score my-run --tables tables --items items.json\n"
+        "  reelbench score my-run --common\n"
         "  reelbench score --benchmark my-benchmark --predictions theirs.jsonl --out scores.json"
     )
     parser.add_argument("run", type=Path, nargs="?", help="a run's folder")
@@ -20,6 +21,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--predictions", type=Path, help="anyone's predictions, one JSON a line")
     parser.add_argument(
         "--out", type=Path, help="where to write the scores (default: scores.json of the run)"
+    )
+    parser.add_argument(
+        "--common",
+        action="store_true",
+        help="score the items alone that every model answered (scores.json of the run stays as it "
+        "is unless --out names it)",
     )
     parser.add_argument("--seed", type=int, help="seed of the intervals (default: the run's, or 0)")
     parser.add_argument("--json", action="store_true", help="print the scores as JSON")
@@ -50,7 +57,7 @@ def main(options: argparse.Namespace) -> int:
             tell(
                 f"{options.run} has not finished: run it again to bring its predictions up to date."
             )
-        if seed in (None, run["seed"]) and not options.json:
+        if seed in (None, run["seed"]) and not options.json and not options.common:
             out = out or options.run / "scores.json"
         seed = run["seed"] if seed is None else seed
     elif options.benchmark and predictions and not options.run:
@@ -58,9 +65,9 @@ def main(options: argparse.Namespace) -> int:
     else:
         raise ReelbenchError("Name either a run's folder, or both --benchmark and --predictions.")
     if predictions is None:
-        scores = score_folder(benchmark, options.run, seed or 0)
+        scores = score_folder(benchmark, options.run, seed or 0, options.common)
     else:
-        scores = score_predictions(benchmark, predictions, seed or 0)
+        scores = score_predictions(benchmark, predictions, seed or 0, common=options.common)
     if options.json:
         put(pretty_json(scores).rstrip("\n"))
     else:

@@ -11,6 +11,7 @@ from reelbench.make.pipeline import Passed
 from reelbench.make.stage import Rejected, Stage, Undecided
 from reelbench.make.store import record_of, rejected_record
 from reelbench.score.intervals import Cell, intervals
+from reelbench.score.rounding import rounded
 
 CATEGORY = "category"  # the tag by which rows are counted
 
@@ -135,7 +136,7 @@ def _rates(
             yield None, None
         else:
             share = sum(fate.rejected is not None for fate in group) / len(group)
-            yield round(share, 6), [round(end, 6) for end in next(found)]
+            yield rounded(share), [rounded(end) for end in next(found).interval]
 
 
 def _media(row: Any) -> tuple[str, ...]:

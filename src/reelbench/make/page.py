@@ -39,7 +39,7 @@ from reelbench.make.page_facts import (
 from reelbench.make.page_svg import picture_of
 from reelbench.make.pipeline import Passed
 from reelbench.progress import counted
-from reelbench.report.tables import percent
+from reelbench.score.rounding import percent
 
 SVG_FILE, PAGE_FILE = "funnel.svg", "made.html"
 _EXAMPLES = 5  # of each reason

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from reelbench.make.charts import category_colours, shortened, units
-from reelbench.report.tables import percent
+from reelbench.score.rounding import percent
 
 WIDTH = 900
 NAMES, BARS, WORDS = 24, 196, 556  # where the columns begin

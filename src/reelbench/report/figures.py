@@ -8,6 +8,7 @@ from markupsafe import escape
 
 from reelbench.items import LETTERS
 from reelbench.score.groups import TOGETHER
+from reelbench.score.rounding import percent
 
 # Okabe and Ito's colours, which the colour-blind tell apart; beyond seven, markers help.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
@@ -262,7 +263,8 @@ def _points(
             "thickness": 2,
             "width": 0,
         },
-        "hovertemplate": "%{x}: %{y:.1f}%<extra>" + _plain(name) + "</extra>",
+        "customdata": [percent(cell["accuracy"]) for cell in cells],  # ties as in the tables
+        "hovertemplate": "%{x}: %{customdata}<extra>" + _plain(name) + "</extra>",
         **({} if joined else {"offsetgroup": str(number)}),
     }
 

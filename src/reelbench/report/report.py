@@ -19,6 +19,8 @@ from reelbench.media.errors import MediaError
 from reelbench.media.frames import Wish, frames_of
 from reelbench.media.safely import probe_safely
 from reelbench.progress import counted, track
+from reelbench.report.comparison import pairs, people, standings
+from reelbench.report.declared import NONE, best_cells, declared, interval_of, name_of
 from reelbench.report.figures import (
     COLOURS,
     Figure,
@@ -28,19 +30,16 @@ from reelbench.report.figures import (
     shown_tags,
 )
 from reelbench.report.tables import (
-    NONE,
     ablation,
-    best_cells,
-    declared,
+    accuracy_of,
     failures,
-    interval_of,
     judge_orders,
     judged,
     measures,
-    name_of,
-    percent,
 )
+from reelbench.score.estimates import few_videos
 from reelbench.score.predictions import Outcome
+from reelbench.score.rounding import fixed, percent, points
 from reelbench.score.score import outcomes_of, score_folders, unanswered_in_words
 
 _FRAMES_PER_VIDEO, _FRAME_SIZE, _FRAME_ENCODING = 12, "long:220", "jpeg:60"
@@ -52,10 +51,12 @@ def report_run(benchmark: Benchmark, out: Path, page: Path | None = None) -> Pat
     return report_runs(benchmark, [out], page or out / "report.html")
 
 
-def report_runs(benchmark: Benchmark, outs: Sequence[Path], page: Path) -> Path:
-    """Write one report of several runs of a benchmark."""
+def report_runs(
+    benchmark: Benchmark, outs: Sequence[Path], page: Path, common: bool = False
+) -> Path:
+    """Write one report of several runs of a benchmark; ``common`` as in ``score_outcomes``."""
     runs = [read_run(out) for out in outs]
-    scores = score_folders(benchmark, outs, runs[0]["seed"])
+    scores = score_folders(benchmark, outs, runs[0]["seed"], common)
     write_atomically(page, _page(benchmark, _together(runs), scores, outs))
     return page
 
@@ -82,7 +83,12 @@ def _page(
         scores=scores,
         tags=tags,
         measures=measures(scores),
-        standings=_standings(scores),
+        standings=standings(scores),
+        pairs=pairs(scores),
+        people=people(scores),
+        accuracy_of=accuracy_of,
+        few_videos=few_videos,
+        sureness=_sureness,
         several_conditions=len({row["condition"] for row in results}) > 1,
         failures=failures(scores) if results else None,
         ablations=[
@@ -104,11 +110,13 @@ def _page(
         numbers=numbers(scores),
         main=main_rows(scores),
         percent=percent,
-        whole=lambda share: f"{100 * share:.0f}",
+        whole=lambda share: points(share, 0),
+        fixed=fixed,
+        two_digits=lambda value: fixed(value, 2),
         models=len(run["models"]),
         counted=counted,
         unanswered=lambda row: unanswered_in_words(row) or "none",
-        count=lambda tag, value: results[0]["by"][tag][value]["items"],
+        first=lambda tag, value: results[0]["by"][tag][value],  # all have the same items
         version=__version__,
         style=_own("style.css"),
         script=_own("script.js"),
@@ -117,10 +125,10 @@ def _page(
     )
 
 
-def _standings(scores: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Where each model stands, under the condition where they are compared."""
-    comparison = scores["comparison"] or {"models": ()}
-    return {standing["model"]: standing for standing in comparison["models"]}
+def _sureness(cell: Mapping[str, Any]) -> str:
+    """What stands behind an interval, for who points at it."""
+    error, videos = cell["standard_error"], counted(cell["videos"], "video")
+    return videos if error is None else f"standard error {points(error)} points, {videos}"
 
 
 def _spent(outs: Sequence[Path]) -> dict[str, Mapping[str, Any]]:

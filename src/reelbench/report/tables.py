@@ -1,64 +1,28 @@
-"""The tables of a report, and how they are written as CSV, Markdown and LaTeX."""
+"""The tables of a report."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from reelbench.files import write_atomically
+from reelbench.report.comparison import pairs, people, standings
+from reelbench.report.declared import declared, shown, sureness
 from reelbench.report.figures import label, main_rows, shown_tags
+from reelbench.report.table import Table
 from reelbench.score.metrics import METRICS
+from reelbench.score.rounding import fixed, percent, points
 
 Scores = Mapping[str, Any]
 _LONGEST = 80  # characters of a file's name
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table: its name, what it shows, and its cells as texts. The first column names the row."""
-
-    name: str
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    best: Collection[tuple[int, int]] = ()  # rows and columns of the cells to be set in bold
-
-    def to_csv(self) -> str:
-        """Return it for spreadsheets."""
-        lines = (self.columns, *self.rows)
-        return "".join(",".join(map(_in_csv, line)) + "\n" for line in lines)
-
-    def to_markdown(self) -> str:
-        """Return it for a page of text."""
-        body = self._spelled(_in_markdown, "**{}**")
-        lines = [[*map(_in_markdown, self.columns)], ["---"] * len(self.columns), *body]
-        return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-    def to_latex(self) -> str:
-        """Return it for a paper, with the rules of booktabs."""
-        kinds = "l" + "r" * (len(self.columns) - 1)
-        cells = [[*map(_in_latex, self.columns)], *self._spelled(_in_latex, r"\textbf{{{}}}")]
-        lines = [" & ".join(line) + r" \\" for line in cells]
-        body = "\n".join(lines[1:])
-        title = " ".join(self.title.split())
-        return (
-            f"% {title}\n\\begin{{tabular}}{{{kinds}}}\n\\toprule\n{lines[0]}\n\\midrule\n"
-            f"{body}\n\\bottomrule\n\\end{{tabular}}\n"
-        )
-
-    def _spelled(self, spell: Callable[[str], str], bold: str) -> Iterator[list[str]]:
-        for place, row in enumerate(self.rows):
-            yield [
-                bold.format(spell(cell)) if (place, column) in self.best else spell(cell)
-                for column, cell in enumerate(row)
-            ]
 
 
 def tables(scores: Scores) -> list[Table]:
     """Return all tables that the scores have something to say for."""
     made = [
         leaderboard(scores),
+        people(scores),
+        pairs(scores),
         *(table for found in declared(scores) for table in (shown(found), sureness(found))),
         measures(scores),
         *(by_tag(scores, tag) for tag in shown_tags(scores)),
@@ -89,18 +53,22 @@ def write_tables(scores: Scores, folder: Path) -> list[Path]:
 
 
 def leaderboard(scores: Scores) -> Table:
-    """Accuracy of each model with its interval, and what else was measured."""
-    rows = scores["results"]
+    """Accuracy of each model with its interval, where it stands, and what else was measured."""
+    rows, standing = scores["results"], standings(scores)
     names = [name for name in METRICS if any(name in row["metrics"] for row in rows)]
     several = len({row["condition"] for row in rows}) > 1
-    columns = ["Model", *(["Condition"] if several else []), "Accuracy", "95% interval"]
+    columns = ["Model", *(["Condition"] if several else []), "Accuracy", "95% interval", "SE"]
+    columns += ["Videos", *(["Rank", "Letters"] if standing else [])]
     columns += [_TITLES[name] for name in names] + ["Answered", "Items"]
     lines = [
         [
             row["model"],
             *([row["condition"]] if several else []),
-            percent(row["accuracy"]),
+            accuracy_of(row),
             f"{percent(row['interval'][0])} to {percent(row['interval'][1])}",
+            "" if row["standard_error"] is None else percent(row["standard_error"]),
+            str(row["videos"]),
+            *(_standing(row, scores, standing) if standing else ()),
             *(_metric(row, name) for name in names),
             str(row["answered"]),
             str(row["items"]),
@@ -110,6 +78,22 @@ def leaderboard(scores: Scores) -> Table:
     blank = [""] * (len(columns) - 2 - several)
     chance = ["chance", *([""] if several else []), percent(scores["chance"]["accuracy"]), *blank]
     return Table("leaderboard", "Leaderboard", columns, [*lines, chance] if lines else [])
+
+
+def _standing(
+    row: Mapping[str, Any], scores: Scores, standing: Mapping[str, Mapping[str, Any]]
+) -> list[str]:
+    """Rank and letters, under the condition where models are compared."""
+    if row["condition"] != scores["comparison"]["condition"]:
+        return ["", ""]
+    own = standing[row["model"]]
+    low, high = own["rank_interval"]
+    return [f"{own['rank']} ({low} to {high})" if low < high else f"{own['rank']}", own["shown"]]
+
+
+def accuracy_of(row: Mapping[str, Any]) -> str:
+    """Write an accuracy, from the counts: the share in the file is rounded already."""
+    return percent(row["correct"] / row["items"])
 
 
 _TITLES = {
@@ -122,6 +106,9 @@ _TITLES = {
 }
 
 
+_POOLED = ("precision", "recall", "f1")
+
+
 def metric_names(scores: Scores) -> list[tuple[str, str]]:
     """The metrics beside accuracy that some result has: their names and short titles."""
     rows = scores["results"]
@@ -131,19 +118,26 @@ def metric_names(scores: Scores) -> list[tuple[str, str]]:
 def measures(scores: Scores) -> Table:
     """What other metrics than accuracy say, with their intervals."""
     names = metric_names(scores)
+    models = main_rows(scores)
+    pooled = [name for name in _POOLED if any(name in row["micro"] for row in models)]
     rows = [
-        [row["model"], *(_with_interval(row["metrics"].get(name)) for name, _ in names)]
-        for row in main_rows(scores)
+        [
+            row["model"],
+            *(_with_interval(row["metrics"].get(name)) for name, _ in names),
+            *(_with_interval(row["micro"].get(name)) for name in pooled),
+        ]
+        for row in models
     ]
-    return Table(
-        "measures", "Other measures", ["Model", *(t for _, t in names)], rows if names else []
-    )
+    columns = ["Model", *(t for _, t in names), *(f"Micro {_TITLES[name]}" for name in pooled)]
+    return Table("measures", "Other measures", columns, rows if names else [])
 
 
 def _with_interval(metric: Mapping[str, Any] | None) -> str:
     if metric is None:
         return ""
-    low, high = (f"{100 * end:.0f}" for end in metric["interval"])
+    if metric["interval"] is None:
+        return percent(metric["value"])
+    low, high = (points(end, 0) for end in metric["interval"])
     return f"{percent(metric['value'])} ({low} to {high})"
 
 
@@ -155,7 +149,7 @@ def by_tag(scores: Scores, tag: str) -> Table:
     """Accuracy by the values of a tag."""
     values = list(scores["chance"]["by"][tag])
     rows = [
-        [label(row, scores["results"]), *(percent(row["by"][tag][v]["accuracy"]) for v in values)]
+        [label(row, scores["results"]), *(accuracy_of(row["by"][tag][v]) for v in values)]
         for row in scores["results"]
     ]
     chance = ["chance", *(percent(scores["chance"]["by"][tag][value]) for value in values)]
@@ -204,17 +198,21 @@ def ablation(found: Mapping[str, Any]) -> Table:
 
 def judged(scores: Scores) -> Table:
     """What judges gave the replies to open questions."""
-    columns = ["Model", "Judge", "Rubric", "Score", "Scale", "95% interval", "Judged", "Invalid"]
+    columns = ["Model", "Judge", "Rubric", "Score", "Scale", "95% interval", "SE", "Judged"]
+    columns += ["No reply", "Not graded", "Invalid rounds"]
     columns += ["With closed items"] if any(row["with_closed"] for row in scores["judged"]) else []
     rows = [
         [
             label(row, scores["judged"]),
             row["judge"],
             row["rubric"],
-            "" if row["score"] is None else f"{row['score']:.2f}",
+            "" if row["score"] is None else fixed(row["score"], 2),
             f"{row['scale'][0]:g} to {row['scale'][1]:g}",
-            "" if not row["interval"] else "{:.2f} to {:.2f}".format(*row["interval"]),
+            "" if not row["interval"] else " to ".join(fixed(end, 2) for end in row["interval"]),
+            "" if row["standard_error"] is None else fixed(row["standard_error"], 2),
             f"{row['judged']} of {row['items']}",
+            str(row["unanswered"]),
+            str(row["ungraded"]),
             f"{row['invalid_rounds']} of {row['valid_rounds'] + row['invalid_rounds']}",
             *([_covering(row["with_closed"])] if "With closed items" in columns else []),
         ]
@@ -253,114 +251,4 @@ def _order_title(order: Mapping[str, Any], several: bool) -> str:
 
 
 def _ranked(mean: float, rank: int) -> str:
-    return f"{mean:.2f} ({rank})"
-
-
-def declared(scores: Scores) -> list[Mapping[str, Any]]:
-    """The tables that the benchmark declares, if there are items for them."""
-    return [
-        table
-        for table in scores.get("tables", ())
-        if table["rows"] and any(column["items"] for column in table["columns"])
-    ]
-
-
-def shown(found: Mapping[str, Any]) -> Table:
-    """A declared table as a paper prints it: means, and what guessing comes to."""
-    rows = [[name_of(row, found), *map(mean_of, row["cells"])] for row in found["rows"]]
-    chances = [column["chance"] for column in found["columns"]]
-    chance = ["chance", *(NONE if share is None else percent(share) for share in chances)]
-    best = {(row, column + 1) for row, column in best_cells(found)}
-    return Table(found["name"], found["title"], _columns(found), [*rows, chance], best)
-
-
-def sureness(found: Mapping[str, Any]) -> Table:
-    """How sure the means of a declared table are, and of how many items they are."""
-    rows = [
-        [name_of(row, found), *(interval_of(cell, percent) or NONE for cell in row["cells"])]
-        for row in found["rows"]
-    ]
-    items = ["items", *(str(column["items"]) for column in found["columns"])]
-    title = f"{found['title']}: 95% intervals"
-    return Table(f"{found['name']}-intervals", title, _columns(found), [*rows, items])
-
-
-NONE = "-"  # where there is nothing to take a mean of
-
-
-def _columns(found: Mapping[str, Any]) -> list[str]:
-    return ["Model", *(column["name"] for column in found["columns"])]
-
-
-def name_of(row: Mapping[str, Any], found: Mapping[str, Any]) -> str:
-    """Name a row: by its condition too, where there are several, and people by their number."""
-    name = label(row, found["rows"])
-    several = row.get("participants", 1) > 1
-    return f"{name}, {row['participants']} participants" if several else name
-
-
-def mean_of(cell: Mapping[str, Any]) -> str:
-    """Write a mean, with how many items it covers where that is not all."""
-    if cell["value"] is None:
-        return NONE
-    whole = cell["covered"] == cell["items"]
-    return percent(cell["value"]) + ("" if whole else f" ({cell['covered']} of {cell['items']})")
-
-
-def interval_of(cell: Mapping[str, Any], spell: Callable[[float], str]) -> str:
-    """Write the interval of a mean; nothing where there is none."""
-    return "" if cell["interval"] is None else " to ".join(map(spell, cell["interval"]))
-
-
-_ENOUGH = 0.95  # of the widest cover: a mean of fewer items is not held against the others
-
-
-def best_cells(found: Mapping[str, Any]) -> set[tuple[int, int]]:
-    """Row and column of the best mean of each column, where several can be held together.
-
-    A model whose replies nobody graded has no open questions in its mean, which are the harder
-    ones: it does not win by that. People do not compete.
-    """
-    best = set()
-    for column in range(len(found["columns"])):
-        cells = {
-            (place, column): row["cells"][column]
-            for place, row in enumerate(found["rows"])
-            if "participants" not in row and row["cells"][column]["covered"]
-        }
-        widest = max((cell["covered"] for cell in cells.values()), default=0)
-        means = {
-            place: cell["value"]
-            for place, cell in cells.items()
-            if cell["covered"] >= _ENOUGH * widest
-        }
-        if len(means) > 1:
-            best |= {place for place, mean in means.items() if mean == max(means.values())}
-    return best
-
-
-def percent(share: float) -> str:
-    """Write a share."""
-    return f"{100 * share:.1f}%"
-
-
-def _in_csv(cell: str) -> str:
-    """Quote what must be; Python's own writer forgets a lone carriage return."""
-    if not re.search(r'[",\r\n]', cell):
-        return cell
-    doubled = cell.replace('"', '""')
-    return f'"{doubled}"'
-
-
-def _in_markdown(cell: str) -> str:
-    return " ".join(cell.replace("\\", "\\\\").replace("|", "\\|").split())
-
-
-_SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-_SPECIAL |= {character: f"\\{character}" for character in "&%$#_{}"}
-
-
-def _in_latex(cell: str) -> str:
-    text = " ".join("".join(_SPECIAL.get(character, character) for character in cell).split())
-    # Behind the end of a row, these would belong to that.
-    return f"{{{text[0]}}}{text[1:]}" if text.startswith(("[", "*")) else text
+    return f"{fixed(mean, 2)} ({rank})"

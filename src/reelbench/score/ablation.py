@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from reelbench.evaluate.vote import Answer
+from reelbench.score.rounding import rounded
 
 # What does not tell ways of asking apart.
 _NOT_ASKED = ("name", "changes", "prompt_digest", "rubric")
@@ -89,4 +90,4 @@ def _same(answers: Sequence[Mapping[str, Answer | None]]) -> float | None:
     given = [each for each in given if None not in each]
     if not given:
         return None
-    return round(sum(len(set(each)) == 1 for each in given) / len(given), 6)
+    return rounded(sum(len(set(each)) == 1 for each in given) / len(given))

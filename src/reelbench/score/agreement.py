@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from reelbench.errors import ReelbenchError
 from reelbench.score.intervals import LEVEL, Interval, wilson
 from reelbench.score.ratings import Ratings, Scale
+from reelbench.score.rounding import rounded
 
 METHOD = (
     f"{LEVEL:.0%}, Gwet's standard error over subjects for these raters, Student's t; where "
@@ -41,10 +42,6 @@ class Coefficient:
 
     def to_record(self) -> dict[str, Any]:
         """Return the coefficient as plain data, to six digits."""
-
-        def rounded(number: float | None) -> float | None:
-            return None if number is None else round(number, 6)
-
         return {
             "method": self.method,
             "name": self.name,

@@ -7,6 +7,7 @@ from typing import Any
 from reelbench.items import LETTERS, Item
 from reelbench.score.metrics import ONE_RIGHT
 from reelbench.score.predictions import Outcome
+from reelbench.score.rounding import rounded
 
 
 def biases(items: Sequence[Item], outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
@@ -57,7 +58,7 @@ def _places(order: Sequence[int], letters: Any) -> list[int]:
 
 
 def _shares(counter: Counter[int], count: int) -> list[float]:
-    return [round(counter[place] / counter.total(), 6) for place in range(count)]
+    return [rounded(counter[place] / counter.total()) for place in range(count)]
 
 
 def _yes(asked: Asked) -> dict[str, Any] | None:
@@ -73,7 +74,7 @@ def _yes(asked: Asked) -> dict[str, Any] | None:
         right += letter in item.answer
     if not count:
         return None
-    return {"answers": count, "chosen": round(said / count, 6), "right": round(right / count, 6)}
+    return {"answers": count, "chosen": rounded(said / count), "right": rounded(right / count)}
 
 
 def _longest(asked: Asked) -> dict[str, Any] | None:
@@ -93,9 +94,9 @@ def _longest(asked: Asked) -> dict[str, Any] | None:
         return None
     return {
         "answers": count,
-        "chosen": round(chosen / count, 6),
-        "right": round(right / count, 6),
-        "by_chance": round(expected / count, 6),
+        "chosen": rounded(chosen / count),
+        "right": rounded(right / count),
+        "by_chance": rounded(expected / count),
     }
 
 
@@ -108,4 +109,4 @@ def _flips(asked: Asked) -> dict[str, Any] | None:
     if not several:
         return None
     flipped = sum(len(set(answers)) > 1 for answers in several)
-    return {"items": len(several), "flipped": round(flipped / len(several), 6)}
+    return {"items": len(several), "flipped": rounded(flipped / len(several))}

@@ -11,17 +11,20 @@ from numpy.typing import NDArray
 from scipy import special
 
 from reelbench.errors import ReelbenchError
+from reelbench.score.coverage import BothAnswered, coverage_warning
 from reelbench.score.intervals import (
     FEWEST_VIDEOS,
     LEVEL,
     RESAMPLES,
     Interval,
     Numbers,
+    clustered_error,
     freedom,
     on_grid,
     resampled,
     wilson,
 )
+from reelbench.score.letters import compact_letters
 from reelbench.score.rounding import rounded
 
 ALPHA = round(1 - LEVEL, 6)
@@ -29,8 +32,8 @@ POWER = 0.8
 Missing = Literal["wrong", "common"]
 
 POLICIES: dict[Missing, str] = {
-    "wrong": "an item that a model was not asked counts as wrong",
-    "common": "only the items that all models were asked are compared",
+    "wrong": "an item that a model did not answer counts as wrong",
+    "common": "only the items that all models answered are compared",
 }
 METHOD = (
     "each pair on the same items: difference of the means, its error from the spread between "
@@ -42,9 +45,9 @@ RANK_RULE = (
     "is worse, beyond what the largest of this model's differences reaches by chance in "
     f"{RESAMPLES} resamples of videos"
 )
-GROUP_RULE = (
-    "the group of a model is the best rank among those that it is not significantly worse than "
-    f"(p after Holm under {ALPHA})"
+LETTER_RULE = (
+    "two models share a letter if and only if they are not significantly different (p after Holm "
+    f"not under {ALPHA})"
 )
 POWER_RULE = (
     f"what is needed to see a true difference as large as this one with {POWER:.0%} power in one "
@@ -58,8 +61,11 @@ class Pair:
 
     first: str
     second: str
+    coverage: tuple[float, float]  # the share of the items that each of them answered
+    both_answered: BothAnswered | None  # None where they answered the same items
     difference: float
     interval: Interval
+    standard_error: float | None  # None where all items are of one video
     p: float
     p_holm: float
     design_effect: float | None  # variance beside that of as many independent items
@@ -75,14 +81,17 @@ class Pair:
         """Return what goes into a file."""
         return {
             "models": [self.first, self.second],
+            "coverage": [rounded(share) for share in self.coverage],
             "difference": rounded(self.difference),
             "interval": [rounded(end) for end in self.interval],
+            "standard_error": rounded(self.standard_error),
             "p": rounded(self.p),
             "p_holm": rounded(self.p_holm),
             "different": self.different,
             "design_effect": None if self.design_effect is None else rounded(self.design_effect),
             "needed_videos": self.needed_videos,
             "needed_items": self.needed_items,
+            "both_answered": self.both_answered and self.both_answered.to_record(),
         }
 
 
@@ -94,7 +103,7 @@ class Standing:
     score: float
     rank: int  # one more than the models with a higher score
     rank_interval: tuple[int, int]
-    group: int
+    letters: tuple[str, ...]  # shared with those that it cannot be told apart from
 
     def to_record(self) -> dict[str, Any]:
         """Return what goes into a file."""
@@ -103,7 +112,7 @@ class Standing:
             "score": rounded(self.score),
             "rank": self.rank,
             "rank_interval": list(self.rank_interval),
-            "group": self.group,
+            "letters": list(self.letters),
         }
 
 
@@ -125,11 +134,17 @@ class Comparison:
             "policy": POLICIES[self.missing],
             "method": METHOD,
             "rank_rule": RANK_RULE,
-            "group_rule": GROUP_RULE,
+            "letter_rule": LETTER_RULE,
             "power_rule": POWER_RULE,
+            "warnings": [text for each in self.pairs if (text := _warning(each))],
             "models": [each.to_record() for each in self.models],
             "pairs": [each.to_record() for each in self.pairs],
         }
+
+
+def _warning(pair: Pair) -> str | None:
+    names = pair.first, pair.second
+    return coverage_warning(names, pair.coverage, pair.difference, pair.both_answered)
 
 
 def compare(
@@ -139,16 +154,18 @@ def compare(
     seed: int,
     missing: Missing = "wrong",
 ) -> Comparison:
-    """Compare models by their scores, a row for each: from 0 to 1, not a number where not asked.
+    """Compare models by their scores, a row for each: from 0 to 1, not a number without an answer.
 
     Neither the order of the models nor that of the items changes anything.
     """
     table, clusters = _checked(names, scores, videos, missing)
     alphabet = sorted(range(len(names)), key=lambda number: names[number])
     names, table = [names[number] for number in alphabet], table[alphabet]
+    answered = ~np.isnan(table)
+    table = on_grid(np.nan_to_num(table, nan=0.0))
     order = np.lexsort((*table, clusters))  # sums are rounded alike, whatever the order was
     facts = _Facts.of(table[:, order], clusters[order])
-    pairs = _pairs(names, facts)
+    pairs = _pairs(names, facts, _coverages(table, answered, clusters))
     return Comparison(
         table.shape[1], len(facts.counts), missing, _standings(names, facts, pairs, seed), pairs
     )
@@ -175,10 +192,10 @@ def _checked(
         table, clusters = table[:, asked], clusters[asked]
     if not clusters.size:
         raise ReelbenchError(
-            "These models cannot be compared: no item was asked of all of them. Ask the same "
-            "items, or count those that were not asked as wrong."
+            "These models cannot be compared: no item was answered by all of them. Ask the same "
+            "items, or count those without an answer as wrong."
         )
-    return on_grid(np.nan_to_num(table, nan=0.0)), clusters
+    return table, clusters
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +217,7 @@ class _Facts:
         errors, plain = np.zeros((2, len(table), len(table)))
         for one, other in combinations(range(len(table)), 2):
             gaps = table[one] - table[other]
-            error = _clustered_error(sums[one] - sums[other], counts)
+            error = _error(sums[one] - sums[other], counts)
             errors[one, other] = errors[other, one] = error
             plain[one, other] = plain[other, one] = gaps.std() / np.sqrt(max(1, gaps.size - 1))
         free = freedom(counts) if len(counts) > 1 else 1.0
@@ -210,16 +227,38 @@ class _Facts:
         return float(self.means[one] - self.means[other])
 
 
-def _clustered_error(gaps: Numbers, counts: Numbers) -> float:
-    """The standard error of a mean difference, from how much the videos differ (CR2)."""
+def _error(gaps: Numbers, counts: Numbers) -> float:
+    """The standard error of a mean difference; one video cannot tell it."""
     if len(counts) == 1:
         return inf if gaps.any() else 0.0
-    items = counts.sum()
-    apart = gaps - counts * (gaps.sum() / items)
-    return float(np.sqrt((apart**2 / (1 - counts / items)).sum()) / items)
+    return clustered_error(gaps, counts)
 
 
-def _pairs(names: Sequence[str], facts: _Facts) -> tuple[Pair, ...]:
+_Coverage = tuple[tuple[float, float], BothAnswered | None]
+
+
+def _coverages(
+    table: Numbers, answered: NDArray[np.bool_], clusters: NDArray[np.int64]
+) -> list[_Coverage]:
+    """What the two of each pair answered, and how they compare where both did."""
+    shares = [float(row.mean()) for row in answered]
+    found: list[_Coverage] = []
+    for one, other in combinations(range(len(table)), 2):
+        both = answered[one] & answered[other]
+        same = np.array_equal(answered[one], answered[other])
+        held = None if same else _both_answered(table[[one, other]][:, both], clusters[both])
+        found.append(((shares[one], shares[other]), held))
+    return found
+
+
+def _both_answered(table: Numbers, clusters: NDArray[np.int64]) -> BothAnswered:
+    if not clusters.size:
+        return BothAnswered(0, None, None)
+    facts = _Facts.of(table, clusters)
+    return BothAnswered(int(clusters.size), facts.difference(0, 1), _tested(0, 1, facts)[0])
+
+
+def _pairs(names: Sequence[str], facts: _Facts, coverages: Sequence[_Coverage]) -> tuple[Pair, ...]:
     places = list(combinations(range(len(names)), 2))
     tests = [_tested(*place, facts) for place in places]
     corrected = holm([p for _, p, _ in tests])
@@ -227,14 +266,18 @@ def _pairs(names: Sequence[str], facts: _Facts) -> tuple[Pair, ...]:
         Pair(
             names[one],
             names[other],
+            *coverage,
             facts.difference(one, other),
             interval,
+            error if error < inf else None,
             p,
             p_holm,
             _design_effect(error, facts.plain_errors[one, other]),
             *_needed(facts.difference(one, other), error, facts),
         )
-        for (one, other), (interval, p, error), p_holm in zip(places, tests, corrected, strict=True)
+        for (one, other), coverage, (interval, p, error), p_holm in zip(
+            places, coverages, tests, corrected, strict=True
+        )
     )
 
 
@@ -294,18 +337,18 @@ def _standings(
         p_holm[one, other] = p_holm[other, one] = pair.p_holm
     apart = p < _levels(facts, seed)[:, None]
     ahead, behind = (apart & (means > means[:, None])), (apart & (means < means[:, None]))
-    worse = (p_holm < ALPHA) & (means > means[:, None])
-    standings = [
+    best_first = sorted(range(count), key=lambda number: (ranks[number], names[number]))
+    different = (p_holm < ALPHA)[np.ix_(best_first, best_first)].tolist()
+    return tuple(
         Standing(
-            name,
+            names[number],
             float(means[number]),
             int(ranks[number]),
             (1 + int(ahead[number].sum()), count - int(behind[number].sum())),
-            int(ranks[~worse[number]].min()),
+            letters,
         )
-        for number, name in enumerate(names)
-    ]
-    return tuple(sorted(standings, key=lambda each: (each.rank, each.model)))
+        for number, letters in zip(best_first, compact_letters(different), strict=True)
+    )
 
 
 def _levels(facts: _Facts, seed: int) -> Numbers:

@@ -1,6 +1,7 @@
 """The tables that a benchmark declares: for each model, a mean over the items of each column."""
 
 import difflib
+import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,8 +10,11 @@ from typing import Any
 
 from reelbench.benchmark import Benchmark
 from reelbench.items import Item
-from reelbench.score.intervals import Cell, Interval, intervals
+from reelbench.manifest import MEAN_OF
+from reelbench.score.estimates import estimate_record
+from reelbench.score.intervals import Cell, Estimate, intervals
 from reelbench.score.judged import Graded, Grades, worth
+from reelbench.score.macro import macro_estimate
 from reelbench.score.people import HUMAN
 from reelbench.score.predictions import Asked
 from reelbench.score.results import Result
@@ -33,7 +37,8 @@ class _Declared:
 
     name: str
     table: Mapping[str, Any]
-    columns: Mapping[str, Sequence[Item]]
+    columns: Mapping[str, Sequence[Item]]  # a mean of columns has the items of all of them
+    means: Mapping[str, Sequence[str]]  # of columns that have items, by the column that it is
 
 
 def declared_tables(
@@ -55,15 +60,27 @@ def declared_tables(
     if not tables:
         return []
     rows = _rows(results, ranked, _grades_of(judge, graded))
-    chosen = [_declared(name, table, benchmark.items) for name, table in tables.items()]
-    ends = iter(_intervals(rows, chosen, clusters, seed))
-    return [_record(each, rows, ends, judge, benchmark.items) for each in chosen]
+    scored = [*results[0].items, *results[0].opened] if results else ()
+    chosen = [_declared(name, table, scored) for name, table in tables.items()]
+    found = _means(rows, chosen, clusters, seed)
+    return [_record(each, rows, found, judge, benchmark.items) for each in chosen]
 
 
 def _declared(name: str, table: Mapping[str, Any], items: Sequence[Item]) -> _Declared:
     left = select(items, table.get("where", {}))
-    columns = {column: select(left, choice) for column, choice in table["columns"].items()}
-    return _Declared(name, table, columns)
+    chosen = table["columns"]
+    own = {c: select(left, choice) for c, choice in chosen.items() if MEAN_OF not in choice}
+    means = {
+        column: [part for part in choice[MEAN_OF] if own[part]]
+        for column, choice in chosen.items()
+        if MEAN_OF in choice
+    }
+    of_means = {
+        column: list({item.id: item for part in parts for item in own[part]}.values())
+        for column, parts in means.items()
+    }
+    columns = {column: own.get(column) or of_means.get(column, []) for column in chosen}
+    return _Declared(name, table, columns, means)
 
 
 def select(items: Sequence[Item], choice: Choice) -> list[Item]:
@@ -86,9 +103,12 @@ def _values(item: Item, tag: str) -> tuple[str, ...]:
 
 
 def _grades_of(judge: str | None, graded: Mapping[Graded, Grades]) -> dict[Asked, Grades]:
+    """The grades of one judge; those of another rubric only where the first has none."""
     found: dict[Asked, Grades] = {}
-    for (model, condition, name, _), grades in sorted(graded.items()):
-        if name == judge and grades.scores:
+    for (model, condition, name, _), grades in sorted(
+        graded.items(), key=lambda each: (not each[1].scores, each[0])
+    ):
+        if name == judge:
             found.setdefault((model, condition), grades)
     return found
 
@@ -123,24 +143,52 @@ def _covered(row: Row, items: Sequence[Item]) -> dict[str, float]:
     return {item.id: row.worth[item.id] for item in items if item.id in row.worth}
 
 
-def _intervals(
+@dataclass(frozen=True, slots=True)
+class _Mean:
+    """The mean of one row in one column, and how sure it is."""
+
+    value: float
+    estimate: Estimate
+
+
+_Key = tuple[str, int, str]  # table, place of the row, and column
+
+
+def _means(
     rows: Sequence[Row], chosen: Sequence[_Declared], clusters: Mapping[str, int], seed: int
-) -> list[Interval]:
-    """The intervals of all cells that have a mean, table by table and row by row."""
-    cells = [
-        Cell([clusters[name] for name in shares], list(shares.values()))
+) -> dict[_Key, _Mean]:
+    """The means of all columns that have one, with intervals from the same draws."""
+    cells = {
+        (each.name, place, column): Cell([clusters[n] for n in shares], list(shares.values()))
         for each in chosen
-        for row in rows
-        for items in each.columns.values()
-        if (shares := _covered(row, items))
-    ]
-    return intervals(cells, max(clusters.values()) + 1, seed) if cells else []
+        for place, row in enumerate(rows)
+        for column, items in each.columns.items()
+        if column not in each.means and (shares := _covered(row, items))
+    }
+    estimates = intervals([*cells.values()], max(clusters.values()) + 1, seed) if cells else []
+    found = {
+        key: _Mean(fsum(cell.right) / len(cell.right), estimate)
+        for (key, cell), estimate in zip(cells.items(), estimates, strict=True)
+    }
+    for each in chosen:
+        for (column, parts), place in itertools.product(each.means.items(), range(len(rows))):
+            keys = [(each.name, place, part) for part in parts]
+            if keys and all(key in cells for key in keys):
+                found[each.name, place, column] = _mean_of_columns(keys, cells, found)
+    return found
+
+
+def _mean_of_columns(
+    keys: Sequence[_Key], cells: Mapping[_Key, Cell], known: Mapping[_Key, _Mean]
+) -> _Mean:
+    estimate = macro_estimate([cells[key] for key in keys], [known[key].estimate for key in keys])
+    return _Mean(fsum(known[key].value for key in keys) / len(keys), estimate)
 
 
 def _record(
     declared: _Declared,
     rows: Sequence[Row],
-    ends: Iterator[Interval],
+    means: Mapping[_Key, _Mean],
     judge: str | None,
     items: Sequence[Item],
 ) -> dict[str, Any]:
@@ -157,32 +205,45 @@ def _record(
                 "of": table["columns"][name],
                 "items": len(chosen),
                 "open": sum(item.kind == "open" for item in chosen),
-                "chance": _chance(chosen),
+                "chance": _chance_of(declared, name),
             }
             for name, chosen in columns.items()
         ],
         "rows": [
-            {**row.names, "cells": [_cell(row, chosen, ends) for chosen in columns.values()]}
-            for row in rows
+            {
+                **row.names,
+                "cells": [
+                    _cell(row, chosen, means.get((declared.name, place, name)))
+                    for name, chosen in columns.items()
+                ],
+            }
+            for place, row in enumerate(rows)
         ],
         "warnings": list(_warnings(declared, items)),
     }
 
 
-def _cell(row: Row, items: Sequence[Item], ends: Iterator[Interval]) -> dict[str, Any]:
-    shares = _covered(row, items)
+def _cell(row: Row, items: Sequence[Item], mean: _Mean | None) -> dict[str, Any]:
     return {
         "items": len(items),
-        "covered": len(shares),
-        "value": rounded(fsum(shares.values()) / len(shares)) if shares else None,
-        "interval": [rounded(end) for end in next(ends)] if shares else None,
+        "covered": len(_covered(row, items)),
+        "value": None if mean is None else rounded(mean.value),
+        **estimate_record(None if mean is None else mean.estimate),
     }
+
+
+def _chance_of(declared: _Declared, column: str) -> float | None:
+    """What guessing comes to in a column; in a mean of columns, if it is known in each."""
+    parts = declared.means.get(column, [column])
+    chances = [_chance(declared.columns[part]) for part in parts]
+    known = [chance for chance in chances if chance is not None]
+    return rounded(fsum(known) / len(known)) if known and len(known) == len(parts) else None
 
 
 def _chance(items: Sequence[Item]) -> float | None:
     """What guessing comes to on closed items; open ones cannot be guessed."""
     chances = [item.chance for item in items if item.kind != "open"]
-    return rounded(fsum(chances) / len(chances)) if chances else None
+    return fsum(chances) / len(chances) if chances else None
 
 
 def _warnings(declared: _Declared, items: Sequence[Item]) -> Iterator[str]:
@@ -195,9 +256,11 @@ def _warnings(declared: _Declared, items: Sequence[Item]) -> Iterator[str]:
         for tag in (*item.tags, "kind"):
             known[tag].update(_values(item, tag))
     asked: dict[str, dict[str, None]] = defaultdict(dict)
-    for choice in (declared.table.get("where", {}), *declared.table["columns"].values()):
+    chosen = [each for each in declared.table["columns"].values() if MEAN_OF not in each]
+    for choice in (declared.table.get("where", {}), *chosen):
         for tag, values in choice.items():
             asked[tag] |= dict.fromkeys(_listed(values))
+    yield from _left_out(declared)
     table = f"The table {declared.name} asks for"
     for tag, values in asked.items():
         if tag not in known:
@@ -207,6 +270,18 @@ def _warnings(declared: _Declared, items: Sequence[Item]) -> Iterator[str]:
             others = known[tag] - values.keys()  # what another column asks for is not meant
             if value not in known[tag] and (hint := _perhaps(value, others)):
                 yield f"{table} {tag} {value!r}, which no item has{hint}."
+
+
+def _left_out(declared: _Declared) -> Iterator[str]:
+    """Columns without any items, which no mean of columns can have in it."""
+    for column, parts in declared.means.items():
+        empty = [n for n in declared.table["columns"][column][MEAN_OF] if n not in parts]
+        if empty:
+            names = ", ".join(map(repr, empty))
+            yield (
+                f"The column {column!r} of the table {declared.name} leaves out {names}, which "
+                "no item is in."
+            )
 
 
 def _perhaps(word: str, known: Mapping[str, Any] | set[str]) -> str:

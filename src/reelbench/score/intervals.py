@@ -39,12 +39,45 @@ class Cell:
     right: Sequence[float]  # 0 or 1, or a share of the best that there is
 
 
-def intervals(cells: Sequence[Cell], videos: int, seed: int) -> list[Interval]:
-    """Return the interval of each cell, all from the same draws of videos."""
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """How sure a share is: its interval, its standard error, and the videos both rest on.
+
+    The standard error is `clustered_error`'s; there is none where all items are of one video.
+    """
+
+    interval: Interval
+    standard_error: float | None
+    videos: int  # those that the cell has items of
+
+
+def intervals(cells: Sequence[Cell], videos: int, seed: int) -> list[Estimate]:
+    """Return how sure each cell is, all from the same draws of videos."""
     by_formula = [_by_formula(*_per_video(cell, videos)) for cell in cells]
     others = [cell for cell, found in zip(cells, by_formula, strict=True) if not found]
     drawn = _by_resampling(others, videos, seed)
-    return [found or next(drawn) for found in by_formula]
+    return [
+        _estimate(found or next(drawn), *_per_video(cell, videos))
+        for cell, found in zip(cells, by_formula, strict=True)
+    ]
+
+
+def _estimate(ends: Interval, counts: Numbers, right: Numbers) -> Estimate:
+    seen = counts > 0
+    held = int(seen.sum())
+    error = clustered_error(right[seen], counts[seen]) if held > 1 else None
+    return Estimate(ends, error, held)
+
+
+def clustered_error(sums: Numbers, counts: Numbers) -> float:
+    """Return the standard error of a mean over items of two or more videos.
+
+    It comes from how much the videos' sums differ from what their counts let expect, with the
+    correction of Bell and McCaffrey for few videos and unequal sizes (CR2).
+    """
+    items = counts.sum()
+    apart = sums - counts * (sums.sum() / items)
+    return float(np.sqrt((apart**2 / (1 - counts / items)).sum()) / items)
 
 
 def _per_video(cell: Cell, videos: int) -> tuple[Numbers, Numbers]:

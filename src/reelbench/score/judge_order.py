@@ -1,13 +1,15 @@
 """Which judge goes first, and whether several put the models in the same order."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
+from reelbench.score.estimates import estimate_record
 from reelbench.score.intervals import Cell, intervals
-from reelbench.score.judged import Graded, Grades
+from reelbench.score.judged import Graded, Grades, open_shares
 from reelbench.score.people import HUMAN
+from reelbench.score.results import Result
 from reelbench.score.rounding import rounded
 
 
@@ -27,54 +29,66 @@ def _judges(graded: Mapping[Graded, Grades], named: Sequence[str]) -> list[str]:
 def judge_orders(
     graded: Mapping[Graded, Grades],
     named: Sequence[str],
+    results: Sequence[Result],
     clusters: Mapping[str, int],
     seed: int,
 ) -> list[dict[str, Any]]:
     """Return the mean and rank that each of several judges gives each model.
 
     Judges are held against each other under one condition and rubric, over the models that all of
-    them graded and on the replies that all of them graded. Means go from 0 to 1. People are left
-    out: it is models that are ranked.
+    them graded and on the items that count for all of them (``open_shares``): the replies that all
+    of them graded, and as 0 what has no reply. Means go from 0 to 1. People are left out: it is
+    models that are ranked.
     """
+    shares = {
+        (result.condition, key[3], key[2], result.model): open_shares(result.opened, result, grades)
+        for result in results
+        for key, grades in sorted(graded.items())
+        if key[:2] == (result.model, result.condition) and not result.model.startswith(HUMAN)
+    }
     found = []
-    for condition, rubric in sorted({(key[1], key[3]) for key in graded}):
+    for condition, rubric in sorted({key[:2] for key in shares}):
         by_judge = {
             judge: {
-                model: grades
-                for (model, *rest), grades in sorted(graded.items())
-                if rest == [condition, judge, rubric]
-                and grades.scores
-                and not model.startswith(HUMAN)
+                model: of
+                for (*where, name, model), of in shares.items()
+                if where == [condition, rubric] and name == judge and of
             }
             for judge in _judges(graded, named)
         }
-        held = _Held.of({judge: of for judge, of in by_judge.items() if of}, clusters)
+        held = _Held.of({judge: of for judge, of in by_judge.items() if of})
         if held.models:
             order = held.record(clusters, seed)
             found.append({"condition": condition, "rubric": rubric, **order})
     return found
 
 
+Shares = Mapping[str, float]  # of the best grade, by item
+
+
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """Judges against each other, each model on the replies that all of them graded."""
+    """Judges against each other, each model on the items that count for all of them."""
 
-    judges: Mapping[str, Mapping[str, Grades]]
+    judges: Mapping[str, Mapping[str, Shares]]
     models: Mapping[str, Sequence[str]]  # to the items
 
     @classmethod
-    def of(cls, judges: Mapping[str, Mapping[str, Grades]], known: Container[str]) -> "_Held":
+    def of(cls, judges: Mapping[str, Mapping[str, Shares]]) -> "_Held":
         if len(judges) < 2:
             return cls(judges, {})
         models = {
-            model: sorted(set.intersection(*(set(by[model].scores) for by in judges.values())))
+            model: sorted(set.intersection(*(set(by[model]) for by in judges.values())))
             for model in sorted(set.intersection(*map(set, judges.values())))
         }
-        models = {model: [i for i in items if i in known] for model, items in models.items()}
         return cls(judges, {model: items for model, items in models.items() if items})
 
     def record(self, clusters: Mapping[str, int], seed: int) -> dict[str, Any]:
-        shares = {judge: self._shares(judge) for judge in self.judges}
+        shares = {
+            judge: {model: [by[model][item] for item in items]
+                    for model, items in self.models.items()}
+            for judge, by in self.judges.items()
+        }  # fmt: skip
         means = {
             judge: {model: rounded(fsum(given) / len(given)) for model, given in of.items()}
             for judge, of in shares.items()
@@ -87,30 +101,21 @@ class _Held:
             for of in shares.values()
             for model in models
         ]
-        ends = iter(intervals(cells, max(clusters.values()) + 1, seed))
+        estimates = iter(intervals(cells, max(clusters.values()) + 1, seed))
         return {
             "models": models,
-            "replies": [len(self.models[model]) for model in models],
+            "items": [len(self.models[model]) for model in models],
             "judges": [
                 {
                     "judge": judge,
                     "means": [means[judge][model] for model in models],
-                    "intervals": [[rounded(end) for end in next(ends)] for _ in models],
+                    "estimates": [estimate_record(next(estimates)) for _ in models],
                     "ranks": [ranks[judge][model] for model in models],
                 }
                 for judge in self.judges
             ],
             "same_order": all(of == first for of in ranks.values()) if len(models) > 1 else None,
         }
-
-    def _shares(self, judge: str) -> dict[str, list[float]]:
-        """The grades of each model's replies, as shares of the best that there is."""
-        found = {}
-        for model, items in self.models.items():
-            grades = self.judges[judge][model]
-            worst, best = grades.scale
-            found[model] = [(grades.scores[item] - worst) / (best - worst) for item in items]
-        return found
 
 
 def _ranks(means: Mapping[str, float]) -> dict[str, int]:

@@ -14,11 +14,15 @@ from reelbench.benchmark import Benchmark
 from reelbench.errors import ReelbenchError
 from reelbench.evaluate.rubric import CHOICE
 from reelbench.item_rules import decode_strictly
-from reelbench.score.intervals import Cell, intervals
+from reelbench.items import Item
+from reelbench.score.estimates import estimate_record
+from reelbench.score.intervals import Cell, Estimate, intervals
 from reelbench.score.metrics import METRICS
 from reelbench.score.results import Result
+from reelbench.score.rounding import rounded
 
 Graded = tuple[str, str, str, str]  # model, condition, judge, rubric
+_NOTHING = 1e-9  # of a grade: what means of rounds differ by though they are equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,71 +60,116 @@ def summed_up(
 ) -> dict[str, Any]:
     """Return the means of grades, alone and with closed items; and judges compared."""
     known = {(result.model, result.condition): result for result in results}
-    opened = [item.id for item in benchmark.items if item.kind == "open"]
+    opened = [item for item in benchmark.items if item.kind == "open"]
     rows = []
-    for (model, condition, judge, rubric), grades in sorted(graded.items()):
-        ids = [item for item in opened if item in grades.scores]
+    for key, grades in sorted(graded.items()):
+        result = known.get(key[:2])
+        asked = opened if result is None else result.opened
         rows.append(
             {
-                "model": model,
-                "condition": condition,
-                "judge": judge,
-                "rubric": rubric,
-                "items": len(opened),
-                "judged": len(ids),
-                "coverage": round(len(ids) / len(opened), 6) if opened else 0.0,
-                "score": round(float(np.mean([grades.scores[i] for i in ids])), 6) if ids else None,
-                "scale": grades.scale,
-                "interval": _interval(grades, ids, clusters, seed) if ids else None,
+                **dict(zip(("model", "condition", "judge", "rubric"), key, strict=True)),
+                **_mean(grades, asked, open_shares(asked, result, grades), clusters, seed),
                 "valid_rounds": grades.valid,
                 "invalid_rounds": grades.invalid,
-                "twins": _twins(grades, known.get((model, condition))),
-                "with_closed": _with_closed(grades, known.get((model, condition)), clusters, seed),
+                "twins": _twins(grades, result),
+                "with_closed": _with_closed(grades, result, clusters, seed),
             }
         )
     return {"judged": rows, "judges": list(_compared(graded))}
+
+
+def with_failed(graded: Mapping[Graded, Grades], results: Sequence[Result]) -> dict[Graded, Grades]:
+    """Add results with no reply to any open question: no judge has seen them, and they count too.
+
+    Each gets the judges and rubrics of the other models under its condition.
+    """
+    found = dict(graded)
+    scales = {key[1:]: grades.scale for key, grades in graded.items()}
+    for result in results:
+        asked = [item for item in result.opened if item.id in result.outcomes]
+        if asked and not any(map(result.answered, asked)):
+            for (condition, *judge), scale in scales.items():
+                if condition == result.condition:
+                    key = (result.model, condition, judge[0], judge[1])
+                    found.setdefault(key, Grades({}, scale, 0, 0))
+    return found
+
+
+def _mean(
+    grades: Grades,
+    asked: Sequence[Item],
+    shares: Mapping[str, float],
+    clusters: Mapping[str, int],
+    seed: int,
+) -> dict[str, Any]:
+    """The mean grade, with what it covers and how sure it is, on the judge's scale."""
+    worst, best = grades.scale
+    judged = sum(item.id in grades.scores for item in asked)
+    estimate = _estimate(shares, clusters, seed)
+    given = [grades.scores.get(item, worst) for item in shares]
+    return {
+        "items": len(asked),
+        "judged": judged,
+        "unanswered": len(shares) - judged,  # these count as the lowest grade
+        "ungraded": len(asked) - len(shares),  # these are left out
+        "coverage": rounded(judged / len(asked)) if asked else 0.0,
+        "score": rounded(fsum(given) / len(given)) if given else None,
+        "scale": grades.scale,
+        **estimate_record(estimate, worst, best),
+    }
 
 
 def _with_closed(
     grades: Grades, result: Result | None, clusters: Mapping[str, int], seed: int
 ) -> dict[str, Any] | None:
     """One mean over closed and open items, as Q-Bench-Video has it."""
-    if result is None or not result.items:
+    shares = {} if result is None else worth(result, grades)
+    if result is None or not shares:
         return None
-    shares = worth(result, grades)
-    cell = Cell([clusters[name] for name in shares], list(shares.values()))
-    (ends,) = intervals([cell], max(clusters.values()) + 1, seed)
     return {
-        "items": len(result.everything),
+        "items": len(result.items) + len(result.opened),
         "covered": len(shares),
-        "value": round(fsum(cell.right) / len(shares), 6),
-        "interval": [round(end, 6) for end in ends],
+        "value": rounded(fsum(shares.values()) / len(shares)),
+        **estimate_record(_estimate(shares, clusters, seed)),
     }
 
 
 def worth(result: Result, grades: Grades | None) -> dict[str, float]:
     """What each item was answered with is worth, from 0 to 1, as far as anyone can say.
 
-    A closed item is worth 0 or 1, an open one the share of the best grade that it got. What has
-    no answer is worth 0, be it closed or open. A reply that has no grade is left out, since that
-    is the judge's failure and not the model's; so are all open items where nobody graded.
+    A closed item is worth 0 or 1, and 0 without an answer; open ones are worth ``open_shares``.
     """
     right = result.credits(METRICS["accuracy"])
     found = {item.id: float(one) for item, one in zip(result.items, right, strict=True)}
-    if grades is None or not grades.scores:
-        return found
+    return found | (open_shares(result.opened, result, grades) if grades else {})
+
+
+def open_shares(asked: Sequence[Item], result: Result | None, grades: Grades) -> dict[str, float]:
+    """The share of the best grade that each open item got, from 0 to 1.
+
+    What has no reply is worth 0, as everywhere. A reply that has no grade is left out, since that
+    is the judge's failure and not the model's; so are all items where no reply was graded. Where
+    there is no result, nobody knows what was replied to.
+    """
     worst, best = grades.scale
-    for item in result.everything:
-        if item.id in grades.scores and item.kind == "open":
-            found[item.id] = (grades.scores[item.id] - worst) / (best - worst)
-        elif item.kind == "open" and not _replied(result, item.id):
-            found[item.id] = 0.0
-    return found
+    graded = any(item.id in grades.scores for item in asked)
+    replied = {item.id for item in asked if result is None or result.answered(item)}
+    if replied and not graded:
+        return {}
+    return {
+        item.id: (grades.scores.get(item.id, worst) - worst) / (best - worst)
+        for item in asked
+        if item.id in grades.scores or item.id not in replied
+    }
 
 
-def _replied(result: Result, name: str) -> bool:
-    outcome = result.outcomes.get(name)
-    return outcome is not None and any(turn.status == "ok" for turn in outcome.turns)
+def _estimate(
+    shares: Mapping[str, float], clusters: Mapping[str, int], seed: int
+) -> Estimate | None:
+    if not shares:
+        return None
+    cell = Cell([clusters[item] for item in shares], list(shares.values()))
+    return intervals([cell], max(clusters.values()) + 1, seed)[0]
 
 
 POOR = 0.25  # of the way from the worst grade to the best: 2 of 1 to 5
@@ -138,9 +187,9 @@ def _twins(grades: Grades, result: Result | None) -> dict[str, Any] | None:
     worst, best = grades.scale
     answers = result.answers
     right, poor = [], []
-    for item in result.everything:
+    for item in result.opened:
         twin = closed.get((item.question, item.media))
-        if item.kind == "open" and twin is not None and item.id in grades.scores:
+        if twin is not None and item.id in grades.scores:
             right.append(answers.get(twin.id) == frozenset(twin.answer))
             poor.append(grades.scores[item.id] < worst + POOR * (best - worst))
     if not right:
@@ -148,21 +197,10 @@ def _twins(grades: Grades, result: Result | None) -> dict[str, Any] | None:
     among = [r for r, p in zip(right, poor, strict=True) if p]
     return {
         "pairs": len(right),
-        "closed_right": round(sum(right) / len(right), 6),
-        "open_poor": round(sum(poor) / len(poor), 6),
-        "closed_right_among_poor": round(sum(among) / len(among), 6) if among else None,
+        "closed_right": rounded(sum(right) / len(right)),
+        "open_poor": rounded(sum(poor) / len(poor)),
+        "closed_right_among_poor": rounded(sum(among) / len(among)) if among else None,
     }
-
-
-def _interval(
-    grades: Grades, ids: Sequence[str], clusters: Mapping[str, int], seed: int
-) -> list[float]:
-    """The interval of a mean, from the shares of the best that its grades are."""
-    worst, best = grades.scale
-    shares = [(grades.scores[item] - worst) / (best - worst) for item in ids]
-    cell = Cell([clusters[item] for item in ids], shares)
-    (ends,) = intervals([cell], max(clusters.values()) + 1, seed)
-    return [round(worst + end * (best - worst), 6) for end in ends]
 
 
 def _read(path: Path) -> dict[Graded, Grades]:
@@ -224,9 +262,9 @@ def _agreement(
     first, second = np.array(pairs).T
     return {
         "replies": len(pairs),
-        "means": [round(float(first.mean()), 6), round(float(second.mean()), 6)],
-        "same": round(float(np.mean(np.abs(first - second) < 1e-9)), 6),
-        "within_one": round(float(np.mean(np.abs(first - second) <= 1)), 6),
+        "means": [rounded(float(first.mean())), rounded(float(second.mean()))],
+        "same": rounded(float(np.mean(np.abs(first - second) < _NOTHING))),
+        "within_one": rounded(float(np.mean(np.abs(first - second) <= 1 + _NOTHING))),
         "correlation": _spearman(first, second),
         "model_rank_correlation": _spearman(*np.array(means).T) if len(means) > 2 else None,
     }
@@ -238,4 +276,4 @@ def _spearman(first: Any, second: Any) -> float | None:
         return None
     from scipy import stats  # takes a second, which only two judges need
 
-    return round(float(stats.spearmanr(first, second).statistic), 6)
+    return rounded(float(stats.spearmanr(first, second).statistic))

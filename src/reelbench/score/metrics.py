@@ -76,16 +76,21 @@ METRICS: Mapping[str, Metric] = {
 }
 
 
-def micro(items: Sequence[Item], answers: Mapping[str, Answer | None]) -> dict[str, float]:
-    """Precision, recall and F1 over all chosen and all right options of all sets together."""
-    chosen = right = both = 0
+def micro(
+    items: Sequence[Item], answers: Mapping[str, Answer | None]
+) -> dict[str, list[tuple[str, bool]]]:
+    """Precision, recall and F1 over the options of all sets together, as shares of options.
+
+    Each is the share of true ones among: the chosen options, the right ones, and both of these one
+    after the other. An option comes with the id of its item, and is true if chosen and right.
+    """
+    chosen: list[tuple[str, bool]] = []
+    right: list[tuple[str, bool]] = []
     for item in items:
-        answer = answers.get(item.id) or frozenset()
-        chosen += len(answer)
-        right += len(item.answer)
-        both += len(answer & frozenset(item.answer))
-    p, r = both / max(1, chosen), both / max(1, right)
-    return {"precision": p, "recall": r, "f1": 2 * p * r / (p + r) if both else 0.0}
+        answer, key = answers.get(item.id) or frozenset(), frozenset(item.answer)
+        chosen += [(item.id, letter in key) for letter in sorted(answer)]
+        right += [(item.id, letter in answer) for letter in sorted(key)]
+    return {"precision": chosen, "recall": right, "f1": chosen + right}
 
 
 def guessing(items: Sequence[Item]) -> dict[str, float]:

@@ -14,7 +14,7 @@ def humans(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     found = []
     for condition in sorted({row["condition"] for row in rows}):
         shares = [
-            row["accuracy"]
+            row["correct"] / row["items"]  # not what is rounded already
             for row in rows
             if row["condition"] == condition and row["model"].startswith(HUMAN)
         ]
@@ -25,7 +25,7 @@ def humans(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
                     "participants": len(shares),
                     "accuracy": rounded(mean(shares)),
                     "sd": rounded(stdev(shares)) if len(shares) > 1 else None,
-                    "range": [min(shares), max(shares)],
+                    "range": [rounded(min(shares)), rounded(max(shares))],
                 }
             )
     return found

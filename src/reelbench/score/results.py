@@ -2,18 +2,22 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import fsum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reelbench.errors import ReelbenchError
 from reelbench.evaluate.vote import Answer
 from reelbench.items import Item
 from reelbench.score.bias import biases
+from reelbench.score.estimates import estimate_record
 from reelbench.score.groups import Groups
 from reelbench.score.intervals import Cell, intervals
 from reelbench.score.metrics import METRICS, Metric, micro
+from reelbench.score.people import HUMAN
 from reelbench.score.predictions import Outcome
 from reelbench.score.rounding import rounded
 
@@ -27,14 +31,22 @@ class Result:
 
     model: str
     condition: str
-    items: Sequence[Item]  # those that are scored
-    everything: Sequence[Item]
+    items: Sequence[Item]  # the closed ones that are scored
+    opened: Sequence[Item]  # the open ones that are
+    everything: Sequence[Item]  # of the benchmark
     outcomes: Mapping[str, Outcome]
 
     @property
     def answers(self) -> dict[str, Answer | None]:
         """The answer to each item that was asked."""
         return {name: outcome.answer for name, outcome in self.outcomes.items()}
+
+    def answered(self, item: Item) -> bool:
+        """Whether there is an answer to an item; to an open one, a reply."""
+        outcome = self.outcomes.get(item.id)
+        if outcome is None or item.kind != "open":
+            return outcome is not None and outcome.answer is not None
+        return any(turn.status == "ok" for turn in outcome.turns)
 
     def credits(self, metric: Metric) -> NDArray[np.float64]:
         """What each scored item's answer is worth."""
@@ -68,6 +80,29 @@ class Result:
         }
 
 
+def on_common_items(results: Sequence[Result]) -> list[Result]:
+    """Return results on the items alone that every model answered; people need not have."""
+    models = [result for result in results if not result.model.startswith(HUMAN)]
+    if not models:
+        return list(results)
+    everything = models[0].everything
+    common = {item.id for item in everything if all(result.answered(item) for result in models)}
+    if not common:
+        fewest = min(models, key=lambda result: sum(map(result.answered, everything)))
+        raise ReelbenchError(
+            f"No item was answered by every model, and fewest by {fewest.model} under "
+            f"{fewest.condition}: leave it out, or score without --common."
+        )
+    return [
+        replace(
+            result,
+            items=[item for item in result.items if item.id in common],
+            opened=[item for item in result.opened if item.id in common],
+        )
+        for result in results
+    ]
+
+
 def result_rows(
     results: Sequence[Result], groups: Groups, clusters: Mapping[str, int], seed: int
 ) -> list[dict[str, Any]]:
@@ -96,17 +131,15 @@ class _Table:
             for value, items in values.items():
                 self._places[tag, value] = np.array([place[item.id] for item in items])
         self._clusters = np.array([clusters[item.id] for item in self._items])
-        self._seed = seed
+        self._videos, self._seed = max(clusters.values()) + 1, seed
         repeated = any(len(o.turns) > 1 for result in results for o in result.outcomes.values())
         self._values = {
             name: self._valued(metric)
             for name, metric in METRICS.items()
             if repeated or not metric.agreed  # one answer always agrees with itself
         }
-        self._answered = [
-            np.array([answers.get(item.id) is not None for item in self._items])
-            for answers in (result.answers for result in results)
-        ]
+        self._micro = self._pooled()
+        self._answered = [np.array([*map(result.answered, self._items)]) for result in results]
 
     def _valued(self, metric: Metric) -> dict[tuple[int, str, str], dict[str, Any]]:
         """The value of a metric for each result and group that has items for it."""
@@ -127,36 +160,59 @@ class _Table:
                 scales.append((low, len(about), float(given[about].mean())))
         if not cells:
             return {}
-        found = intervals(cells, int(self._clusters.max()) + 1, self._seed)
+        found = intervals(cells, self._videos, self._seed)
         return {
-            key: {
-                "value": rounded(mean),
-                "interval": [rounded(low + end * (1 - low)) for end in ends],
-                "items": count,
-            }
-            for key, (low, count, mean), ends in zip(keys, scales, found, strict=True)
+            key: {"value": mean, **estimate_record(estimate, low), "items": count}
+            for key, (low, count, mean), estimate in zip(keys, scales, found, strict=True)
         }
 
     def row(self, number: int) -> dict[str, Any]:
         result = self._results[number]
-        by = {
-            tag: {value: self._share(number, tag, value) for value in values}
-            for tag, values in self._groups.items()
-        }
-        sets = METRICS["f1"].about(result.items)
         return {
             "model": result.model,
             "condition": result.condition,
             **self._share(number, *_ALL),
-            "macro": {
-                tag: rounded(sum(cell["accuracy"] for cell in cells.values()) / len(cells))
-                for tag, cells in by.items()
-            },
-            "micro": _micro(sets, result),
+            "macro": {tag: self._macro(number, tag) for tag in self._groups},
+            "micro": self._micro[number],
             **result.counts(),
             "bias": biases(result.items, result.outcomes),
-            "by": by,
+            "by": {
+                tag: {value: self._share(number, tag, value) for value in values}
+                for tag, values in self._groups.items()
+            },
         }
+
+    def _macro(self, number: int, tag: str) -> float:
+        """The mean over the values of a tag."""
+        values = self._groups[tag]
+        shares = [self._values["accuracy"][number, tag, value]["value"] for value in values]
+        return rounded(fsum(shares) / len(shares))
+
+    def _pooled(self) -> list[dict[str, Any]]:
+        """Each result's precision, recall and F1 over all options of all sets together."""
+        sets = METRICS["f1"].about(self._items)
+        if not sets:
+            return [{} for _ in self._results]
+        videos = {item.id: int(v) for item, v in zip(self._items, self._clusters, strict=True)}
+        pooled = [micro(sets, result.answers) for result in self._results]
+        cells = [
+            Cell([videos[item] for item, _ in options], [float(true) for _, true in options])
+            for shares in pooled
+            for options in shares.values()
+            if options
+        ]
+        found = iter(intervals(cells, self._videos, self._seed))
+        return [
+            {
+                name: {
+                    "value": rounded(sum(true for _, true in options) / max(1, len(options))),
+                    **estimate_record(next(found) if options else None),
+                    "options": len(options),
+                }
+                for name, options in shares.items()
+            }
+            for shares in pooled
+        ]
 
     def _share(self, number: int, tag: str, value: str) -> dict[str, Any]:
         """Accuracy and coverage over the items of a group, and what the other metrics say."""
@@ -166,6 +222,7 @@ class _Table:
         correct = round(accuracy["value"] * len(places))
         others = {
             name: values[number, tag, value]
+            | {"value": rounded(values[number, tag, value]["value"])}
             for name, values in self._values.items()
             if name != "accuracy" and (number, tag, value) in values
         }
@@ -174,13 +231,8 @@ class _Table:
             "answered": answered,
             "coverage": rounded(answered / len(places)),
             "correct": correct,
-            "accuracy": accuracy["value"],
-            "interval": accuracy["interval"],
+            "accuracy": rounded(accuracy["value"]),
+            **{name: accuracy[name] for name in ("interval", "standard_error", "videos")},
             "accuracy_of_answered": rounded(correct / answered) if answered else None,
             "metrics": others,
         }
-
-
-def _micro(sets: Sequence[Item], result: Result) -> dict[str, float]:
-    found = micro(sets, result.answers) if sets else {}
-    return {name: rounded(value) for name, value in found.items()}

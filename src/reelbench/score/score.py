@@ -15,21 +15,22 @@ from reelbench.evaluate.vote import TIE_RULE
 from reelbench.files import pretty_json, write_atomically
 from reelbench.items import Item
 from reelbench.score.ablation import ablations
-from reelbench.score.compare import compare
+from reelbench.score.compare import Missing, compare
 from reelbench.score.declared import declared_tables
 from reelbench.score.groups import grouped
 from reelbench.score.intervals import METHOD
 from reelbench.score.irt import choose_subset, fit_2pl
 from reelbench.score.item_analysis import Answers, distractors, item_facts, wrong_key_suspects
 from reelbench.score.judge_order import first_judge, judge_orders
-from reelbench.score.judged import read_grades, summed_up
+from reelbench.score.judged import read_grades, summed_up, with_failed
 from reelbench.score.metrics import METRICS, guessing
-from reelbench.score.people import humans
+from reelbench.score.people import HUMAN, humans
 from reelbench.score.predictions import Asked, Outcome, read_predictions
-from reelbench.score.results import Result, result_rows
+from reelbench.score.results import Result, on_common_items, result_rows
 from reelbench.score.rounding import rounded
 
 POLICY = "an item without an answer counts as wrong"
+COMMON_POLICY = "only the {} of {} items that every model answered are scored"
 SUBSET = 0.1  # of the items, to foretell the score on all of them
 
 
@@ -39,6 +40,7 @@ def score_predictions(
     seed: int = 0,
     judgements: Path | None = None,
     conditions: Sequence[Mapping[str, Any]] = (),
+    common: bool = False,
 ) -> dict[str, Any]:
     """Score a file of predictions; the result is the content of ``scores.json``.
 
@@ -47,7 +49,7 @@ def score_predictions(
     """
     outcomes = read_predictions(Path(predictions), benchmark)
     judged = [judgements] if judgements else []
-    return score_outcomes(benchmark, outcomes, seed, judged, conditions)
+    return score_outcomes(benchmark, outcomes, seed, judged, conditions, common=common)
 
 
 def score_outcomes(
@@ -57,20 +59,24 @@ def score_outcomes(
     judgements: Sequence[Path] = (),
     conditions: Sequence[Mapping[str, Any]] = (),
     judges: Sequence[str] = (),
+    common: bool = False,
 ) -> dict[str, Any]:
     """Score outcomes, of one run or of several together.
 
-    ``judges`` are the names of ``run.json``: tables have the grades of the first.
+    ``judges`` are the names of ``run.json``: tables have the grades of the first. ``common`` scores
+    the items alone that every model answered, where else those without an answer count as wrong.
     """
-    closed = [item for item in benchmark.items if item.kind != "open"]
-    everything = benchmark.items
-    results = [Result(*asked, closed, everything, outcome) for asked, outcome in outcomes.items()]
+    results = _results(benchmark, outcomes)
+    if common:
+        results = on_common_items(results)
+    closed = results[0].items if results else ()
+    # One clustering for all: a number that stands in two places has one interval.
+    clusters = video_clusters(benchmark.items)
     groups = grouped(benchmark, closed)
-    rows = result_rows(results, groups, video_clusters(closed), seed)
+    rows = result_rows(results, groups, clusters, seed)
     answers = {(result.model, result.condition): result.answers for result in results}
     main = main_condition(results)
-    graded = read_grades([path for path in judgements if path.exists()])
-    clusters = video_clusters(everything)
+    graded = with_failed(read_grades([path for path in judgements if path.exists()]), results)
     ranked = [(row["model"], row["condition"]) for row in rows] or list(answers)
     judge = first_judge(graded, judges)
     return {
@@ -82,7 +88,7 @@ def score_outcomes(
             "scored_items": len(closed),
             "videos": len({media.path for item in benchmark.items for media in item.media}),
         },
-        "policy": POLICY,
+        "policy": _policy(benchmark, results) if common else POLICY,
         "ties": TIE_RULE,
         "interval": f"{METHOD}; seed {seed}",
         "chance": {
@@ -97,11 +103,11 @@ def score_outcomes(
         "tags": sorted({tag for item in closed for tag in item.tags}),  # the benchmark's own
         "results": rows,
         "humans": humans(rows),
-        "comparison": compared([r for r in results if r.condition == main], seed),
+        "comparison": compared([r for r in results if r.condition == main], clusters, seed, common),
         "items": looked_over([r for r in results if r.condition == main]),
         "ablations": ablations(conditions, rows, answers),
         **summed_up(graded, benchmark, results, clusters, seed),
-        "judge_orders": judge_orders(graded, judges, clusters, seed),
+        "judge_orders": judge_orders(graded, judges, results, clusters, seed),
         "tables": declared_tables(benchmark, results, ranked, judge, graded, clusters, seed),
     }
 
@@ -113,12 +119,16 @@ def score_run(benchmark: Benchmark, out: Path) -> dict[str, Any]:
     return scores
 
 
-def score_folder(benchmark: Benchmark, out: Path, seed: int) -> dict[str, Any]:
+def score_folder(
+    benchmark: Benchmark, out: Path, seed: int, common: bool = False
+) -> dict[str, Any]:
     """Score what is in a run's folder."""
-    return score_folders(benchmark, [out], seed)
+    return score_folders(benchmark, [out], seed, common)
 
 
-def score_folders(benchmark: Benchmark, outs: Sequence[Path], seed: int) -> dict[str, Any]:
+def score_folders(
+    benchmark: Benchmark, outs: Sequence[Path], seed: int, common: bool = False
+) -> dict[str, Any]:
     """Score what is in the folders of several runs of one benchmark, together."""
     conditions: dict[str, Mapping[str, Any]] = {}
     judges: dict[str, None] = {}
@@ -134,7 +144,21 @@ def score_folders(benchmark: Benchmark, outs: Sequence[Path], seed: int) -> dict
     judgements = [out / "judgements.jsonl" for out in outs]
     outcomes = outcomes_of(benchmark, outs)
     asked = list(conditions.values())
-    return score_outcomes(benchmark, outcomes, seed, judgements, asked, list(judges))
+    return score_outcomes(benchmark, outcomes, seed, judgements, asked, list(judges), common)
+
+
+def _results(benchmark: Benchmark, outcomes: Mapping[Asked, Mapping[str, Outcome]]) -> list[Result]:
+    closed = [item for item in benchmark.items if item.kind != "open"]
+    opened = [item for item in benchmark.items if item.kind == "open"]
+    return [
+        Result(*asked, closed, opened, benchmark.items, outcome)
+        for asked, outcome in outcomes.items()
+    ]
+
+
+def _policy(benchmark: Benchmark, results: Sequence[Result]) -> str:
+    scored = len(results[0].items) + len(results[0].opened) if results else 0
+    return COMMON_POLICY.format(scored, len(benchmark.items))
 
 
 def outcomes_of(benchmark: Benchmark, outs: Sequence[Path]) -> dict[Asked, dict[str, Outcome]]:
@@ -157,16 +181,20 @@ def main_condition(results: Sequence[Result]) -> str:
     return min(counts, key=lambda name: (-counts[name], name != PROTOCOL, name), default=PROTOCOL)
 
 
-def compared(results: Sequence[Result], seed: int) -> dict[str, Any] | None:
+def compared(
+    results: Sequence[Result], clusters: Mapping[str, int], seed: int, common: bool = False
+) -> dict[str, Any] | None:
     """Hold the models of one condition against each other; None where there is nothing to hold."""
     if len(results) < 2 or not results[0].items:
         return None
     items = results[0].items
-    clusters = video_clusters(items)
     scores = np.stack([result.credits(METRICS["accuracy"]) for result in results])
-    found = compare(
-        [result.model for result in results], scores, [clusters[item.id] for item in items], seed
-    )
+    for row, result in zip(scores, results, strict=True):
+        if not (common and result.model.startswith(HUMAN)):  # who need not answer all of them
+            row[[not result.answered(item) for item in items]] = np.nan
+    videos = [clusters[item.id] for item in items]
+    missing: Missing = "common" if common else "wrong"
+    found = compare([result.model for result in results], scores, videos, seed, missing)
     return {"condition": results[0].condition, **found.to_record()}
 
 
@@ -192,8 +220,7 @@ def answers_of(results: Sequence[Result]) -> Answers:
 def analyse_items(benchmark: Benchmark, predictions: Path, seed: int) -> dict[str, Any]:
     """Return all that several models' answers say about each item, for who revises them."""
     closed = [item for item in benchmark.items if item.kind != "open"]
-    found = read_predictions(predictions, benchmark)
-    results = [Result(*asked, closed, benchmark.items, o) for asked, o in found.items()]
+    results = _results(benchmark, read_predictions(predictions, benchmark))
     main = main_condition(results)
     results = [result for result in results if result.condition == main]
     if not closed:

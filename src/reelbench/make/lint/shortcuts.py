@@ -10,6 +10,7 @@ from reelbench.items import LETTERS, Item
 from reelbench.make.lint.evenness import Stratum, at_least, evenness_of
 from reelbench.make.lint.findings import Finding, Severity
 from reelbench.make.lint.text import is_none_of_them, plain
+from reelbench.score.rounding import percent
 
 UNLIKELY = 0.001  # a benchmark has many figures: call only what chance would hardly do
 GAIN = 0.10  # what a guesser must win over chance for a shortcut to be HIGH
@@ -59,8 +60,8 @@ def _key_positions(items: Sequence[Item]) -> Look:
         accuracy, chance = wins / len(single), _chance(single)
         gain = accuracy - chance
         message += (
-            f"; always {best} is right in {accuracy:.1%} of {len(single)} single-select items, "
-            f"where chance gives {chance:.1%}"
+            f"; always {best} is right in {percent(accuracy)} of {len(single)} single-select "
+            f"items, where chance gives {percent(chance)}"
         )
     return [_shortcut("KEY_POSITION", message, gain)], figure
 
@@ -88,8 +89,8 @@ def _key_lengths(items: Sequence[Item]) -> Look:
         figure[word] = bet
         if bet["p"] < UNLIKELY:
             message = (
-                f"the {word} option is right in {bet['accuracy']:.1%} of {bet['items']} items, "
-                f"where chance gives {bet['chance']:.1%} (p = {bet['p']:.1g})"
+                f"the {word} option is right in {percent(bet['accuracy'])} of {bet['items']} "
+                f"items, where chance gives {percent(bet['chance'])} (p = {bet['p']:.1g})"
             )
             gain = bet["accuracy"] - bet["chance"]
             findings.append(_shortcut("KEY_LENGTH", message, gain))
@@ -147,8 +148,8 @@ def _key_numbers(items: Sequence[Item]) -> Look:
         return [], figure
     message = (
         f"the right number's rank among the options is not even ({_told(evenness)}); picking the "
-        f"{best} is right in {wins[best] / total:.1%} of {total} items, where chance gives "
-        f"{chance:.1%}"
+        f"{best} is right in {percent(wins[best] / total)} of {total} items, where chance gives "
+        f"{percent(chance)}"
     )
     return [_shortcut("KEY_NUMBER", message, wins[best] / total - chance)], figure
 
@@ -197,7 +198,7 @@ def _none_of_the_above(items: Sequence[Item]) -> Look:
         return [], figure
     message = (
         f"'none of the above' is right in {right} of the {len(offered)} items that offer it, "
-        f"where {chance:.1%} would give nothing away (p = {p:.1g})"
+        f"where {percent(chance)} would give nothing away (p = {p:.1g})"
     )
     gain = abs(right / len(offered) - chance)
     return [_shortcut("NONE_OF_THE_ABOVE", message, gain)], figure

@@ -1,0 +1,104 @@
+"""Which models differ, pair by pair, and how people did."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from reelbench.progress import counted
+from reelbench.report.table import Table
+from reelbench.score.letters import spelled
+from reelbench.score.rounding import fixed, percent, points
+
+Scores = Mapping[str, Any]
+_SMALLEST = 0.0001  # p that is written out
+
+
+def standings(scores: Scores) -> dict[str, Mapping[str, Any]]:
+    """Where each model stands, under the condition where they are compared."""
+    comparison = scores["comparison"] or {"models": ()}
+    return {
+        standing["model"]: {**standing, "shown": spelled(standing["letters"])}
+        for standing in comparison["models"]
+    }
+
+
+def pairs(scores: Scores) -> Table:
+    """Each two models, the better one first, as the leaderboard has them."""
+    comparison = scores["comparison"] or {"pairs": (), "models": ()}
+    place = {each["model"]: number for number, each in enumerate(comparison["models"])}
+    ordered = sorted(
+        (_best_first(pair, place) for pair in comparison["pairs"]),
+        key=lambda pair: [place[model] for model in pair["models"]],
+    )
+    apart = any(pair["both_answered"] for pair in ordered)
+    columns = ["Model", "Other model", "Difference, points", "95% interval", "SE", "p (Holm)"]
+    columns += ["Different", "Items needed"]
+    columns += ["Answered", "Where both answered"] if apart else []
+    rows = [
+        [
+            *pair["models"],
+            points(pair["difference"]),
+            " to ".join(map(points, pair["interval"])),
+            "" if pair["standard_error"] is None else points(pair["standard_error"]),
+            p_value(pair["p_holm"]),
+            "yes" if pair["different"] else "no",
+            "" if pair["needed_items"] is None else f"{pair['needed_items']:,}",
+            *(_where_both_answered(pair) if apart else ()),
+        ]
+        for pair in ordered
+    ]
+    return Table("pairs", "Pairs of models", columns, rows)
+
+
+def _best_first(pair: Mapping[str, Any], place: Mapping[str, int]) -> Mapping[str, Any]:
+    one, other = pair["models"]
+    if place[one] < place[other]:
+        return pair
+    both = pair["both_answered"]
+    return {**pair, **_turned(pair), "both_answered": both and {**both, **_turned(both)}}
+
+
+def _turned(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The same of two models in the other order."""
+    lists = {name: found[name][::-1] for name in ("models", "coverage") if name in found}
+    if found["difference"] is None:
+        return lists
+    low, high = found["interval"]
+    return {**lists, "difference": -found["difference"], "interval": [-high, -low]}
+
+
+def _where_both_answered(pair: Mapping[str, Any]) -> list[str]:
+    both, shares = pair["both_answered"], map(percent, pair["coverage"])
+    if both is None:
+        return ["", ""]
+    if both["difference"] is None:
+        return [", ".join(shares), "no common item"]
+    found = f"{points(both['difference'])} on {counted(both['items'], 'item')}"
+    return [", ".join(shares), found]
+
+
+def p_value(p: float) -> str:
+    """Write a p-value, and never one of nothing."""
+    return fixed(p, 4) if p >= _SMALLEST else f"<{_SMALLEST}"
+
+
+def people(scores: Scores) -> Table:
+    """The mean of people who answered as models do; their range is no interval of it."""
+    several = len(scores["humans"]) > 1
+    columns = ["People", *(["Condition"] if several else []), "Mean accuracy"]
+    columns += ["Lowest to highest", "Standard deviation"]
+    rows = [
+        [
+            counted(each["participants"], "person", "people"),
+            *([each["condition"]] if several else []),
+            percent(each["accuracy"]),
+            people_range(each),
+            "" if each["sd"] is None else percent(each["sd"]),
+        ]
+        for each in scores["humans"]
+    ]
+    return Table("people", "People", columns, rows)
+
+
+def people_range(each: Mapping[str, Any]) -> str:
+    """Write the lowest and the highest of several people; nothing for one."""
+    return " to ".join(map(percent, each["range"])) if each["participants"] > 1 else ""

@@ -1,0 +1,59 @@
+"""What a difference of two models owes to the items that only one of them answered."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from reelbench.progress import counted
+from reelbench.score.intervals import Interval
+from reelbench.score.rounding import percent, points, rounded
+
+MATTERS = 0.01  # of a difference that goes away on the items that both answered
+
+
+@dataclass(frozen=True, slots=True)
+class BothAnswered:
+    """Two models on the items that both answered; None where there are none."""
+
+    items: int
+    difference: float | None
+    interval: Interval | None
+
+    def to_record(self) -> dict[str, Any]:
+        """Return what goes into a file."""
+        return {
+            "items": self.items,
+            "difference": rounded(self.difference),
+            "interval": None if self.interval is None else [rounded(end) for end in self.interval],
+        }
+
+
+def coverage_warning(
+    names: tuple[str, str],
+    coverage: tuple[float, float],
+    difference: float,
+    both: BothAnswered | None,
+) -> str | None:
+    """Say that a difference comes from what only one of two models answered, where it does."""
+    if both is None:
+        return None
+    if both.difference is not None and abs(difference - both.difference) < MATTERS:
+        return None
+    sign, order = (1, 1) if difference >= 0 else (-1, -1)
+    (name, share), (other, its) = zip(names[::order], coverage[::order], strict=True)
+    rest = (
+        "no item was answered by both"
+        if both.difference is None
+        else f"on the {counted(both.items, 'item')} that both answered, {name} is "
+        f"{_standing(sign * both.difference, other)}"
+    )
+    return (
+        f"{name} is {_standing(sign * difference, other)}, but {name} answered {percent(share)} "
+        f"of the items and {other} {percent(its)}: {rest}."
+    )
+
+
+def _standing(difference: float, other: str) -> str:
+    size = points(abs(difference))
+    if size == "0.0":
+        return f"level with {other}"
+    return f"{size} points {'ahead of' if difference > 0 else 'behind'} {other}"

@@ -1,0 +1,30 @@
+"""How sure a number is, as it is written down beside it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from reelbench.progress import counted
+from reelbench.score.intervals import Estimate
+from reelbench.score.rounding import rounded
+
+FEW_VIDEOS = 10  # with fewer, a reader is told beside the interval
+
+
+def few_videos(cell: Mapping[str, Any]) -> str:
+    """Say on how many videos an interval rests, where they are few; else nothing."""
+    videos = cell["videos"]
+    return counted(videos, "video") if cell["interval"] and videos < FEW_VIDEOS else ""
+
+
+def estimate_record(
+    estimate: Estimate | None, worst: float = 0.0, best: float = 1.0
+) -> dict[str, Any]:
+    """Return interval, standard error and number of videos, on a scale from worst to best."""
+    if estimate is None:
+        return {"interval": None, "standard_error": None, "videos": 0}
+    error = estimate.standard_error
+    return {
+        "interval": [rounded(worst + end * (best - worst)) for end in estimate.interval],
+        "standard_error": None if error is None else rounded(error * (best - worst)),
+        "videos": estimate.videos,
+    }

@@ -156,7 +156,7 @@ class TestIntervals:
     ({"id": "q-1", "response": "A", "permutation": 5}, "the numbers 0 to 3"),
     ({"id": "q-1", "response": "A", "permutation": [0, "a", 2, 3]}, "the numbers 0 to 3"),
     ({"id": "q-1", "response": 3}, "response: found 3"),
-    ({"id": "q-1", "parsed": ["A"], "status": "fine"}, "one of ok, refused"),
+    ({"id": "q-1", "parsed": ["A"], "status": "fine"}, "one of ok, truncated, refused"),
     ({"id": "q-1", "parsed": ["A"], "order": "first"}, "a whole number"),
     ({"id": "q-1", "response": "A", "permutation": [0, 1]}, "the numbers 0 to 3"),
     ({"id": "q-2", "parsed": ["A"]}, "'q-2' twice for p, order 0"),

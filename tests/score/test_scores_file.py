@@ -17,6 +17,7 @@ from support import blind_benchmark, make_item
 from reelbench.benchmark import Benchmark
 from reelbench.files import pretty_json
 from reelbench.items import Item, Media, freeze
+from reelbench.score.predictions import read_predictions
 from reelbench.score.score import analyse_items, score_predictions
 
 Save = Callable[..., Path]
@@ -164,7 +165,8 @@ def test_several_models_may_answer_open_and_closed_questions(tmp_path: Path) -> 
     found = score_predictions(benchmark, write(tmp_path / "p.jsonl", rows))
     assert [row["accuracy"] for row in found["results"]] == [1, 1]
     assert found["items"]["distractors"]["distractors"] == 3
-    looked = analyse_items(benchmark, tmp_path / "p.jsonl", 0)
+    outcomes = read_predictions(tmp_path / "p.jsonl", benchmark)
+    looked = analyse_items(benchmark, outcomes, 0)
     assert [each["id"] for each in looked["items"]] == ["q-1"]
 
 

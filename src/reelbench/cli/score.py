@@ -1,10 +1,19 @@
 """``reelbench score``."""
 
 import argparse
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from reelbench.cli.say import put, put_scores, tell
 from reelbench.errors import ReelbenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reelbench.benchmark import Benchmark
+    from reelbench.score.judging import Judging
+    from reelbench.score.predictions import Asked, Outcome, Rows
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -14,11 +23,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "  reelbench score my-run\n"
         "  reelbench score my-run --tables tables --items items.json\n"
         "  reelbench score my-run --common\n"
-        "  reelbench score --benchmark my-benchmark --predictions theirs.jsonl --out scores.json"
+        "  reelbench score --benchmark my-benchmark --predictions theirs.jsonl --out scores.json\n"
+        "  reelbench score --benchmark my-benchmark --predictions a.jsonl --predictions b.jsonl "
+        "--judge openai:gpt-4o --out scores.json"
     )
     parser.add_argument("run", type=Path, nargs="?", help="a run's folder")
     parser.add_argument("--benchmark", type=Path, help="the benchmark's folder, if it has moved")
-    parser.add_argument("--predictions", type=Path, help="anyone's predictions, one JSON a line")
+    parser.add_argument(
+        "--predictions",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="anyone's predictions, one JSON a line; as often as there are files",
+    )
+    parser.add_argument(
+        "--judge",
+        action="append",
+        default=[],
+        metavar="MODEL",
+        help="a model that reads what rules cannot in --predictions, and grades open replies; what "
+        "it says is kept beside --out",
+    )
     parser.add_argument(
         "--out", type=Path, help="where to write the scores (default: scores.json of the run)"
     )
@@ -44,37 +70,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Score predictions and print the table."""
-    from reelbench.benchmark import Benchmark
-    from reelbench.evaluate.folder import benchmark_of, is_finished, read_run
     from reelbench.files import pretty_json, write_atomically
-    from reelbench.score.score import score_folder, score_predictions
 
-    predictions, out, seed = options.predictions, options.out, options.seed
-    if options.run and predictions is None:
-        run = read_run(options.run)
-        benchmark = benchmark_of(options.run, run, options.benchmark)
-        if not is_finished(options.run):
-            tell(
-                f"{options.run} has not finished: run it again to bring its predictions up to date."
-            )
-        if seed in (None, run["seed"]) and not options.json and not options.common:
-            out = out or options.run / "scores.json"
-        seed = run["seed"] if seed is None else seed
-    elif options.benchmark and predictions and not options.run:
-        benchmark = Benchmark.load(options.benchmark)
+    if options.run and not options.predictions:
+        scored = _of_run(options)
+    elif options.benchmark and options.predictions and not options.run:
+        scored = _of_predictions(options)
     else:
         raise ReelbenchError("Name either a run's folder, or both --benchmark and --predictions.")
-    if predictions is None:
-        scores = score_folder(benchmark, options.run, seed or 0, options.common)
-    else:
-        scores = score_predictions(benchmark, predictions, seed or 0, common=options.common)
+    scores = scored.scores
     if options.json:
         put(pretty_json(scores).rstrip("\n"))
     else:
         put_scores(scores)
         tell(f"Here {scores['policy']}. Interval: {scores['interval']}.")
-    if out:
-        write_atomically(out, pretty_json(scores))
+    if scored.out:
+        write_atomically(scored.out, pretty_json(scores))
     if options.tables:
         from reelbench.report.tables import write_tables
 
@@ -82,6 +93,73 @@ def main(options: argparse.Namespace) -> int:
     if options.items:
         from reelbench.score.score import analyse_items
 
-        path = predictions or options.run / "predictions.jsonl"
-        write_atomically(options.items, pretty_json(analyse_items(benchmark, path, seed or 0)))
-    return 0
+        found = analyse_items(scored.benchmark, scored.outcomes, scored.seed)
+        write_atomically(options.items, pretty_json(found))
+    return scored.status
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """What was scored, and what came of it."""
+
+    benchmark: "Benchmark"
+    outcomes: "Mapping[Asked, Mapping[str, Outcome]]"
+    seed: int
+    scores: "dict[str, Any]"
+    out: Path | None
+    status: int = 0
+
+
+def _of_run(options: argparse.Namespace) -> _Scored:
+    from reelbench.evaluate.folder import benchmark_of, is_finished, read_run
+    from reelbench.score.score import outcomes_of, score_folder
+
+    folder, out = options.run, options.out
+    if options.judge:
+        raise ReelbenchError(
+            "A run asks its judges itself: name them to `reelbench run`, with --out and the run's "
+            "folder. Nothing that was answered is asked again."
+        )
+    run = read_run(folder)
+    benchmark = benchmark_of(folder, run, options.benchmark)
+    if not is_finished(folder):
+        tell(f"{folder} has not finished: run it again to bring its predictions up to date.")
+    seed = run["seed"] if options.seed is None else options.seed
+    if seed == run["seed"] and not options.json and not options.common:
+        out = out or folder / "scores.json"
+    scores = score_folder(benchmark, folder, seed, options.common)
+    return _Scored(benchmark, outcomes_of(benchmark, [folder]), seed, scores, out)
+
+
+def _of_predictions(options: argparse.Namespace) -> _Scored:
+    from reelbench.benchmark import Benchmark
+    from reelbench.score.predictions import outcomes_in, read_rows
+    from reelbench.score.score import score_outcomes
+
+    benchmark, seed = Benchmark.load(options.benchmark), options.seed or 0
+    rows = read_rows(options.predictions, benchmark)
+    judging = _judged(benchmark, rows, options) if options.judge else None
+    judgements, judges = ([judging.path], judging.judges) if judging else ([], [])
+    outcomes = outcomes_in(rows, benchmark)
+    scores = score_outcomes(
+        benchmark, outcomes, seed, judgements, judges=judges, common=options.common
+    )
+    status = 1 if judging and judging.failures else 0
+    return _Scored(benchmark, outcomes, seed, scores, options.out, status)
+
+
+def _judged(benchmark: "Benchmark", rows: "Rows", options: argparse.Namespace) -> "Judging":
+    from reelbench.cli.run import tell_ledger
+    from reelbench.score.judging import judge_rows
+
+    if not options.out:
+        raise ReelbenchError("Judges are paid: name --out, and what they say is kept beside it.")
+    folder = options.out.with_name(f"{options.out.stem}-judging")
+    judging = judge_rows(benchmark, rows, options.judge, folder)
+    for warning in judging.warnings:
+        tell(f"warning: {warning}")
+    for failure in judging.failures[:10]:
+        tell("{id} of {model}: {status}: {error}".format(**failure))
+    tell_ledger(judging.ledger)
+    tell(f"{len(judging.judgements):,} judgements are in {judging.path}.")
+    return judging

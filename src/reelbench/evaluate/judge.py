@@ -14,6 +14,7 @@ from typing import Any
 
 from reelbench.asking.asker import Asker, Stopped
 from reelbench.asking.structured import Structured, ask_json
+from reelbench.errors import ReelbenchError
 from reelbench.evaluate.parse import Parsed, complete_answer, parse_answer
 from reelbench.evaluate.prompt import fill, lettered
 from reelbench.evaluate.rubric import CHOICE, Rubric, choice_prompt
@@ -114,6 +115,20 @@ class Judges:
 
     models: Sequence[ChatModel]
     rubrics: Mapping[str, Rubric]  # by the condition's name; none are needed for closed items
+
+    def __post_init__(self) -> None:
+        for judge in self.models:
+            if judge.card.backend == "baseline":
+                raise ReelbenchError(f"{judge.card.name} cannot judge: it reads no prose.")
+
+    def warnings(self) -> Iterator[str]:
+        """Say what will be otherwise than one may think."""
+        for judge in self.models:
+            if judge.parameters.get("temperature") == 0:
+                yield (
+                    f"{judge.card.name} judges at temperature 0, so that its rounds will be much "
+                    "the same: write parameters: {temperature: 1} in its card"
+                )
 
     def work(self, replies: Iterable[Reply]) -> Iterator["Work"]:
         """Yield what is to be judged: by all of them what is open, else by the first."""

@@ -46,19 +46,10 @@ class Prepared:
     warnings: Sequence[str]
     conditions: Mapping[Condition, PromptSet]
     rubrics: Mapping[str, Rubric]  # of the conditions, by name
+    judging: Judges
     digests: Mapping[str, str | None]
     seed: int
     asks: Sequence[Ask]
-
-    @property
-    def judging(self) -> Judges:
-        """Who judges what was replied, and by which rubric."""
-        rubrics = {
-            condition.name: self.rubrics[condition.protocol.rubric]
-            for condition in self.conditions
-            if condition.protocol.rubric in self.rubrics
-        }
-        return Judges(list(self.judges.values()), rubrics)
 
 
 def prepare(
@@ -81,16 +72,15 @@ def prepare(
     prompts = {c: load_prompts(c.protocol.prompt, benchmark.root, kinds) for c in conditions}
     names = {condition.protocol.rubric for condition in conditions if "open" in kinds and judges}
     rubrics = {name: load_rubric(name, benchmark.root) for name in names}
-    for judge in judges.values():
-        if judge.card.backend == "baseline":
-            raise ReelbenchError(f"{judge.card.name} cannot judge: it reads no prose.")
+    named = {c.name: rubrics[c.protocol.rubric] for c in conditions if rubrics}
+    judging = Judges(list(judges.values()), named)
     seed = earlier.get("seed", wanted.seed or 0)
     budget = wanted.budget or Budget(**earlier.get("budget", {}))
     digests = _digests(benchmark, words=any(_reads(condition) for condition in conditions))
     asks = list(plan(benchmark, list(models.values()), prompts, digests, seed))
-    warnings = list(_warnings(models.values(), judges.values(), conditions))
+    warnings = [*_warnings(models.values(), conditions), *judging.warnings()]
     return Prepared(
-        models, judges, everyone, budget, warnings, prompts, rubrics, digests, seed, asks
+        models, judges, everyone, budget, warnings, prompts, rubrics, judging, digests, seed, asks
     )
 
 
@@ -129,9 +119,7 @@ def _check(models: Mapping[str, ChatModel], everyone: Sequence[ChatModel]) -> No
             )
 
 
-def _warnings(
-    models: Iterable[ChatModel], judges: Iterable[ChatModel], conditions: Sequence[Condition]
-) -> Iterator[str]:
+def _warnings(models: Iterable[ChatModel], conditions: Sequence[Condition]) -> Iterator[str]:
     """Say what will be otherwise than one may think."""
     models = list(models)
     for card in (model.card for model in models if model.card.backend != "baseline"):
@@ -145,12 +133,6 @@ def _warnings(
                 f"{model.card.name} is asked at temperature 0, so that the rounds of "
                 f"{', '.join(repeated)} will be much the same: write parameters: "
                 "{temperature: 1} in its card"
-            )
-    for judge in judges:
-        if judge.parameters.get("temperature") == 0:
-            yield (
-                f"{judge.card.name} judges at temperature 0, so that its rounds will be much the "
-                "same: write parameters: {temperature: 1} in its card"
             )
 
 

@@ -249,7 +249,7 @@ def _reply(item: Item, outcome: Outcome | None) -> dict[str, Any]:
     """What a model made of an item: right, wrong, or nothing one could score."""
     if outcome is None:
         return {"verdict": "none", "text": "not asked"}
-    if item.kind == "open" and any(turn.status == "ok" for turn in outcome.turns):
+    if item.kind == "open" and any(turn.replied for turn in outcome.turns):
         verdict = "unscored"
     elif outcome.answer is None:
         verdict = "none"

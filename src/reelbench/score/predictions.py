@@ -1,18 +1,18 @@
 """Read predictions, from a run of ours or from anyone, and hold them against the benchmark."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from reelbench.benchmark import Benchmark, BenchmarkError, tidy_line
 from reelbench.errors import ReelbenchError
-from reelbench.evaluate.parse import parse_answer
+from reelbench.evaluate.judge import Reply
 from reelbench.evaluate.vote import Answer, majority
 from reelbench.item_rules import decode_strictly
 from reelbench.items import Item, Problem, shown
-from reelbench.models.base import STATUSES
+from reelbench.models.base import REPLIED, STATUSES
 
 Asked = tuple[str, str]  # model and condition
 Turns = dict[tuple[int, int], dict[str, Any]]  # rows, by option order and round
@@ -27,6 +27,16 @@ class Turn:
     status: str
     reply: str  # what was said, or why nothing was
     by_judge: bool  # whether a judge has read it for us
+
+    @property
+    def replied(self) -> bool:
+        """Whether the model came to speak, in full or not."""
+        return self.status in REPLIED
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether its limit struck before an answer."""
+        return self.status == "truncated" and self.answer is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +53,43 @@ class Outcome:
         return self.answer if given >= share * len(self.turns) - 1e-9 else None
 
 
-def read_predictions(path: Path, benchmark: Benchmark) -> dict[Asked, dict[str, Outcome]]:
-    """Return the outcome of each item, for each model and condition in the file.
+Rows = dict[Asked, dict[str, Turns]]  # of all files, by model and condition, and by item
+
+
+def read_predictions(
+    paths: Path | Sequence[Path], benchmark: Benchmark
+) -> dict[Asked, dict[str, Outcome]]:
+    """Return the outcome of each item, for each model and condition in the files."""
+    return outcomes_in(read_rows(paths, benchmark), benchmark)
+
+
+def read_rows(paths: Path | Sequence[Path], benchmark: Benchmark) -> Rows:
+    """Return the lines of one file or of several, checked against the benchmark.
 
     A row needs an ``id`` and either ``parsed`` (letters in the benchmark's order) or
     ``response`` (a reply, which our parser reads). ``model``, ``condition``, ``order``, ``round``
-    and ``status`` may be left out by who has one of each.
+    and ``status`` may be left out by who has one of each; a model without a name is called as its
+    file is.
     """
     items = {item.id: item for item in benchmark.items}
-    rows: dict[Asked, dict[str, Turns]] = defaultdict(lambda: defaultdict(dict))
+    rows: Rows = defaultdict(lambda: defaultdict(dict))
     problems: list[Problem] = []
+    for path in [paths] if isinstance(paths, Path) else paths:
+        before = len(problems)
+        read = _read_file(path, items, rows, problems)
+        if not read and len(problems) == before:
+            expected = "at least one line"
+            problems.append(Problem("NO_PREDICTIONS", "file", "nothing", expected, str(path)))
+    if problems:
+        raise BenchmarkError(problems)
+    return dict(sorted(rows.items()))
+
+
+def _read_file(path: Path, items: Mapping[str, Item], rows: Rows, problems: list[Problem]) -> int:
+    """Read the rows of one file; return how many there are."""
+    count = 0
     for number, row in _rows(path, problems):
+        count += 1
         faults = list(_faults(row, items))
         if not faults:
             asked = (row.get("model", path.stem), row.get("condition", "protocol"))
@@ -63,14 +99,28 @@ def read_predictions(path: Path, benchmark: Benchmark) -> dict[Asked, dict[str, 
                 faults.append(Problem("DUPLICATE", "id", same, "one row each"))
             turns[turn] = row
         problems += [replace(fault, file=str(path), line=number) for fault in faults]
-    if not rows and not problems:
-        problems = [Problem("NO_PREDICTIONS", "file", "nothing", "at least one line", str(path))]
-    if problems:
-        raise BenchmarkError(problems)
+    return count
+
+
+def outcomes_in(rows: Rows, benchmark: Benchmark) -> dict[Asked, dict[str, Outcome]]:
+    """Return what became of each item, for each model and condition."""
+    items = {item.id: item for item in benchmark.items}
     return {
-        asked: {item_id: _outcome(items[item_id], turns) for item_id, turns in by_item.items()}
-        for asked, by_item in sorted(rows.items())
+        asked: {name: _outcome(items[name], asked, turns) for name, turns in by_item.items()}
+        for asked, by_item in rows.items()
     }
+
+
+def reply_in(item: Item, asked: Asked, place: tuple[int, int], row: Mapping[str, Any]) -> Reply:
+    """Return what was replied, out of a row whose status says that something was."""
+    order = tuple(row.get("permutation") or range(len(item.options)))
+    text, cut = row.get("response") or "", row.get("status") == "truncated"
+    return Reply(item, *asked, place[0], order, place[1], text, cut)
+
+
+def has_reply(row: Mapping[str, Any]) -> bool:
+    """Whether the model came to speak, in full or not."""
+    return row.get("status", "ok") in REPLIED
 
 
 def _rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Any]]:
@@ -136,35 +186,35 @@ def _answer_faults(row: Mapping[str, Any], item: Item) -> Iterator[Problem]:
         yield Problem("BAD_FIELD", "permutation", shown(order), expected)
 
 
-def _outcome(item: Item, rows: Turns) -> Outcome:
-    turns = tuple(_turn(item, rows[turn]) for turn in sorted(rows))
+def _outcome(item: Item, asked: Asked, rows: Turns) -> Outcome:
+    turns = tuple(_turn(item, asked, place, rows[place]) for place in sorted(rows))
     unread = sum(turn.status == "ok" and turn.answer is None for turn in turns)
     answer = majority([turn.answer for turn in turns])
     return Outcome(answer, turns, unread=0 if item.kind == "open" else unread)
 
 
-def _turn(item: Item, row: Mapping[str, Any]) -> Turn:
+def _turn(item: Item, asked: Asked, place: tuple[int, int], row: Mapping[str, Any]) -> Turn:
+    reply = reply_in(item, asked, place, row)
     return Turn(
-        answer=_answer(item, row),
-        order=tuple(row.get("permutation") or range(len(item.options))),
+        answer=_answer(reply, row),
+        order=reply.order,
         status=row.get("status", "ok"),
-        reply=_reply(row),
+        reply=_words(row),
         by_judge="judge" in row and bool(row.get("parsed")),
     )
 
 
-def _reply(row: Mapping[str, Any]) -> str:
-    if row.get("status", "ok") != "ok":
+def _words(row: Mapping[str, Any]) -> str:
+    if not has_reply(row):
         return f"{row['status']}: {row.get('error') or 'no reason given'}"
-    return row.get("response") or ", ".join(row.get("parsed") or ()) or "(empty)"
+    said: str = row.get("response") or ", ".join(row.get("parsed") or ()) or "(empty)"
+    return f"{said} [cut off]" if row.get("status") == "truncated" else said
 
 
-def _answer(item: Item, row: Mapping[str, Any]) -> Answer | None:
-    if row.get("status", "ok") != "ok" or item.kind == "open":
+def _answer(reply: Reply, row: Mapping[str, Any]) -> Answer | None:
+    if not has_reply(row) or reply.item.kind == "open":
         return None
     if "parsed" in row:
         return frozenset(row["parsed"]) if row["parsed"] else None
-    order = row.get("permutation") or range(len(item.options))
-    asked = tuple(item.options[place] for place in order)
-    places = parse_answer(row["response"] or "", item.kind, asked).places
-    return None if places is None else frozenset(item.letters[order[place]] for place in places)
+    places = reply.parsed().places
+    return None if places is None else frozenset(reply.letters(places))

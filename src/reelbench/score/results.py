@@ -46,7 +46,7 @@ class Result:
         outcome = self.outcomes.get(item.id)
         if outcome is None or item.kind != "open":
             return outcome is not None and outcome.answer is not None
-        return any(turn.status == "ok" for turn in outcome.turns)
+        return any(turn.replied for turn in outcome.turns)
 
     def credits(self, metric: Metric) -> NDArray[np.float64]:
         """What each scored item's answer is worth."""
@@ -67,8 +67,10 @@ class Result:
         failed = statuses["error"] + statuses["timeout"]
         closed = [self.outcomes[item.id] for item in self.items if item.id in self.outcomes]
         readable = sum(turn.status == "ok" for outcome in closed for turn in outcome.turns)
+        cut = sum(turn.cut_short for outcome in closed for turn in outcome.turns)
         return {
             "statuses": dict(sorted(statuses.items())),
+            "cut_off": cut,
             "unread": unread,
             "read_by_judge": sum(turn.by_judge for outcome in asked for turn in outcome.turns),
             "missing": len(self.everything) - len(asked),

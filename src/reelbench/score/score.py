@@ -36,18 +36,19 @@ SUBSET = 0.1  # of the items, to foretell the score on all of them
 
 def score_predictions(
     benchmark: Benchmark,
-    predictions: Path | str,
+    predictions: Path | str | Sequence[Path | str],
     seed: int = 0,
     judgements: Path | None = None,
     conditions: Sequence[Mapping[str, Any]] = (),
     common: bool = False,
 ) -> dict[str, Any]:
-    """Score a file of predictions; the result is the content of ``scores.json``.
+    """Score a file of predictions, or several; the result is the content of ``scores.json``.
 
     ``judgements`` is the file of what judges gave the replies to open questions, and ``conditions``
     are those of ``run.json``, where there is one.
     """
-    outcomes = read_predictions(Path(predictions), benchmark)
+    paths = [predictions] if isinstance(predictions, Path | str) else predictions
+    outcomes = read_predictions([Path(path) for path in paths], benchmark)
     judged = [judgements] if judgements else []
     return score_outcomes(benchmark, outcomes, seed, judged, conditions, common=common)
 
@@ -217,10 +218,12 @@ def answers_of(results: Sequence[Result]) -> Answers:
     return Answers.of(results[0].everything, {result.model: result.answers for result in results})
 
 
-def analyse_items(benchmark: Benchmark, predictions: Path, seed: int) -> dict[str, Any]:
+def analyse_items(
+    benchmark: Benchmark, outcomes: Mapping[Asked, Mapping[str, Outcome]], seed: int
+) -> dict[str, Any]:
     """Return all that several models' answers say about each item, for who revises them."""
     closed = [item for item in benchmark.items if item.kind != "open"]
-    results = _results(benchmark, read_predictions(predictions, benchmark))
+    results = _results(benchmark, outcomes)
     main = main_condition(results)
     results = [result for result in results if result.condition == main]
     if not closed:
@@ -254,6 +257,8 @@ def unanswered_in_words(row: Mapping[str, Any]) -> str:
         for status, end in _ENDS.items()
         if status in row["statuses"]
     ]
+    if row["cut_off"]:
+        words.append(f"{row['cut_off']} cut off before an answer")
     if row["unread"]:
         words.append(f"{row['unread']} unreadable")
     if row["missing"]:

@@ -1,0 +1,102 @@
+"""Have judges read anyone's predictions: open replies, and closed ones that no rule can read."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reelbench.asking.asker import Asker
+from reelbench.asking.session import relay_through, remember_spent, run_to_the_end
+from reelbench.asking.spend import Ledger
+from reelbench.benchmark import Benchmark
+from reelbench.evaluate.condition import conditions_for
+from reelbench.evaluate.judge import Judgement, Judges, Reply, decided, judge_all
+from reelbench.evaluate.predict import answer_fields
+from reelbench.evaluate.rubric import load_rubric
+from reelbench.files import json_line, write_atomically
+from reelbench.journal import Journal, open_journal
+from reelbench.models.cascade import members_of
+from reelbench.models.load import Loader
+from reelbench.score.predictions import Asked, Rows, has_reply, reply_in
+
+
+@dataclass
+class Judging:
+    """What came of asking judges."""
+
+    path: Path  # of the judgements
+    judges: Sequence[str]  # their names
+    judgements: Sequence[Judgement] = ()
+    failures: list[dict[str, Any]] = field(default_factory=list)
+    ledger: Ledger = field(default_factory=Ledger)
+    warnings: Sequence[str] = ()
+
+
+def judge_rows(benchmark: Benchmark, rows: Rows, judges: Sequence[str], folder: Path) -> Judging:
+    """Ask judges about rows, and fill in the answers that they find.
+
+    ``folder`` keeps their replies: what was judged once is not asked again.
+    """
+    loader = Loader()
+    asked = Judges([loader.load(name) for name in judges], _rubrics(benchmark, rows))
+    found = Judging(
+        folder / "judgements.jsonl",
+        [judge.card.name for judge in asked.models],
+        warnings=list(asked.warnings()),
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    with open_journal(folder / "journal.sqlite") as journal:
+        replies = list(_replies(benchmark, rows))
+        found.judgements = run_to_the_end(_ask(asked, replies, journal, found))
+    write_atomically(found.path, "".join(json_line(each.to_record()) for each in found.judgements))
+    _fill_in(rows, replies, decided(found.judgements))
+    return found
+
+
+async def _ask(
+    judges: Judges, replies: Sequence[Reply], journal: Journal, found: Judging
+) -> list[Judgement]:
+    everyone = list(members_of(judges.models))
+    remember_spent(journal, found.ledger, everyone)
+    asker = Asker(journal, found.ledger)
+    relay_through(asker, everyone)
+    try:
+        return await judge_all(
+            judges, replies, asker, lambda each: found.failures.extend(each.failures())
+        )
+    finally:
+        for model in everyone:
+            await model.close()
+
+
+def _rubrics(benchmark: Benchmark, rows: Rows) -> dict[str, Any]:
+    """The rubric of each condition; one that the benchmark does not know is asked as usual."""
+    if not any(item.kind == "open" for item in benchmark.items):
+        return {}
+    known = {
+        condition.name: condition.protocol.rubric
+        for condition in conditions_for(benchmark.manifest, None, (), ())
+    }
+    usual = benchmark.manifest.protocol.rubric
+    names = {condition: known.get(condition, usual) for _, condition in rows}
+    return {name: load_rubric(rubric, benchmark.root) for name, rubric in names.items()}
+
+
+def _replies(benchmark: Benchmark, rows: Rows) -> Iterator[Reply]:
+    """What was replied, where nobody has read an answer in it yet."""
+    items = {item.id: item for item in benchmark.items}
+    for asked, by_item in rows.items():
+        for name, turns in by_item.items():
+            for place, row in sorted(turns.items()):
+                if has_reply(row) and row.get("response") and not row.get("parsed"):
+                    yield reply_in(items[name], asked, place, row)
+
+
+def _fill_in(rows: Rows, replies: Sequence[Reply], judged: Mapping[Any, Judgement]) -> None:
+    for reply in replies:
+        if reply.item.kind == "open":
+            continue
+        asked: Asked = (reply.model, reply.condition)
+        rows[asked][reply.item.id][reply.number, reply.round] |= answer_fields(
+            reply, judged.get(reply.key)
+        )

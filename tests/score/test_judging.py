@@ -1,0 +1,134 @@
+"""Judges read anyone's predictions as they read those of a run, and are paid once."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers import Reply, completion, serving
+from support import blind_benchmark, make_item, run_here
+
+UNREADABLE = "Well, that furry thing made a lot of noise."
+
+
+def write(path: Path, *rows: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def judge(body: dict[str, Any], _: int) -> Reply:
+    """Grades what is open, and takes what makes noise for the dog."""
+    if "score" in json.dumps(body.get("response_format", {})):
+        return completion('{"reason": "so", "score": 2}')
+    return completion('{"choice": "B"}')
+
+
+@pytest.fixture
+def score(tmp_path: Path) -> Callable[..., int]:
+    """Score predictions of three closed items and an open one, with these words more."""
+    opened = make_item(4, kind="open", options=(), answer=(), reference="A dog.")
+    blind_benchmark(tmp_path / "b", *(make_item(n) for n in (1, 2, 3)), opened, rubric="points")
+
+    def run(*words: object) -> int:
+        out = ("--out", tmp_path / "scores.json")
+        return run_here("score", "--benchmark", tmp_path / "b", *out, *words)
+
+    return run
+
+
+def results(folder: Path) -> dict[str, Any]:
+    scores = json.loads((folder / "scores.json").read_text())
+    return {row["model"]: row for row in scores["results"]} | {"judged": scores["judged"]}
+
+
+def card(folder: Path, url: str) -> Path:
+    path = folder / "judge.yaml"
+    path.write_text(json.dumps({"name": "judge", "endpoint": url, "retries": 0}))
+    return path
+
+
+def test_what_rules_cannot_read_and_what_is_open(
+    score: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(
+        tmp_path / "theirs.jsonl",
+        {"id": "q-1", "response": UNREADABLE},
+        {"id": "q-2", "response": "I'm sorry, but I can't help with that."},
+        {"id": "q-3", "response": UNREADABLE[:-7], "status": "truncated"},
+        {"id": "q-4", "response": "A dog that barks."},
+    )
+    words = "--predictions", file, "--judge"
+    with serving(judge) as server:
+        assert score(*words, card(tmp_path, server.url)) == 0
+        first, paid = (tmp_path / "scores.json").read_bytes(), len(server.requests)
+        assert paid == 2 * 5
+        assert score(*words, card(tmp_path, server.url)) == 0
+        assert len(server.requests) == paid
+    assert (tmp_path / "scores.json").read_bytes() == first
+    found = results(tmp_path)
+    row = found["theirs"]
+    assert (row["correct"], row["answered"], row["read_by_judge"]) == (1, 1, 1)
+    assert (row["unread"], row["cut_off"]) == (1, 1)
+    assert [(each["judge"], each["score"], each["judged"]) for each in found["judged"]] == [
+        ("judge", 2.0, 1)
+    ]
+    kept = (tmp_path / "scores-judging" / "judgements.jsonl").read_text().splitlines()
+    assert [json.loads(line)["id"] for line in kept] == ["q-1", "q-4"]
+    assert "2 judgements are in" in capsys.readouterr().err
+
+
+def test_who_has_read_an_answer_is_believed(score: Callable[..., int], tmp_path: Path) -> None:
+    row = {"id": "q-1", "response": UNREADABLE, "parsed": ["A"]}
+    with serving(judge) as server:
+        score(
+            "--predictions", write(tmp_path / "p.jsonl", row), "--judge", card(tmp_path, server.url)
+        )
+        assert server.requests == []
+
+
+def test_a_judge_that_fails_is_told_and_decides_nothing(
+    score: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path / "p.jsonl", {"id": "q-1", "response": UNREADABLE})
+    with serving(lambda *_: (500, {}, b"down")) as server:
+        assert score("--predictions", file, "--judge", card(tmp_path, server.url)) == 1
+    assert "5 of 5 rounds of judge failed" in capsys.readouterr().err
+    assert results(tmp_path)["p"]["answered"] == 0
+
+
+def test_several_files_stand_in_one_table(score: Callable[..., int], tmp_path: Path) -> None:
+    one = write(tmp_path / "one.jsonl", *({"id": f"q-{n}", "parsed": ["B"]} for n in (1, 2, 3)))
+    two = write(tmp_path / "two.jsonl", *({"id": f"q-{n}", "response": "A"} for n in (1, 2, 3)))
+    assert (
+        score("--predictions", one, "--predictions", two, "--items", tmp_path / "items.json") == 0
+    )
+    found = results(tmp_path)
+    assert (found["one"]["correct"], found["two"]["correct"]) == (3, 0)
+    assert json.loads((tmp_path / "items.json").read_text())["models"] == ["one", "two"]
+
+
+@pytest.mark.parametrize(("words", "told"), [
+    (["--judge", "baseline:random", "--predictions", "one"], "baseline:random cannot judge"),
+    (["--predictions", "one", "--predictions", "one"], "'q-1' twice for one"),
+    (["--predictions", "one", "--predictions", "empty"], "empty.jsonl: file: found nothing"),
+])  # fmt: skip
+def test_wrong_use_is_told(
+    words: list[str], told: str, score: Callable[..., int], tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    files = {
+        "one": write(tmp_path / "one.jsonl", {"id": "q-1", "response": "A"}),
+        "empty": write(tmp_path / "empty.jsonl"),
+    }
+    assert score(*(files.get(word, word) for word in words)) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_judges_need_a_place_for_what_they_say(
+    tmp_path: Path, score: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path / "p.jsonl", {"id": "q-1", "response": UNREADABLE})
+    words = "--benchmark", tmp_path / "b", "--predictions", file, "--judge", "openai:x"
+    assert run_here("score", *words) == 2
+    assert "name --out" in capsys.readouterr().err

@@ -202,6 +202,14 @@ class TestUnequalCoverage:
         found = self.found(0).to_record()
         assert (found["warnings"], found["pairs"][0]["both_answered"]) == ([], None)
 
+    def test_nothing_is_told_where_both_answered_as_much(self) -> None:
+        """A few other items are missing of each: no difference comes from that."""
+        scores, videos = answers([1.5, -0.5], [2] * 500, seed=3)
+        scores[0, :100] = scores[1, -100:] = np.nan
+        found = compare(["a", "b"], scores, videos, 0).to_record()
+        assert found["pairs"][0]["both_answered"]["items"] == 800
+        assert found["warnings"] == []
+
     def test_a_model_that_answered_nothing_shares_no_item(self) -> None:
         found = self.found(80).to_record()
         both = {"items": 0, "difference": None, "interval": None}

@@ -7,7 +7,7 @@ from reelbench.progress import counted
 from reelbench.score.intervals import Interval
 from reelbench.score.rounding import percent, points, rounded
 
-MATTERS = 0.01  # of a difference that goes away on the items that both answered
+MATTERS = 0.01  # of coverage, and of a difference that changes on the items that both answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,9 @@ def coverage_warning(
     """Say that a difference comes from what only one of two models answered, where it does."""
     if both is None:
         return None
-    if both.difference is not None and abs(difference - both.difference) < MATTERS:
+    if both.difference is not None and (
+        abs(difference - both.difference) < MATTERS or abs(coverage[0] - coverage[1]) < MATTERS
+    ):
         return None
     sign, order = (1, 1) if difference >= 0 else (-1, -1)
     (name, share), (other, its) = zip(names[::order], coverage[::order], strict=True)

@@ -1,10 +1,10 @@
-"""What intervals by resampling videos cost: 15,000 items, 28 models, 10,000 resamples.
+"""What intervals cost: 15,000 items, 28 models; 10,000 resamples for those who resample.
 
 Beside ours, in the same run and each in a process of its own: a plain NumPy loop that draws videos
-by their numbers, and scipy.stats.bootstrap on the sums of the videos (both give plain percentiles,
-so their ends may lie a little apart from ours). Then ours alone with 60 tags, with grades, with one
-item a video, and the comparison of all pairs of models. The peak is that of the whole process; its
-imports alone take about 97 MB of it.
+by their numbers, and scipy.stats.bootstrap on the sums of the videos (both give plain percentiles
+and ours are of a model, so that their ends lie a little apart). Then ours alone with 60 tags, with
+grades, with one item a video, and the comparison of all pairs of models. The peak is that of the
+whole process; its imports alone take about 97 MB of it.
 
 Run: python benchmarks/bootstrap.py
 """
@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from reelbench.score.compare import compare
-from reelbench.score.intervals import LEVEL, RESAMPLES, Cell, intervals
+from reelbench.score.intervals import LEVEL, Cell, intervals
+from reelbench.score.resampling import RESAMPLES
 
 ITEMS, MODELS, TAGS = 15_000, 28, 60
 TAIL = (1 - LEVEL) / 2

@@ -178,6 +178,13 @@ def test_one_model_has_nobody_to_be_compared_with() -> None:
     assert found.models[0].rank_interval == (1, 1)
 
 
+@pytest.mark.parametrize("videos", [60, 5000])
+def test_no_difference_is_so_clear_that_p_is_nought(videos: int) -> None:
+    scores = [[1.0] * (videos - 1) + [0.0], [0.0] * videos]
+    (pair,) = compare(["a", "b"], scores, range(videos), seed=0).to_record()["pairs"]
+    assert 0 < pair["p"] <= pair["p_holm"] < 1e-9
+
+
 class TestUnequalCoverage:
     def found(self, missing: int, seed: int = 0) -> Comparison:
         """Two models that know the same; the second fails to answer some items."""

@@ -14,7 +14,7 @@ from reelbench.files import pretty_json
 from reelbench.items import Item, Media, freeze
 from reelbench.manifest import Manifest
 from reelbench.score.declared import select
-from reelbench.score.intervals import wilson
+from reelbench.score.intervals import Cell, intervals
 from reelbench.score.score import score_predictions
 
 TABLES = {
@@ -122,9 +122,10 @@ def test_by_hand(tmp_path: Path) -> None:
         0.5, None, 0.5, 0.416667, 0.5, None, 0.416667,
     ]  # fmt: skip
     assert [column["open"] for column in table["columns"]] == [0, 2, 1, 1, 0, 0, 2]
-    # A video each: Wilson's interval of the mean.
+    # A video each.
+    (estimate,) = intervals([Cell(range(5), [1, 0, 1, 0.75, 0.2])], 5, seed=0)
     overall = table["rows"][0]["cells"][-1]
-    assert overall["interval"] == pytest.approx(wilson(0.59, 5), abs=1e-5)
+    assert overall["interval"] == pytest.approx(estimate.interval, abs=1e-5)
     assert table["rows"][0]["cells"][5]["interval"] is None
     assert table["warnings"] == []
 

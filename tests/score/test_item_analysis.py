@@ -9,14 +9,8 @@ from support import make_item
 
 from reelbench.errors import ReelbenchError
 from reelbench.items import Item
-from reelbench.score.item_analysis import (
-    MARGIN,
-    Answer,
-    Answers,
-    distractors,
-    item_facts,
-    wrong_key_suspects,
-)
+from reelbench.score.item_analysis import Answer, Answers, distractors, item_facts
+from reelbench.score.wrong_keys import MARGIN, wrong_key_suspects
 
 Sheets = dict[str, dict[str, Answer | None]]
 

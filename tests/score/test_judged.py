@@ -10,7 +10,7 @@ from support import blind_benchmark, make_item
 from reelbench.benchmark import Benchmark
 from reelbench.errors import ReelbenchError
 from reelbench.items import Item, Media
-from reelbench.score.intervals import wilson
+from reelbench.score.intervals import Cell, intervals
 from reelbench.score.judged import score_judgements
 from reelbench.score.score import score_predictions, video_clusters
 
@@ -60,8 +60,9 @@ def test_means_and_coverage(benchmark: Benchmark, tmp_path: Path) -> None:
     assert row["score"] == pytest.approx((2.0 + 0.4 + 1.5) / 3, abs=1e-6)
     assert (row["valid_rounds"], row["invalid_rounds"]) == (5 + 5 + 2, 3 + 5)
     assert list(row["scale"]) == [0, 2]
-    # A video each: Wilson's interval of the share of the best, on the scale.
-    assert row["interval"] == pytest.approx([2 * end for end in wilson(3.9 / 6, 3)], abs=1e-5)
+    # A video each: the interval of the share of the best, on the scale.
+    (estimate,) = intervals([Cell(range(3), [1.0, 0.2, 0.75])], 3, seed=0)
+    assert row["interval"] == pytest.approx([2 * end for end in estimate.interval], abs=1e-5)
 
 
 def test_an_item_counts_once_however_often_it_was_asked(

@@ -197,3 +197,20 @@ def test_a_published_model_gets_its_published_numbers(tmp_path: Path) -> None:
     found = {name: round(100 * cell["accuracy"], 2) for name, cell in row["by"]["type"].items()}
     assert found == {"causal": 46.26, "temporal": 50.74, "descriptive": 59.33}
     assert (round(100 * row["accuracy"], 2), row["items"], row["coverage"]) == (49.74, 4996, 1)
+
+
+@pytest.mark.parametrize("options", [(4, 4, 4), (2, 4, 8)])
+def test_with_nothing_right_the_adjusted_interval_is_that_of_accuracy(
+    options: tuple[int, ...], tmp_path: Path
+) -> None:
+    items = [
+        of_kind("single", options[n % 3], "A", n, media=(Media(f"{n // 6}.mp4"),))
+        for n in range(24)
+    ]
+    scores = scored(tmp_path, items, *({"id": item.id, "parsed": ["B"]} for item in items))
+    (row,) = scores["results"]
+    least = -sum(1 / (options[n % 3] - 1) for n in range(24)) / 24
+    wanted = [least + (1 - least) * end for end in row["interval"]]
+    assert row["metrics"]["caa"]["value"] == pytest.approx(least, abs=1e-6)
+    assert row["metrics"]["caa"]["interval"] == pytest.approx(wanted, abs=0.02)
+    assert row["metrics"]["caa"]["interval"][0] == pytest.approx(least, abs=1e-6)

@@ -104,6 +104,7 @@ def _page(
         nothing=NONE,
         spent=_spent(outs),
         suspects=_suspects(benchmark, scores),
+        suspects_note=(scores.get("items") or {}).get("suspects_note"),
         figures={figure.name: figure for figure in drawn},
         provenance=_provenance(run, scores),
         colours=COLOURS,

@@ -13,22 +13,21 @@ from scipy import special
 from reelbench.errors import ReelbenchError
 from reelbench.score.coverage import BothAnswered, coverage_warning
 from reelbench.score.intervals import (
-    FEWEST_VIDEOS,
     LEVEL,
-    RESAMPLES,
     Interval,
     Numbers,
     clustered_error,
     freedom,
     on_grid,
-    resampled,
     wilson,
 )
 from reelbench.score.letters import compact_letters
-from reelbench.score.rounding import rounded
+from reelbench.score.resampling import FEWEST_VIDEOS, RESAMPLES, resampled
+from reelbench.score.rounding import rounded, significant
 
 ALPHA = round(1 - LEVEL, 6)
 POWER = 0.8
+LEAST_P = 1e-300  # what is smaller still cannot be written, and nothing is impossible
 Missing = Literal["wrong", "common"]
 
 POLICIES: dict[Missing, str] = {
@@ -85,8 +84,8 @@ class Pair:
             "difference": rounded(self.difference),
             "interval": [rounded(end) for end in self.interval],
             "standard_error": rounded(self.standard_error),
-            "p": rounded(self.p),
-            "p_holm": rounded(self.p_holm),
+            "p": significant(self.p),
+            "p_holm": significant(self.p_holm),
             "different": self.different,
             "design_effect": None if self.design_effect is None else rounded(self.design_effect),
             "needed_videos": self.needed_videos,
@@ -298,7 +297,7 @@ def _tested(one: int, other: int, facts: _Facts) -> tuple[Interval, float, float
     p = 2 * special.stdtr(facts.freedom, -abs(difference) / error)
     half = special.stdtrit(facts.freedom, (1 + LEVEL) / 2) * error
     ends = max(-1.0, float(difference - half)), min(1.0, float(difference + half))
-    return ends, float(p), float(error)
+    return ends, max(float(p), LEAST_P), float(error)
 
 
 def holm(values: Sequence[float]) -> list[float]:

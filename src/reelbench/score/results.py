@@ -154,11 +154,14 @@ class _Table:
             about = places[meant[places]]
             if not len(about):
                 continue
-            low = float(least[about].min())
+            low, span = float(least[about].mean()), 1 - least[about]
+            weights = span if low else None
             for number, given in enumerate(worth):
                 keys.append((number, tag, value))
-                # Intervals are of shares, from 0 to 1.
-                cells.append(Cell(self._clusters[about], (given[about] - low) / (1 - low)))
+                # Intervals are of shares, from 0 to 1, of what can be won.
+                cells.append(
+                    Cell(self._clusters[about], (given[about] - least[about]) / span, weights)
+                )
                 scales.append((low, len(about), float(given[about].mean())))
         if not cells:
             return {}

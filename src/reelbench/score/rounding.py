@@ -41,3 +41,8 @@ def _decimal(value: float) -> Decimal:
 
 def _half_up(value: Decimal, digits: int) -> Decimal:
     return value.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+
+
+def significant(value: float) -> float:
+    """Round to four significant digits: what is not zero never becomes zero, however small."""
+    return float(f"{value:.4g}")

@@ -20,7 +20,7 @@ from reelbench.score.declared import declared_tables
 from reelbench.score.groups import grouped
 from reelbench.score.intervals import METHOD
 from reelbench.score.irt import choose_subset, fit_2pl
-from reelbench.score.item_analysis import Answers, distractors, item_facts, wrong_key_suspects
+from reelbench.score.item_analysis import Answers, distractors, item_facts
 from reelbench.score.judge_order import first_judge, judge_orders
 from reelbench.score.judged import read_grades, summed_up, with_failed
 from reelbench.score.metrics import METRICS, guessing
@@ -28,6 +28,7 @@ from reelbench.score.people import HUMAN, humans
 from reelbench.score.predictions import Asked, Outcome, read_predictions
 from reelbench.score.results import Result, on_common_items, result_rows
 from reelbench.score.rounding import rounded
+from reelbench.score.wrong_keys import suspects_note, wrong_key_suspects
 
 POLICY = "an item without an answer counts as wrong"
 COMMON_POLICY = "only the {} of {} items that every model answered are scored"
@@ -210,6 +211,7 @@ def looked_over(results: Sequence[Result]) -> dict[str, Any] | None:
         "models": list(answers.models),
         "distractors": {name: value for name, value in wrong.items() if name != "never"},
         "suspects": [suspect.to_record() for suspect in wrong_key_suspects(answers)],
+        "suspects_note": suspects_note(answers),
     }
 
 
@@ -235,6 +237,7 @@ def analyse_items(
         "items": [facts.to_record() for facts in item_facts(answers)],
         "distractors": distractors(answers).to_record(),
         "suspects": [suspect.to_record() for suspect in wrong_key_suspects(answers)],
+        "suspects_note": suspects_note(answers),
         "irt": fit_2pl(answers.responses()).to_record(),
         "subset": choose_subset(
             answers.responses(), max(1, round(len(closed) * SUBSET)), seed

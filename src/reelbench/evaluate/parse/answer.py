@@ -23,7 +23,7 @@ from reelbench.evaluate.parse.lookup import occurrences, words
 from reelbench.evaluate.parse.marks import boxed, bracketed, json_answer, tagged
 from reelbench.evaluate.parse.option_text import option_text
 from reelbench.evaluate.parse.question import Failure, Options, Places, Question, UnclearError
-from reelbench.evaluate.parse.statements import answer_line, stated
+from reelbench.evaluate.parse.statements import answer_line, named, stated
 from reelbench.evaluate.parse.text import Reply, reply_of
 from reelbench.evaluate.parse.truncated import before_cut
 from reelbench.evaluate.parse.yes_no import yes_or_no
@@ -54,10 +54,11 @@ _SURE: Sequence[tuple[str, Form]] = (
     ("tagged answer", _of_text(tagged)),
     ("whole reply", whole),
     ("answer line", answer_line),
-    ("stated answer", stated),
+    ("named answer", named),
 )
 _FORMS: Sequence[tuple[str, Form]] = (
     *_SURE,
+    ("stated answer", stated),
     ("lettered lines", lettered_lines),
     ("line of its own", line_of_its_own),
     ("line of an option's text", line_of_text),

@@ -46,8 +46,11 @@ LANGUAGES = {
         "|i would choose|i would pick|i would select|i would go with|i will choose"
         "|i will pick|i will select|i will go with|i'll go with|i'll choose|i'll pick"
         "|i'll select|i'm going with|i go with|i chose|i selected|i opt for|we choose"
-        "|we select|going with|is option|to option|matches option|with option|is choice"
-        "|matches choice|to choice|matching option",
+        "|we select|going with|is option|matches option|is choice|matches choice"
+        "|matching option|corresponds to option|correspond to option"
+        "|corresponding to option|closest to option|points to option|leads to option"
+        "|equivalent to option|corresponds to choice|go with option|aligns with option"
+        "|consistent with option|agrees with option|matches with option",
         yes="yes|yeah|yep",
         no="no|nope",
         negation="not|no|never|neither|nor|without|cannot|none|nothing|rather than|instead of"
@@ -283,7 +286,7 @@ LANGUAGES = {
         answer="答え|回答|解答|正解|正答",
         option="選択肢|解答|答え",
         right="正解|正しい|正答|答えです|が答え|適切",
-        be="は|が|は、|:|は選択肢|は選択肢の",
+        be="は|が|は、|は選択肢|は選択肢の",
         choose="私は|選ぶのは|選択は",
         yes="はい|ええ",
         no="いいえ|いえ",

@@ -31,10 +31,10 @@ _FILLER = re.compile(
     rf"{alternation('filler', 'option')}|{alternation('answer')}(?=\s?\(?[a-z]\)?(?!{IN_WORD}))"
 )
 _BEFORE_LETTER = re.compile(r"\s*[(\[]?(?:[A-Z]|\d{1,2})(?![A-Za-z0-9])")
-_NUMBERED_LINE = re.compile(r"\s*\d{1,2}[.)]\s+(?=\(?[A-Z](?![A-Za-z0-9]))")
+_NUMBERED_LINE = re.compile(r"\s*1[.)]\s+(?=\(?[A-Z](?![A-Za-z0-9]))")
 _OPTION_NOUN = re.compile(rf"{alternation('option')}\s?$")
 _LEADING = re.compile(r"[(\[\s\"']{0,6}([A-Z])(?![A-Za-z0-9_])[)\]\"']{0,3}(?P<rest>.*)", re.DOTALL)
-_VALUE = re.compile(r"\s+[^\sA-Za-z]")  # "D 24.3 kN"
+_VALUE = re.compile(r"\s+[^\sA-Za-z=<>≈≤≥+*/-]")  # "D 24.3 kN"
 _GOES_ON = re.compile(
     r"\s{0,4}(?:$|[.:;(!?。।\n|]|[-–—]+(?=\s|$|\d)|,?\s?(?:because|since|as|not|rather|instead|which|due|given)\b"
     rf"|,?\s?(?:{alternation('why')}|{alternation('ending')})|,?\s?(?:为|因|而|の|を|로|를|을))"

@@ -15,9 +15,14 @@ _INLINE = re.compile(r"(?<![A-Za-z0-9])[(\[]?([A-Z])\s?(?:\.(?!\s?[A-Z]\.\s?[A-Z
 _REJECTED = re.compile(
     rf"(?:{alternation('negation')}|n't)\s(?:[\w']{{1,10}}\s){{0,2}}[\"'(]{{0,2}}$"
 )
+_PAIR = 2
+_SHORT = 3  # characters; a shorter text may stand behind a letter by chance
 _BRACKETED = re.compile(r"\(([A-Z])\)")
 _SO = re.compile(
     r"[\s,:]{1,3}(?:it's |it is |option |answer |must be ){0,2}\(?([A-Z])\)?\s?(?:[.!\n]|$)"
+)
+_UNFIT = re.compile(
+    r"\s?(?:is|are|does|do|did|can|could|would)\s?(?:not|n't|incorrect|wrong)|cannot"
 )
 _ARROW = re.compile(r"(?:→|=>|⇒)[ \t]{0,4}\(?([A-Z])\)?[ \t.]{0,4}(?:$|\n)")
 
@@ -83,13 +88,27 @@ def label_within(reply: Reply, reader: Reader) -> Places:
     """``The speed is C. time-lapse.``: one label amid a text, with its option's own words."""
     chosen: set[int] = set()
     window = reader.question.longest + 40
-    for found in _INLINE.finditer(reply.bare):
+    labels = [
+        found
+        for found in _INLINE.finditer(reply.bare)
+        if reader.question.place(found[1]) is not None
+    ]
+    # Three labels are a list that the reply goes through: then the last line counts alone.
+    if len({found[1] for found in labels}) > _PAIR:
+        if len(reply.lines) > 1 and all(
+            _names_option(line, reader) for _, line in reply.lines[-2:]
+        ):
+            return ()
+        labels = [found for found in labels if found.start() >= reply.lines[-1][0]]
+    for found in labels:
         place = reader.question.place(found[1])
         if (
             place is None
             or place in chosen
             or not reader.owns(place, reply.bare[found.end() : found.end() + window])
         ):
+            continue
+        if len(reader.question.texts[place]) < _SHORT and found.start() < reply.lines[-1][0]:
             continue
         text = reply.bare[found.end() : found.end() + window + 120]
         denied = _REJECTED.search(reply.low[max(0, found.start() - 40) : found.start()])
@@ -110,7 +129,7 @@ def concluded(reply: Reply, reader: Reader) -> Places:
         low = reply.low[start : start + len(sentence)]
         so = next(occurrences(low, words("so")), None)
         match = _BRACKETED.search(sentence, so[1]) if so else None
-        if match:
+        if match and not _UNFIT.match(low, match.end()):
             found.append(Found(start, start + len(sentence), reader.letters(match[1])))
     return agreed(found, reply.bare, reader.question.kind)
 

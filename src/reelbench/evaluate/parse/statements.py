@@ -30,7 +30,7 @@ _ADJECTIVE = rf"(?:\s?(?:{alternation('right')}|final\w?|النهائية|\(s\))
 _TO_COLON = re.compile(
     rf"[\"']?{_ADJECTIVE}[\"']?\s{{0,3}}(?:{alternation('be')})?\s{{0,3}}[:=]\s*(?=\S)"
 )
-_TO_LETTER = re.compile(rf"{_ADJECTIVE}\s{{0,3}},?\s?(?:{alternation('be')})\s{{0,3}}")
+_TO_LETTER = re.compile(rf"{_ADJECTIVE}[ \t]{{0,3}},?[ \t]?(?:{alternation('be')})\s{{0,3}}")
 _TO_DENIED = re.compile(rf"{_ADJECTIVE}\s{{0,3}}(?:{alternation('deny')})\s{{0,3}}")
 _QUALIFIED = re.compile(
     r",?\s(?:to|for|here|among|amongst|from|of|in|based|given|that|which|according|with|would|,)\b"
@@ -53,6 +53,7 @@ _RIGHT_BEHIND = re.compile(r"\s?[(]?([A-Z])[)]?(?![A-Za-z0-9])")
 _DENIED = re.compile(
     r"[)\]\"'\s]{0,4}(?:(?:is|are|was)\s(?:not|incorrect|wrong|false|unlikely)\b|isn't)"
 )
+_LINE_LABEL = re.compile(r"\s*[-*•]?\s{0,3}(?:option\s)?\(?([A-Z])(?:[.):]|\s\()", re.IGNORECASE)
 _FINAL = re.compile(r"final\w{0,2}\s$")
 _STRICT = re.compile(
     r"(?:^|\n|[.!?。]\s)[-\s>\"'({]{0,6}"
@@ -60,7 +61,8 @@ _STRICT = re.compile(
 )
 _QUOTED = re.compile(r"(?<!\w)[\"']\s?(?:\w{1,12}\s){0,4}$")
 _PLACEHOLDER = re.compile(r"\W{0,3}[XYZ](?:\W{1,3}[XYZ])*\W{0,3}")
-_IS_BRACKETED = re.compile(r"(?<!\w)(?:is|are|be|ist|est|es|é|è)\s?:?\s?\(([A-Z])\)")
+_IS_BRACKETED = re.compile(r"(?<!\w)(?:is|be|ist|est|es|é|è)\s?:?\s?\(([A-Z])\)")
+_BRACKETS = re.compile(r"\([A-Z]\)")
 
 _ONE = r"[(\"']?[A-Z][)\"']?"
 _JOINT = rf"\s?(?:[,&、،]|,?\s?{alternation('joint')})\s?"
@@ -102,6 +104,7 @@ _REASONED = re.compile(
 )
 _ASKS = re.compile(r"[^.!\n]{0,80}\?")
 _LOOKBACK = 90  # characters
+_LISTED = 200  # characters in which another letter in brackets makes a list
 _BRIEF = 60
 _WORDY = 12
 
@@ -117,6 +120,8 @@ def answer_line(reply: Reply, reader: Reader) -> Places:
             quoted = bool(_QUOTED.search(reply.bare, max(0, start - 40), start))
             quoted = quoted and reply.bare[end : end + 1] not in ("'", '"')
             lines = list(_said_from(reply, reader, match, quoted))
+            if reply.low[start:end] in _PLURALS and reader.question.kind != "multi":
+                lines = [line for line in lines if len(line.reading.places) != 1]
             found += lines
             strict += lines if _STRICT.search(reply.low, max(0, start - 40), start) else []
             final += lines if _is_final(reply, start, match) else []
@@ -149,6 +154,9 @@ def _said_from(reply: Reply, reader: Reader, match: re.Match[str], quoted: bool)
         said = said[: next((i for i, sign in enumerate(said) if sign in "\"'"), len(said))]
         if _PLACEHOLDER.fullmatch(said):
             return
+    first, second = _LINE_LABEL.match(said), _LINE_LABEL.match(reply.bare, start + len(said))
+    if reader.question.kind != "multi" and first and second and first[1] != second[1]:
+        return  # a list that the reply goes through
     yield Found(start, start + len(said), reader.said(said), quoted)
     if reader.question.kind != "multi" and "\n" not in match[0]:
         return
@@ -167,11 +175,15 @@ def _line_from(text: str, start: int, limit: int = 4000) -> str:
 
 
 def stated(reply: Reply, reader: Reader) -> Places:
-    """``The answer is B because ...``, ``选B``, ``Option B is correct``, ``It's B.``."""
-    sure = [*_answers(reply, reader), *_choices(reply, reader), *_called_right(reply, reader)]
-    less = [*_bracketed(reply, reader), *_fitting(reply, reader), *_brief(reply, reader)]
-    kind = reader.question.kind
-    return agreed(sure, reply.bare, kind) or agreed(less, reply.bare, kind)
+    """``The diagnosis is (C).``, ``Caption B matches better.``, ``It's B.``."""
+    found = [*_bracketed(reply, reader), *_fitting(reply, reader), *_brief(reply, reader)]
+    return agreed(found, reply.bare, reader.question.kind)
+
+
+def named(reply: Reply, reader: Reader) -> Places:
+    """``The answer is B because ...``, ``选B``, ``Option B is correct``."""
+    found = [*_answers(reply, reader), *_choices(reply, reader), *_called_right(reply, reader)]
+    return agreed(found, reply.bare, reader.question.kind)
 
 
 def _answers(reply: Reply, reader: Reader) -> Iterator[Found]:
@@ -187,7 +199,9 @@ def _answers(reply: Reply, reader: Reader) -> Iterator[Found]:
             if _ASKS.match(said):
                 continue
             quoted = bool(_QUOTED.search(reply.bare, max(0, start - 40), start))
-            yield Found(place, place + len(said), reader.said(said), quoted)
+            reading = reader.said(said)
+            if not plural or reader.question.kind == "multi" or len(reading.places) > 1:
+                yield Found(place, place + len(said), reading, quoted)
             continue
         english = reply.low[start:end].isascii()
         direct = (_IN_BRACKETS if english else _RIGHT_BEHIND).match(reply.bare, end)
@@ -201,7 +215,8 @@ def _answers(reply: Reply, reader: Reader) -> Iterator[Found]:
 def _bracketed(reply: Reply, reader: Reader) -> Iterator[Found]:
     """``The most likely diagnosis is (C) ...``."""
     for match in _IS_BRACKETED.finditer(reply.bare):
-        if not _DENIED.match(reply.low, match.end()):
+        listed = _BRACKETS.search(reply.bare, match.end(), match.end() + _LISTED)
+        if not listed and not _DENIED.match(reply.low, match.end()):
             yield Found(match.start(1), match.end(1), reader.letters(match[1]))
 
 

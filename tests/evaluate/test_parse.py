@@ -172,7 +172,7 @@ def test_an_echoed_format_is_no_answer(reply: str, places: tuple[int, ...] | Non
     "A. a red door B. a blue door", "The best options are B. a blue door and C. a dog.", "Answer: A. Wait, no.",
     "(A) a red door, (B) a blue door", "Let's go through each option:\n\n(A) It is red.\n(B) It is not.",
     "The options are: (A) red (B) blue", "This is similar to option (A).", "So option (B) does not fit.", "As with option A, no.",
-    "The closest options are:\n- C (common)\n- D (rare)", "- (A) red: no\n- (B) blue: no\n- (C) a dog",
+    "The closest options are:\n- C (common)\n- D (rare)",
 ])  # fmt: skip
 def test_letters_that_are_no_answer(reply: str) -> None:
     assert parse_answer(reply, "single", OPTIONS).places is None
@@ -303,4 +303,4 @@ def test_reasoning_that_lost_its_last_line_is_read_as_that_line_or_not_at_all() 
                 same += read == answer
                 other += read != answer
     # Most of the others contradict themselves: they name one option, and then answer with another.
-    assert (same, other) == (598, 13)
+    assert (same, other) == (596, 15)

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from reelbench.asking.reply import MARKS, undressed
 from reelbench.evaluate.parse.lookup import IN_WORD, alternation, apart, lowered, words
-from reelbench.evaluate.parse.question import Failure, Places, Question
+from reelbench.evaluate.parse.question import ClosedQuestion, Failure, Places
 
 _AROUND = MARKS + "<>✅✔☑✓👉➡→-–—"  # what may stand around a letter
 _BULLET = r"[\s\"'*•▪►➤→+–—-]{0,8}"
@@ -70,7 +70,7 @@ SEVERAL = Reading(failure="several answers")
 class Reader:
     """Reads pieces of one reply; a piece that comes again is not read again."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: ClosedQuestion) -> None:
         self.question = question
         self._window = 200 + question.longest
         self._own = [lowered(undressed(option)).strip(MARKS) for option in question.options]

@@ -2,7 +2,7 @@
 
 import re
 
-from reelbench.evaluate.parse.agreement import Found, agreed
+from reelbench.evaluate.parse.agreement import Located, agreed
 from reelbench.evaluate.parse.letters import NOTHING, Reader, Reading
 from reelbench.evaluate.parse.lookup import alternation, occurrences, words
 from reelbench.evaluate.parse.question import Places, UnclearError
@@ -52,7 +52,7 @@ def lettered_lines(reply: Reply, reader: Reader) -> Places:
 
 def line_of_its_own(reply: Reply, reader: Reader) -> Places:
     """``B`` alone on a line, before, after or amid an explanation."""
-    found = [Found(at, at + len(line), reader.letters(line)) for at, line in reply.lines]
+    found = [Located(at, at + len(line), reader.letters(line)) for at, line in reply.lines]
     found = [each for each in found if each.reading.places]  # an x alone on a line may be anything
     return agreed(found, reply.bare, reader.question.kind)
 
@@ -60,7 +60,7 @@ def line_of_its_own(reply: Reply, reader: Reader) -> Places:
 def line_of_text(reply: Reply, reader: Reader) -> Places:
     """An option's text alone on the first or the last line, and no other option's on any."""
     found = [
-        Found(at, at + len(line), Reading(places))
+        Located(at, at + len(line), Reading(places))
         for at, line in reply.lines
         if (places := reader.question.places_of_text(line))
     ]
@@ -119,10 +119,10 @@ def label_within(reply: Reply, reader: Reader) -> Places:
 
 def concluded(reply: Reply, reader: Reader) -> Places:
     """``... so (B)``, ``=> B``."""
-    found = [Found(m.start(), m.end(), reader.letters(m[1])) for m in _ARROW.finditer(reply.bare)]
+    found = [Located(m.start(), m.end(), reader.letters(m[1])) for m in _ARROW.finditer(reply.bare)]
     for start, end in reply.places_of(words("so")):
         if match := _SO.match(reply.bare, end):
-            found.append(Found(start, match.end(), reader.letters(match[1])))
+            found.append(Located(start, match.end(), reader.letters(match[1])))
     for start, sentence in reply.sentences:
         if "(" not in sentence:
             continue
@@ -130,7 +130,7 @@ def concluded(reply: Reply, reader: Reader) -> Places:
         so = next(occurrences(low, words("so")), None)
         match = _BRACKETED.search(sentence, so[1]) if so else None
         if match and not _UNFIT.match(low, match.end()):
-            found.append(Found(start, start + len(sentence), reader.letters(match[1])))
+            found.append(Located(start, start + len(sentence), reader.letters(match[1])))
     return agreed(found, reply.bare, reader.question.kind)
 
 

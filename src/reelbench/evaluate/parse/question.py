@@ -26,7 +26,7 @@ class UnclearError(Exception):
 
 
 @dataclass(frozen=True)
-class Question:
+class ClosedQuestion:
     """A closed question: its kind, and its options in the order in which they were shown."""
 
     kind: Kind

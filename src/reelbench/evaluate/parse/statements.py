@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from reelbench.evaluate.parse.agreement import Found, agreed
+from reelbench.evaluate.parse.agreement import Located, agreed
 from reelbench.evaluate.parse.letters import NOTHING, SEVERAL, Reader
 from reelbench.evaluate.parse.lookup import alternation, lowered, words
 from reelbench.evaluate.parse.question import Places
@@ -111,9 +111,9 @@ _WORDY = 12
 
 def answer_line(reply: Reply, reader: Reader) -> Places:
     """``Answer: B``; one that is called final outweighs the others, then one that opens a line."""
-    found: list[Found] = []
-    strict: list[Found] = []
-    final: list[Found] = []
+    found: list[Located] = []
+    strict: list[Located] = []
+    final: list[Located] = []
     for start, end in reply.places_of((*_NOUNS, *_BEFORE_COLON)):
         match = _TO_COLON.match(reply.low, end)
         if match and _is_noun(reply, start, end, match):
@@ -146,7 +146,9 @@ def _is_final(reply: Reply, start: int, match: re.Match[str]) -> bool:
     return bool(_FINAL.search(reply.low, max(0, start - 12), start) or "final" in match[0])
 
 
-def _said_from(reply: Reply, reader: Reader, match: re.Match[str], quoted: bool) -> Iterator[Found]:
+def _said_from(
+    reply: Reply, reader: Reader, match: re.Match[str], quoted: bool
+) -> Iterator[Located]:
     """What follows a colon: the line, and lines of labels below it where they are a list."""
     start = match.end()
     said = _line_from(reply.bare, start)
@@ -157,7 +159,7 @@ def _said_from(reply: Reply, reader: Reader, match: re.Match[str], quoted: bool)
     first, second = _LINE_LABEL.match(said), _LINE_LABEL.match(reply.bare, start + len(said))
     if reader.question.kind != "multi" and first and second and first[1] != second[1]:
         return  # a list that the reply goes through
-    yield Found(start, start + len(said), reader.said(said), quoted)
+    yield Located(start, start + len(said), reader.said(said), quoted)
     if reader.question.kind != "multi" and "\n" not in match[0]:
         return
     place = start + len(said)
@@ -165,7 +167,7 @@ def _said_from(reply: Reply, reader: Reader, match: re.Match[str], quoted: bool)
         reading = reader.only(line)
         if not reading.places:
             return
-        yield Found(place + 1, place + 1 + len(line), reading, quoted)
+        yield Located(place + 1, place + 1 + len(line), reading, quoted)
         place += 1 + len(line)
 
 
@@ -186,7 +188,7 @@ def named(reply: Reply, reader: Reader) -> Places:
     return agreed(found, reply.bare, reader.question.kind)
 
 
-def _answers(reply: Reply, reader: Reader) -> Iterator[Found]:
+def _answers(reply: Reply, reader: Reader) -> Iterator[Located]:
     for start, end in reply.places_of(_NOUNS):
         place, denied = _behind_is(reply.low, end)
         plural = reply.low[start:end] in _PLURALS
@@ -201,7 +203,7 @@ def _answers(reply: Reply, reader: Reader) -> Iterator[Found]:
             quoted = bool(_QUOTED.search(reply.bare, max(0, start - 40), start))
             reading = reader.said(said)
             if not plural or reader.question.kind == "multi" or len(reading.places) > 1:
-                yield Found(place, place + len(said), reading, quoted)
+                yield Located(place, place + len(said), reading, quoted)
             continue
         english = reply.low[start:end].isascii()
         direct = (_IN_BRACKETS if english else _RIGHT_BEHIND).match(reply.bare, end)
@@ -209,15 +211,15 @@ def _answers(reply: Reply, reader: Reader) -> Iterator[Found]:
             if not _noun_of_answer(reply, start, end):
                 continue
             said = direct[1] if english else _line_from(reply.bare, direct.start(), 400)
-            yield Found(direct.start(1), direct.end(1), reader.said(said))
+            yield Located(direct.start(1), direct.end(1), reader.said(said))
 
 
-def _bracketed(reply: Reply, reader: Reader) -> Iterator[Found]:
+def _bracketed(reply: Reply, reader: Reader) -> Iterator[Located]:
     """``The most likely diagnosis is (C) ...``."""
     for match in _IS_BRACKETED.finditer(reply.bare):
         listed = _BRACKETS.search(reply.bare, match.end(), match.end() + _LISTED)
         if not listed and not _DENIED.match(reply.low, match.end()):
-            yield Found(match.start(1), match.end(1), reader.letters(match[1]))
+            yield Located(match.start(1), match.end(1), reader.letters(match[1]))
 
 
 def _noun_of_answer(reply: Reply, start: int, end: int) -> bool:
@@ -237,13 +239,13 @@ def _behind_is(low: str, end: int) -> tuple[int | None, bool]:
     return (sum(min(places)) if places else None), False
 
 
-def _choices(reply: Reply, reader: Reader) -> Iterator[Found]:
+def _choices(reply: Reply, reader: Reader) -> Iterator[Located]:
     for _, end in reply.places_of(words("choose")):
         if said := _line_from(reply.bare, end, 400).lstrip(" :"):
-            yield Found(end, end + len(said), reader.said(said))
+            yield Located(end, end + len(said), reader.said(said))
 
 
-def _called_right(reply: Reply, reader: Reader) -> Iterator[Found]:
+def _called_right(reply: Reply, reader: Reader) -> Iterator[Located]:
     for start, end in reply.places_of(words("right")):
         word = reply.low[start:end]
         if _RIGHT_TAIL.match(reply.low, end) or (
@@ -258,20 +260,20 @@ def _called_right(reply: Reply, reader: Reader) -> Iterator[Found]:
             if romance and not _OPENS.search(ahead):
                 continue
             either = _ONE_OF.search(ahead)
-            yield Found(start, end, SEVERAL if either else reader.letters(match[1]))
+            yield Located(start, end, SEVERAL if either else reader.letters(match[1]))
 
 
-def _fitting(reply: Reply, reader: Reader) -> Iterator[Found]:
+def _fitting(reply: Reply, reader: Reader) -> Iterator[Located]:
     """``Caption B matches the video better.``."""
     for start, end in reply.places_of(_FITTING):
         if match := _FITS.search(reply.bare[max(0, start - _LOOKBACK) : start]):
-            yield Found(start, end, reader.said(f"Option {match[1]}"))
+            yield Located(start, end, reader.said(f"Option {match[1]}"))
 
 
-def _brief(reply: Reply, reader: Reader) -> Iterator[Found]:
+def _brief(reply: Reply, reader: Reader) -> Iterator[Located]:
     """``So it's B.``: a sentence of a letter and words that say no more."""
     if match := _REASONED.match(reply.bare):
-        yield Found(0, match.end(), reader.letters(match[1]))
+        yield Located(0, match.end(), reader.letters(match[1]))
     before = 0
     for start, sentence in reply.sentences:
         last = start + len(sentence) >= len(reply.bare) and before > _WORDY
@@ -279,4 +281,4 @@ def _brief(reply: Reply, reader: Reader) -> Iterator[Found]:
         if len(sentence) <= _BRIEF and (last or " " in sentence.strip()):
             reading = reader.letters(sentence)
             if reading != NOTHING and len(reading.places) == 1:
-                yield Found(start, start + len(sentence), reading)
+                yield Located(start, start + len(sentence), reading)

@@ -32,8 +32,9 @@ class Vocabulary:
 
 LANGUAGES = {
     "en": Vocabulary(
-        answer="answer|answers|ans|correct one|best one|right one|closest one"
-        "|my choice|my pick|my selection|my guess|my final choice|my final answer",
+        answer="answer|answers|ans|ans.|best match|best fit|best description|correct one"
+        "|best one|right one|closest one|my choice|my pick|my selection|my guess"
+        "|my final choice|my final answer",
         option="option|options|choice|choices|letter|letters|caption|sentence|statement"
         "|description|alternative|selection",
         right="correct|right|best|most accurate|most appropriate|most suitable|closest"
@@ -41,16 +42,16 @@ LANGUAGES = {
         be="is|are|is most likely|are most likely|is probably|is likely|is clearly|is indeed"
         "|is therefore|is thus|is definitely|is still|would be|should be|must be|will be"
         "|might be|may be|could be|seems to be|seem to be|appears to be|appear to be|remains"
-        "|has to be|was",
-        choose="i choose|i pick|i select|i'd choose|i'd pick|i'd select|i'd go with"
+        "|has to be|was|seems|appears|looks|'s",
+        choose="i choose|go with|i pick|i select|i'd choose|i'd pick|i'd select|i'd go with"
         "|i would choose|i would pick|i would select|i would go with|i will choose"
         "|i will pick|i will select|i will go with|i'll go with|i'll choose|i'll pick"
         "|i'll select|i'm going with|i go with|i chose|i selected|i opt for|we choose"
         "|we select|going with|is option|matches option|is choice|matches choice"
-        "|matching option|corresponds to option|correspond to option"
-        "|corresponding to option|closest to option|points to option|leads to option"
-        "|equivalent to option|corresponds to choice|go with option|aligns with option"
-        "|consistent with option|agrees with option|matches with option",
+        "|matching option|corresponds to option|correspond to option|corresponding to option"
+        "|closest to option|points to option|leads to option|equivalent to option"
+        "|corresponds to choice|go with option|aligns with option|consistent with option"
+        "|agrees with option|matches with option",
         yes="yes|yeah|yep",
         no="no|nope",
         negation="not|no|never|neither|nor|without|cannot|none|nothing|rather than|instead of"

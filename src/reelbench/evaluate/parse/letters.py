@@ -9,7 +9,7 @@ from reelbench.asking.reply import MARKS, undressed
 from reelbench.evaluate.parse.lookup import IN_WORD, alternation, apart, lowered, words
 from reelbench.evaluate.parse.question import ClosedQuestion, Failure, Places
 
-_AROUND = MARKS + "<>✅✔☑✓👉➡→-–—"  # what may stand around a letter
+_AROUND = MARKS + "<>〈〉《》✅✔☑✓👉➡→-–—"  # what may stand around a letter
 _BULLET = r"[\s\"'*•▪►➤→+–—-]{0,8}"
 _NOUN = alternation("option", "answer")
 _LETTERED = (
@@ -32,6 +32,7 @@ _FILLER = re.compile(
 )
 _BEFORE_LETTER = re.compile(r"\s*[(\[]?(?:[A-Z]|\d{1,2})(?![A-Za-z0-9])")
 _NUMBERED_LINE = re.compile(r"\s*1[.)]\s+(?=\(?[A-Z](?![A-Za-z0-9]))")
+_NUMBERED_LINES = re.compile(_NUMBERED_LINE.pattern.replace("1", r"\d{1,2}", 1))
 _OPTION_NOUN = re.compile(rf"{alternation('option')}\s?$")
 _LEADING = re.compile(r"[(\[\s\"']{0,6}([A-Z])(?![A-Za-z0-9_])[)\]\"']{0,3}(?P<rest>.*)", re.DOTALL)
 _VALUE = re.compile(r"\s+[^\sA-Za-z=<>≈≤≥+*/-]")  # "D 24.3 kN"
@@ -303,7 +304,8 @@ class Reader:
 
     def _filler_end(self, said: str) -> int:
         low = lowered(said)
-        numbered = _NUMBERED_LINE.match(said)
+        several = self.question.kind == "multi"
+        numbered = (_NUMBERED_LINES if several else _NUMBERED_LINE).match(said)
         place = numbered.end() if numbered else len(said) - len(said.lstrip(_AROUND))
         while found := _FILLER.match(low, place):
             alone = found.end() - place == 1  # "a B" in Portuguese, but "A B" is two letters

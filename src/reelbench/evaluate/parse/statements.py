@@ -82,11 +82,16 @@ _RIGHT_TAIL = re.compile(
 _BEST_TAIL = re.compile(
     r"\s{0,2}(?:$|[.,;:!)\n]|(?:option|answer|choice|match|fit|one|description|caption|sentence|as|because|since)\b)"
 )
+_VERBS = "matches|fits|describes|captures|suits|represents|reflects|aligns"
+_NAMED = rf"(?i:{alternation('option')})\s[(\"']?([A-Z]|\d)[)\"']?\s"
 _FITS = re.compile(
-    rf"(?i:{alternation('option')})\s[(\"']?([A-Z]|\d)[)\"']?\s(?:best\s|better\s|more\saccurately\s|accurately\s)?"
-    r"(?:matches|fits|describes|captures|suits|represents|reflects|aligns)\b[^.\n]{0,50}$"
+    rf"{_NAMED}(?:(?:{_VERBS})\b[^.\n]{{0,50}}|(?:is|seems)\s(?:a\s|the\s)?)?$"
+    rf"|(?:^|[,;.]\s)([A-Z])\s(?:{_VERBS})\s$"
 )
-_FITTING = ("better", "best", "more accurately", "most accurately", "accurately", "more closely")
+_FITTING = (
+    "better", "best", "more accurately", "most accurately", "accurately", "more closely",
+    "more accurate", "more suitable",
+)  # fmt: skip
 # What may stand before a letter that is called right: "Hepatitis B is correct" is not about B.
 _OPENS = re.compile(
     r"(?:^|[.!?,;:\n\"'(*-]\s{0,3}"
@@ -267,7 +272,7 @@ def _fitting(reply: Reply, reader: Reader) -> Iterator[Located]:
     """``Caption B matches the video better.``."""
     for start, end in reply.places_of(_FITTING):
         if match := _FITS.search(reply.bare[max(0, start - _LOOKBACK) : start]):
-            yield Located(start, end, reader.said(f"Option {match[1]}"))
+            yield Located(start, end, reader.said(f"Option {match[1] or match[2]}"))
 
 
 def _brief(reply: Reply, reader: Reader) -> Iterator[Located]:

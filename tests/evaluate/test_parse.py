@@ -107,6 +107,9 @@ EVERYDAY = (
     "<|START_THINKING|>A<|END_THINKING|><|START_RESPONSE|>B<|END_RESPONSE|>",
     "<|channel|>analysis<|message|>A?<|end|><|start|>assistant<|channel|>final<|message|>B<|return|>",
     "analysisIt may be A.assistantfinalB",
+    "Ans. B", "The best match is B.", "Let's go with B.", "The answer's B.", "Option B seems correct.", "Caption B is more accurate.",
+    "Sentence B better captures the essence of the video.", "Description B is a better match for the video.",
+    "Option B best describes the video.", "Among the options, B fits best.", "The final answer is: $\\boxed{B}$. I hope it is correct.",
 )  # fmt: skip
 
 
@@ -120,7 +123,8 @@ def test_everyday_forms(reply: str) -> None:
     "- A\n- C", "Both A and C", "Both A and C are correct.", "A & C", "A; C", "A C", "Options A and C",
     "The answers are A and C.", "Answer:\n- A\n- C", "Answer: A. a red door\nC. a dog", "Correct options:\n- A\n- C",
     "(A) a red door\n(C) a dog", '[{"answer":"A"},{"answer":"C"}]', "<answer>A, C</answer>", "[[A]], [[C]]",
-    "a red door and a dog", "I see a red door and a dog.",
+    "a red door and a dog", "I see a red door and a dog.", "1. A\n2. C", "A, and C", "[A, C]", "\\boxed{A, C}", "A/C",
+    "<answer>A</answer><answer>C</answer>", "A as well as C", "I choose A and C.",
 ])  # fmt: skip
 def test_several_letters_where_several_may_be_right(reply: str) -> None:
     assert parse_answer(reply, "multi", OPTIONS).places == (0, 2)
@@ -170,7 +174,9 @@ def test_an_echoed_format_is_no_answer(reply: str, places: tuple[int, ...] | Non
     "Please choose A, B, C, or D.", "At 5 A.M. he leaves.", "He got an A in maths.", "Plan B was used.",
     "Person A opens door B.", "In frame B the man smiles.", "Hepatitis B is the correct word.", "I see a man.",
     "A. a red door B. a blue door", "The best options are B. a blue door and C. a dog.", "Answer: A. Wait, no.",
-    "(A) a red door, (B) a blue door",
+    "(A) a red door, (B) a blue door", "Let's go through each option:\n\n(A) It is red.\n(B) It is not.",
+    "The options are: (A) red (B) blue", "This is similar to option (A).", "So option (B) does not fit.", "As with option A, no.",
+    "The closest options are:\n- C (common)\n- D (rare)",
 ])  # fmt: skip
 def test_letters_that_are_no_answer(reply: str) -> None:
     assert parse_answer(reply, "single", OPTIONS).places is None
@@ -258,7 +264,7 @@ def test_who_cannot_tell_refuses(reply: str) -> None:
 # file -> replies that are read, of 1,730; those that are read otherwise than by the official
 # parser, which takes the last letter it finds and, where it finds none, draws one.
 REPLIES = {
-    "standard10_options_direct": (1718, 143),
+    "standard10_options_direct": (1717, 143),
     "vision_cot": (1695, 6),
     "vision_direct": (1522, 1),
 }
@@ -284,3 +290,21 @@ def test_real_replies(name: str) -> None:
     assert failures.total() == 1730 - read
     if name == "vision_direct":
         assert failures["refusal"] == 203
+
+
+@pytest.mark.skipif(
+    not SHARED.exists(), reason="the folder of real replies is not beside the repository"
+)
+def test_reasoning_that_lost_its_last_line_is_read_as_that_line_or_not_at_all() -> None:
+    same = other = 0
+    with gzip.open(SHARED / "data" / "responses" / "gpt-4o_vision_cot.jsonl.gz") as lines:
+        for row in map(json.loads, lines):
+            options = tuple(map(str, ast.literal_eval(row["options"])))
+            reasoning, _, last = (row["response"] or "").rstrip().rpartition("\n")
+            answer = parse_answer(last, "single", options).places
+            read = parse_answer(reasoning, "single", options).places
+            if "answer" in last.lower() and answer is not None and read is not None:
+                same += read == answer
+                other += read != answer
+    # Most of the others contradict themselves: they name one option, and then answer with another.
+    assert (same, other) == (599, 15)

@@ -10,7 +10,7 @@ import pytest
 
 from reelbench.asking.reply import plain, undressed, without_reasoning
 from reelbench.evaluate.parse import complete_answer, parse_answer
-from reelbench.evaluate.parse.languages import LANGUAGES, Language
+from reelbench.evaluate.parse.languages import LANGUAGES, Vocabulary
 
 OPTIONS = ("a red door", "a blue door", "a dog", "I do not know")
 MARKS = (
@@ -37,9 +37,11 @@ def test_every_mark_over_and_over(kind: str) -> None:
 
 def test_every_word_over_and_over() -> None:
     for language in LANGUAGES.values():
-        vocabulary = [getattr(language, field.name).replace("|", " ") for field in fields(Language)]
+        vocabulary = [
+            getattr(language, field.name).replace("|", " ") for field in fields(Vocabulary)
+        ]
         parse_answer((" ".join(vocabulary) * 32)[:32_768], "single", OPTIONS)
-    for field in fields(Language):
+    for field in fields(Vocabulary):
         word = getattr(LANGUAGES["en"], field.name).split("|")[0] or "x"
         parse_answer((f"{word} " * 16_384)[:16_384], "single", OPTIONS)
         parse_answer((f"{word}\n" * 16_384)[:16_384], "yesno", ("Yes", "No"))

@@ -14,7 +14,7 @@ _GAP = 20  # characters between two marks of one list
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Located:
     """A reading and where in the text it stands; in quotes it may be an echoed format."""
 
     start: int
@@ -23,7 +23,7 @@ class Found:
     quoted: bool = False
 
 
-def agreed(found: Sequence[Found], text: str, kind: Kind) -> Places:
+def agreed(found: Sequence[Located], text: str, kind: Kind) -> Places:
     """Return what all readings say; unclear if they differ, nothing if none says anything.
 
     What stands in quotes counts only where nothing else is said, and a letter without an option,
@@ -46,7 +46,7 @@ def agreed(found: Sequence[Found], text: str, kind: Kind) -> Places:
     return answers.pop()
 
 
-def _lists(found: Sequence[Found], text: str) -> list[Places]:
+def _lists(found: Sequence[Located], text: str) -> list[Places]:
     """Take readings that stand side by side as one: ``\\boxed{A}, \\boxed{C}``."""
     lists: list[set[int]] = []
     end = -1

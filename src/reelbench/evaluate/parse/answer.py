@@ -22,8 +22,8 @@ from reelbench.evaluate.parse.lines import (
 from reelbench.evaluate.parse.lookup import occurrences, words
 from reelbench.evaluate.parse.marks import boxed, bracketed, json_answer, tagged
 from reelbench.evaluate.parse.option_text import option_text
-from reelbench.evaluate.parse.question import Failure, Options, Places, Question, UnclearError
-from reelbench.evaluate.parse.statements import answer_line, stated
+from reelbench.evaluate.parse.question import ClosedQuestion, Failure, Options, Places, UnclearError
+from reelbench.evaluate.parse.statements import answer_line, named, stated
 from reelbench.evaluate.parse.text import Reply, reply_of
 from reelbench.evaluate.parse.truncated import before_cut
 from reelbench.evaluate.parse.yes_no import yes_or_no
@@ -54,10 +54,11 @@ _SURE: Sequence[tuple[str, Form]] = (
     ("tagged answer", _of_text(tagged)),
     ("whole reply", whole),
     ("answer line", answer_line),
-    ("stated answer", stated),
+    ("named answer", named),
 )
 _FORMS: Sequence[tuple[str, Form]] = (
     *_SURE,
+    ("stated answer", stated),
     ("lettered lines", lettered_lines),
     ("line of its own", line_of_its_own),
     ("line of an option's text", line_of_text),
@@ -95,7 +96,7 @@ def _parsed(
     text = without_reasoning(reply)
     if not text:
         return Parsed(None, failure="unfinished reasoning")
-    reader = Reader(Question(kind, options))
+    reader = Reader(ClosedQuestion(kind, options))
     text = without_tokens(text)
     seen = reply_of(before_cut(text, reader) if cut else text, reader)
     return _corrected(seen, reader) or _read(seen, reader, forms)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Language:
+class Vocabulary:
     """What one language says around an answer."""
 
     answer: str  # the noun: "the answer is B", "Answer: B"
@@ -31,9 +31,10 @@ class Language:
 
 
 LANGUAGES = {
-    "en": Language(
-        answer="answer|answers|ans|correct one|best one|right one|closest one"
-        "|my choice|my pick|my selection|my guess|my final choice|my final answer",
+    "en": Vocabulary(
+        answer="answer|answers|ans|ans.|best match|best fit|best description|correct one"
+        "|best one|right one|closest one|my choice|my pick|my selection|my guess"
+        "|my final choice|my final answer",
         option="option|options|choice|choices|letter|letters|caption|sentence|statement"
         "|description|alternative|selection",
         right="correct|right|best|most accurate|most appropriate|most suitable|closest"
@@ -41,13 +42,16 @@ LANGUAGES = {
         be="is|are|is most likely|are most likely|is probably|is likely|is clearly|is indeed"
         "|is therefore|is thus|is definitely|is still|would be|should be|must be|will be"
         "|might be|may be|could be|seems to be|seem to be|appears to be|appear to be|remains"
-        "|has to be|was",
-        choose="i choose|i pick|i select|i'd choose|i'd pick|i'd select|i'd go with"
+        "|has to be|was|seems|appears|looks|'s",
+        choose="i choose|go with|i pick|i select|i'd choose|i'd pick|i'd select|i'd go with"
         "|i would choose|i would pick|i would select|i would go with|i will choose"
         "|i will pick|i will select|i will go with|i'll go with|i'll choose|i'll pick"
         "|i'll select|i'm going with|i go with|i chose|i selected|i opt for|we choose"
-        "|we select|going with|is option|to option|matches option|with option|is choice"
-        "|matches choice|to choice|matching option",
+        "|we select|going with|is option|matches option|is choice|matches choice"
+        "|matching option|corresponds to option|correspond to option|corresponding to option"
+        "|closest to option|points to option|leads to option|equivalent to option"
+        "|corresponds to choice|go with option|aligns with option|consistent with option"
+        "|agrees with option|matches with option",
         yes="yes|yeah|yep",
         no="no|nope",
         negation="not|no|never|neither|nor|without|cannot|none|nothing|rather than|instead of"
@@ -102,7 +106,7 @@ LANGUAGES = {
         "|there is not enough information|there is insufficient information|there is no video"
         "|no definitive answer|no clear answer|no information",
     ),
-    "de": Language(
+    "de": Vocabulary(
         answer="antwort|antworten|lösung|richtig",
         option="option|optionen|antwort|möglichkeit|antwortmöglichkeit|buchstabe",
         right="richtig|korrekt|zutreffend|die richtige|die beste|die korrekte",
@@ -129,7 +133,7 @@ LANGUAGES = {
         "|kein video|das lässt sich nicht|ich bin nicht in der lage|es ist unmöglich"
         "|es ist nicht möglich",
     ),
-    "fr": Language(
+    "fr": Vocabulary(
         answer="réponse|réponses|reponse",
         option="option|options|réponse|choix|lettre|proposition",
         right="correct|correcte|correctes|corrects|juste|exacte|exact|bonne|la bonne|vraie",
@@ -155,7 +159,7 @@ LANGUAGES = {
         "|en tant qu'ia|je ne sais pas|aucune idée|aucune vidéo|pas de vidéo"
         "|il n'est pas possible|je n'ai pas",
     ),
-    "es": Language(
+    "es": Vocabulary(
         answer="respuesta|respuestas|solución|resp|la correcta",
         option="opción|opciones|respuesta|alternativa|letra",
         right="correcta|correctas|correcto|correctos|la correcta|la respuesta",
@@ -182,7 +186,7 @@ LANGUAGES = {
         "|es imposible|como ia|no sé|ni idea|no es posible|no tengo|no hay ningún vídeo"
         "|no hay ningún video|no se puede",
     ),
-    "pt": Language(
+    "pt": Vocabulary(
         answer="resposta|respostas|solução|a correta",
         option="opção|opções|alternativa|alternativas|letra|resposta",
         right="correta|corretas|correto|corretos|certa|certo|a correta|a resposta",
@@ -207,7 +211,7 @@ LANGUAGES = {
         refusal="desculpe|sinto muito|lamento|não posso|não consigo|infelizmente|impossível"
         "|é impossível|como uma ia|não sei|não é possível|não tenho|nenhum vídeo|não há vídeo",
     ),
-    "it": Language(
+    "it": Vocabulary(
         answer="risposta|risposte|soluzione|quella corretta",
         option="opzione|opzioni|risposta|alternativa|lettera|scelta",
         right="corretta|corrette|corretto|giusta|giuste|esatta|quella corretta",
@@ -232,7 +236,7 @@ LANGUAGES = {
         refusal="mi dispiace|spiacente|non posso|non sono in grado|purtroppo|impossibile"
         "|è impossibile|come ia|non so|nessun video|non è possibile|non ho idea|non riesco",
     ),
-    "ru": Language(
+    "ru": Vocabulary(
         answer="ответ|ответы|ответом|решение",
         option="вариант|варианты|вариантом|ответ|буква|пункт|утверждение",
         right="верно|верен|верный|верны|верна|правильно|правильный|правильные|правильным"
@@ -256,7 +260,7 @@ LANGUAGES = {
         refusal="извините|простите|к сожалению|я не могу|не могу|невозможно|как ии|я не знаю"
         "|не знаю|нет видео|нельзя определить|мне жаль",
     ),
-    "zh": Language(
+    "zh": Vocabulary(
         answer="答案|回答|正确选项|正确答案|最佳选项",
         option="选项|答案|選項",
         right="正确|正確|是正确|是正确的|是答案|对的|为正确|最合适|最符合",
@@ -279,11 +283,11 @@ LANGUAGES = {
         refusal="抱歉|对不起|很遗憾|我无法|无法|我不能|很抱歉|非常抱歉|不能确定|我不知道"
         "|没有视频|没有提供|無法|對不起|不可能",
     ),
-    "ja": Language(
+    "ja": Vocabulary(
         answer="答え|回答|解答|正解|正答",
         option="選択肢|解答|答え",
         right="正解|正しい|正答|答えです|が答え|適切",
-        be="は|が|は、|:|は選択肢|は選択肢の",
+        be="は|が|は、|は選択肢|は選択肢の",
         choose="私は|選ぶのは|選択は",
         yes="はい|ええ",
         no="いいえ|いえ",
@@ -304,7 +308,7 @@ LANGUAGES = {
         "|判断できません|お答えできません|不可能です|特定できません|動画がありません"
         "|動画が提供",
     ),
-    "ko": Language(
+    "ko": Vocabulary(
         answer="정답|답|답변|해답",
         option="선택지|보기|옵션|선택|답",
         right="정답|맞습니다|맞다|옳습니다|옳다|올바른|맞아요|적절|답입니다",
@@ -329,7 +333,7 @@ LANGUAGES = {
         refusal="죄송|미안|유감|알 수 없|모르겠|답할 수 없|판단할 수 없|불가능|동영상이 없"
         "|비디오가 없|안타깝게도",
     ),
-    "ar": Language(
+    "ar": Vocabulary(
         answer="الإجابة|الاجابة|الجواب|إجابة|جواب|إجابتي|الإجابات",
         option="الخيار|خيار|الخيارات|الإجابة|الحرف|الاختيار|الخياران|الخيارين",
         right="صحيح|صحيحة|الصحيح|الصحيحة|صحيحان|صحيحتان|الأصح|الأنسب",
@@ -351,7 +355,7 @@ LANGUAGES = {
         refusal="آسف|عذرا|عذراً|عذرًا|أعتذر|للأسف|لا أستطيع|لا يمكنني|لا أعرف|لا أعلم"
         "|من المستحيل|مستحيل|لا يمكن|لا يوجد فيديو|لا توجد",
     ),
-    "hi": Language(
+    "hi": Vocabulary(
         answer="उत्तर|जवाब|सही उत्तर|सही जवाब",
         option="विकल्प|उत्तर|अक्षर",
         right="सही|सही हैं|ठीक|उचित",

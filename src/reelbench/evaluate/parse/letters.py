@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from reelbench.asking.reply import MARKS, undressed
 from reelbench.evaluate.parse.lookup import IN_WORD, alternation, apart, lowered, words
-from reelbench.evaluate.parse.question import Failure, Places, Question
+from reelbench.evaluate.parse.question import ClosedQuestion, Failure, Places
 
-_AROUND = MARKS + "<>✅✔☑✓👉➡→-–—"  # what may stand around a letter
+_AROUND = MARKS + "<>〈〉《》✅✔☑✓👉➡→-–—"  # what may stand around a letter
 _BULLET = r"[\s\"'*•▪►➤→+–—-]{0,8}"
 _NOUN = alternation("option", "answer")
 _LETTERED = (
@@ -31,10 +31,11 @@ _FILLER = re.compile(
     rf"{alternation('filler', 'option')}|{alternation('answer')}(?=\s?\(?[a-z]\)?(?!{IN_WORD}))"
 )
 _BEFORE_LETTER = re.compile(r"\s*[(\[]?(?:[A-Z]|\d{1,2})(?![A-Za-z0-9])")
-_NUMBERED_LINE = re.compile(r"\s*\d{1,2}[.)]\s+(?=\(?[A-Z](?![A-Za-z0-9]))")
+_NUMBERED_LINE = re.compile(r"\s*1[.)]\s+(?=\(?[A-Z](?![A-Za-z0-9]))")
+_NUMBERED_LINES = re.compile(_NUMBERED_LINE.pattern.replace("1", r"\d{1,2}", 1))
 _OPTION_NOUN = re.compile(rf"{alternation('option')}\s?$")
 _LEADING = re.compile(r"[(\[\s\"']{0,6}([A-Z])(?![A-Za-z0-9_])[)\]\"']{0,3}(?P<rest>.*)", re.DOTALL)
-_VALUE = re.compile(r"\s+[^\sA-Za-z]")  # "D 24.3 kN"
+_VALUE = re.compile(r"\s+[^\sA-Za-z=<>≈≤≥+*/-]")  # "D 24.3 kN"
 _GOES_ON = re.compile(
     r"\s{0,4}(?:$|[.:;(!?。।\n|]|[-–—]+(?=\s|$|\d)|,?\s?(?:because|since|as|not|rather|instead|which|due|given)\b"
     rf"|,?\s?(?:{alternation('why')}|{alternation('ending')})|,?\s?(?:为|因|而|の|を|로|를|을))"
@@ -70,7 +71,7 @@ SEVERAL = Reading(failure="several answers")
 class Reader:
     """Reads pieces of one reply; a piece that comes again is not read again."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: ClosedQuestion) -> None:
         self.question = question
         self._window = 200 + question.longest
         self._own = [lowered(undressed(option)).strip(MARKS) for option in question.options]
@@ -303,7 +304,8 @@ class Reader:
 
     def _filler_end(self, said: str) -> int:
         low = lowered(said)
-        numbered = _NUMBERED_LINE.match(said)
+        several = self.question.kind == "multi"
+        numbered = (_NUMBERED_LINES if several else _NUMBERED_LINE).match(said)
         place = numbered.end() if numbered else len(said) - len(said.lstrip(_AROUND))
         while found := _FILLER.match(low, place):
             alone = found.end() - place == 1  # "a B" in Portuguese, but "A B" is two letters

@@ -2,7 +2,7 @@
 
 import re
 
-from reelbench.evaluate.parse.agreement import Found, agreed
+from reelbench.evaluate.parse.agreement import Located, agreed
 from reelbench.evaluate.parse.letters import NOTHING, Reader, Reading
 from reelbench.evaluate.parse.lookup import alternation, occurrences, words
 from reelbench.evaluate.parse.question import Places, UnclearError
@@ -15,9 +15,14 @@ _INLINE = re.compile(r"(?<![A-Za-z0-9])[(\[]?([A-Z])\s?(?:\.(?!\s?[A-Z]\.\s?[A-Z
 _REJECTED = re.compile(
     rf"(?:{alternation('negation')}|n't)\s(?:[\w']{{1,10}}\s){{0,2}}[\"'(]{{0,2}}$"
 )
+_PAIR = 2
+_SHORT = 3  # characters; a shorter text may stand behind a letter by chance
 _BRACKETED = re.compile(r"\(([A-Z])\)")
 _SO = re.compile(
     r"[\s,:]{1,3}(?:it's |it is |option |answer |must be ){0,2}\(?([A-Z])\)?\s?(?:[.!\n]|$)"
+)
+_UNFIT = re.compile(
+    r"\s?(?:is|are|does|do|did|can|could|would)\s?(?:not|n't|incorrect|wrong)|cannot"
 )
 _ARROW = re.compile(r"(?:→|=>|⇒)[ \t]{0,4}\(?([A-Z])\)?[ \t.]{0,4}(?:$|\n)")
 
@@ -47,7 +52,7 @@ def lettered_lines(reply: Reply, reader: Reader) -> Places:
 
 def line_of_its_own(reply: Reply, reader: Reader) -> Places:
     """``B`` alone on a line, before, after or amid an explanation."""
-    found = [Found(at, at + len(line), reader.letters(line)) for at, line in reply.lines]
+    found = [Located(at, at + len(line), reader.letters(line)) for at, line in reply.lines]
     found = [each for each in found if each.reading.places]  # an x alone on a line may be anything
     return agreed(found, reply.bare, reader.question.kind)
 
@@ -55,7 +60,7 @@ def line_of_its_own(reply: Reply, reader: Reader) -> Places:
 def line_of_text(reply: Reply, reader: Reader) -> Places:
     """An option's text alone on the first or the last line, and no other option's on any."""
     found = [
-        Found(at, at + len(line), Reading(places))
+        Located(at, at + len(line), Reading(places))
         for at, line in reply.lines
         if (places := reader.question.places_of_text(line))
     ]
@@ -83,13 +88,27 @@ def label_within(reply: Reply, reader: Reader) -> Places:
     """``The speed is C. time-lapse.``: one label amid a text, with its option's own words."""
     chosen: set[int] = set()
     window = reader.question.longest + 40
-    for found in _INLINE.finditer(reply.bare):
+    labels = [
+        found
+        for found in _INLINE.finditer(reply.bare)
+        if reader.question.place(found[1]) is not None
+    ]
+    # Three labels are a list that the reply goes through: then the last line counts alone.
+    if len({found[1] for found in labels}) > _PAIR:
+        if len(reply.lines) > 1 and all(
+            _names_option(line, reader) for _, line in reply.lines[-2:]
+        ):
+            return ()
+        labels = [found for found in labels if found.start() >= reply.lines[-1][0]]
+    for found in labels:
         place = reader.question.place(found[1])
         if (
             place is None
             or place in chosen
             or not reader.owns(place, reply.bare[found.end() : found.end() + window])
         ):
+            continue
+        if len(reader.question.texts[place]) < _SHORT and found.start() < reply.lines[-1][0]:
             continue
         text = reply.bare[found.end() : found.end() + window + 120]
         denied = _REJECTED.search(reply.low[max(0, found.start() - 40) : found.start()])
@@ -100,18 +119,18 @@ def label_within(reply: Reply, reader: Reader) -> Places:
 
 def concluded(reply: Reply, reader: Reader) -> Places:
     """``... so (B)``, ``=> B``."""
-    found = [Found(m.start(), m.end(), reader.letters(m[1])) for m in _ARROW.finditer(reply.bare)]
+    found = [Located(m.start(), m.end(), reader.letters(m[1])) for m in _ARROW.finditer(reply.bare)]
     for start, end in reply.places_of(words("so")):
         if match := _SO.match(reply.bare, end):
-            found.append(Found(start, match.end(), reader.letters(match[1])))
+            found.append(Located(start, match.end(), reader.letters(match[1])))
     for start, sentence in reply.sentences:
         if "(" not in sentence:
             continue
         low = reply.low[start : start + len(sentence)]
         so = next(occurrences(low, words("so")), None)
         match = _BRACKETED.search(sentence, so[1]) if so else None
-        if match:
-            found.append(Found(start, start + len(sentence), reader.letters(match[1])))
+        if match and not _UNFIT.match(low, match.end()):
+            found.append(Located(start, start + len(sentence), reader.letters(match[1])))
     return agreed(found, reply.bare, reader.question.kind)
 
 

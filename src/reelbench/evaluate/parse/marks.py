@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from reelbench.evaluate.parse.agreement import Found, agreed
+from reelbench.evaluate.parse.agreement import Located, agreed
 from reelbench.evaluate.parse.letters import Reader
 from reelbench.evaluate.parse.question import Places
 
@@ -34,7 +34,7 @@ def json_answer(text: str, reader: Reader) -> Places:
             value = json.loads(candidate)
         except (ValueError, RecursionError):
             continue
-        found = [Found(0, 0, reader.said(part)) for part in _values(value)]
+        found = [Located(0, 0, reader.said(part)) for part in _values(value)]
         if not found:
             continue
         if reader.question.kind == "multi":
@@ -44,7 +44,7 @@ def json_answer(text: str, reader: Reader) -> Places:
     return ()
 
 
-def _union(found: list[Found]) -> Places:
+def _union(found: list[Located]) -> Places:
     every = [agreed([each], "", "single") for each in found]
     return tuple(sorted({place for places in every for place in places})) if all(every) else ()
 
@@ -133,6 +133,6 @@ def open_tag(text: str) -> int | None:
     return last.start() if last and not last[1] else None
 
 
-def _found(text: str, start: int, end: int, inner: str, reader: Reader) -> Found:
+def _found(text: str, start: int, end: int, inner: str, reader: Reader) -> Located:
     quoted = text[start - 1 : start] in (*_QUOTES,) and text[end : end + 1] in (*_QUOTES,)
-    return Found(start, end, reader.said(inner), quoted)
+    return Located(start, end, reader.said(inner), quoted)

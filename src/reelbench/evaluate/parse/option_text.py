@@ -22,7 +22,7 @@ from reelbench.evaluate.parse.clauses import (
     tokens,
 )
 from reelbench.evaluate.parse.letters import Reader
-from reelbench.evaluate.parse.question import Places, Question
+from reelbench.evaluate.parse.question import ClosedQuestion, Places
 from reelbench.evaluate.parse.text import Reply
 
 _LONG = 1500  # characters; in a longer text an option may come up without being the answer
@@ -54,7 +54,7 @@ class _Mention:
 class _Scan:
     """A reply as words between single spaces, and where its sentences and mentions are."""
 
-    def __init__(self, bare: str, question: Question) -> None:
+    def __init__(self, bare: str, question: ClosedQuestion) -> None:
         found = tokens(bare)
         self.question = question
         self.text = f" {' '.join(found)} "
@@ -133,7 +133,7 @@ def option_text(reply: Reply, reader: Reader) -> Places:
     return tuple(chosen) if told else ()
 
 
-def _may_mention(reply: Reply, question: Question) -> bool:
+def _may_mention(reply: Reply, question: ClosedQuestion) -> bool:
     low = reply.low.casefold()
     found = [needle(option).split() for option in question.options]
     return any(words and max(words, key=len) in low for words in found)

@@ -14,6 +14,7 @@ Failure = Literal[
 ]  # fmt: skip
 Options = tuple[str, ...]
 Places = tuple[int, ...]
+_YES_NO_UNSURE = 3  # the most options that yes and no may be among
 
 
 class UnclearError(Exception):
@@ -25,7 +26,7 @@ class UnclearError(Exception):
 
 
 @dataclass(frozen=True)
-class Question:
+class ClosedQuestion:
     """A closed question: its kind, and its options in the order in which they were shown."""
 
     kind: Kind
@@ -54,7 +55,8 @@ class Question:
         """The places of yes and no, where the options are such, in whatever language."""
         yes = [place for place, text in enumerate(self.texts) if text in words("yes")]
         no = [place for place, text in enumerate(self.texts) if text in words("no")]
-        return (yes[0], no[0]) if len(yes) == len(no) == 1 and yes != no else None
+        few = len(self.options) <= _YES_NO_UNSURE
+        return (yes[0], no[0]) if few and len(yes) == len(no) == 1 and yes != no else None
 
     @cached_property
     def longest(self) -> int:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from reelbench.evaluate.parse.agreement import Found, agreed
+from reelbench.evaluate.parse.agreement import Located, agreed
 from reelbench.evaluate.parse.letters import NOTHING, SEVERAL, Reader
 from reelbench.evaluate.parse.lookup import alternation, lowered, words
 from reelbench.evaluate.parse.question import Places
@@ -30,7 +30,7 @@ _ADJECTIVE = rf"(?:\s?(?:{alternation('right')}|final\w?|النهائية|\(s\))
 _TO_COLON = re.compile(
     rf"[\"']?{_ADJECTIVE}[\"']?\s{{0,3}}(?:{alternation('be')})?\s{{0,3}}[:=]\s*(?=\S)"
 )
-_TO_LETTER = re.compile(rf"{_ADJECTIVE}\s{{0,3}},?\s?(?:{alternation('be')})\s{{0,3}}")
+_TO_LETTER = re.compile(rf"{_ADJECTIVE}[ \t]{{0,3}},?[ \t]?(?:{alternation('be')})\s{{0,3}}")
 _TO_DENIED = re.compile(rf"{_ADJECTIVE}\s{{0,3}}(?:{alternation('deny')})\s{{0,3}}")
 _QUALIFIED = re.compile(
     r",?\s(?:to|for|here|among|amongst|from|of|in|based|given|that|which|according|with|would|,)\b"
@@ -53,6 +53,7 @@ _RIGHT_BEHIND = re.compile(r"\s?[(]?([A-Z])[)]?(?![A-Za-z0-9])")
 _DENIED = re.compile(
     r"[)\]\"'\s]{0,4}(?:(?:is|are|was)\s(?:not|incorrect|wrong|false|unlikely)\b|isn't)"
 )
+_LINE_LABEL = re.compile(r"\s*[-*•]?\s{0,3}(?:option\s)?\(?([A-Z])(?:[.):]|\s\()", re.IGNORECASE)
 _FINAL = re.compile(r"final\w{0,2}\s$")
 _STRICT = re.compile(
     r"(?:^|\n|[.!?。]\s)[-\s>\"'({]{0,6}"
@@ -60,7 +61,8 @@ _STRICT = re.compile(
 )
 _QUOTED = re.compile(r"(?<!\w)[\"']\s?(?:\w{1,12}\s){0,4}$")
 _PLACEHOLDER = re.compile(r"\W{0,3}[XYZ](?:\W{1,3}[XYZ])*\W{0,3}")
-_IS_BRACKETED = re.compile(r"(?<!\w)(?:is|are|be|ist|est|es|é|è)\s?:?\s?\(([A-Z])\)")
+_IS_BRACKETED = re.compile(r"(?<!\w)(?:is|be|ist|est|es|é|è)\s?:?\s?\(([A-Z])\)")
+_BRACKETS = re.compile(r"\([A-Z]\)")
 
 _ONE = r"[(\"']?[A-Z][)\"']?"
 _JOINT = rf"\s?(?:[,&、،]|,?\s?{alternation('joint')})\s?"
@@ -80,11 +82,16 @@ _RIGHT_TAIL = re.compile(
 _BEST_TAIL = re.compile(
     r"\s{0,2}(?:$|[.,;:!)\n]|(?:option|answer|choice|match|fit|one|description|caption|sentence|as|because|since)\b)"
 )
+_VERBS = "matches|fits|describes|captures|suits|represents|reflects|aligns"
+_NAMED = rf"(?i:{alternation('option')})\s[(\"']?([A-Z]|\d)[)\"']?\s"
 _FITS = re.compile(
-    rf"(?i:{alternation('option')})\s[(\"']?([A-Z]|\d)[)\"']?\s(?:best\s|better\s|more\saccurately\s|accurately\s)?"
-    r"(?:matches|fits|describes|captures|suits|represents|reflects|aligns)\b[^.\n]{0,50}$"
+    rf"{_NAMED}(?:(?:{_VERBS})\b[^.\n]{{0,50}}|(?:is|seems)\s(?:a\s|the\s)?)?$"
+    rf"|(?:^|[,;.]\s)([A-Z])\s(?:{_VERBS})\s$"
 )
-_FITTING = ("better", "best", "more accurately", "most accurately", "accurately", "more closely")
+_FITTING = (
+    "better", "best", "more accurately", "most accurately", "accurately", "more closely",
+    "more accurate", "more suitable",
+)  # fmt: skip
 # What may stand before a letter that is called right: "Hepatitis B is correct" is not about B.
 _OPENS = re.compile(
     r"(?:^|[.!?,;:\n\"'(*-]\s{0,3}"
@@ -102,21 +109,24 @@ _REASONED = re.compile(
 )
 _ASKS = re.compile(r"[^.!\n]{0,80}\?")
 _LOOKBACK = 90  # characters
+_LISTED = 200  # characters in which another letter in brackets makes a list
 _BRIEF = 60
 _WORDY = 12
 
 
 def answer_line(reply: Reply, reader: Reader) -> Places:
     """``Answer: B``; one that is called final outweighs the others, then one that opens a line."""
-    found: list[Found] = []
-    strict: list[Found] = []
-    final: list[Found] = []
+    found: list[Located] = []
+    strict: list[Located] = []
+    final: list[Located] = []
     for start, end in reply.places_of((*_NOUNS, *_BEFORE_COLON)):
         match = _TO_COLON.match(reply.low, end)
         if match and _is_noun(reply, start, end, match):
             quoted = bool(_QUOTED.search(reply.bare, max(0, start - 40), start))
             quoted = quoted and reply.bare[end : end + 1] not in ("'", '"')
             lines = list(_said_from(reply, reader, match, quoted))
+            if reply.low[start:end] in _PLURALS and reader.question.kind != "multi":
+                lines = [line for line in lines if len(line.reading.places) != 1]
             found += lines
             strict += lines if _STRICT.search(reply.low, max(0, start - 40), start) else []
             final += lines if _is_final(reply, start, match) else []
@@ -141,7 +151,9 @@ def _is_final(reply: Reply, start: int, match: re.Match[str]) -> bool:
     return bool(_FINAL.search(reply.low, max(0, start - 12), start) or "final" in match[0])
 
 
-def _said_from(reply: Reply, reader: Reader, match: re.Match[str], quoted: bool) -> Iterator[Found]:
+def _said_from(
+    reply: Reply, reader: Reader, match: re.Match[str], quoted: bool
+) -> Iterator[Located]:
     """What follows a colon: the line, and lines of labels below it where they are a list."""
     start = match.end()
     said = _line_from(reply.bare, start)
@@ -149,7 +161,10 @@ def _said_from(reply: Reply, reader: Reader, match: re.Match[str], quoted: bool)
         said = said[: next((i for i, sign in enumerate(said) if sign in "\"'"), len(said))]
         if _PLACEHOLDER.fullmatch(said):
             return
-    yield Found(start, start + len(said), reader.said(said), quoted)
+    first, second = _LINE_LABEL.match(said), _LINE_LABEL.match(reply.bare, start + len(said))
+    if reader.question.kind != "multi" and first and second and first[1] != second[1]:
+        return  # a list that the reply goes through
+    yield Located(start, start + len(said), reader.said(said), quoted)
     if reader.question.kind != "multi" and "\n" not in match[0]:
         return
     place = start + len(said)
@@ -157,7 +172,7 @@ def _said_from(reply: Reply, reader: Reader, match: re.Match[str], quoted: bool)
         reading = reader.only(line)
         if not reading.places:
             return
-        yield Found(place + 1, place + 1 + len(line), reading, quoted)
+        yield Located(place + 1, place + 1 + len(line), reading, quoted)
         place += 1 + len(line)
 
 
@@ -167,14 +182,18 @@ def _line_from(text: str, start: int, limit: int = 4000) -> str:
 
 
 def stated(reply: Reply, reader: Reader) -> Places:
-    """``The answer is B because ...``, ``选B``, ``Option B is correct``, ``It's B.``."""
-    sure = [*_answers(reply, reader), *_choices(reply, reader), *_called_right(reply, reader)]
-    less = [*_bracketed(reply, reader), *_fitting(reply, reader), *_brief(reply, reader)]
-    kind = reader.question.kind
-    return agreed(sure, reply.bare, kind) or agreed(less, reply.bare, kind)
+    """``The diagnosis is (C).``, ``Caption B matches better.``, ``It's B.``."""
+    found = [*_bracketed(reply, reader), *_fitting(reply, reader), *_brief(reply, reader)]
+    return agreed(found, reply.bare, reader.question.kind)
 
 
-def _answers(reply: Reply, reader: Reader) -> Iterator[Found]:
+def named(reply: Reply, reader: Reader) -> Places:
+    """``The answer is B because ...``, ``选B``, ``Option B is correct``."""
+    found = [*_answers(reply, reader), *_choices(reply, reader), *_called_right(reply, reader)]
+    return agreed(found, reply.bare, reader.question.kind)
+
+
+def _answers(reply: Reply, reader: Reader) -> Iterator[Located]:
     for start, end in reply.places_of(_NOUNS):
         place, denied = _behind_is(reply.low, end)
         plural = reply.low[start:end] in _PLURALS
@@ -187,7 +206,9 @@ def _answers(reply: Reply, reader: Reader) -> Iterator[Found]:
             if _ASKS.match(said):
                 continue
             quoted = bool(_QUOTED.search(reply.bare, max(0, start - 40), start))
-            yield Found(place, place + len(said), reader.said(said), quoted)
+            reading = reader.said(said)
+            if not plural or reader.question.kind == "multi" or len(reading.places) > 1:
+                yield Located(place, place + len(said), reading, quoted)
             continue
         english = reply.low[start:end].isascii()
         direct = (_IN_BRACKETS if english else _RIGHT_BEHIND).match(reply.bare, end)
@@ -195,14 +216,15 @@ def _answers(reply: Reply, reader: Reader) -> Iterator[Found]:
             if not _noun_of_answer(reply, start, end):
                 continue
             said = direct[1] if english else _line_from(reply.bare, direct.start(), 400)
-            yield Found(direct.start(1), direct.end(1), reader.said(said))
+            yield Located(direct.start(1), direct.end(1), reader.said(said))
 
 
-def _bracketed(reply: Reply, reader: Reader) -> Iterator[Found]:
+def _bracketed(reply: Reply, reader: Reader) -> Iterator[Located]:
     """``The most likely diagnosis is (C) ...``."""
     for match in _IS_BRACKETED.finditer(reply.bare):
-        if not _DENIED.match(reply.low, match.end()):
-            yield Found(match.start(1), match.end(1), reader.letters(match[1]))
+        listed = _BRACKETS.search(reply.bare, match.end(), match.end() + _LISTED)
+        if not listed and not _DENIED.match(reply.low, match.end()):
+            yield Located(match.start(1), match.end(1), reader.letters(match[1]))
 
 
 def _noun_of_answer(reply: Reply, start: int, end: int) -> bool:
@@ -222,13 +244,13 @@ def _behind_is(low: str, end: int) -> tuple[int | None, bool]:
     return (sum(min(places)) if places else None), False
 
 
-def _choices(reply: Reply, reader: Reader) -> Iterator[Found]:
+def _choices(reply: Reply, reader: Reader) -> Iterator[Located]:
     for _, end in reply.places_of(words("choose")):
         if said := _line_from(reply.bare, end, 400).lstrip(" :"):
-            yield Found(end, end + len(said), reader.said(said))
+            yield Located(end, end + len(said), reader.said(said))
 
 
-def _called_right(reply: Reply, reader: Reader) -> Iterator[Found]:
+def _called_right(reply: Reply, reader: Reader) -> Iterator[Located]:
     for start, end in reply.places_of(words("right")):
         word = reply.low[start:end]
         if _RIGHT_TAIL.match(reply.low, end) or (
@@ -243,20 +265,20 @@ def _called_right(reply: Reply, reader: Reader) -> Iterator[Found]:
             if romance and not _OPENS.search(ahead):
                 continue
             either = _ONE_OF.search(ahead)
-            yield Found(start, end, SEVERAL if either else reader.letters(match[1]))
+            yield Located(start, end, SEVERAL if either else reader.letters(match[1]))
 
 
-def _fitting(reply: Reply, reader: Reader) -> Iterator[Found]:
+def _fitting(reply: Reply, reader: Reader) -> Iterator[Located]:
     """``Caption B matches the video better.``."""
     for start, end in reply.places_of(_FITTING):
         if match := _FITS.search(reply.bare[max(0, start - _LOOKBACK) : start]):
-            yield Found(start, end, reader.said(f"Option {match[1]}"))
+            yield Located(start, end, reader.said(f"Option {match[1] or match[2]}"))
 
 
-def _brief(reply: Reply, reader: Reader) -> Iterator[Found]:
+def _brief(reply: Reply, reader: Reader) -> Iterator[Located]:
     """``So it's B.``: a sentence of a letter and words that say no more."""
     if match := _REASONED.match(reply.bare):
-        yield Found(0, match.end(), reader.letters(match[1]))
+        yield Located(0, match.end(), reader.letters(match[1]))
     before = 0
     for start, sentence in reply.sentences:
         last = start + len(sentence) >= len(reply.bare) and before > _WORDY
@@ -264,4 +286,4 @@ def _brief(reply: Reply, reader: Reader) -> Iterator[Found]:
         if len(sentence) <= _BRIEF and (last or " " in sentence.strip()):
             reading = reader.letters(sentence)
             if reading != NOTHING and len(reading.places) == 1:
-                yield Found(start, start + len(sentence), reading)
+                yield Located(start, start + len(sentence), reading)

@@ -11,6 +11,7 @@ from reelbench.make.pipeline import Passed
 from reelbench.make.stage import Rejected, Stage, Undecided
 from reelbench.make.store import record_of, rejected_record
 from reelbench.score.intervals import Cell, intervals
+from reelbench.score.rounding import rounded
 
 CATEGORY = "category"  # the tag by which rows are counted
 
@@ -95,8 +96,8 @@ def _stage_record(passed: Passed, seed: int) -> dict[str, Any]:
     if passed.stage.filters:
         cells = [every, *([fate for fate in every if fate.category == name] for name in groups)]
         told: list[dict[str, Any]] = [record, *(by_category[name] for name in groups)]
-        for part, (rate, interval) in zip(told, _rates(cells, seed), strict=True):
-            part |= {"rate": rate, "interval": interval}
+        for part, rates in zip(told, _rates(cells, seed), strict=True):
+            part |= rates
     return record
 
 
@@ -115,10 +116,8 @@ def _reasons(every: Iterable[Fate]) -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def _rates(
-    groups: Sequence[Sequence[Fate]], seed: int
-) -> Iterator[tuple[float | None, list[float] | None]]:
-    """The share that a filter rejects of what it decided, with an interval that knows of videos."""
+def _rates(groups: Sequence[Sequence[Fate]], seed: int) -> Iterator[dict[str, Any]]:
+    """The share that a filter rejects of what it decided, and how sure that is, by videos."""
     decided = [[fate for fate in group if not fate.undecided] for group in groups]
     media = {_media(fate.row): None for group in decided for fate in group}
     numbers = {key: number for number, key in enumerate(media)}
@@ -132,10 +131,15 @@ def _rates(
     found = iter(intervals(cells, len(numbers), seed) if cells else ())
     for group in decided:
         if not group:
-            yield None, None
-        else:
-            share = sum(fate.rejected is not None for fate in group) / len(group)
-            yield round(share, 6), [round(end, 6) for end in next(found).interval]
+            yield {"rate": None, "interval": None, "standard_error": None, "videos": 0}
+            continue
+        estimate = next(found)
+        yield {
+            "rate": rounded(sum(fate.rejected is not None for fate in group) / len(group)),
+            "interval": [rounded(end) for end in estimate.interval],
+            "standard_error": rounded(estimate.standard_error),
+            "videos": estimate.videos,
+        }
 
 
 def _media(row: Any) -> tuple[str, ...]:

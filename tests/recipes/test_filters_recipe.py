@@ -175,6 +175,7 @@ class TestTogether:
         for name in ("independence", "ensemble", "veracity", "watcher", "listener"):
             low, high = told.stages[name]["interval"]
             assert 0 <= low <= told.stages[name]["rate"] <= high <= 1
+            assert 1 <= told.stages[name]["videos"] <= told.stages[name]["in"]
         facts = Benchmark.load(told.folder).items[0].provenance
         assert {"independence", "ensemble", "veracity", "watcher", "listener"} <= set(facts)
         before = fingerprints(told.folder)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from reelbench.errors import ReelbenchError
-from reelbench.score.irt import Floats, Responses, choose_subset, fit_2pl
+from reelbench.score.irt import Floats, Responses, fit_2pl
+from reelbench.score.subset import choose_subset
 
 
 def simulate(
@@ -55,6 +56,29 @@ def test_items_are_recovered_from_many_models() -> None:
     assert correlation(fit.difficulty, b) > 0.97
     assert correlation(np.log(fit.discrimination), np.log(a)) > 0.9
     assert np.median(fit.discrimination / a) == pytest.approx(1, abs=0.1)
+
+
+@pytest.mark.parametrize("models", [60, 150])
+def test_items_come_with_the_errors_that_they_have(models: int) -> None:
+    responses, ability, a, b = simulate(300, models, seed=5)
+    fit = fit_2pl(responses)
+    mean, spread = ability.mean(), ability.std()  # the scale is that of these models
+    told = ~np.isnan(fit.discrimination_error)
+    assert told.mean() > 0.15
+    off = np.abs(fit.discrimination - a * spread)[told] / fit.discrimination_error[told]
+    assert 0.9 < (off < 1.96).mean() <= 1
+    off = np.abs(fit.difficulty - (b - mean) / spread) / fit.difficulty_error
+    assert 0.88 < (off < 1.96).mean() < 0.98
+
+
+@pytest.mark.parametrize("models", [2, 4, 5, 20])
+def test_few_models_tell_no_discriminations(models: int) -> None:
+    record = fit_2pl(simulate(200, models)[0]).to_record()
+    assert {each["a"] for each in record["items"]} == {each["a_error"] for each in record["items"]}
+    assert {each["a"] for each in record["items"]} == {None}
+    assert f"200 of 200 discriminations are left out: {models} models" in record["note"]
+    assert all((each["b_error"] is None) == (models < 5) for each in record["items"])
+    assert all((each["b"] is None) == (models < 5) for each in record["items"])
 
 
 def test_a_missing_answer_is_not_a_wrong_one() -> None:

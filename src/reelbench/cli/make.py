@@ -165,7 +165,7 @@ def _told(made: "Made", options: argparse.Namespace) -> int:
     from reelbench.cli.run import tell_ledger
 
     put_table(
-        ("stage", "in", "out", "rejected", "undecided", "rate", "95% interval"),
+        ("stage", "in", "out", "rejected", "undecided", "rate", "95% interval", "videos"),
         [_row(stage) for stage in made.funnel["stages"]],
     )
     known = f", {made.counts.known:,} answered before" if made.counts.known else ""
@@ -206,4 +206,5 @@ def _row(stage: Mapping[str, Any]) -> tuple[str, ...]:
         f"{stage['undecided']:,}",
         "" if rate is None else f"{percent(rate)}",
         "" if interval is None else f"{percent(interval[0])} to {percent(interval[1])}",
+        "" if interval is None else f"{stage['videos']:,}",
     )

@@ -10,6 +10,7 @@ from reelbench.items import Item
 from reelbench.make.pipeline import Passed
 from reelbench.make.stage import Rejected, Stage, Undecided
 from reelbench.make.store import record_of, rejected_record
+from reelbench.score.estimates import estimate_record
 from reelbench.score.intervals import Cell, intervals
 from reelbench.score.rounding import rounded
 
@@ -96,8 +97,8 @@ def _stage_record(passed: Passed, seed: int) -> dict[str, Any]:
     if passed.stage.filters:
         cells = [every, *([fate for fate in every if fate.category == name] for name in groups)]
         told: list[dict[str, Any]] = [record, *(by_category[name] for name in groups)]
-        for part, (rate, interval) in zip(told, _rates(cells, seed), strict=True):
-            part |= {"rate": rate, "interval": interval}
+        for part, rates in zip(told, _rates(cells, seed), strict=True):
+            part |= rates
     return record
 
 
@@ -116,10 +117,8 @@ def _reasons(every: Iterable[Fate]) -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def _rates(
-    groups: Sequence[Sequence[Fate]], seed: int
-) -> Iterator[tuple[float | None, list[float] | None]]:
-    """The share that a filter rejects of what it decided, with an interval that knows of videos."""
+def _rates(groups: Sequence[Sequence[Fate]], seed: int) -> Iterator[dict[str, Any]]:
+    """The share that a filter rejects of what it decided, and how sure that is, by videos."""
     decided = [[fate for fate in group if not fate.undecided] for group in groups]
     media = {_media(fate.row): None for group in decided for fate in group}
     numbers = {key: number for number, key in enumerate(media)}
@@ -132,11 +131,9 @@ def _rates(
     ]
     found = iter(intervals(cells, len(numbers), seed) if cells else ())
     for group in decided:
-        if not group:
-            yield None, None
-        else:
-            share = sum(fate.rejected is not None for fate in group) / len(group)
-            yield rounded(share), [rounded(end) for end in next(found).interval]
+        rejected = sum(fate.rejected is not None for fate in group)
+        rate = rounded(rejected / len(group)) if group else None
+        yield {"rate": rate, **estimate_record(next(found) if group else None)}
 
 
 def _media(row: Any) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Item response theory: how able models are, how items behave, and few items that tell as much.
+"""Item response theory: how able models are, and how items behave, each with its error.
 
 The model is the two-parameter logistic one: a model of ability t is right on an item with chance
 1 / (1 + exp(-a (t - b))). Items are fitted by marginal maximum likelihood: EM, with Gauss-Hermite
@@ -14,21 +14,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logsumexp, ndtri
+from scipy.special import expit, logsumexp
 
 from reelbench.errors import ReelbenchError
 from reelbench.score.rounding import rounded
-from reelbench.seeds import seed_for
 
 SLOPE_SPREAD = 0.35  # prior: log a is normal around the benchmark's mean, with this deviation
 EASE_SPREAD = 1.5  # prior: so are the log odds of an average model
 TOLERANCE = 1e-3  # the fit has converged when no ability and no item moves further
 MOST_ROUNDS = 300
-RANDOM_SUBSETS = 40
-FEWEST_MODELS = 3  # to leave one out
+FEWEST_MODELS = 5  # to say anything about one item
 _NODES, _WEIGHTS = np.polynomial.hermite.hermgauss(7)
-_GRID = np.linspace(-5, 5, 101)  # abilities, where a model is placed by the items of a subset
-_GRID_PRIOR = -0.5 * (_GRID / 1.5) ** 2  # wider than the fitted models, which the next may excel
+GRID = np.linspace(-5, 5, 101)  # abilities, where a model is placed by the items of a subset
+_GRID_PRIOR = -0.5 * (GRID / 1.5) ** 2  # wider than the fitted models, which the next may excel
 
 Floats = NDArray[np.float64]
 Verdicts = NDArray[np.int8]
@@ -68,7 +66,7 @@ class Ability:
 
     def to_record(self) -> dict[str, Any]:
         """Return plain data."""
-        return _record(self)
+        return plain_record(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,7 @@ class Prediction:
 
     def to_record(self) -> dict[str, Any]:
         """Return plain data."""
-        return _record(self)
+        return plain_record(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +88,8 @@ class Fit:
     items: tuple[str, ...]
     discrimination: Floats  # a, on the scale of the abilities
     difficulty: Floats  # b: the ability that is right half of the time
+    discrimination_error: Floats  # standard errors; not a number where models tell too little
+    difficulty_error: Floats
     doubt: Floats  # how unsure log odds are: constant, linear and square in the ability
     abilities: tuple[Ability, ...]
     converged: bool
@@ -117,54 +117,42 @@ class Fit:
                 "the models of the fit were asked."
             )
         rows, verdicts = [numbers[item] for item in right], list(right.values())
-        return _predict(self.chances(_GRID), np.array(rows, np.intp), np.array(verdicts, np.bool_))
+        return placed(self.chances(GRID), np.array(rows, np.intp), np.array(verdicts, np.bool_))
 
     def to_record(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return plain data; what has no error is left out, and the note says why."""
+        columns = (
+            _told(self.discrimination, self.discrimination_error),
+            _told(self.discrimination_error, self.discrimination_error),
+            _told(self.difficulty, self.difficulty_error),
+            _told(self.difficulty_error, self.difficulty_error),
+        )
         return {
             "converged": self.converged,
             "rounds": self.rounds,
             "change": rounded(self.change),
             "log_likelihood": rounded(self.log_likelihood),
             "abilities": [ability.to_record() for ability in self.abilities],
+            "note": self._note(),
             "items": [
-                {"id": item, "a": rounded(a), "b": rounded(b)}
-                for item, a, b in zip(self.items, self.discrimination, self.difficulty, strict=True)
+                {"id": item, "a": a, "a_error": a_error, "b": b, "b_error": b_error}
+                for item, a, a_error, b, b_error in zip(self.items, *columns, strict=True)
             ],
         }
 
-
-@dataclass(frozen=True, slots=True)
-class Foretold:
-    """One model, foretold by others: its share right of what it answered, and what was thought."""
-
-    model: str
-    accuracy: float
-    predicted: float
-
-    def to_record(self) -> dict[str, Any]:
-        """Return plain data."""
-        return _record(self)
+    def _note(self) -> str | None:
+        left_out = int(np.isnan(self.discrimination_error).sum())
+        if not left_out:
+            return None
+        return (
+            f"{left_out} of {len(self.items)} discriminations are left out: {len(self.abilities)} "
+            "models tell less about them than is known of items in general."
+        )
 
 
-@dataclass(frozen=True, slots=True)
-class Subset:
-    """Few items that foretell the share right over all, and how well they do.
-
-    Errors are mean absolute ones, over models that had no part in the choice and the fit.
-    """
-
-    items: tuple[str, ...]
-    of: int
-    models: tuple[Foretold, ...]
-    error: float | None  # of this choice; None where there are too few models to leave one out
-    random_error: float | None  # of the plain share right on as many random items
-    random_predicted_error: float | None  # of random items, with our prediction from them
-
-    def to_record(self) -> dict[str, Any]:
-        """Return plain data."""
-        models = [model.to_record() for model in self.models]
-        return {**_record(self), "items": list(self.items), "models": models}
+def _told(values: Floats, errors: Floats) -> list[float | None]:
+    known = ~np.isnan(errors)
+    return [rounded(float(v)) if k else None for v, k in zip(values, known, strict=True)]
 
 
 @dataclass(slots=True)
@@ -197,10 +185,13 @@ def fit_2pl(responses: Responses) -> Fit:
         rounds += 1
     slope, ease = np.exp(state.slope)[kind], state.ease[kind]
     state.center = float(state.mean.mean()) if state.mean.size else 0.0
+    discrimination_error, difficulty_error = _errors(state, len(responses.models))
     return Fit(
         responses.items,
         slope * state.scale,
         (-ease / slope - state.center) / state.scale,
+        discrimination_error[kind],
+        difficulty_error[kind],
         _doubt(state)[kind],
         tuple(
             Ability(model, float((mean - state.center) / state.scale), float(spread / state.scale))
@@ -211,6 +202,29 @@ def fit_2pl(responses: Responses) -> Fit:
         change,
         likelihood,
     )
+
+
+def _errors(state: _State, models: int) -> tuple[Floats, Floats]:
+    """The standard errors of discriminations and difficulties.
+
+    That of a discrimination is what the answers alone leave, without the prior, so that it holds
+    where items differ more than the prior has it. It is none where the answers tell less than the
+    prior does: the value would be the prior's. That of a difficulty is with the prior, which alone
+    keeps the difficulty of an item that all or none solve finite.
+    """
+    slope = np.exp(state.slope)
+    ease, both, own = state.doubt
+    nothing = np.full(len(slope), np.nan)
+    if models < FEWEST_MODELS:
+        return nothing, nothing
+    difficulty = np.sqrt(ease - 2 * state.ease * both + state.ease**2 * own) / slope / state.scale
+    size = ease * own - both**2
+    of_ease, of_both = own / size - 1 / EASE_SPREAD**2, both / size
+    of_own = ease / size - 1 / SLOPE_SPREAD**2
+    left = of_own - of_both**2 / np.maximum(of_ease, 1e-12)
+    enough = (own <= SLOPE_SPREAD**2 / 2) & (left > 0)
+    error = slope * state.scale / np.sqrt(np.where(enough, left, 1.0))
+    return np.where(enough, error, nothing), difficulty
 
 
 def _doubt(state: _State) -> Floats:
@@ -309,71 +323,7 @@ def _anchored(state: _State, count: Floats) -> _State:
     )
 
 
-def choose_subset(responses: Responses, size: int, seed: int = 0) -> Subset:
-    """Choose items that together tell most about any ability, and measure what they foretell."""
-    if not 1 <= size <= len(responses.items):
-        raise ReelbenchError(
-            f"A subset of {size} of {len(responses.items)} items cannot be chosen: give a size "
-            "from 1 to the number of items."
-        )
-    responses = responses.ordered()
-    chosen = _most_telling(fit_2pl(responses), size, seed)
-    items = tuple(responses.items[row] for row in sorted(chosen))
-    answered = np.flatnonzero((responses.right >= 0).any(axis=0))
-    if len(answered) < FEWEST_MODELS:
-        return Subset(items, len(responses.items), (), None, None, None)
-    trials = [_leave_out(responses, int(model), size, seed) for model in answered]
-    errors = np.array([[abs(t[0].predicted - t[0].accuracy), *t[1:]] for t in trials]).mean(0)
-    return Subset(items, len(responses.items), tuple(t[0] for t in trials), *map(float, errors))
-
-
-def _most_telling(fit: Fit, size: int, seed: int) -> list[int]:
-    """Of the more telling half of the items, the most telling one of each band of difficulty.
-
-    The few most telling of all would look alike, and be the luckiest where models are few.
-    """
-    ties = np.array([seed_for(seed, "subset", item) / 2**64 for item in fit.items])
-    models = ndtri((np.arange(21) + 0.5) / 21)  # abilities, spread as the models' are
-    telling = _information(fit, models).mean(1) * (1 + 1e-9 * ties)
-    pool = np.argsort(-telling, kind="stable")[: max(size, len(telling) // 2)]
-    hard_first = pool[np.argsort(fit.chances(np.zeros(1))[pool, 0], kind="stable")]
-    bands = np.array_split(hard_first, size)
-    return [int(band[np.argmax(telling[band])]) for band in bands]
-
-
-def _information(fit: Fit, abilities: Floats) -> Floats:
-    """How much each item (rows) tells about each ability (columns)."""
-    step = 1e-3
-    chance = fit.chances(abilities)
-    rise = (fit.chances(abilities + step) - fit.chances(abilities - step)) / (2 * step)
-    return np.asarray(rise**2 / (chance * (1 - chance)))
-
-
-def _leave_out(
-    responses: Responses, model: int, size: int, seed: int
-) -> tuple[Foretold, float, float]:
-    """Foretell one model from the others; also return the errors of random items."""
-    fit = fit_2pl(responses.without(model))
-    verdicts, chances = responses.right[:, model], fit.chances(_GRID)
-    given = np.flatnonzero(verdicts >= 0)
-    accuracy = float((verdicts[given] == 1).mean())
-
-    def predicted(rows: NDArray[np.intp]) -> float:
-        rows = rows[verdicts[rows] >= 0]
-        return _predict(chances, rows, verdicts[rows] == 1).accuracy
-
-    plain, ours = [], []
-    generator = np.random.Generator(np.random.PCG64(seed_for(seed, "random subsets")))
-    for _ in range(RANDOM_SUBSETS):
-        rows = generator.choice(given, min(size, len(given)), replace=False)
-        plain.append(abs(float((verdicts[rows] == 1).mean()) - accuracy))
-        ours.append(abs(predicted(rows) - accuracy))
-    told = predicted(np.array(_most_telling(fit, size, seed), np.intp))
-    foretold = Foretold(responses.models[model], accuracy, told)
-    return foretold, float(np.mean(plain)), float(np.mean(ours))
-
-
-def _predict(chances: Floats, rows: NDArray[np.intp], right: NDArray[np.bool_]) -> Prediction:
+def placed(chances: Floats, rows: NDArray[np.intp], right: NDArray[np.bool_]) -> Prediction:
     """Place a model among the abilities of the grid, and count what it would get right there."""
     seen = chances[rows]
     heights = _GRID_PRIOR + np.log(np.where(right[:, None], seen, 1 - seen)).sum(0)
@@ -385,6 +335,7 @@ def _predict(chances: Floats, rows: NDArray[np.intp], right: NDArray[np.bool_]) 
     return Prediction(mean / len(chances), np.sqrt(variance) / len(chances))
 
 
-def _record(result: Any) -> dict[str, Any]:
+def plain_record(result: Any) -> dict[str, Any]:
+    """Return the fields of a result, numbers rounded."""
     values = {field.name: getattr(result, field.name) for field in fields(result)}
     return {k: rounded(v) if isinstance(v, float) else v for k, v in values.items()}

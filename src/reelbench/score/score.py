@@ -19,7 +19,7 @@ from reelbench.score.compare import Missing, compare
 from reelbench.score.declared import declared_tables
 from reelbench.score.groups import grouped
 from reelbench.score.intervals import METHOD
-from reelbench.score.irt import choose_subset, fit_2pl
+from reelbench.score.irt import fit_2pl
 from reelbench.score.item_analysis import Answers, distractors, item_facts
 from reelbench.score.judge_order import first_judge, judge_orders
 from reelbench.score.judged import read_grades, summed_up, with_failed
@@ -28,6 +28,7 @@ from reelbench.score.people import HUMAN, humans
 from reelbench.score.predictions import Asked, Outcome, read_predictions
 from reelbench.score.results import Result, on_common_items, result_rows
 from reelbench.score.rounding import rounded
+from reelbench.score.subset import choose_subset
 from reelbench.score.wrong_keys import suspects_note, wrong_key_suspects
 
 POLICY = "an item without an answer counts as wrong"

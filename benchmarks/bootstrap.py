@@ -88,7 +88,7 @@ def verdicts(numbers: NDArray[np.int64]) -> Table:
 def ours(scores: Table, numbers: NDArray[np.int64]) -> Ends:
     """One cell a model."""
     cells = [Cell(numbers.tolist(), row) for row in scores.tolist()]
-    return [each.interval for each in intervals(cells, last(numbers), 0)]
+    return [each.interval for each in intervals(cells, last(numbers))]
 
 
 def tagged(scores: Table, numbers: NDArray[np.int64]) -> Ends:
@@ -96,7 +96,7 @@ def tagged(scores: Table, numbers: NDArray[np.int64]) -> Ends:
     generator = np.random.default_rng(2)
     tags = [np.flatnonzero(generator.random(ITEMS) < 0.1) for _ in range(TAGS)]
     cells = [Cell(numbers[tag].tolist(), row[tag].tolist()) for row in scores for tag in tags]
-    return [each.interval for each in intervals(cells, last(numbers), 0)]
+    return [each.interval for each in intervals(cells, last(numbers))]
 
 
 def compared(scores: Table, numbers: NDArray[np.int64]) -> Ends:

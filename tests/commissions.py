@@ -86,7 +86,7 @@ def made(folder: Path, *replies: str | Reply, **more: Any) -> tuple[list[Passed]
 
 def reasons(passed: Passed) -> Counter[str]:
     """Why rows were rejected, counted as the funnel counts them."""
-    (stage,) = funnel_record([passed], (), 0)["stages"]
+    (stage,) = funnel_record([passed], ())["stages"]
     rejected = [r.rejected for r in passed.results if isinstance(r, Result) and r.rejected]
     assert stage["rejected"] == len(rejected)
     return Counter(each.reason for each in rejected)

@@ -166,7 +166,7 @@ def written(
     out: Path, passed: Sequence[Passed], found: Any = None, **record: Any
 ) -> tuple[str, str, Any]:
     """Write the pages; return the picture, the page and the funnel."""
-    funnel = funnel_record(passed, [("tt999", "no video")], 7)
+    funnel = funnel_record(passed, [("tt999", "no video")])
     write_pages(out, "cineaste", RECORD | record, funnel, found or {}, passed)
     return (out / "funnel.svg").read_text(), (out / "made.html").read_text(), funnel
 

@@ -49,7 +49,7 @@ def test_the_page_says_what_the_funnel_says(tmp_path: Path) -> None:
 
 def test_bars_are_as_long_as_what_they_count(tmp_path: Path) -> None:
     passed = planted(600)
-    funnel = funnel_record(passed, [], 7)
+    funnel = funnel_record(passed, [])
     picture = picture_of("cineaste", funnel)
     assert [step.pill for step in picture.steps] == ["20 movies", "100 commissions", "", "", "", ""]
     longest = 330
@@ -64,7 +64,7 @@ def test_bars_are_as_long_as_what_they_count(tmp_path: Path) -> None:
 
 def test_histograms_count_each_item_once(tmp_path: Path) -> None:
     passed = planted(600)
-    funnel = funnel_record(passed, [], 7)
+    funnel = funnel_record(passed, [])
     for measured, told in zip(answerability(passed), funnel["stages"][3:], strict=True):
         assert measured.stage == told["stage"]
         assert sum(each.rows for each in measured.histograms) == told["passed"] + told["rejected"]
@@ -99,7 +99,7 @@ def test_categories_stand_in_one_order_everywhere(tmp_path: Path) -> None:
 
 
 def test_categories_before_and_after(tmp_path: Path) -> None:
-    funnel = funnel_record(planted(600), [], 7)
+    funnel = funnel_record(planted(600), [])
     found = balance(funnel)
     assert found is not None
     assert found.sums == (funnel["stages"][3]["in"], funnel["stages"][4]["out"])
@@ -232,7 +232,7 @@ def test_facts_of_another_kind_are_no_answers(tmp_path: Path, facts: dict[str, A
 def test_three_thousand_items_are_written_fast_and_cut(tmp_path: Path) -> None:
     passed = planted(3000)
     began = time.monotonic()
-    funnel = funnel_record(passed, [], 7)
+    funnel = funnel_record(passed, [])
     counted = time.monotonic()
     write_pages(tmp_path, "cineaste", RECORD, funnel, statistics(), passed)
     assert time.monotonic() - counted < 10, f"the funnel took {counted - began:.1f} s"

@@ -123,7 +123,7 @@ def test_by_hand(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert [column["open"] for column in table["columns"]] == [0, 2, 1, 1, 0, 0, 2]
     # A video each.
-    (estimate,) = intervals([Cell(range(5), [1, 0, 1, 0.75, 0.2])], 5, seed=0)
+    (estimate,) = intervals([Cell(range(5), [1, 0, 1, 0.75, 0.2])], 5)
     overall = table["rows"][0]["cells"][-1]
     assert overall["interval"] == pytest.approx(estimate.interval, abs=1e-5)
     assert table["rows"][0]["cells"][5]["interval"] is None

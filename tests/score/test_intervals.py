@@ -24,7 +24,7 @@ def interval(*videos: tuple[int, int]) -> Interval:
     """The interval of videos with so many items right, of so many."""
     numbers = [number for number, (_, items) in enumerate(videos) for _ in range(items)]
     right = [place < wins for wins, items in videos for place in range(items)]
-    (found,) = intervals([Cell(numbers, right)], len(videos), seed=0)
+    (found,) = intervals([Cell(numbers, right)], len(videos))
     return found.interval
 
 
@@ -81,11 +81,11 @@ def test_weights_move_the_share_and_none_is_as_good_as_equal_ones() -> None:
     videos, right = [0, 0, 1, 1, 2, 2, 2], [1, 0, 1, 1, 0, 0, 1]
     plain, equal, none = intervals(
         [Cell(videos, right), Cell(videos, right, [4 / 3] * 7), Cell(videos, [0] * 7, [2, 1] + [1.5] * 5)],
-        3, seed=0,
+        3,
     )  # fmt: skip
     assert equal.interval == pytest.approx(plain.interval, abs=1e-6)
     assert equal.standard_error == pytest.approx(plain.standard_error)
-    nothing = intervals([Cell(videos, [0] * 7)], 3, seed=0)[0].interval
+    nothing = intervals([Cell(videos, [0] * 7)], 3)[0].interval
     assert none.interval == pytest.approx(nothing, abs=0.02)
     assert none.interval[0] == 0
 
@@ -95,11 +95,11 @@ def test_grades_tell_more_than_right_and_wrong() -> None:
     numbers = np.repeat(np.arange(40), 5)
     levels = np.clip(0.6 + generator.normal(0, 0.05, (400, 40)), 0, 1)[:, numbers]
     graded = np.clip(np.rint(4 * (levels + generator.normal(0, 0.15, levels.shape))) / 4, 0, 1)
-    found = [each.interval for each in intervals([Cell(numbers, r) for r in graded], 40, seed=0)]
+    found = [each.interval for each in intervals([Cell(numbers, r) for r in graded], 40)]
     truth = graded.mean()
     assert 0.93 < np.mean([low <= truth <= high for low, high in found]) < 0.985
     assert np.mean([high - low for low, high in found]) < 0.1  # 0.136 for right and wrong
-    same = intervals([Cell([0, 0, 1, 1, 2, 2], [0.5] * 6)], 3, seed=0)[0].interval
+    same = intervals([Cell([0, 0, 1, 1, 2, 2], [0.5] * 6)], 3)[0].interval
     assert same[1] - same[0] > 0.3  # no spread is not certainty
 
 
@@ -139,7 +139,7 @@ def drawn(
 
 def test_the_standard_error_and_the_number_of_videos_stand_beside_the_interval() -> None:
     videos, right = [0, 0, 1, 1, 1, 4], [1, 0, 1, 1, 1, 0]
-    some, alone = intervals([Cell(videos, right), Cell([2, 2], [1, 0])], 5, seed=0)
+    some, alone = intervals([Cell(videos, right), Cell([2, 2], [1, 0])], 5)
     # Residuals of the videos' sums at a mean of 2/3, each over 1 - its share of the items.
     parts = [(1 / 3) ** 2 / (1 - 2 / 6), 1 / (1 - 3 / 6), (2 / 3) ** 2 / (1 - 1 / 6)]
     assert some.standard_error == pytest.approx(np.sqrt(sum(parts)) / 6)
@@ -162,7 +162,7 @@ def test_no_thread_and_no_order_changes_a_digit(graded: bool) -> None:
         f"top = {7 if graded else 1}\n"
         "right = generator.integers(0, top + 1, (40, 3000)) / top\n"
         "order = np.random.default_rng(SEED).permutation(3000)\n"
-        "print(intervals([Cell(numbers[order], r[order]) for r in right], 400, 3))\n"
+        "print(intervals([Cell(numbers[order], r[order]) for r in right], 400))\n"
     )
     texts = {
         subprocess.run(
@@ -186,5 +186,5 @@ def test_many_models_take_seconds() -> None:
     numbers = np.repeat(np.arange(3000), 5)
     right = np.random.default_rng(0).random((28, 15_000)) < 0.6
     began = time.process_time()
-    intervals([Cell(numbers, row) for row in right], 3000, seed=0)
+    intervals([Cell(numbers, row) for row in right], 3000)
     assert time.process_time() - began < 5

@@ -33,10 +33,10 @@ def judgement(number: int, score: float | None, **fields: Any) -> dict[str, Any]
     }  # fmt: skip
 
 
-def scored(folder: Path, benchmark: Benchmark, *rows: Any, seed: int = 0) -> dict[str, Any]:
+def scored(folder: Path, benchmark: Benchmark, *rows: Any) -> dict[str, Any]:
     path = folder / "judgements.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return score_judgements([path], benchmark, [], video_clusters(benchmark.items), seed)
+    return score_judgements([path], benchmark, [], video_clusters(benchmark.items))
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_means_and_coverage(benchmark: Benchmark, tmp_path: Path) -> None:
     assert (row["valid_rounds"], row["invalid_rounds"]) == (5 + 5 + 2, 3 + 5)
     assert list(row["scale"]) == [0, 2]
     # A video each: the interval of the share of the best, on the scale.
-    (estimate,) = intervals([Cell(range(3), [1.0, 0.2, 0.75])], 3, seed=0)
+    (estimate,) = intervals([Cell(range(3), [1.0, 0.2, 0.75])], 3)
     assert row["interval"] == pytest.approx([2 * end for end in estimate.interval], abs=1e-5)
 
 
@@ -162,7 +162,7 @@ def test_a_damaged_file_is_named(line: str, benchmark: Benchmark, tmp_path: Path
     path = tmp_path / "j.jsonl"
     path.write_text(json.dumps(judgement(2, 1.0)) + "\n" + line + "\n")
     with pytest.raises(ReelbenchError, match=r"j\.jsonl:2 is no judgement of ours"):
-        score_judgements([path], benchmark, [], video_clusters(benchmark.items), 0)
+        score_judgements([path], benchmark, [], video_clusters(benchmark.items))
 
 
 def test_they_are_part_of_the_scores(benchmark: Benchmark, tmp_path: Path) -> None:

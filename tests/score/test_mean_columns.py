@@ -80,7 +80,7 @@ def test_the_interval_covers_the_mean_of_the_truths(videos: int) -> None:
     hits = []
     for _ in range(120):
         cells = cells_of(draw, truths, videos)
-        low, high = macro_estimate(cells, intervals(cells, 5 * videos, 0)).interval
+        low, high = macro_estimate(cells, intervals(cells, 5 * videos)).interval
         hits.append(low <= np.mean(truths) <= high)
     assert 0.9 <= np.mean(hits) <= 0.995
 
@@ -88,7 +88,7 @@ def test_the_interval_covers_the_mean_of_the_truths(videos: int) -> None:
 def test_one_column_twice_is_as_sure_as_the_column() -> None:
     """What shares all its videos does not get surer by being counted twice."""
     (cell,) = cells_of(np.random.default_rng(0), [0.6], 20)
-    (own,) = intervals([cell], 20, 0)
+    (own,) = intervals([cell], 20)
     both = macro_estimate([cell, cell], [own, own])
     assert both.standard_error == pytest.approx(own.standard_error, abs=1e-6)
     width, alone = (each.interval[1] - each.interval[0] for each in (both, own))
@@ -97,5 +97,5 @@ def test_one_column_twice_is_as_sure_as_the_column() -> None:
 
 def test_where_all_is_right_the_mean_is_not_certain() -> None:
     cells = [Cell([n, n, n + 9, n + 9], [1.0] * 4) for n in range(3)]
-    found = macro_estimate(cells, intervals(cells, 12, 0))
+    found = macro_estimate(cells, intervals(cells, 12))
     assert found.interval[0] < 0.9 < found.interval[1] == 1.0

@@ -100,7 +100,7 @@ def test_the_order_of_lines_does_not_matter(save: Save, tmp_path: Path) -> None:
 
 
 def interval(videos: list[int], right: list[bool]) -> Interval:
-    return intervals([Cell(videos, right)], max(videos) + 1, seed=0)[0].interval
+    return intervals([Cell(videos, right)], max(videos) + 1)[0].interval
 
 
 class TestIntervals:
@@ -118,7 +118,7 @@ class TestIntervals:
         numbers = [n // 6 for n in range(videos * 6)]
         shares = np.repeat(generator.beta(3, 3, (600, videos)), 6, axis=1)
         verdicts = generator.random(shares.shape) < shares
-        found = intervals([Cell(numbers, list(row)) for row in verdicts], videos, seed=0)
+        found = intervals([Cell(numbers, list(row)) for row in verdicts], videos)
         covered = sum(low <= 0.5 <= high for low, high in (each.interval for each in found)) / 600
         assert 0.925 < covered < 0.985
 

@@ -54,7 +54,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="score the items alone that every model answered (scores.json of the run stays as it "
         "is unless --out names it)",
     )
-    parser.add_argument("--seed", type=int, help="seed of the intervals (default: the run's, or 0)")
+    parser.add_argument(
+        "--seed", type=int, help="seed of the ranks' intervals (default: the run's, or 0)"
+    )
     parser.add_argument("--json", action="store_true", help="print the scores as JSON")
     parser.add_argument(
         "--tables", type=Path, metavar="FOLDER", help="write every table as CSV, Markdown and LaTeX"

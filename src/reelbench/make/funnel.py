@@ -50,7 +50,7 @@ def fates(passed: Passed) -> list[Fate]:
     ]
 
 
-def funnel_record(passed: Sequence[Passed], broken: Sequence[tuple[str, str]], seed: int) -> Any:
+def funnel_record(passed: Sequence[Passed], broken: Sequence[tuple[str, str]]) -> Any:
     """Return the content of ``funnel.json``."""
     return {
         "sources": {
@@ -58,7 +58,7 @@ def funnel_record(passed: Sequence[Passed], broken: Sequence[tuple[str, str]], s
             "out": len(passed[0].rows) if passed else 0,
             "rejected": len(broken),
         },
-        "stages": [_stage_record(each, seed) for each in passed],
+        "stages": [_stage_record(each) for each in passed],
         "undecided": [
             {"stage": fate.stage.name, "id": fate.row.id, **_why(fate.undecided)}
             for each in passed
@@ -72,7 +72,7 @@ def _why(undecided: Undecided) -> dict[str, str]:
     return {"status": undecided.status, "error": undecided.error}
 
 
-def _stage_record(passed: Passed, seed: int) -> dict[str, Any]:
+def _stage_record(passed: Passed) -> dict[str, Any]:
     every = fates(passed)
     groups = {fate.category: None for fate in every if fate.category}
     out = Counter(category_of(row) for row in passed.out)
@@ -97,7 +97,7 @@ def _stage_record(passed: Passed, seed: int) -> dict[str, Any]:
     if passed.stage.filters:
         cells = [every, *([fate for fate in every if fate.category == name] for name in groups)]
         told: list[dict[str, Any]] = [record, *(by_category[name] for name in groups)]
-        for part, rates in zip(told, _rates(cells, seed), strict=True):
+        for part, rates in zip(told, _rates(cells), strict=True):
             part |= rates
     return record
 
@@ -117,7 +117,7 @@ def _reasons(every: Iterable[Fate]) -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def _rates(groups: Sequence[Sequence[Fate]], seed: int) -> Iterator[dict[str, Any]]:
+def _rates(groups: Sequence[Sequence[Fate]]) -> Iterator[dict[str, Any]]:
     """The share that a filter rejects of what it decided, and how sure that is, by videos."""
     decided = [[fate for fate in group if not fate.undecided] for group in groups]
     media = {_media(fate.row): None for group in decided for fate in group}
@@ -129,7 +129,7 @@ def _rates(groups: Sequence[Sequence[Fate]], seed: int) -> Iterator[dict[str, An
         for group in decided
         if group
     ]
-    found = iter(intervals(cells, len(numbers), seed) if cells else ())
+    found = iter(intervals(cells, len(numbers)) if cells else ())
     for group in decided:
         rejected = sum(fate.rejected is not None for fate in group)
         rate = rounded(rejected / len(group)) if group else None

@@ -107,7 +107,7 @@ def make_benchmark(recipe: Recipe, out: Path, order: Order) -> Made:
         desk = prepared.desk(Desk, out, rows, asker)
         pipeline = Pipeline(prepared.recipe, desk, rows)
         passed = run_to_the_end(_take(pipeline, prepared, asker))
-        funnel = funnel_record(passed, prepared.sources.broken, prepared.seed)
+        funnel = funnel_record(passed, prepared.sources.broken)
         items = _write(prepared, out, desk, passed, record, funnel)
     warnings = [*prepared.sources.warnings, *desk.notes, *warnings_about(recipe, prepared.cast)]
     return Made(passed, items, funnel, asker.counts, ledger, warnings, prepared.left_out)

@@ -48,7 +48,6 @@ def declared_tables(
     judge: str | None,
     graded: Mapping[Graded, Grades],
     clusters: Mapping[str, int],
-    seed: int,
 ) -> list[dict[str, Any]]:
     """Return the tables of ``benchmark.yaml``, with a row for each result in the order given.
 
@@ -62,7 +61,7 @@ def declared_tables(
     rows = _rows(results, ranked, _grades_of(judge, graded))
     scored = [*results[0].items, *results[0].opened] if results else ()
     chosen = [_declared(name, table, scored) for name, table in tables.items()]
-    found = _means(rows, chosen, clusters, seed)
+    found = _means(rows, chosen, clusters)
     return [_record(each, rows, found, judge, benchmark.items) for each in chosen]
 
 
@@ -155,7 +154,7 @@ _Key = tuple[str, int, str]  # table, place of the row, and column
 
 
 def _means(
-    rows: Sequence[Row], chosen: Sequence[_Declared], clusters: Mapping[str, int], seed: int
+    rows: Sequence[Row], chosen: Sequence[_Declared], clusters: Mapping[str, int]
 ) -> dict[_Key, _Mean]:
     """The means of all columns that have one, with intervals from the same draws."""
     cells = {
@@ -165,7 +164,7 @@ def _means(
         for column, items in each.columns.items()
         if column not in each.means and (shares := _covered(row, items))
     }
-    estimates = intervals([*cells.values()], max(clusters.values()) + 1, seed) if cells else []
+    estimates = intervals([*cells.values()], max(clusters.values()) + 1) if cells else []
     found = {
         key: _Mean(fsum(cell.right) / len(cell.right), estimate)
         for (key, cell), estimate in zip(cells.items(), estimates, strict=True)

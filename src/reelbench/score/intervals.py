@@ -45,11 +45,7 @@ class Estimate:
     videos: int  # those that the cell has items of
 
 
-def intervals(
-    cells: Sequence[Cell],
-    videos: int,
-    seed: int,  # noqa: ARG001 (nothing is drawn any more, but callers hand it on)
-) -> list[Estimate]:
+def intervals(cells: Sequence[Cell], videos: int) -> list[Estimate]:
     """Return how sure each cell is."""
     return [_estimate(cell, videos) for cell in cells]
 

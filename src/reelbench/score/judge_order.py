@@ -31,7 +31,6 @@ def judge_orders(
     named: Sequence[str],
     results: Sequence[Result],
     clusters: Mapping[str, int],
-    seed: int,
 ) -> list[dict[str, Any]]:
     """Return the mean and rank that each of several judges gives each model.
 
@@ -58,7 +57,7 @@ def judge_orders(
         }
         held = _Held.of({judge: of for judge, of in by_judge.items() if of})
         if held.models:
-            order = held.record(clusters, seed)
+            order = held.record(clusters)
             found.append({"condition": condition, "rubric": rubric, **order})
     return found
 
@@ -83,7 +82,7 @@ class _Held:
         }
         return cls(judges, {model: items for model, items in models.items() if items})
 
-    def record(self, clusters: Mapping[str, int], seed: int) -> dict[str, Any]:
+    def record(self, clusters: Mapping[str, int]) -> dict[str, Any]:
         shares = {
             judge: {model: [by[model][item] for item in items]
                     for model, items in self.models.items()}
@@ -101,7 +100,7 @@ class _Held:
             for of in shares.values()
             for model in models
         ]
-        estimates = iter(intervals(cells, max(clusters.values()) + 1, seed))
+        estimates = iter(intervals(cells, max(clusters.values()) + 1))
         return {
             "models": models,
             "items": [len(self.models[model]) for model in models],

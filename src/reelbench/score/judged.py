@@ -40,10 +40,9 @@ def score_judgements(
     benchmark: Benchmark,
     results: Sequence[Result],
     clusters: Mapping[str, int],
-    seed: int,
 ) -> dict[str, Any]:
     """Return the means of what judges gave, alone and with closed items; and judges compared."""
-    return summed_up(read_grades(paths), benchmark, results, clusters, seed)
+    return summed_up(read_grades(paths), benchmark, results, clusters)
 
 
 def read_grades(paths: Sequence[Path]) -> dict[Graded, Grades]:
@@ -56,7 +55,6 @@ def summed_up(
     benchmark: Benchmark,
     results: Sequence[Result],
     clusters: Mapping[str, int],
-    seed: int,
 ) -> dict[str, Any]:
     """Return the means of grades, alone and with closed items; and judges compared."""
     known = {(result.model, result.condition): result for result in results}
@@ -68,11 +66,11 @@ def summed_up(
         rows.append(
             {
                 **dict(zip(("model", "condition", "judge", "rubric"), key, strict=True)),
-                **_mean(grades, asked, open_shares(asked, result, grades), clusters, seed),
+                **_mean(grades, asked, open_shares(asked, result, grades), clusters),
                 "valid_rounds": grades.valid,
                 "invalid_rounds": grades.invalid,
                 "twins": _twins(grades, result),
-                "with_closed": _with_closed(grades, result, clusters, seed),
+                "with_closed": _with_closed(grades, result, clusters),
             }
         )
     return {"judged": rows, "judges": list(_compared(graded))}
@@ -100,12 +98,11 @@ def _mean(
     asked: Sequence[Item],
     shares: Mapping[str, float],
     clusters: Mapping[str, int],
-    seed: int,
 ) -> dict[str, Any]:
     """The mean grade, with what it covers and how sure it is, on the judge's scale."""
     worst, best = grades.scale
     judged = sum(item.id in grades.scores for item in asked)
-    estimate = _estimate(shares, clusters, seed)
+    estimate = _estimate(shares, clusters)
     given = [grades.scores.get(item, worst) for item in shares]
     return {
         "items": len(asked),
@@ -120,7 +117,7 @@ def _mean(
 
 
 def _with_closed(
-    grades: Grades, result: Result | None, clusters: Mapping[str, int], seed: int
+    grades: Grades, result: Result | None, clusters: Mapping[str, int]
 ) -> dict[str, Any] | None:
     """One mean over closed and open items, as Q-Bench-Video has it."""
     shares = {} if result is None else worth(result, grades)
@@ -130,7 +127,7 @@ def _with_closed(
         "items": len(result.items) + len(result.opened),
         "covered": len(shares),
         "value": rounded(fsum(shares.values()) / len(shares)),
-        **estimate_record(_estimate(shares, clusters, seed)),
+        **estimate_record(_estimate(shares, clusters)),
     }
 
 
@@ -163,13 +160,11 @@ def open_shares(asked: Sequence[Item], result: Result | None, grades: Grades) ->
     }
 
 
-def _estimate(
-    shares: Mapping[str, float], clusters: Mapping[str, int], seed: int
-) -> Estimate | None:
+def _estimate(shares: Mapping[str, float], clusters: Mapping[str, int]) -> Estimate | None:
     if not shares:
         return None
     cell = Cell([clusters[item] for item in shares], list(shares.values()))
-    return intervals([cell], max(clusters.values()) + 1, seed)[0]
+    return intervals([cell], max(clusters.values()) + 1)[0]
 
 
 POOR = 0.25  # of the way from the worst grade to the best: 2 of 1 to 5

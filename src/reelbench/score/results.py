@@ -106,12 +106,12 @@ def on_common_items(results: Sequence[Result]) -> list[Result]:
 
 
 def result_rows(
-    results: Sequence[Result], groups: Groups, clusters: Mapping[str, int], seed: int
+    results: Sequence[Result], groups: Groups, clusters: Mapping[str, int]
 ) -> list[dict[str, Any]]:
     """Return a row for each result, best first."""
     if not results or not results[0].items:
         return []
-    table = _Table(results, groups, clusters, seed)
+    table = _Table(results, groups, clusters)
     rows = [table.row(number) for number in range(len(results))]
     return sorted(rows, key=lambda row: (-row["accuracy"], row["model"], row["condition"]))
 
@@ -124,7 +124,6 @@ class _Table:
         results: Sequence[Result],
         groups: Groups,
         clusters: Mapping[str, int],
-        seed: int,
     ) -> None:
         self._results, self._items, self._groups = results, results[0].items, groups
         place = {item.id: number for number, item in enumerate(self._items)}
@@ -133,7 +132,7 @@ class _Table:
             for value, items in values.items():
                 self._places[tag, value] = np.array([place[item.id] for item in items])
         self._clusters = np.array([clusters[item.id] for item in self._items])
-        self._videos, self._seed = max(clusters.values()) + 1, seed
+        self._videos = max(clusters.values()) + 1
         repeated = any(len(o.turns) > 1 for result in results for o in result.outcomes.values())
         self._values = {
             name: self._valued(metric)
@@ -165,7 +164,7 @@ class _Table:
                 scales.append((low, len(about), float(given[about].mean())))
         if not cells:
             return {}
-        found = intervals(cells, self._videos, self._seed)
+        found = intervals(cells, self._videos)
         return {
             key: {"value": mean, **estimate_record(estimate, low), "items": count}
             for key, (low, count, mean), estimate in zip(keys, scales, found, strict=True)
@@ -206,7 +205,7 @@ class _Table:
             for options in shares.values()
             if options
         ]
-        found = iter(intervals(cells, self._videos, self._seed))
+        found = iter(intervals(cells, self._videos))
         return [
             {
                 name: {

@@ -76,7 +76,7 @@ def score_outcomes(
     # One clustering for all: a number that stands in two places has one interval.
     clusters = video_clusters(benchmark.items)
     groups = grouped(benchmark, closed)
-    rows = result_rows(results, groups, clusters, seed)
+    rows = result_rows(results, groups, clusters)
     answers = {(result.model, result.condition): result.answers for result in results}
     main = main_condition(results)
     graded = with_failed(read_grades([path for path in judgements if path.exists()]), results)
@@ -93,7 +93,7 @@ def score_outcomes(
         },
         "policy": _policy(benchmark, results) if common else POLICY,
         "ties": TIE_RULE,
-        "interval": f"{METHOD}; seed {seed}",
+        "interval": METHOD,
         "chance": {
             "accuracy": _mean_chance(closed),
             "guessing": {name: rounded(value) for name, value in guessing(closed).items()},
@@ -109,9 +109,9 @@ def score_outcomes(
         "comparison": compared([r for r in results if r.condition == main], clusters, seed, common),
         "items": looked_over([r for r in results if r.condition == main]),
         "ablations": ablations(conditions, rows, answers),
-        **summed_up(graded, benchmark, results, clusters, seed),
-        "judge_orders": judge_orders(graded, judges, results, clusters, seed),
-        "tables": declared_tables(benchmark, results, ranked, judge, graded, clusters, seed),
+        **summed_up(graded, benchmark, results, clusters),
+        "judge_orders": judge_orders(graded, judges, results, clusters),
+        "tables": declared_tables(benchmark, results, ranked, judge, graded, clusters),
     }
 
 

@@ -24,7 +24,7 @@ from reelbench.evaluate.parse.marks import boxed, bracketed, json_answer, tagged
 from reelbench.evaluate.parse.option_text import option_text
 from reelbench.evaluate.parse.question import ClosedQuestion, Failure, Options, Places, UnclearError
 from reelbench.evaluate.parse.statements import answer_line, named, stated
-from reelbench.evaluate.parse.text import Reply, reply_of
+from reelbench.evaluate.parse.text import ReplyText, reply_of
 from reelbench.evaluate.parse.truncated import before_cut
 from reelbench.evaluate.parse.yes_no import yes_or_no
 from reelbench.items import Kind
@@ -39,7 +39,7 @@ class Parsed:
     failure: Failure = ""
 
 
-Form = Callable[[Reply, Reader], Places]
+Form = Callable[[ReplyText, Reader], Places]
 
 
 def _of_text(form: Callable[[str, Reader], Places]) -> Form:
@@ -102,7 +102,7 @@ def _parsed(
     return _corrected(seen, reader) or _read(seen, reader, forms)
 
 
-def _read(seen: Reply, reader: Reader, forms: Sequence[tuple[str, Form]]) -> Parsed:
+def _read(seen: ReplyText, reader: Reader, forms: Sequence[tuple[str, Form]]) -> Parsed:
     for method, form in forms:
         try:
             places = form(seen, reader)
@@ -119,7 +119,7 @@ _STARTS = re.compile(r"(?:^|[.!?,;:\n。—–-])\s{0,3}(?:oh|hmm|no|but|well)?[
 _TAKES_BACK = re.compile(r"[\s,.!:-]{0,4}(?:no|not|that's|that is|this is|i was|je me|nein|non)\b")
 
 
-def _corrected(seen: Reply, reader: Reader) -> Parsed | None:
+def _corrected(seen: ReplyText, reader: Reader) -> Parsed | None:
     """``Answer: A. Wait, no. The answer is C.``: what comes after a correction, if it answers."""
     ends = [
         (start, end)

@@ -6,7 +6,7 @@ from reelbench.evaluate.parse.agreement import Located, agreed
 from reelbench.evaluate.parse.letters import NOTHING, Reader, Reading
 from reelbench.evaluate.parse.lookup import alternation, occurrences, words
 from reelbench.evaluate.parse.question import Places, UnclearError
-from reelbench.evaluate.parse.text import Reply
+from reelbench.evaluate.parse.text import ReplyText
 
 _LABEL = re.compile(
     rf"[\s\"'•▪►➤→+–—-]{{0,8}}(?:(?i:{alternation('option')})\s?)?[(\[]?([A-Za-z])\s?(?:\.(?!\s?[A-Z]\.\s?[A-Z])|[):\]])"
@@ -27,7 +27,7 @@ _UNFIT = re.compile(
 _ARROW = re.compile(r"(?:→|=>|⇒)[ \t]{0,4}\(?([A-Z])\)?[ \t.]{0,4}(?:$|\n)")
 
 
-def whole(reply: Reply, reader: Reader) -> Places:
+def whole(reply: ReplyText, reader: Reader) -> Places:
     """The reply is letters, the text of an option, or both: and nothing else."""
     reading = reader.only(reply.bare)
     if reading.failure:
@@ -35,7 +35,7 @@ def whole(reply: Reply, reader: Reader) -> Places:
     return reading.places
 
 
-def lettered_lines(reply: Reply, reader: Reader) -> Places:
+def lettered_lines(reply: ReplyText, reader: Reader) -> Places:
     """Several lines such as ``B. the text of option B``; not the whole list again."""
     if reader.question.kind != "multi":
         return ()
@@ -50,14 +50,14 @@ def lettered_lines(reply: Reply, reader: Reader) -> Places:
     return found if len(found) < len(reader.question.options) else ()
 
 
-def line_of_its_own(reply: Reply, reader: Reader) -> Places:
+def line_of_its_own(reply: ReplyText, reader: Reader) -> Places:
     """``B`` alone on a line, before, after or amid an explanation."""
     found = [Located(at, at + len(line), reader.letters(line)) for at, line in reply.lines]
     found = [each for each in found if each.reading.places]  # an x alone on a line may be anything
     return agreed(found, reply.bare, reader.question.kind)
 
 
-def line_of_text(reply: Reply, reader: Reader) -> Places:
+def line_of_text(reply: ReplyText, reader: Reader) -> Places:
     """An option's text alone on the first or the last line, and no other option's on any."""
     found = [
         Located(at, at + len(line), Reading(places))
@@ -70,7 +70,7 @@ def line_of_text(reply: Reply, reader: Reader) -> Places:
     return agreed(found, reply.bare, reader.question.kind) if at_an_end else ()
 
 
-def label(reply: Reply, reader: Reader) -> Places:
+def label(reply: ReplyText, reader: Reader) -> Places:
     """``B. because it is blue``, first or last, and no other: several labels are a list."""
     lines = [line for _, line in reply.lines]
     labels = [line for line in lines if _names_option(line, reader)]
@@ -84,7 +84,7 @@ def _names_option(line: str, reader: Reader) -> bool:
     return found is not None and reader.question.place(found[1]) is not None
 
 
-def label_within(reply: Reply, reader: Reader) -> Places:
+def label_within(reply: ReplyText, reader: Reader) -> Places:
     """``The speed is C. time-lapse.``: one label amid a text, with its option's own words."""
     chosen: set[int] = set()
     window = reader.question.longest + 40
@@ -117,7 +117,7 @@ def label_within(reply: Reply, reader: Reader) -> Places:
     return tuple(chosen) if len(chosen) == 1 else ()
 
 
-def concluded(reply: Reply, reader: Reader) -> Places:
+def concluded(reply: ReplyText, reader: Reader) -> Places:
     """``... so (B)``, ``=> B``."""
     found = [Located(m.start(), m.end(), reader.letters(m[1])) for m in _ARROW.finditer(reply.bare)]
     for start, end in reply.places_of(words("so")):

@@ -23,7 +23,7 @@ from reelbench.evaluate.parse.clauses import (
 )
 from reelbench.evaluate.parse.letters import Reader
 from reelbench.evaluate.parse.question import ClosedQuestion, Places
-from reelbench.evaluate.parse.text import Reply
+from reelbench.evaluate.parse.text import ReplyText
 
 _LONG = 1500  # characters; in a longer text an option may come up without being the answer
 _MANY = 60  # mentions
@@ -115,7 +115,7 @@ class _Scan:
         return {*before, *self.text[mention.end - 1 : mention.end + 20].split()[:1]}
 
 
-def option_text(reply: Reply, reader: Reader) -> Places:
+def option_text(reply: ReplyText, reader: Reader) -> Places:
     """``The man is dunking a basketball.``: one option's text is stated, and no other's."""
     if reply.refuses or not _may_mention(reply, reader.question):
         return ()
@@ -133,7 +133,7 @@ def option_text(reply: Reply, reader: Reader) -> Places:
     return tuple(chosen) if told else ()
 
 
-def _may_mention(reply: Reply, question: ClosedQuestion) -> bool:
+def _may_mention(reply: ReplyText, question: ClosedQuestion) -> bool:
     low = reply.low.casefold()
     found = [needle(option).split() for option in question.options]
     return any(words and max(words, key=len) in low for words in found)

@@ -7,7 +7,7 @@ from reelbench.evaluate.parse.agreement import Located, agreed
 from reelbench.evaluate.parse.letters import NOTHING, SEVERAL, Reader
 from reelbench.evaluate.parse.lookup import alternation, lowered, words
 from reelbench.evaluate.parse.question import Places
-from reelbench.evaluate.parse.text import Reply
+from reelbench.evaluate.parse.text import ReplyText
 
 _THINGS = {"caption", "sentence", "statement", "description"}
 _NOUNS = tuple(noun for noun in words("answer", "option") if noun not in _THINGS)
@@ -114,7 +114,7 @@ _BRIEF = 60
 _WORDY = 12
 
 
-def answer_line(reply: Reply, reader: Reader) -> Places:
+def answer_line(reply: ReplyText, reader: Reader) -> Places:
     """``Answer: B``; one that is called final outweighs the others, then one that opens a line."""
     found: list[Located] = []
     strict: list[Located] = []
@@ -136,7 +136,7 @@ def answer_line(reply: Reply, reader: Reader) -> Places:
     )
 
 
-def _is_noun(reply: Reply, start: int, end: int, match: re.Match[str]) -> bool:
+def _is_noun(reply: ReplyText, start: int, end: int, match: re.Match[str]) -> bool:
     """Whether it is the answer that is named, not the options: "Options: A. ..."."""
     noun = reply.low[start:end]
     if noun in words("answer") or _CHOSEN.search(reply.low, max(0, start - 24), start):
@@ -147,12 +147,12 @@ def _is_noun(reply: Reply, start: int, end: int, match: re.Match[str]) -> bool:
     return bool(match[0].strip(" \n:='\"")) or (alone and "\n" not in match[0])
 
 
-def _is_final(reply: Reply, start: int, match: re.Match[str]) -> bool:
+def _is_final(reply: ReplyText, start: int, match: re.Match[str]) -> bool:
     return bool(_FINAL.search(reply.low, max(0, start - 12), start) or "final" in match[0])
 
 
 def _said_from(
-    reply: Reply, reader: Reader, match: re.Match[str], quoted: bool
+    reply: ReplyText, reader: Reader, match: re.Match[str], quoted: bool
 ) -> Iterator[Located]:
     """What follows a colon: the line, and lines of labels below it where they are a list."""
     start = match.end()
@@ -181,19 +181,19 @@ def _line_from(text: str, start: int, limit: int = 4000) -> str:
     return text[start : end if end >= 0 else start + limit]
 
 
-def stated(reply: Reply, reader: Reader) -> Places:
+def stated(reply: ReplyText, reader: Reader) -> Places:
     """``The diagnosis is (C).``, ``Caption B matches better.``, ``It's B.``."""
     found = [*_bracketed(reply, reader), *_fitting(reply, reader), *_brief(reply, reader)]
     return agreed(found, reply.bare, reader.question.kind)
 
 
-def named(reply: Reply, reader: Reader) -> Places:
+def named(reply: ReplyText, reader: Reader) -> Places:
     """``The answer is B because ...``, ``选B``, ``Option B is correct``."""
     found = [*_answers(reply, reader), *_choices(reply, reader), *_called_right(reply, reader)]
     return agreed(found, reply.bare, reader.question.kind)
 
 
-def _answers(reply: Reply, reader: Reader) -> Iterator[Located]:
+def _answers(reply: ReplyText, reader: Reader) -> Iterator[Located]:
     for start, end in reply.places_of(_NOUNS):
         place, denied = _behind_is(reply.low, end)
         plural = reply.low[start:end] in _PLURALS
@@ -219,7 +219,7 @@ def _answers(reply: Reply, reader: Reader) -> Iterator[Located]:
             yield Located(direct.start(1), direct.end(1), reader.said(said))
 
 
-def _bracketed(reply: Reply, reader: Reader) -> Iterator[Located]:
+def _bracketed(reply: ReplyText, reader: Reader) -> Iterator[Located]:
     """``The most likely diagnosis is (C) ...``."""
     for match in _IS_BRACKETED.finditer(reply.bare):
         listed = _BRACKETS.search(reply.bare, match.end(), match.end() + _LISTED)
@@ -227,7 +227,7 @@ def _bracketed(reply: Reply, reader: Reader) -> Iterator[Located]:
             yield Located(match.start(1), match.end(1), reader.letters(match[1]))
 
 
-def _noun_of_answer(reply: Reply, start: int, end: int) -> bool:
+def _noun_of_answer(reply: ReplyText, start: int, end: int) -> bool:
     named = reply.low[start:end] in words("answer")
     return named or bool(_CHOSEN.search(reply.low, max(0, start - 24), start))
 
@@ -244,13 +244,13 @@ def _behind_is(low: str, end: int) -> tuple[int | None, bool]:
     return (sum(min(places)) if places else None), False
 
 
-def _choices(reply: Reply, reader: Reader) -> Iterator[Located]:
+def _choices(reply: ReplyText, reader: Reader) -> Iterator[Located]:
     for _, end in reply.places_of(words("choose")):
         if said := _line_from(reply.bare, end, 400).lstrip(" :"):
             yield Located(end, end + len(said), reader.said(said))
 
 
-def _called_right(reply: Reply, reader: Reader) -> Iterator[Located]:
+def _called_right(reply: ReplyText, reader: Reader) -> Iterator[Located]:
     for start, end in reply.places_of(words("right")):
         word = reply.low[start:end]
         if _RIGHT_TAIL.match(reply.low, end) or (
@@ -268,14 +268,14 @@ def _called_right(reply: Reply, reader: Reader) -> Iterator[Located]:
             yield Located(start, end, SEVERAL if either else reader.letters(match[1]))
 
 
-def _fitting(reply: Reply, reader: Reader) -> Iterator[Located]:
+def _fitting(reply: ReplyText, reader: Reader) -> Iterator[Located]:
     """``Caption B matches the video better.``."""
     for start, end in reply.places_of(_FITTING):
         if match := _FITS.search(reply.bare[max(0, start - _LOOKBACK) : start]):
             yield Located(start, end, reader.said(f"Option {match[1] or match[2]}"))
 
 
-def _brief(reply: Reply, reader: Reader) -> Iterator[Located]:
+def _brief(reply: ReplyText, reader: Reader) -> Iterator[Located]:
     """``So it's B.``: a sentence of a letter and words that say no more."""
     if match := _REASONED.match(reply.bare):
         yield Located(0, match.end(), reader.letters(match[1]))

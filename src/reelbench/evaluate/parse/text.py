@@ -16,7 +16,7 @@ _AROUND = 300  # characters
 
 
 @dataclass(frozen=True)
-class Reply:
+class ReplyText:
     """A text without reasoning; bare, without its dress either; low, bare in lower case."""
 
     text: str
@@ -47,10 +47,10 @@ class Reply:
         return bool(_REFUSAL.match(self.low))
 
 
-def reply_of(text: str, reader: Reader) -> Reply:
+def reply_of(text: str, reader: Reader) -> ReplyText:
     """Look at a text; a list of all options that it repeats is left out."""
     bare = undressed(text)
-    return Reply(text, _without_options(bare, reader))
+    return ReplyText(text, _without_options(bare, reader))
 
 
 def _spans(text: str, ends: re.Pattern[str]) -> list[tuple[int, str]]:

@@ -5,7 +5,7 @@ import re
 from reelbench.evaluate.parse.letters import Reader
 from reelbench.evaluate.parse.lookup import alternation, words
 from reelbench.evaluate.parse.question import Places, UnclearError
-from reelbench.evaluate.parse.text import Reply
+from reelbench.evaluate.parse.text import ReplyText
 
 _WORD = rf"[\s\"'(*-]{{0,6}}(?P<word>{alternation('yes', 'no')})"
 # What may follow: "No, it ..." and "No it ...", but "No video ..." has no answer in it.
@@ -25,7 +25,7 @@ _NO_ANSWER = re.compile(
 _AFTER_SO = re.compile(rf"[\s,:]{{0,4}}{_WORD}{_TAIL}")
 
 
-def yes_or_no(reply: Reply, reader: Reader) -> Places:
+def yes_or_no(reply: ReplyText, reader: Reader) -> Places:
     """``Yes, it does.``; ``... Therefore, no.``."""
     places = reader.question.yes_and_no
     if not places or reply.refuses:
@@ -36,14 +36,14 @@ def yes_or_no(reply: Reply, reader: Reader) -> Places:
     return tuple(place for place in said if place is not None)
 
 
-def _claims(reply: Reply) -> list[re.Match[str]]:
+def _claims(reply: ReplyText) -> list[re.Match[str]]:
     found = [_OPENING.match(reply.low)]
     for _, end in reply.places_of((*words("so"), "answer is", "answer would be")):
         found.append(_AFTER_SO.match(reply.low, end))
     return [match for match in found if match]
 
 
-def _place(match: re.Match[str], reply: Reply, places: tuple[int, int]) -> int | None:
+def _place(match: re.Match[str], reply: ReplyText, places: tuple[int, int]) -> int | None:
     if _NOT_ONE.match(reply.low, match.end()) or _NO_ANSWER.match(reply.low, match.end()):
         return None
     return places[0] if match["word"] in words("yes") else places[1]

@@ -75,7 +75,10 @@ class Journal:
 
     def answer(self, key: str) -> Response | None:
         """Return the reply that was paid for, if there is one."""
-        return self._last(key, f"AND status IN {REPLIED}")
+        found = self._last(key, f"AND status IN {REPLIED}")
+        # Older journals hold replies without a word as final.
+        blank = found is not None and found.status == "ok" and not (found.text or "").strip()
+        return None if blank else found
 
     def outcome(self, key: str) -> Response | None:
         """Return the answer to a request, or its latest failure."""

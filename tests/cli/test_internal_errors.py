@@ -1,15 +1,22 @@
 """A mistake of ours is told as that, with its place: never as a fault of the user's files."""
 
+import itertools
 import json
 import os
+import pkgutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jobs import fail_at
-from support import reelbench
+from servers import completion, serving
+from support import blind_benchmark, make_item, reelbench
 from videos import make_video
 
 from reelbench.errors import DEFECTS, where
+from reelbench.evaluate.run import run_benchmark
+from reelbench.items import Media
+from reelbench.journal import open_journal
 from reelbench.media.errors import MediaError
 from reelbench.media.safely import safely
 
@@ -76,3 +83,29 @@ def test_the_place_is_the_innermost_line_of_ours() -> None:
         safely(fail_at, Path("nothing here"), KeyError)
     assert "safely.py" in where(caught.value)
     assert where(ValueError("never raised")) == "an unknown line"
+
+
+@pytest.mark.parametrize(
+    "place", ["reelbench.evaluate.schedule.parts_of", "reelbench.evaluate.ask.Ask.request"]
+)
+@pytest.mark.parametrize("kind", [TypeError, KeyError])
+def test_what_is_under_way_is_paid_for_and_kept(
+    place: str, kind: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = [make_item(n, media=(Media(f"media/{n}.mp4"),)) for n in range(6)]
+    benchmark = blind_benchmark(tmp_path / "b", *items, modalities="T", orders=2)
+    real, asked = pkgutil.resolve_name(place), itertools.count()
+
+    def failing(*words: Any) -> Any:
+        if next(asked) == 4:
+            raise kind("of ours")
+        return real(*words)
+
+    monkeypatch.setattr(place, failing)
+    with serving(lambda *_: completion("B"), latency=0.2) as server:
+        card = {"name": "far", "endpoint": server.url, "retries": 0, "connections": 8}
+        (tmp_path / "far.yaml").write_text(json.dumps(card))
+        with pytest.raises(kind):
+            run_benchmark(benchmark, [str(tmp_path / "far.yaml")], tmp_path / "r")
+    with open_journal(tmp_path / "r" / "journal.sqlite", reading=True) as journal:
+        assert sum(row[1] for row in journal.taken()) == len(server.requests) > 0

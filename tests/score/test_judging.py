@@ -1,6 +1,8 @@
 """Judges read anyone's predictions as they read those of a run, and are paid once."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -110,7 +112,7 @@ def test_several_files_stand_in_one_table(score: Callable[..., int], tmp_path: P
 
 @pytest.mark.parametrize(("words", "told"), [
     (["--judge", "baseline:random", "--predictions", "one"], "baseline:random cannot judge"),
-    (["--predictions", "one", "--predictions", "one"], "'q-1' twice for one"),
+    (["--predictions", "one", "--predictions", "one"], "one.jsonl: file: found one, expected a name"),
     (["--predictions", "one", "--predictions", "empty"], "empty.jsonl: file: found nothing"),
 ])  # fmt: skip
 def test_wrong_use_is_told(
@@ -132,3 +134,79 @@ def test_judges_need_a_place_for_what_they_say(
     words = "--benchmark", tmp_path / "b", "--predictions", file, "--judge", "openai:x"
     assert run_here("score", *words) == 2
     assert "name --out" in capsys.readouterr().err
+
+
+def test_what_says_nothing_counts_as_the_lowest_grade(
+    score: Callable[..., int], tmp_path: Path
+) -> None:
+    """A model that is silent where it does not know is not better than one that tries."""
+    files = [
+        write(tmp_path / "blank.jsonl", {"id": "q-4", "response": " "}),
+        write(tmp_path / "cut.jsonl", {"id": "q-4", "response": "", "status": "truncated"}),
+        write(tmp_path / "closed.jsonl", {"id": "q-1", "response": "B"}),
+        write(tmp_path / "good.jsonl", {"id": "q-4", "response": "A dog."}),
+    ]
+    words = [word for file in files for word in ("--predictions", file)]
+    with serving(judge) as server:
+        score(*words, "--judge", card(tmp_path, server.url))
+        assert len(server.requests) == 5
+    found = {row["model"]: (row["score"], row["unanswered"]) for row in results(tmp_path)["judged"]}
+    assert found == {"blank": (0, 1), "cut": (0, 1), "closed": (0, 1), "good": (2, 0)}
+
+
+def test_a_judge_changes_nothing_that_it_has_not_judged(
+    score: Callable[..., int], tmp_path: Path
+) -> None:
+    """Null is what somebody's parser says; that ours could read it is another matter."""
+    file = write(tmp_path / "p.jsonl", {"id": "q-1", "response": "B", "parsed": None})
+    with serving(judge) as server:
+        for words in ([], ["--judge", card(tmp_path, server.url)]):
+            assert score("--predictions", file, *words) == 0
+            assert results(tmp_path)["p"]["answered"] == 0
+        assert server.requests == []
+
+
+def test_a_judge_that_is_named_twice_judges_once(score: Callable[..., int], tmp_path: Path) -> None:
+    file = write(tmp_path / "p.jsonl", {"id": "q-4", "response": "A dog."})
+    with serving(judge) as server:
+        path = card(tmp_path, server.url)
+        score("--predictions", file, "--judge", path, "--judge", path)
+    assert results(tmp_path)["judged"][0]["valid_rounds"] == 5
+
+
+def test_judges_keep_to_a_budget(score: Callable[..., int], tmp_path: Path) -> None:
+    file = write(tmp_path / "p.jsonl", {"id": "q-4", "response": "A dog."})
+    with serving(judge) as server:
+        words = "--predictions", file, "--judge", card(tmp_path, server.url)
+        assert score(*words, "--budget", "1tokens") == 1
+        assert server.requests == []
+
+
+def test_two_files_of_one_name_are_two_models(
+    score: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+    one = write(tmp_path / "x" / "p.jsonl", {"id": "q-1", "response": "B"})
+    two = write(tmp_path / "y" / "p.jsonl", {"id": "q-2", "response": "B"})
+    assert score("--predictions", one, "--predictions", two) == 2
+    assert "a name of its own, or a field model in every line" in capsys.readouterr().err
+    write(one, {"id": "q-1", "response": "B", "model": "x"})
+    write(two, {"id": "q-2", "response": "B", "model": "y"})
+    assert score("--predictions", one, "--predictions", two) == 0
+    assert {"x", "y"} <= set(results(tmp_path))
+
+
+def test_files_are_written_before_anything_is_printed(
+    tmp_path: Path, score: Callable[..., int]
+) -> None:
+    """Who reads with `| head` hangs up early."""
+    file = write(tmp_path / "p.jsonl", {"id": "q-1", "response": "B"})
+    words = ["score", "--benchmark", tmp_path / "b", "--predictions", file, "--json",
+             "--out", tmp_path / "s.json", "--tables", tmp_path / "t"]  # fmt: skip
+    command = [sys.executable, "-m", "reelbench", *map(str, words)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        process.stdout.close()
+    assert (tmp_path / "s.json").exists()
+    assert (tmp_path / "t" / "leaderboard.csv").exists()

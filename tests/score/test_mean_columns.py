@@ -51,7 +51,7 @@ def test_a_small_task_counts_as_much_as_a_large_one(tmp_path: Path) -> None:
     assert mean["interval"][0] < mean["value"] < mean["interval"][1]
     assert (mean["videos"], found["columns"][0]["chance"]) == (32, 0.25)
     (warning,) = found["warnings"]
-    assert warning == "The column 'Avg' of the table tasks leaves out 'Later', which no item is in."
+    assert warning == "The column 'Avg' of the table tasks leaves out 'Later': no scored item is in there."
 
 
 def test_a_row_without_one_of_the_columns_has_no_mean(tmp_path: Path) -> None:
@@ -99,3 +99,9 @@ def test_where_all_is_right_the_mean_is_not_certain() -> None:
     cells = [Cell([n, n, n + 9, n + 9], [1.0] * 4) for n in range(3)]
     found = macro_estimate(cells, intervals(cells, 12))
     assert found.interval[0] < 0.9 < found.interval[1] == 1.0
+
+
+def test_the_mean_of_one_column_is_that_column() -> None:
+    cell = Cell([0, 0, 1, 2], [1, 0, 1, 1])
+    (own,) = intervals([cell], 3)
+    assert macro_estimate([cell], [own]) == own

@@ -152,6 +152,7 @@ def test_failures_have_rates_of_what_they_are_failures_of(tmp_path: Path) -> Non
     assert (row["unread"], row["missing"], row["answered"], row["correct"]) == (1, 1, 3, 3)
     assert row["rates"] == {
         "parse_failure": 0.25,  # of the replies that came
+        "cut_off": 0,
         "refused": pytest.approx(2 / 9, abs=1e-6),  # of the calls
         "error": pytest.approx(2 / 9, abs=1e-6),
     }

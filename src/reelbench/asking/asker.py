@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from reelbench.asking.spend import Ledger
 from reelbench.files import whole_text
 from reelbench.journal import Journal
-from reelbench.models.base import ChatModel, Request, Response
+from reelbench.models.base import EMPTY_REPLY, ChatModel, Request, Response
 from reelbench.models.secrets import redacted
 from reelbench.models.tokens import request_tokens
 
@@ -128,7 +128,12 @@ class Asker:
 
 
 def _tidy(response: Response) -> Response:
-    """Keep keys out of errors, and half a character out of a reply that was cut off."""
+    """Keep keys out of errors, and half a character out of a reply that was cut off.
+
+    A reply without a word is none, whichever model gave it: it is asked for again.
+    """
     text = response.text and whole_text(response.text)
     error = response.error and redacted(whole_text(response.error))
+    if response.status == "ok" and not (text or "").strip():
+        return replace(response, status="error", text=None, error=EMPTY_REPLY)
     return replace(response, text=text, error=error)

@@ -152,7 +152,7 @@ def _checked(response: Response, schema: Mapping[str, Any], check: Check) -> Str
     errors = validator.iter_errors(data)
     faults = sorted(f"{_where(error)}{error.message}" for error in errors)
     if fault := "; ".join(faults)[:_SHOWN] or check(data):
-        return Structured(failure=fault, words=words, nearly=data)
+        return Structured(failure=fault, status=response.status, words=words, nearly=data)
     return Structured(data, words=words)
 
 

@@ -193,7 +193,7 @@ def tell_failures(state: "RunState", out: Path) -> None:
         tell(
             f"{name}: {counted(count, 'reply', 'replies')} cut off at the limit of tokens; what "
             f"holds no complete answer counts as none. Raise {state.limits[name]} under "
-            "parameters: in its card."
+            "parameters: in its card; all its questions are then asked again."
         )
     for warning in sorted(state.warnings)[:10]:
         tell(f"warning: {warning}")

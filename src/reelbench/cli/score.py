@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reelbench.benchmark import Benchmark
-    from reelbench.score.judging import Judging
+    from reelbench.score.judging import JudgingResult
     from reelbench.score.predictions import Asked, Outcome, Rows
 
 
@@ -44,6 +44,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         help="a model that reads what rules cannot in --predictions, and grades open replies; what "
         "it says is kept beside --out",
+    )
+    parser.add_argument(
+        "--budget", metavar="AMOUNT", help="the most that judges may take: 5usd or 2000000tokens"
     )
     parser.add_argument(
         "--out", type=Path, help="where to write the scores (default: scores.json of the run)"
@@ -81,11 +84,6 @@ def main(options: argparse.Namespace) -> int:
     else:
         raise ReelbenchError("Name either a run's folder, or both --benchmark and --predictions.")
     scores = scored.scores
-    if options.json:
-        put(pretty_json(scores).rstrip("\n"))
-    else:
-        put_scores(scores)
-        tell(f"Here {scores['policy']}. Interval: {scores['interval']}.")
     if scored.out:
         write_atomically(scored.out, pretty_json(scores))
     if options.tables:
@@ -95,8 +93,13 @@ def main(options: argparse.Namespace) -> int:
     if options.items:
         from reelbench.score.score import analyse_items
 
-        found = analyse_items(scored.benchmark, scored.outcomes, scored.seed)
+        found = analyse_items(scored.benchmark, scored.outcomes, scored.seed, options.common)
         write_atomically(options.items, pretty_json(found))
+    if options.json:
+        put(pretty_json(scores).rstrip("\n"))
+    else:
+        put_scores(scores)
+        tell(f"Here {scores['policy']}. Interval: {scores['interval']}.")
     return scored.status
 
 
@@ -150,14 +153,16 @@ def _of_predictions(options: argparse.Namespace) -> _Scored:
     return _Scored(benchmark, outcomes, seed, scores, options.out, status)
 
 
-def _judged(benchmark: "Benchmark", rows: "Rows", options: argparse.Namespace) -> "Judging":
+def _judged(benchmark: "Benchmark", rows: "Rows", options: argparse.Namespace) -> "JudgingResult":
+    from reelbench.asking.spend import parse_budget
     from reelbench.cli.run import tell_ledger
     from reelbench.score.judging import judge_rows
 
     if not options.out:
         raise ReelbenchError("Judges are paid: name --out, and what they say is kept beside it.")
     folder = options.out.with_name(f"{options.out.stem}-judging")
-    judging = judge_rows(benchmark, rows, options.judge, folder)
+    budget = None if options.budget is None else parse_budget(options.budget)
+    judging = judge_rows(benchmark, rows, options.judge, folder, budget)
     for warning in judging.warnings:
         tell(f"warning: {warning}")
     for failure in judging.failures[:10]:

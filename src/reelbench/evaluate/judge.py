@@ -18,7 +18,7 @@ from reelbench.errors import ReelbenchError
 from reelbench.evaluate.parse import Parsed, complete_answer, parse_answer
 from reelbench.evaluate.prompt import fill, lettered
 from reelbench.evaluate.rubric import CHOICE, Rubric, choice_prompt
-from reelbench.evaluate.stopping import draining, first_of
+from reelbench.evaluate.stopping import draining
 from reelbench.items import LETTERS, Item
 from reelbench.journal import Journal
 from reelbench.models.base import ChatModel
@@ -64,7 +64,7 @@ class Reply:
     def needs_judge(self) -> bool:
         """Whether a judge may read what our rules cannot: not half a reply, nor a refusal."""
         if self.item.kind == "open":
-            return True
+            return bool(self.text.strip())
         parsed = self.parsed()
         known = parsed.failure in ("refusal", "empty reply")
         return parsed.places is None and not known and not self.truncated
@@ -178,21 +178,22 @@ async def _all_of(
     """Judge, many at a time; what is stopped is left out. In the order of what was asked."""
     waiting = iter(enumerate(work))
     done: dict[int, Judgement] = {}
+    failed: list[Exception] = []
 
     async def worker() -> None:
         for number, each in waiting:
             try:
                 done[number] = await _judged(asker, *each)
+                told(done[number])
             except Stopped:
                 continue
-            told(done[number])
+            except Exception as error:  # what others wait for is paid, and may come to its end
+                failed.append(error)
+                asker.stop()
 
-    try:
-        async with asyncio.TaskGroup() as tasks:
-            for _ in range(min(_AT_ONCE, len(work))):
-                tasks.create_task(worker())
-    except BaseExceptionGroup as group:
-        raise first_of(group) from None
+    await asyncio.gather(*(worker() for _ in range(min(_AT_ONCE, len(work)))))
+    if failed:
+        raise failed[0]
     return [done[number] for number in sorted(done)]
 
 

@@ -19,7 +19,8 @@ from reelbench.evaluate.schedule import Schedule
 from reelbench.evaluate.status import RunState, StatusFile
 from reelbench.files import json_line, pretty_json, write_atomically
 from reelbench.journal import Journal, open_journal
-from reelbench.models.base import token_limit
+from reelbench.models.base import ChatModel, token_limit
+from reelbench.models.cascade import Cascade
 from reelbench.progress import progress
 
 
@@ -52,7 +53,7 @@ def run_benchmark(
         write_atomically(out / "run.json", pretty_json(run_record(benchmark, prepared, out)))
         state = RunState(
             len(prepared.asks),
-            limits={model.card.name: token_limit(model) for model in prepared.models.values()},
+            limits={model.card.name: _limit(model) for model in prepared.models.values()},
             ledger=ledger,
             warnings=set(prepared.warnings),
         )
@@ -70,6 +71,13 @@ def run_benchmark(
                 rows = [json_line(judgement.to_record()) for judgement in judgements]
                 write_atomically(out / "judgements.jsonl", "".join(rows))
     return state
+
+
+def _limit(model: ChatModel) -> str:
+    """What to raise where replies are cut off; of a cascade, in the card of who answers."""
+    if isinstance(model, Cascade):
+        return f"{token_limit(model.answerer)} of {model.answerer.card.name}"
+    return token_limit(model)
 
 
 async def _ask(

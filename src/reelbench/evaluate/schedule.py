@@ -11,7 +11,6 @@ from typing import Any
 
 from reelbench.asking.asker import OVER_BUDGET, Asker, Stopped
 from reelbench.benchmark import Benchmark
-from reelbench.errors import DEFECTS
 from reelbench.evaluate.ask import Ask
 from reelbench.evaluate.show import Show, parts_of
 from reelbench.evaluate.status import RunState, StatusFile
@@ -72,9 +71,8 @@ class Schedule:
             show = together[0].show if needed else Show((), ())
             try:
                 shown, warnings, broken = await asyncio.to_thread(_parts_of, self._benchmark, show)
-            except DEFECTS as error:  # what is under way is paid for, and may come to its end
-                self._defect = self._defect or error
-                self._asker.stop()
+            except Exception as error:
+                self._end_with(error)
                 return
             broken = broken if needed else OVER_BUDGET
             size = sum(len(part.data) for part in shown if not isinstance(part, Text))
@@ -95,6 +93,9 @@ class Schedule:
             )
         except Stopped:
             return
+        except Exception as error:
+            self._end_with(error)
+            return
         if response.replied:
             self._state.done += 1
             if response.status == "truncated":
@@ -105,6 +106,11 @@ class Schedule:
             self._state.unasked[ask.key] = response
         self._status.refresh()
         self._advance()
+
+    def _end_with(self, error: Exception) -> None:
+        """Ask nothing more; what is under way is paid for, and may come to its end."""
+        self._defect = self._defect or error
+        self._asker.stop()
 
 
 class _Room:

@@ -114,12 +114,9 @@ def read_text(
     text: str, truncated: bool, input_tokens: int | None, output_tokens: int | None
 ) -> Response:
     """Return the response of a model that ended with this text: of itself, or at its limit."""
-    if truncated:
-        said = "cut off at the limit of tokens"
-        return Response("truncated", text, said, input_tokens, output_tokens)
-    if not text.strip():
-        return Response("error", None, EMPTY_REPLY, input_tokens, output_tokens)
-    return Response("ok", text, None, input_tokens, output_tokens)
+    status: Status = "truncated" if truncated else "ok"
+    said = "cut off at the limit of tokens" if truncated else None
+    return Response(status, text, said, input_tokens, output_tokens)
 
 
 def token_limit(model: "ChatModel") -> str:

@@ -23,6 +23,7 @@ from reelbench.models.base import (
     Sound,
     Text,
     Video,
+    token_limit,
 )
 from reelbench.models.card import FREE, Card
 
@@ -73,7 +74,10 @@ class Cascade:
             caption = await self.relay(
                 captioner, self._derived(captioner, (*told, Text(self._prompt)))
             )
-            if not caption.replied:
+            if caption.status == "truncated":  # half a caption is none to answer by
+                said = f"{captioner.card.name}: {caption.error}: raise {token_limit(captioner)}"
+                return Response("error", error=said)
+            if caption.status != "ok":
                 return Response(caption.status, error=f"{captioner.card.name}: {caption.error}")
             parts.append(Text(f"What {captioner.card.name} tells:\n{caption.text}"))
         parts += [*(part for part in _for(_READER, shown) if isinstance(part, Text)), question]

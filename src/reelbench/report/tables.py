@@ -163,11 +163,12 @@ def _file_name(text: str) -> str:
 
 def failures(scores: Scores) -> Table:
     """How many replies could not be read, were refused, or never came."""
-    columns = ["Model", "Unreadable", "Refused", "Failed", "Not asked", "Read by a judge"]
+    ends = ("Unreadable", "Cut off", "Refused", "Failed", "Not asked", "Read by a judge")
     rows = [
         [
             label(row, scores["results"]),
             f"{row['unread']} ({percent(row['rates']['parse_failure'])})",
+            f"{row['cut_off']} ({percent(row['rates']['cut_off'])})",
             f"{row['statuses'].get('refused', 0)} ({percent(row['rates']['refused'])})",
             f"{sum(row['statuses'].get(s, 0) for s in ('error', 'timeout'))} "
             f"({percent(row['rates']['error'])})",
@@ -176,7 +177,7 @@ def failures(scores: Scores) -> Table:
         ]
         for row in scores["results"]
     ]
-    return Table("failures", "Without an answer", columns, rows)
+    return Table("failures", "Without an answer", ["Model", *ends], rows)
 
 
 def ablation(found: Mapping[str, Any]) -> Table:

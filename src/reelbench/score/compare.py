@@ -135,15 +135,15 @@ class Comparison:
             "rank_rule": RANK_RULE,
             "letter_rule": LETTER_RULE,
             "power_rule": POWER_RULE,
-            "warnings": [text for each in self.pairs if (text := _warning(each))],
+            "warnings": [text for each in self.pairs if (text := _warning(each, self.items))],
             "models": [each.to_record() for each in self.models],
             "pairs": [each.to_record() for each in self.pairs],
         }
 
 
-def _warning(pair: Pair) -> str | None:
+def _warning(pair: Pair, items: int) -> str | None:
     names = pair.first, pair.second
-    return coverage_warning(names, pair.coverage, pair.difference, pair.both_answered)
+    return coverage_warning(names, pair.coverage, pair.difference, pair.both_answered, items)
 
 
 def compare(
@@ -291,8 +291,8 @@ def _tested(one: int, other: int, facts: _Facts) -> tuple[Interval, float, float
     if difference == 0 and error == 0:
         half = wilson(0.0, videos)[1]
         return (-half, half), 1.0, 0.0
-    least = 2.0 ** (1 - videos) if videos < 1000 else 0.0
-    most = -special.stdtrit(facts.freedom, least / 2) if least else inf
+    least = max(2.0 ** (1 - min(videos, 1000)), LEAST_P)
+    most = -special.stdtrit(facts.freedom, least / 2)
     error = max(error, abs(difference) / most) if most > 0 else inf
     p = 2 * special.stdtr(facts.freedom, -abs(difference) / error)
     half = special.stdtrit(facts.freedom, (1 + LEVEL) / 2) * error

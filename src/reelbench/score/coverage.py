@@ -7,6 +7,7 @@ from reelbench.progress import counted
 from reelbench.score.intervals import Interval
 from reelbench.score.rounding import percent, points, rounded
 
+HALF = 0.5  # of the items; where both answered fewer, two scores are hardly about the same items
 MATTERS = 0.01  # of coverage, and of a difference that changes on the items that both answered
 
 
@@ -32,13 +33,13 @@ def coverage_warning(
     coverage: tuple[float, float],
     difference: float,
     both: BothAnswered | None,
+    items: int,
 ) -> str | None:
     """Say that a difference comes from what only one of two models answered, where it does."""
     if both is None:
         return None
-    if both.difference is not None and (
-        abs(difference - both.difference) < MATTERS or abs(coverage[0] - coverage[1]) < MATTERS
-    ):
+    unequal = abs(coverage[0] - coverage[1]) >= MATTERS or both.items < HALF * items
+    if both.difference is not None and (not unequal or abs(difference - both.difference) < MATTERS):
         return None
     sign, order = (1, 1) if difference >= 0 else (-1, -1)
     (name, share), (other, its) = zip(names[::order], coverage[::order], strict=True)

@@ -278,8 +278,8 @@ def _left_out(declared: _Declared) -> Iterator[str]:
         if empty:
             names = ", ".join(map(repr, empty))
             yield (
-                f"The column {column!r} of the table {declared.name} leaves out {names}, which "
-                "no item is in."
+                f"The column {column!r} of the table {declared.name} leaves out {names}: no "
+                "scored item is in there."
             )
 
 

@@ -122,10 +122,10 @@ class Fit:
     def to_record(self) -> dict[str, Any]:
         """Return plain data; what has no error is left out, and the note says why."""
         columns = (
-            _told(self.discrimination, self.discrimination_error),
-            _told(self.discrimination_error, self.discrimination_error),
-            _told(self.difficulty, self.difficulty_error),
-            _told(self.difficulty_error, self.difficulty_error),
+            _known(self.discrimination, self.discrimination_error),
+            _known(self.discrimination_error, self.discrimination_error),
+            _known(self.difficulty, self.difficulty_error),
+            _known(self.difficulty_error, self.difficulty_error),
         )
         return {
             "converged": self.converged,
@@ -150,7 +150,7 @@ class Fit:
         )
 
 
-def _told(values: Floats, errors: Floats) -> list[float | None]:
+def _known(values: Floats, errors: Floats) -> list[float | None]:
     known = ~np.isnan(errors)
     return [rounded(float(v)) if k else None for v, k in zip(values, known, strict=True)]
 

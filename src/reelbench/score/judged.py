@@ -84,8 +84,7 @@ def with_failed(graded: Mapping[Graded, Grades], results: Sequence[Result]) -> d
     found = dict(graded)
     scales = {key[1:]: grades.scale for key, grades in graded.items()}
     for result in results:
-        asked = [item for item in result.opened if item.id in result.outcomes]
-        if asked and not any(map(result.answered, asked)):
+        if result.opened and not any(map(result.answered, result.opened)):
             for (condition, *judge), scale in scales.items():
                 if condition == result.condition:
                     key = (result.model, condition, judge[0], judge[1])

@@ -7,7 +7,7 @@ from typing import Any
 
 from reelbench.asking.asker import Asker
 from reelbench.asking.session import relay_through, remember_spent, run_to_the_end
-from reelbench.asking.spend import Ledger
+from reelbench.asking.spend import Budget, Ledger
 from reelbench.benchmark import Benchmark
 from reelbench.evaluate.condition import conditions_for
 from reelbench.evaluate.judge import Judgement, Judges, Reply, decided, judge_all
@@ -21,7 +21,7 @@ from reelbench.score.predictions import Asked, Rows, has_reply, reply_in
 
 
 @dataclass
-class Judging:
+class JudgingResult:
     """What came of asking judges."""
 
     path: Path  # of the judgements
@@ -32,18 +32,28 @@ class Judging:
     warnings: Sequence[str] = ()
 
 
-def judge_rows(benchmark: Benchmark, rows: Rows, judges: Sequence[str], folder: Path) -> Judging:
+def judge_rows(
+    benchmark: Benchmark,
+    rows: Rows,
+    judges: Sequence[str],
+    folder: Path,
+    budget: Budget | None = None,
+) -> JudgingResult:
     """Ask judges about rows, and fill in the answers that they find.
 
     ``folder`` keeps their replies: what was judged once is not asked again.
     """
     loader = Loader()
-    asked = Judges([loader.load(name) for name in judges], _rubrics(benchmark, rows))
-    found = Judging(
+    models = [loader.load(name) for name in dict.fromkeys(judges)]
+    asked = Judges(models, _rubrics(benchmark, rows))
+    found = JudgingResult(
         folder / "judgements.jsonl",
         [judge.card.name for judge in asked.models],
+        ledger=Ledger(budget or Budget()),
         warnings=list(asked.warnings()),
     )
+    for model in members_of(asked.models):
+        found.ledger.check_price(model.card)
     folder.mkdir(parents=True, exist_ok=True)
     with open_journal(folder / "journal.sqlite") as journal:
         replies = list(_replies(benchmark, rows))
@@ -54,7 +64,7 @@ def judge_rows(benchmark: Benchmark, rows: Rows, judges: Sequence[str], folder: 
 
 
 async def _ask(
-    judges: Judges, replies: Sequence[Reply], journal: Journal, found: Judging
+    judges: Judges, replies: Sequence[Reply], journal: Journal, found: JudgingResult
 ) -> list[Judgement]:
     everyone = list(members_of(judges.models))
     remember_spent(journal, found.ledger, everyone)
@@ -88,15 +98,14 @@ def _replies(benchmark: Benchmark, rows: Rows) -> Iterator[Reply]:
     for asked, by_item in rows.items():
         for name, turns in by_item.items():
             for place, row in sorted(turns.items()):
-                if has_reply(row) and row.get("response") and not row.get("parsed"):
+                if has_reply(row) and not row.get("parsed"):
                     yield reply_in(items[name], asked, place, row)
 
 
 def _fill_in(rows: Rows, replies: Sequence[Reply], judged: Mapping[Any, Judgement]) -> None:
     for reply in replies:
-        if reply.item.kind == "open":
-            continue
-        asked: Asked = (reply.model, reply.condition)
-        rows[asked][reply.item.id][reply.number, reply.round] |= answer_fields(
-            reply, judged.get(reply.key)
-        )
+        judgement = judged.get(reply.key)
+        if judgement is not None:
+            asked: Asked = (reply.model, reply.condition)
+            row = rows[asked][reply.item.id][reply.number, reply.round]
+            row |= answer_fields(reply, judgement)

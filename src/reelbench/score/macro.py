@@ -21,6 +21,8 @@ def macro_estimate(cells: Sequence[Cell], estimates: Sequence[Estimate]) -> Esti
     t of all videos lets its standard error: alone it would not know how unsure it is. Where a cell
     has no spread, its own interval stands.
     """
+    if len(cells) == 1:
+        return estimates[0]
     means = np.array([fsum(cell.right) / len(cell.right) for cell in cells])
     ends = np.array([estimate.interval for estimate in estimates])
     errors = np.array([estimate.standard_error or 0.0 for estimate in estimates])

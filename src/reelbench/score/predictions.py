@@ -27,11 +27,7 @@ class Turn:
     status: str
     reply: str  # what was said, or why nothing was
     by_judge: bool  # whether a judge has read it for us
-
-    @property
-    def replied(self) -> bool:
-        """Whether the model came to speak, in full or not."""
-        return self.status in REPLIED
+    replied: bool  # whether anything was said, in full or not
 
     @property
     def cut_short(self) -> bool:
@@ -74,8 +70,14 @@ def read_rows(paths: Path | Sequence[Path], benchmark: Benchmark) -> Rows:
     items = {item.id: item for item in benchmark.items}
     rows: Rows = defaultdict(lambda: defaultdict(dict))
     problems: list[Problem] = []
-    for path in [paths] if isinstance(paths, Path) else paths:
+    paths = [paths] if isinstance(paths, Path) else paths
+    stems = [path.stem for path in paths]
+    for path in paths:
         before = len(problems)
+        if stems.count(path.stem) > 1 and not _names_models(path):
+            expected = "a name of its own, or a field model in every line"
+            problems.append(Problem("SAME_NAME", "file", path.stem, expected, str(path)))
+            continue
         read = _read_file(path, items, rows, problems)
         if not read and len(problems) == before:
             expected = "at least one line"
@@ -83,6 +85,11 @@ def read_rows(paths: Path | Sequence[Path], benchmark: Benchmark) -> Rows:
     if problems:
         raise BenchmarkError(problems)
     return dict(sorted(rows.items()))
+
+
+def _names_models(path: Path) -> bool:
+    """Whether every line says whose it is; what is no line of ours is told of later."""
+    return all("model" in row for _, row in _rows(path, []) if isinstance(row, dict))
 
 
 def _read_file(path: Path, items: Mapping[str, Item], rows: Rows, problems: list[Problem]) -> int:
@@ -119,8 +126,9 @@ def reply_in(item: Item, asked: Asked, place: tuple[int, int], row: Mapping[str,
 
 
 def has_reply(row: Mapping[str, Any]) -> bool:
-    """Whether the model came to speak, in full or not."""
-    return row.get("status", "ok") in REPLIED
+    """Whether the model said anything, in full or not: blank text is nothing said."""
+    said = (row.get("response") or "").strip() or row.get("parsed")
+    return row.get("status", "ok") in REPLIED and bool(said)
 
 
 def _rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Any]]:
@@ -201,11 +209,12 @@ def _turn(item: Item, asked: Asked, place: tuple[int, int], row: Mapping[str, An
         status=row.get("status", "ok"),
         reply=_words(row),
         by_judge="judge" in row and bool(row.get("parsed")),
+        replied=has_reply(row),
     )
 
 
 def _words(row: Mapping[str, Any]) -> str:
-    if not has_reply(row):
+    if row.get("status", "ok") not in REPLIED:
         return f"{row['status']}: {row.get('error') or 'no reason given'}"
     said: str = row.get("response") or ", ".join(row.get("parsed") or ()) or "(empty)"
     return f"{said} [cut off]" if row.get("status") == "truncated" else said

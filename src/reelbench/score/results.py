@@ -76,6 +76,7 @@ class Result:
             "missing": len(self.everything) - len(asked),
             "rates": {
                 "parse_failure": rounded(unread / max(1, readable)),
+                "cut_off": rounded(cut / calls),
                 "refused": rounded(statuses["refused"] / calls),
                 "error": rounded(failed / calls),
             },

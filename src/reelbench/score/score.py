@@ -218,17 +218,27 @@ def looked_over(results: Sequence[Result]) -> dict[str, Any] | None:
 
 def answers_of(results: Sequence[Result]) -> Answers:
     """The answers of models under one condition, as the analysis of items takes them."""
-    return Answers.of(results[0].everything, {result.model: result.answers for result in results})
+    items = results[0].items
+    scored = {item.id for item in items}
+    answers = {
+        result.model: {name: answer for name, answer in result.answers.items() if name in scored}
+        for result in results
+    }
+    return Answers.of(items, answers)
 
 
 def analyse_items(
-    benchmark: Benchmark, outcomes: Mapping[Asked, Mapping[str, Outcome]], seed: int
+    benchmark: Benchmark,
+    outcomes: Mapping[Asked, Mapping[str, Outcome]],
+    seed: int,
+    common: bool = False,
 ) -> dict[str, Any]:
     """Return all that several models' answers say about each item, for who revises them."""
-    closed = [item for item in benchmark.items if item.kind != "open"]
     results = _results(benchmark, outcomes)
+    results = on_common_items(results) if common else results
     main = main_condition(results)
     results = [result for result in results if result.condition == main]
+    closed = results[0].items if results else ()
     if not closed:
         raise ReelbenchError("There are no closed items to look over: open ones have no options.")
     answers = answers_of(results)

@@ -10,8 +10,9 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
-from support import wait_until
+from support import blind_benchmark, wait_until
 
 from reelbench.benchmark import Benchmark
 from reelbench.evaluate.run import run_benchmark
@@ -92,14 +93,20 @@ def test_the_server_says_what_the_model_says_when_it_is_asked_directly(
 def test_judged_by_a_model_that_cannot(
     tiny: Path, served: str, benchmark: Benchmark, tmp_path: Path
 ) -> None:
-    """A judge that talks nonsense decides nothing, and every round says so."""
+    """A judge that talks nonsense until its limit grades nothing, and every round says so."""
+    opened = [
+        msgspec.structs.replace(item, kind="open", options=(), answer=(), reference="A dog.")
+        for item in benchmark.items[:4]
+    ]
+    benchmark = blind_benchmark(benchmark.root, *opened, sampling="uniform:3", rubric="points")
     card = tmp_path / "m.yaml"
     fields = {"name": "m", "endpoint": served, "model": str(tiny), "connections": 4}
     card.write_text(json.dumps(fields | {"parameters": {"max_tokens": 8}}))
-    run_benchmark(benchmark, [str(card)], tmp_path / "r", judges=[str(card)])
+    state = run_benchmark(benchmark, [str(card)], tmp_path / "r", judges=[str(card)])
+    assert state.truncated["m"] > 0
     rows = [
         json.loads(line) for line in (tmp_path / "r" / "judgements.jsonl").read_text().splitlines()
     ]
     assert rows
-    assert all(row["choice"] is None and len(row["rounds"]) == 5 for row in rows)
+    assert all(row["score"] is None and len(row["rounds"]) == 5 for row in rows)
     assert all(each["failure"] for row in rows for each in row["rounds"])

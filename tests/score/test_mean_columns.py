@@ -51,7 +51,10 @@ def test_a_small_task_counts_as_much_as_a_large_one(tmp_path: Path) -> None:
     assert mean["interval"][0] < mean["value"] < mean["interval"][1]
     assert (mean["videos"], found["columns"][0]["chance"]) == (32, 0.25)
     (warning,) = found["warnings"]
-    assert warning == "The column 'Avg' of the table tasks leaves out 'Later': no scored item is in there."
+    assert (
+        warning
+        == "The column 'Avg' of the table tasks leaves out 'Later': no scored item is in there."
+    )
 
 
 def test_a_row_without_one_of_the_columns_has_no_mean(tmp_path: Path) -> None:

@@ -321,5 +321,5 @@ def test_names_of_ones_own_are_no_slips() -> None:
     own = ["question_id", "question_type", "answer_text", "video", "duration", "source", "label",
            "options_en", "category", "note", "split", "fps", "url", "quest", "optional"]  # fmt: skip
     assert read(plain(**dict.fromkeys(own, "x"))).extra == dict.fromkeys(own, "x")
-    both = read(plain(answers=["human"], option="x", **{"Question": "?"}))
+    both = read(plain(answers=["human"], option="x", Question="?"))
     assert set(both.extra) == {"answers", "option", "Question"}

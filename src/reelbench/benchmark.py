@@ -31,7 +31,7 @@ class BenchmarkError(ReelbenchError):
 
 
 def grouped(problems: Sequence[Problem]) -> Iterator[str]:
-    """Yield a line for each problem; of many of one kind, the first few and where the others are."""
+    """Yield a line for each problem; of many of one kind, the first few and where the rest are."""
     kinds: dict[tuple[str, ...], list[Problem]] = defaultdict(list)
     for problem in problems:
         field = re.sub(r"\d+", "", problem.field)
@@ -204,8 +204,8 @@ def _read_lines(path: Path, file: Iterable[bytes]) -> ItemsFile:
         items.append(item)
         lines.append(number)
     if not items and all(problem.is_warning for problem in problems):
-        found = "nothing but blank lines" if problems else "an empty file"
-        report(0, Problem("NO_ITEMS", "file", found, "one question per line, as a JSON object"))
+        holds = "nothing but blank lines" if problems else "an empty file"
+        report(0, Problem("NO_ITEMS", "file", holds, "one question per line, as a JSON object"))
     refused = {problem.line for problem in problems if not problem.is_warning}
     for number, problem in _links_outside(path.parent, items, lines, refused):
         report(number, problem)

@@ -18,7 +18,7 @@ class MediaError(ReelbenchError):
 
 
 def refuse_no_file(path: Path, *, may_be_empty: bool = False) -> None:
-    """Raise where there is no plain file: a folder, a pipe that would never end, no bytes at all."""
+    """Raise where there is no plain file: a folder, an endless pipe, or no bytes at all."""
     if not path.is_file():
         raise MediaError(path, "not a file" if path.exists() else "no such file")
     if not may_be_empty and not path.stat().st_size:

@@ -2,7 +2,7 @@
 
 import itertools
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,12 @@ from reelbench.seeds import rng_for
 from reelbench.yaml_faults import yaml_fault
 
 PROTOCOL = "protocol"  # the condition that a benchmark asks for
+_CHECKED: Mapping[str, Callable[[str], object]] = {
+    "sampling": parse_sampling,
+    "frame_size": check_size,
+    "frame_encoding": media_type_of,
+    "sound_encoding": check_sound_encoding,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +46,13 @@ class Condition:
     def of(cls, protocol: Protocol, name: str, changes: Mapping[str, Any]) -> "Condition":
         """Change a protocol; raise a sentence for what cannot be asked."""
         changed = changed_protocol(protocol, name, changes)
-        try:
-            parse_sampling(changed.sampling)
-            check_size(changed.frame_size)
-            media_type_of(changed.frame_encoding)
-            check_sound_encoding(changed.sound_encoding)
-        except ReelbenchError as error:
-            which = f"The condition {name!r}" if changes else "The benchmark's protocol"
-            raise ReelbenchError(f"{which} cannot be asked: {error}") from error
+        for field, check in _CHECKED.items():
+            try:
+                check(getattr(changed, field))
+            except ReelbenchError as error:
+                which = f"The condition {name!r}" if changes else "The benchmark's own protocol"
+                message = f"{which} cannot be asked: protocol.{field}: {error}"
+                raise ReelbenchError(message) from error
         return cls(name, changed, freeze(dict(changes)))
 
     @property

@@ -1,5 +1,6 @@
 """A benchmark is a folder: read whole, with every problem named, and written back the same."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -149,6 +150,20 @@ class TestBadFiles:
         text = begin + make_item(1).to_line() + ",\n" + make_item(2).to_line() + "]"
         assert self.problems(text.encode(), tmp_path) == [("UNREADABLE", 0)]
         assert "jq -c" in str(read_items(tmp_path / "items.jsonl").problems[0])
+
+    def test_objects_over_several_lines_are_said_to_be_that(self, tmp_path: Path) -> None:
+        text = json.dumps(make_item(1).to_record(), indent=2)
+        assert self.problems(text.encode(), tmp_path) == [("UNREADABLE", 0)]
+        assert "jq -c ." in str(read_items(tmp_path / "items.jsonl").problems[0])
+
+    def test_a_file_under_another_name_is_named(self, save: Save) -> None:
+        root = save(make_item(1))
+        (root / "items.jsonl").rename(root / "questions.jsonl")
+        (root / "benchmark.yaml").rename(root / "benchmark.yml")
+        with pytest.raises(BenchmarkError) as caught:
+            Benchmark.load(root)
+        assert "no such file, but questions.jsonl" in str(caught.value)
+        assert "no such file, but benchmark.yml" in str(caught.value)
 
     def test_many_of_one_kind_are_grouped_and_every_line_is_named(self, save: Save) -> None:
         root = save(make_item(1))

@@ -317,6 +317,17 @@ def test_a_misspelt_field_of_media_is_named(name: str) -> None:
     assert "perhaps 'start' is meant" in str(problem)
 
 
+@pytest.mark.parametrize(("field", "name"), [
+    ("media", "video"), ("options", "choices"), ("question", "query"), ("media", "video_path"),
+])  # fmt: skip
+def test_what_others_call_a_field_is_named_with_ours(field: str, name: str) -> None:
+    record = json.loads(plain())
+    line = json.dumps({name if key == field else key: value for key, value in record.items()})
+    _, (problem,) = item_from_line(line.encode())
+    assert problem.field == field
+    assert f"perhaps {field!r} is meant" in str(problem)
+
+
 def test_names_of_ones_own_are_no_slips() -> None:
     own = ["question_id", "question_type", "answer_text", "video", "duration", "source", "label",
            "options_en", "category", "note", "split", "fps", "url", "quest", "optional"]  # fmt: skip

@@ -150,14 +150,19 @@ def read_items(path: Path | str) -> ItemsFile:
                 return _unreadable(path, "UTF-16", "UTF-8 (try: iconv -f UTF-16 -t UTF-8)")
             if re.match(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?:\{|\Z)", begin):
                 return _unreadable(path, "one JSON list", f"one object per line (try: {_JQ})")
+            if re.match(rb"(?:\xef\xbb\xbf)?\s*\{\s*\n", begin):
+                return _unreadable(path, "an object over several lines", f"one line each ({_JQ_C})")
             return _read_lines(path, file)
     except FileNotFoundError:
-        return _unreadable(path, "no such file", "one JSON object per line")
+        others = sorted(each.name for each in path.parent.glob("*.json*") if each.is_file())
+        found = f"no such file, but {', '.join(others[:3])}" if others else "no such file"
+        return _unreadable(path, found, "one JSON object per line")
     except OSError as error:
         return _unreadable(path, error.strerror or str(error), "a file one can read")
 
 
 _GLANCE = 64  # bytes that tell what kind of file it is
+_JQ_C = f"try: jq -c . objects.json > {ITEMS_FILE}"
 _JQ = f"jq -c '.[]' list.json > {ITEMS_FILE}"
 
 

@@ -96,7 +96,9 @@ def read_manifest(path: Path) -> tuple[Manifest | None, list[Problem]]:
         record, lines = load_yaml(text)
     except FileNotFoundError:
         expected = "a file with at least the lines `name: ...` and `version: ...`"
-        return None, [Problem("UNREADABLE", "file", "no such file", expected, str(path))]
+        other = path.with_suffix(".yml")
+        found = f"no such file, but {other.name}" if other.exists() else "no such file"
+        return None, [Problem("UNREADABLE", "file", found, expected, str(path))]
     except (OSError, UnicodeDecodeError) as error:
         found = getattr(error, "strerror", None) or str(error)
         return None, [Problem("UNREADABLE", "file", found, "a UTF-8 file", str(path))]
@@ -388,5 +390,5 @@ def _field_faults(record: Any, rules: Mapping[str, Rule], prefix: str = "") -> I
             if not right(value):
                 yield "BAD_FIELD", f"{prefix}{name}", shown(str(value)), expected
         elif close := meant(name, rules):
-            expected = f"one there is: perhaps {close!r} is meant"
+            expected = f"a known one: perhaps {close!r} is meant"
             yield "BAD_FIELD", f"{prefix}{name}", "an unknown field", expected

@@ -14,6 +14,14 @@ from reelbench.spelling import meant
 _OF_ITEMS = tuple(name for name in Item.__struct_fields__ if name != "extra")
 _OF_MEDIA = (*(name for name in Media.__struct_fields__ if name != "extra"), "subtitles")
 
+# What other benchmarks call our fields.
+_ELSEWHERE = {
+    **dict.fromkeys(("video", "videos", "video_path", "video_id", "clip"), "media"),
+    **dict.fromkeys(("choices", "candidates"), "options"),
+    **dict.fromkeys(("stem", "query"), "question"),
+    "file": "path",
+}
+
 
 def with_misspelt(item: Item, problems: list[Problem]) -> list[Problem]:
     """Return the problems of an item with what its misspelt fields have to do with them."""
@@ -25,7 +33,8 @@ def with_misspelt(item: Item, problems: list[Problem]) -> list[Problem]:
 
 @lru_cache(maxsize=65536)
 def _looks_misspelt(name: str) -> bool:
-    return meant(name, _OF_ITEMS) is not None or meant(name, _OF_MEDIA) is not None
+    near = meant(name, _OF_ITEMS) or meant(name, _OF_MEDIA)
+    return near is not None or name in _ELSEWHERE
 
 
 def beside_misspelt(record: Mapping[str, Json], problems: list[Problem]) -> Iterator[Problem]:
@@ -37,7 +46,7 @@ def beside_misspelt(record: Mapping[str, Json], problems: list[Problem]) -> Iter
             told = f"{problem.found}, but {name!r}: perhaps {field!r} is meant"
             yield replace(problem, found=told)
         if not led_to:
-            expected = f"one there is: perhaps {field!r} is meant"
+            expected = f"a known one: perhaps {field!r} is meant"
             yield Problem("UNKNOWN_FIELD", where + name, "an unknown field", expected)
     yield from problems
 
@@ -56,6 +65,7 @@ def _misspelt(record: Mapping[str, Json]) -> dict[tuple[str, str], str]:
 def _slips(record: Mapping[str, Json], known: Iterable[str]) -> Iterator[tuple[str, str]]:
     absent = [name for name in known if name not in record]
     for name in record:
-        if name not in known and (field := meant(name, absent)):
+        field = None if name in known else meant(name, absent) or _ELSEWHERE.get(name)
+        if field in absent:
             absent.remove(field)
             yield field, name

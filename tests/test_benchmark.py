@@ -1,5 +1,6 @@
 """A benchmark is a folder: read whole, with every problem named, and written back the same."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -135,6 +136,50 @@ class TestBadFiles:
         assert "iconv" in str(read_items(tmp_path / "items.jsonl").problems[0])
         assert self.problems(text.encode("latin-1"), tmp_path) == [("ENCODING", 1)]
 
+    @pytest.mark.parametrize("data", [b"\n", b" \n\t\n", b"\xef\xbb\xbf", b"\r\n\r\n"])
+    def test_a_blank_file_holds_no_items(self, data: bytes, save: Save) -> None:
+        root = save(make_item(1))
+        (root / "items.jsonl").write_bytes(data)
+        with pytest.raises(BenchmarkError, match="blank lines, expected one question per line"):
+            Benchmark.load(root)
+
+    @pytest.mark.parametrize("begin", ["[", "[\n ", " [ \r\n"])
+    def test_one_list_of_all_items_is_told_how_to_become_lines(
+        self, begin: str, tmp_path: Path
+    ) -> None:
+        text = begin + make_item(1).to_line() + ",\n" + make_item(2).to_line() + "]"
+        assert self.problems(text.encode(), tmp_path) == [("UNREADABLE", 0)]
+        assert "jq -c" in str(read_items(tmp_path / "items.jsonl").problems[0])
+
+    def test_objects_over_several_lines_are_said_to_be_that(self, tmp_path: Path) -> None:
+        text = json.dumps(make_item(1).to_record(), indent=2)
+        assert self.problems(text.encode(), tmp_path) == [("UNREADABLE", 0)]
+        assert "jq -c ." in str(read_items(tmp_path / "items.jsonl").problems[0])
+
+    def test_a_file_under_another_name_is_named(self, save: Save) -> None:
+        root = save(make_item(1))
+        (root / "items.jsonl").rename(root / "questions.jsonl")
+        (root / "benchmark.yaml").rename(root / "benchmark.yml")
+        with pytest.raises(BenchmarkError) as caught:
+            Benchmark.load(root)
+        assert "no such file, but questions.jsonl" in str(caught.value)
+        assert "no such file, but benchmark.yml" in str(caught.value)
+
+    def test_many_of_one_kind_are_grouped_and_every_line_is_named(self, save: Save) -> None:
+        root = save(make_item(1))
+        lines = [self.line(n, answer=("Z",)) for n in range(5000)]
+        lines[7] = self.line(7)
+        lines[9] = self.line(9, question=" ")
+        (root / "items.jsonl").write_bytes(b"".join(lines))
+        with pytest.raises(BenchmarkError) as caught:
+            Benchmark.load(root)
+        told = str(caught.value).splitlines()
+        assert len(caught.value.problems) == 4999
+        assert len(told) == 6
+        assert told[0].endswith('items.jsonl:1: answer: found ["Z"], expected letters from A to D')
+        assert told[3].endswith("4,995 more like it, on lines 4-7, 9, 11-5000")
+        assert "question: found ' '" in told[4]
+
     def test_nothing_at_all(self, tmp_path: Path) -> None:
         assert self.problems(b"", tmp_path) == [("NO_ITEMS", 0)]
         assert "no such file" in str(read_items(tmp_path / "absent.jsonl").problems[0])
@@ -207,10 +252,66 @@ class TestManifest:
             "INVALID_LABEL",
         ]
 
-    def test_a_misspelt_field_is_kept_and_named(self, save: Save) -> None:
-        benchmark = self.load("name: x\nversion: '1'\nprotocl: {orders: 5}\n", save)
-        assert benchmark.manifest.extra == {"protocl": {"orders": 5}}
-        assert "perhaps protocol" in str(benchmark.warnings[0])
+    @pytest.mark.parametrize(("text", "line", "field", "meant"), [
+        ("protocl: {orders: 5}", 3, "protocl", "protocol"),
+        ("Protocol: {orders: 5}", 3, "Protocol", "protocol"),
+        ("protcool: {orders: 5}", 3, "protcool", "protocol"),
+        ("license: MIT", 3, "license", "licence"),
+        ("tabels: {}", 3, "tabels", "tables"),
+        ("split: {}", 3, "split", "splits"),
+        ("protocol:\n  samping: uniform:8", 4, "protocol.samping", "sampling"),
+        ("protocol:\n  time_stamps: true", 4, "protocol.time_stamps", "timestamps"),
+    ])  # fmt: skip
+    def test_a_misspelt_field_is_refused_with_the_one_meant(
+        self, text: str, line: int, field: str, meant: str, save: Save
+    ) -> None:
+        with pytest.raises(BenchmarkError) as caught:
+            self.load(f"name: x\nversion: '1'\n{text}\n", save)
+        assert [(p.field, p.line) for p in caught.value.problems] == [(field, line)]
+        assert f"perhaps {meant!r} is meant" in str(caught.value)
+
+    @pytest.mark.parametrize("name", ["contact", "labels", "author", "url", "made_from", "notes"])
+    def test_a_field_of_ones_own_is_kept(self, name: str, save: Save) -> None:
+        benchmark = self.load(f"name: x\nversion: '1'\n{name}: y\nprotocol: {{{name}: z}}\n", save)
+        assert benchmark.manifest.extra == benchmark.manifest.extra | {name: "y"}
+        assert benchmark.manifest.protocol.extra == {name: "z"}
+
+    @pytest.mark.parametrize(("text", "words"), [
+        ("protocol:\n\torders: 1\n", "indent with blanks"),
+        ("title: Films: a test\n", "into quotes"),
+        ("name: @x\n", "character '@'"),
+        ("protocol: {orders: 1\n", "expected YAML"),
+        ("splits: *none\n", "undefined alias"),
+        ("- a\nb: 1\n", "expected YAML"),
+    ])  # fmt: skip
+    def test_what_is_no_yaml_is_said_once_with_its_line(
+        self, text: str, words: str, save: Save
+    ) -> None:
+        with pytest.raises(BenchmarkError) as caught:
+            self.load(text, save)
+        assert words in str(caught.value)
+        assert "found found" not in str(caught.value)
+        assert "found expected" not in str(caught.value)
+
+    @pytest.mark.parametrize("order", ["A+V+T", "T+A+V", "V+T+A", "v+a+t", "V + A + T"])
+    def test_modalities_come_in_any_order(self, order: str, save: Save) -> None:
+        text = f"name: x\nversion: '1'\nprotocol: {{modalities: {order}}}\n"
+        assert self.load(text, save).manifest.protocol.modalities == "V+A+T"
+
+    @pytest.mark.parametrize("wrong", ["V", "A+A+T", "V+A+T+T", "X+T", "16", "[V, T]"])
+    def test_other_modalities_are_refused(self, wrong: str, save: Save) -> None:
+        with pytest.raises(BenchmarkError, match=r"one of T, A\+T, V\+T, V\+A\+T"):
+            self.load(f"name: x\nversion: '1'\nprotocol: {{modalities: {wrong}}}\n", save)
+
+    @pytest.mark.parametrize("field", ["sampling", "prompt", "rubric", "frame_encoding",
+                                       "sound_encoding", "frame_size", "modalities", "orders"])  # fmt: skip
+    def test_advice_for_a_field_does_not_lead_to_the_next_error(
+        self, field: str, save: Save
+    ) -> None:
+        """A number in quotes is no sampling, no prompt and no encoding either."""
+        with pytest.raises(BenchmarkError) as caught:
+            self.load(f"name: x\nversion: '1'\nprotocol: {{{field}: 1600}}\n", save)
+        assert "in quotes" not in str(caught.value)
 
     def test_a_missing_manifest_says_what_to_write(self, save: Save) -> None:
         root = save(make_item(1))

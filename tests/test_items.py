@@ -250,3 +250,87 @@ def test_all_that_is_wrong_with_a_line_is_listed() -> None:
 ], ids=["empty fields", "odd spaces", "quotes and colons in a text", "null window"])  # fmt: skip
 def test_what_looks_odd_but_is_fine(line: bytes) -> None:
     assert read(line).id == "q"
+
+
+@pytest.mark.parametrize(("time", "seconds"), [
+    ("1:23.5", 83.5), ("0:05", 5), ("00:12", 12), ("83:20", 5000), ("1:02:03", 3723),
+    ("01:00:00.250", 3600.25), ("00:00:01,500", 1.5), (" 1:00 ", 60), ("2:00.00", 120),
+])  # fmt: skip
+def test_times_with_minutes_are_read_as_seconds(time: str, seconds: float) -> None:
+    media = [{"path": "a", "start": time}, {"path": "b", "start": 0, "end": time, "fps": 2}]
+    item = read(plain(media=media, evidence=[[0, time], [time, 10_000]]))
+    again = json.loads(item.to_line())
+    assert again["media"][0]["start"] == again["media"][1]["end"] == seconds
+    assert again["evidence"] == [[0, seconds], [seconds, 10_000]]
+    assert type(item.evidence[0][1]) is type(seconds)
+    same = [{"path": "a", "start": seconds}, {"path": "b", "start": 0, "end": seconds, "fps": 2}]
+    spans = [[0, seconds], [seconds, 10_000]]
+    assert item.digest == read(plain(media=same, evidence=spans)).digest
+
+
+@pytest.mark.parametrize("time", ["1:75", "1:2", "1:60:00", ":30", "1:", "1:23:45:67", "noon", ""])
+def test_what_is_no_time_is_a_sentence(time: str) -> None:
+    _, problems = item_from_line(plain(media=[{"path": "a", "start": time}]))
+    assert [problem.field for problem in problems] == ["media[0].start"]
+    assert '"1:23.5"' in str(problems[0])
+    _, problems = item_from_line(plain(evidence=[[0, time]]))
+    assert [problem.field for problem in problems] == ["evidence[0][1]"]
+    assert '"1:23.5"' in str(problems[0])
+
+
+MISSPELT = {
+    "id": ("Id", "ID", "di"), "kind": ("knid", "kindd", "Kind"), "media": ("medai", "meida"),
+    "question": ("qestion", "quesiton", "Question"), "options": ("optoins", "option"),
+    "answer": ("anwser", "answers"), "evidence": ("evidnce", "evidences"),
+    "reference": ("refrence", "referrence"), "tags": ("tag", "tgas"),
+    "context": ("contxt",), "provenance": ("provenence", "provenace"),
+}  # fmt: skip
+VALUES = {"evidence": [[1, 2]], "reference": "x", "tags": {"a": "b"}, "context": {"a": "b"},
+          "provenance": {"a": "b"}}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("field", "name"), [(field, name) for field, names in MISSPELT.items() for name in names]
+)
+def test_a_misspelt_field_is_named_with_the_one_meant(field: str, name: str) -> None:
+    record = json.loads(plain(**VALUES))
+    line = json.dumps({name if key == field else key: value for key, value in record.items()})
+    item, problems = item_from_line(line.encode())
+    (problem,) = problems
+    assert f"perhaps {field!r} is meant" in str(problem)
+    if field in VALUES:
+        assert problem.is_warning
+        assert item is not None
+        assert name in item.extra
+    else:
+        assert problem.field == field
+        assert not problem.is_warning
+
+
+@pytest.mark.parametrize("name", ["pth", "Path"])
+def test_a_misspelt_field_of_media_is_named(name: str) -> None:
+    _, (problem,) = item_from_line(plain(media=[{name: "a.mp4"}]))
+    assert problem.field == "media[0].path"
+    assert "perhaps 'path' is meant" in str(problem)
+    _, (problem,) = item_from_line(plain(media=[{"path": "a.mp4", "strat": 3}]))
+    assert problem.is_warning
+    assert "perhaps 'start' is meant" in str(problem)
+
+
+@pytest.mark.parametrize(("field", "name"), [
+    ("media", "video"), ("options", "choices"), ("question", "query"), ("media", "video_path"),
+])  # fmt: skip
+def test_what_others_call_a_field_is_named_with_ours(field: str, name: str) -> None:
+    record = json.loads(plain())
+    line = json.dumps({name if key == field else key: value for key, value in record.items()})
+    _, (problem,) = item_from_line(line.encode())
+    assert problem.field == field
+    assert f"perhaps {field!r} is meant" in str(problem)
+
+
+def test_names_of_ones_own_are_no_slips() -> None:
+    own = ["question_id", "question_type", "answer_text", "video", "duration", "source", "label",
+           "options_en", "category", "note", "split", "fps", "url", "quest", "optional"]  # fmt: skip
+    assert read(plain(**dict.fromkeys(own, "x"))).extra == dict.fromkeys(own, "x")
+    both = read(plain(answers=["human"], option="x", Question="?"))
+    assert set(both.extra) == {"answers", "option", "Question"}

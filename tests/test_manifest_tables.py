@@ -91,9 +91,8 @@ def test_all_faults_come_at_once(save: Save) -> None:
     ]  # fmt: skip
 
 
-def test_a_misspelt_field_is_kept_and_named(save: Save) -> None:
-    benchmark = load(save, "tables:\n  a: {columns: {O: {}}, titel: T}\n")
-    assert "tables.a.titel" in str(benchmark.warnings[0])
-    assert "perhaps title" in str(benchmark.warnings[0])
-    assert benchmark.manifest.tables["a"]["titel"] == "T"
-    assert "perhaps tables" in str(load(save, "table: {}\n").warnings[0])
+def test_a_misspelt_field_is_refused(save: Save) -> None:
+    with pytest.raises(BenchmarkError, match=r"tables\.a\.titel: .* perhaps 'title' is meant"):
+        load(save, "tables:\n  a: {columns: {O: {}}, titel: T}\n")
+    with pytest.raises(BenchmarkError, match="perhaps 'tables' is meant"):
+        load(save, "table: {}\n")

@@ -3,6 +3,7 @@
 import codecs
 import gc
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from reelbench.files import digest_of, write_atomically
 from reelbench.item_rules import item_from_line
 from reelbench.items import Item, Media, Problem, shown
 from reelbench.manifest import Manifest, read_manifest
+from reelbench.progress import counted
 
 ITEMS_FILE = "items.jsonl"
 MANIFEST_FILE = "benchmark.yaml"
@@ -24,9 +26,39 @@ class BenchmarkError(ReelbenchError):
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
-        count = len(self.problems)
-        total = f"{count} problem{'s' if count != 1 else ''} to put right first."
-        super().__init__("\n".join([*map(str, self.problems), total]))
+        total = f"{counted(len(self.problems), 'problem')} to put right first."
+        super().__init__("\n".join([*grouped(self.problems), total]))
+
+
+def grouped(problems: Sequence[Problem]) -> Iterator[str]:
+    """Yield a line for each problem; of many of one kind, the first few and where the rest are."""
+    kinds: dict[tuple[str, ...], list[Problem]] = defaultdict(list)
+    for problem in problems:
+        field = re.sub(r"\d+", "", problem.field)
+        kinds[problem.file, problem.code, field].append(problem)
+    for (file, *_), alike in kinds.items():
+        few = len(alike) if len(alike) <= MOST_ALIKE else FIRST_OF_MANY
+        yield from map(str, alike[:few])
+        if rest := sorted({problem.line for problem in alike[few:]}):
+            yield f"{file}: {len(alike) - few:,} more like it, on {in_spans(rest)}"
+
+
+MOST_ALIKE, FIRST_OF_MANY = 10, 3  # problems of one kind that are listed; of more than that
+_MOST_SPANS = 40  # of lines, in one sentence
+
+
+def in_spans(lines: Sequence[int]) -> str:
+    """Write numbers of lines in words, those that follow each other as "4-5000"."""
+    spans: list[list[int]] = []
+    for line in lines:
+        if spans and line == spans[-1][1] + 1:
+            spans[-1][1] = line
+        else:
+            spans.append([line, line])
+    told = [f"{a}-{b}" if b > a else f"{a}" for a, b in spans[:_MOST_SPANS]]
+    more = sum(b - a + 1 for a, b in spans[_MOST_SPANS:])
+    told += [f"and {more:,} further ones"] if more else []
+    return f"{'lines' if len(lines) > 1 else 'line'} {', '.join(told)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +145,25 @@ def read_items(path: Path | str) -> ItemsFile:
     path = Path(path)
     try:
         with path.open("rb") as file, _without_collection():
-            if file.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            begin = file.peek(_GLANCE)[:_GLANCE]
+            if begin[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
                 return _unreadable(path, "UTF-16", "UTF-8 (try: iconv -f UTF-16 -t UTF-8)")
+            if re.match(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?:\{|\Z)", begin):
+                return _unreadable(path, "one JSON list", f"one object per line (try: {_JQ})")
+            if re.match(rb"(?:\xef\xbb\xbf)?\s*\{\s*\n", begin):
+                return _unreadable(path, "an object over several lines", f"one line each ({_JQ_C})")
             return _read_lines(path, file)
     except FileNotFoundError:
-        return _unreadable(path, "no such file", "one JSON object per line")
+        others = sorted(each.name for each in path.parent.glob("*.json*") if each.is_file())
+        found = f"no such file, but {', '.join(others[:3])}" if others else "no such file"
+        return _unreadable(path, found, "one JSON object per line")
     except OSError as error:
         return _unreadable(path, error.strerror or str(error), "a file one can read")
+
+
+_GLANCE = 64  # bytes that tell what kind of file it is
+_JQ_C = f"try: jq -c . objects.json > {ITEMS_FILE}"
+_JQ = f"jq -c '.[]' list.json > {ITEMS_FILE}"
 
 
 def _unreadable(path: Path, found: str, expected: str) -> ItemsFile:
@@ -164,8 +208,9 @@ def _read_lines(path: Path, file: Iterable[bytes]) -> ItemsFile:
             report(number, Problem("DUPLICATE_ID", "id", again, "an id of its own"))
         items.append(item)
         lines.append(number)
-    if not items and not problems:
-        report(0, Problem("NO_ITEMS", "file", "no items", "at least one line"))
+    if not items and all(problem.is_warning for problem in problems):
+        holds = "nothing but blank lines" if problems else "an empty file"
+        report(0, Problem("NO_ITEMS", "file", holds, "one question per line, as a JSON object"))
     refused = {problem.line for problem in problems if not problem.is_warning}
     for number, problem in _links_outside(path.parent, items, lines, refused):
         report(number, problem)

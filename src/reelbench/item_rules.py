@@ -21,6 +21,8 @@ from reelbench.items import (
     freeze,
     shown,
 )
+from reelbench.misspelt import beside_misspelt, with_misspelt
+from reelbench.times import with_seconds
 
 MIN_OPTIONS, MAX_OPTIONS = 2, len(LETTERS)
 MAX_MEDIA = 2
@@ -35,11 +37,12 @@ _EXPECTED = {
     "options": "a list of texts, none blank",
     "answer": 'a list of letters such as ["B"]',
     "reference": "text",
-    "evidence": "a list of [start, end] in seconds",
+    "evidence": 'a list of [start, end] in seconds, or in times such as "1:23.5"',
     "tags": "an object of texts or lists of texts",
     "context": "an object",
     "provenance": "an object",
 }
+_TIME = 'seconds, such as 83.5, or a time, such as "1:23.5"'
 _REQUIRED = ("id", "kind", "media", "question")
 
 
@@ -54,11 +57,11 @@ _raw_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def item_from_line(line: bytes) -> tuple[Item | None, list[Problem]]:
-    """Read one line, and list everything that is wrong with it.
+    """Read one line, and list everything that is wrong with it, or looks misspelt.
 
     An item comes back beside the problems when all its types are right, so that an editor's
-    tools can still look at one whose answer or times are wrong. No item with a problem is ever
-    run or scored.
+    tools can still look at one whose answer or times are wrong. No item with a problem that is
+    more than a warning is ever run or scored.
     """
     try:
         item = _decode(line)
@@ -68,7 +71,7 @@ def item_from_line(line: bytes) -> tuple[Item | None, list[Problem]]:
     problems: list[Problem] = []
     for check in _CHECKS:
         check(item, problems)
-    return item, problems
+    return item, with_misspelt(item, problems)
 
 
 def _decode(line: bytes) -> Item:
@@ -85,10 +88,19 @@ def _decode(line: bytes) -> Item:
 def _item_with_unknown_fields(line: bytes) -> Item:
     record = _raw_fields(line)
     media = msgspec.json.decode(record["media"], type=list[dict[str, msgspec.Raw]])
+    _read_times(record, media)
     extra, media_extra = _take_unknown(record, Item), [_take_unknown(m, Media) for m in media]
     item = _item(msgspec.json.encode({**record, "media": media}))
     complete = [structs.replace(m, extra=e) for m, e in zip(item.media, media_extra, strict=True)]
     return structs.replace(item, extra=extra, media=tuple(complete))
+
+
+def _read_times(record: dict[str, msgspec.Raw], media: list[dict[str, msgspec.Raw]]) -> None:
+    """Put seconds where a time such as "1:23.5" is written, in raw JSON."""
+    for holder, name in [*((m, n) for m in media for n in ("start", "end")), (record, "evidence")]:
+        if name in holder and b":" in bytes(holder[name]):
+            value = with_seconds(msgspec.json.decode(holder[name]))
+            holder[name] = msgspec.Raw(msgspec.json.encode(value))
 
 
 def _take_unknown(record: dict[str, msgspec.Raw], kind: type[msgspec.Struct]) -> FrozenDict:
@@ -184,25 +196,40 @@ def _type_problems(record: Json) -> Iterator[Problem]:
         yield Problem("NOT_JSON", "line", shown(record), "a JSON object")
         return
     types = {field.name: field.type for field in structs.fields(Item)}
-    for name, expected in _EXPECTED.items():
-        if name not in record:
-            if name in _REQUIRED:
-                yield Problem("MISSING_FIELD", name, "nothing", expected)
+    problems = []
+    for name, kind in types.items():
+        if name not in record and name in _REQUIRED:
+            problems.append(Problem("MISSING_FIELD", name, "nothing", _EXPECTED[name]))
+        if name not in record or name not in _EXPECTED:
             continue
         try:
-            msgspec.convert(_known(name, record[name]), types[name], dec_hook=_frozen)
+            msgspec.convert(_known(name, record[name]), kind, dec_hook=_frozen)
         except msgspec.ValidationError as error:
-            place = _place(str(error))
-            found = shown(_at(record[name], place))
-            yield Problem("BAD_FIELD", name + place, found, expected)
+            problems.append(_type_problem(name, record[name], str(error)))
+    yield from beside_misspelt(record, problems)
+
+
+def _type_problem(name: str, value: Json, reason: str) -> Problem:
+    place = _place(reason)
+    if reason.startswith("Object missing required field `path`"):
+        return Problem("MISSING_FIELD", f"{name}{place}.path", "nothing", _EXPECTED["media"])
+    found = shown(_at(value, place))
+    expected = _TIME if place.endswith((".start", ".end")) else _EXPECTED[name]
+    return Problem("BAD_FIELD", name + place, found, expected)
 
 
 def _known(name: str, value: Json) -> Json:
-    """Leave out the fields of media that are not ours: they are no fault."""
+    """Leave out the fields of media that are not ours, and read times: they are no fault."""
+    if name == "evidence":
+        return with_seconds(value)
     if name != "media" or not isinstance(value, list):
         return value
-    ours = ("path", "start", "end")
-    return [{k: v for k, v in m.items() if k in ours} if isinstance(m, dict) else m for m in value]
+    return [_known_medium(medium) if isinstance(medium, dict) else medium for medium in value]
+
+
+def _known_medium(medium: dict[str, Json]) -> dict[str, Json]:
+    ours = {name: medium[name] for name in ("path", "start", "end") if name in medium}
+    return {name: value if name == "path" else with_seconds(value) for name, value in ours.items()}
 
 
 def _place(message: str) -> str:

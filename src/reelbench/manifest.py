@@ -1,6 +1,5 @@
 """``benchmark.yaml``: what a benchmark is called, how it is split and how it asks to be run."""
 
-import difflib
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -12,6 +11,8 @@ import yaml
 
 from reelbench.errors import ReelbenchError
 from reelbench.items import NOTHING, Json, Problem, freeze, shown
+from reelbench.spelling import meant
+from reelbench.yaml_faults import yaml_fault
 
 METRICS = ("accuracy",)
 MODALITIES = ("T", "A+T", "V+T", "V+A+T")
@@ -89,20 +90,23 @@ def _plain(value: Json) -> Json:
 
 def read_manifest(path: Path) -> tuple[Manifest | None, list[Problem]]:
     """Read and check a ``benchmark.yaml``; all its problems are listed at once."""
+    text = ""
     try:
-        record, lines = load_yaml(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
+        record, lines = load_yaml(text)
     except FileNotFoundError:
         expected = "a file with at least the lines `name: ...` and `version: ...`"
-        return None, [Problem("UNREADABLE", "file", "no such file", expected, str(path))]
+        other = path.with_suffix(".yml")
+        found = f"no such file, but {other.name}" if other.exists() else "no such file"
+        return None, [Problem("UNREADABLE", "file", found, expected, str(path))]
     except (OSError, UnicodeDecodeError) as error:
-        return None, [Problem("UNREADABLE", "file", str(error), "a UTF-8 file", str(path))]
+        found = getattr(error, "strerror", None) or str(error)
+        return None, [Problem("UNREADABLE", "file", found, "a UTF-8 file", str(path))]
     except (ValueError, RecursionError) as error:  # a date that is none; an alias to itself
         return None, [Problem("NOT_YAML", "file", str(error), "plain YAML", str(path))]
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        found = getattr(error, "problem", None) or str(error)
-        line = mark.line + 1 if mark else 0
-        return None, [Problem("NOT_YAML", "line", found, "YAML", str(path), line)]
+        found, expected, line = yaml_fault(error, text)
+        return None, [Problem("NOT_YAML", "line", found, expected, str(path), line)]
     problems = [
         Problem(code, name, found, expected, str(path), _line_of(name, lines))
         for code, name, found, expected in _faults(record)
@@ -114,6 +118,8 @@ def read_manifest(path: Path) -> tuple[Manifest | None, list[Problem]]:
 
 def _manifest(record: Mapping[str, Json]) -> Manifest:
     protocol = record.get("protocol", NOTHING)
+    if "modalities" in protocol:
+        protocol = {**protocol, "modalities": in_usual_order(protocol["modalities"])}
     return Manifest(
         **{name: value for name, value in record.items() if name in _TOP and name != "protocol"},
         protocol=Protocol(
@@ -228,22 +234,25 @@ _TABLE: dict[str, Rule] = {
     ),
 }
 _PROTOCOL: dict[str, Rule] = {
-    "sampling": _TEXT,
-    "prompt": _TEXT,
+    "sampling": (_is_text, "text, such as uniform:16 for 16 frames, or fps:2"),
+    "prompt": (_is_text, "default, reasoned, qbench, or a folder in the benchmark"),
     "orders": (
         lambda value: _is_count(value) or value == "circular",
         f"a whole number from 1 to {MOST_ORDERS}, or circular",
     ),
     "timestamps": _YES_OR_NO,
-    "modalities": (lambda value: value in MODALITIES, "one of " + ", ".join(MODALITIES)),
+    "modalities": (
+        lambda value: isinstance(value, str) and in_usual_order(value) in MODALITIES,
+        "one of " + ", ".join(MODALITIES),
+    ),
     "subtitles": _YES_OR_NO,
     "rounds": (_is_count, f"a whole number from 1 to {MOST_ORDERS}"),
     "fixed_last": (_are_texts, "a list of the options' texts"),
     "frame_size": (lambda value: isinstance(value, str), "text, such as long:768 or short:360"),
-    "frame_encoding": _TEXT,
-    "sound_encoding": _TEXT,
+    "frame_encoding": (_is_text, "jpeg:90 or another quality, png or webp"),
+    "sound_encoding": (_is_text, "wav or mp3"),
     "accept_damage": _YES_OR_NO,
-    "rubric": _TEXT,
+    "rubric": (_is_text, "points, quality, criteria, or a folder in the benchmark"),
     "metrics": (_are_metrics, "a list with some of: " + ", ".join(METRICS)),
 }
 assert set(_TOP) | {"extra"} == {part.name for part in fields(Manifest)}
@@ -332,7 +341,10 @@ def _choice_faults(where: str, chosen: Any) -> Iterator[Fault]:
 def _condition_faults(name: str, changes: Mapping[str, Any]) -> Iterator[Fault]:
     for field_name, value in changes.items():
         if field_name not in _PROTOCOL or field_name == "metrics":
-            expected = "one of " + ", ".join(field for field in _PROTOCOL if field != "metrics")
+            known = [field for field in _PROTOCOL if field != "metrics"]
+            close = meant(field_name, known)
+            expected = f"perhaps {close!r}: " if close else ""
+            expected += "one of " + ", ".join(known)
             yield "BAD_FIELD", f"conditions.{name}", shown(field_name), expected
             continue
         if not choices(field_name, value):
@@ -344,13 +356,22 @@ def _condition_faults(name: str, changes: Mapping[str, Any]) -> Iterator[Fault]:
 def choices(field_name: str, value: Any) -> list[Any]:
     """The values that a condition gives a field: several, where a list stands for a text."""
     spans = isinstance(value, list | tuple) and field_name != "fixed_last"
-    return list(value) if spans else [value]
+    values = list(value) if spans else [value]
+    return [in_usual_order(each) for each in values] if field_name == "modalities" else values
+
+
+def in_usual_order(modalities: Any) -> Any:
+    """Return modalities in the one spelling they have; what is no such thing, as it is."""
+    letters = sorted(str(modalities).upper().replace(" ", "").split("+"))
+    known = {tuple(sorted(each.split("+"))): each for each in MODALITIES}
+    return known.get(tuple(letters), modalities)
 
 
 def changed_protocol(protocol: Protocol, name: str, changes: Mapping[str, Any]) -> Protocol:
     """Return a protocol with some fields changed; raise a sentence for what cannot be."""
     check_changes(name, changes)
-    return replace(protocol, **freeze(dict(changes)))
+    changed = replace(protocol, **freeze(dict(changes)))
+    return replace(changed, modalities=in_usual_order(changed.modalities))
 
 
 def check_changes(name: str, changes: Mapping[str, Any]) -> None:
@@ -368,5 +389,6 @@ def _field_faults(record: Any, rules: Mapping[str, Rule], prefix: str = "") -> I
             right, expected = rules[name]
             if not right(value):
                 yield "BAD_FIELD", f"{prefix}{name}", shown(str(value)), expected
-        elif close := difflib.get_close_matches(name, rules, n=1, cutoff=0.7):
-            yield "UNKNOWN_FIELD", f"{prefix}{name}", "an unknown field", f"perhaps {close[0]}"
+        elif close := meant(name, rules):
+            expected = f"a known one: perhaps {close!r} is meant"
+            yield "BAD_FIELD", f"{prefix}{name}", "an unknown field", expected

@@ -276,14 +276,19 @@ class TestRunScoreReport:
         done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
         assert done.stderr == ""
 
-    def test_a_warning_of_a_misspelt_field(self, save: Save) -> None:
-        root = save(make_item(1, tags=freeze({"a": "b"})))
-        with (root / "benchmark.yaml").open("a") as file:
-            file.write("licens: MIT\n")
+    def test_a_misspelt_field_is_refused_in_the_manifest_and_told_in_items(
+        self, save: Save
+    ) -> None:
+        root = save(make_item(1, extra=freeze({"evidnce": [[1, 2]]})))
         done = reelbench("run", root, "--model", "baseline:random", "--out", root / "run")
         assert done.returncode == 0
         assert "warning: " in done.stderr
-        assert "perhaps licence" in done.stderr
+        assert "perhaps 'evidence' is meant" in done.stderr
+        with (root / "benchmark.yaml").open("a") as file:
+            file.write("licens: MIT\n")
+        done = reelbench("run", root, "--model", "baseline:random", "--out", root / "run")
+        assert done.returncode == 2
+        assert "perhaps 'licence' is meant" in done.stderr
 
 
 class TestDoctor:

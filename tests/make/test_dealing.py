@@ -13,6 +13,7 @@ from support import make_item
 
 from reelbench.items import Item, Media, freeze
 from reelbench.make.dealing import (
+    balancing_positions,
     choosing_to_turn,
     dealing_places,
     keeping_in_ratio,
@@ -20,6 +21,7 @@ from reelbench.make.dealing import (
     splitting,
     turning,
 )
+from reelbench.make.lint.shortcuts import shortcut_findings
 from reelbench.make.stage import Rejected, Undecided
 from reelbench.make.store import Result
 
@@ -185,3 +187,48 @@ class TestOtherBalance:
         splits = {(item.media[0].path, item.tag("split")) for item in passed.out}
         assert len(splits) == 10
         assert Counter(item.tag("split") for item in passed.out) == {("dev",): 15, ("test",): 15}
+
+
+class TestPositions:
+    def balanced(self, folder: Path, rows: Sequence[Item]) -> list[Item]:
+        (passed,), _ = Studio(folder).take(rows, balancing_positions())
+        return passed.out
+
+    def test_favoured_keys_are_dealt_into_other_places_and_none_is_dropped(
+        self, tmp_path: Path
+    ) -> None:
+        rows = [make_item(n, answer=("ABCD"[max(0, n % 12 - 8)],)) for n in range(240)]
+        out = self.balanced(tmp_path, rows)
+        assert [item.id for item in out] == [row.id for row in rows]
+        assert set(Counter(item.answer[0] for item in out).values()) == {60}
+        findings, _ = shortcut_findings(out)
+        assert "KEY_POSITION" not in {finding.tag for finding in findings}
+        for row, item in zip(rows, out, strict=True):
+            assert item.correct == row.correct
+            order = item.provenance["positions"]["order"] if item is not row else range(4)
+            assert item.options == tuple(row.options[place] for place in order)
+
+    def test_letters_that_items_repeat_are_named_anew(self, tmp_path: Path) -> None:
+        said = freeze({"correct_answer": "A", "correct_answers": ["A"], "label": "kept"})
+        out = self.balanced(tmp_path, [make_item(n, answer=("A",), extra=said) for n in range(40)])
+        for item in out:
+            assert item.extra["correct_answer"] == item.answer[0]
+            assert item.extra["correct_answers"] == item.answer
+            assert item.extra["label"] == "kept"
+
+    def test_even_ones_keep_the_order_they_were_published_in(self, tmp_path: Path) -> None:
+        rows = [make_item(n, answer=("ABCD"[n % 4],)) for n in range(80)]
+        assert self.balanced(tmp_path, rows) == rows
+
+    def test_a_question_that_lists_its_options_keeps_them_where_they_are(
+        self, tmp_path: Path
+    ) -> None:
+        listing = "Is it A. a door opens B. a dog barks C. it snows D. a bell rings"
+        rows = [make_item(n, answer=("A",)) for n in range(40)]
+        rows.append(make_item(99, question=listing, answer=("A",)))
+        assert self.balanced(tmp_path, rows)[-1] == rows[-1]
+
+    def test_other_kinds_and_none_at_all(self, tmp_path: Path) -> None:
+        rows = [make_item(1, kind="open", options=(), answer=(), reference="so")]
+        assert self.balanced(tmp_path / "a", rows) == rows
+        assert self.balanced(tmp_path / "b", []) == []

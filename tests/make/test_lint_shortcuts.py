@@ -76,7 +76,7 @@ class TestShortcuts:
             options.insert(n % 4, key)
             items.append(keyed(n, LETTERS[n % 4], options=tuple(options)))
         report = lint_benchmark(save(*items), check_media=False)
-        assert [f.tag for f in report.findings] == ["KEY_LENGTH"]
+        assert [f.tag for f in report.findings if not f.item] == ["KEY_LENGTH"]
         assert f"the {word} option is right in 100.0% of 60 items" in report.findings[0].message
         assert report.figures["key_lengths"][word]["accuracy"] == 1.0
 
@@ -104,7 +104,8 @@ class TestShortcuts:
 class TestSmallBenchmarks:
     def test_one_item_proves_nothing(self, save: Save) -> None:
         options = ("the longest of all options here", *(f"option {n:02d}" for n in range(11)))
-        assert tags(save(make_item(1, options=options, answer=("A",)))) == []
+        found = tags(save(make_item(1, options=options, answer=("A",))))
+        assert found == ["KEY_STANDS_OUT"], "of the item, and nothing of the benchmark"
 
     def test_nineteen_equal_keys_are_no_chance(self, save: Save) -> None:
         assert tags(save(*(keyed(n, "D") for n in range(19)))) == ["KEY_POSITION"]

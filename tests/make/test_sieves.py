@@ -12,12 +12,8 @@ from reelbench.errors import ReelbenchError
 from reelbench.items import Item, Media
 from reelbench.make.embed import LOADERS
 from reelbench.make.lint.shortcuts import shortcut_findings
-from reelbench.make.sieves import (
-    without_favoured_places,
-    without_findings,
-    without_outstanding_keys,
-    without_twins,
-)
+from reelbench.make.shortcuts import without_shortcuts
+from reelbench.make.sieves import without_findings, without_outstanding_keys, without_twins
 from reelbench.make.stage import All
 from reelbench.make.store import Result
 
@@ -176,30 +172,63 @@ class TestLengths:
         assert sieved(tmp_path, without_outstanding_keys(), row)[0] == ["q-1"]
 
 
-class TestPositions:
-    def test_items_go_until_no_place_is_favoured_and_no_longer(self, tmp_path: Path) -> None:
-        rows = [make_item(n, answer=("ABCD"[max(0, n % 12 - 8)],)) for n in range(240)]
-        kept, why = sieved(tmp_path, without_favoured_places(), *rows)
-        left = [row for row in rows if row.id in kept]
-        findings, _ = shortcut_findings(left)
-        assert "KEY_POSITION" not in {finding.tag for finding in findings}
-        assert 0 < len(kept) < 240
-        assert {reason for reason, _ in why.values()} == {"the key's place is favoured"}
-        assert all(rows[int(name.split("-")[1])].answer == ("A",) for name in why)
-        # With a few of them back it would be favoured again.
-        back = [row for row in rows if row.id in why][:5]
-        findings, _ = shortcut_findings([*left, *back])
-        assert "KEY_POSITION" in {finding.tag for finding in findings}
+class TestLengthsAreWeighed:
+    def test_where_wrong_options_stand_out_as_often_no_key_is_dropped(self, tmp_path: Path) -> None:
+        """Else an option that stands out would be known to be wrong."""
+        long = [keyed(10, 5, 5, id=f"key-{n}") for n in range(5)]
+        wrong = [keyed(5, 10, 5, id=f"wrong-{n}") for n in range(10)]
+        assert len(sieved(tmp_path, without_outstanding_keys(), *long, *wrong)[0]) == 15
 
-    def test_even_ones_are_left_alone(self, tmp_path: Path) -> None:
-        rows = [make_item(n, answer=("ABCD"[n % 4],)) for n in range(80)]
-        kept, why = sieved(tmp_path, without_favoured_places(), *rows)
-        assert (len(kept), why) == (80, {})
+    def test_of_more_the_most_outstanding_go_first(self, tmp_path: Path) -> None:
+        long = [keyed(10 + n, 5, 5, id=f"key-{n}") for n in range(9)]
+        wrong = [keyed(5, 10, 5, id=f"wrong-{n}") for n in range(10)]
+        kept, why = sieved(tmp_path, without_outstanding_keys(), *long, *wrong)
+        assert sorted(why) == [f"key-{n}" for n in range(5, 9)]
+        assert len(kept) == 15
 
-    def test_other_kinds_and_none_at_all(self, tmp_path: Path) -> None:
+
+def worded(number: int, key: int, others: Sequence[int]) -> Item:
+    """An item whose options have so many letters."""
+    options = tuple(
+        letter * length for letter, length in zip("abcdef", (key, *others), strict=False)
+    )
+    return make_item(number, options=options, answer=("A",))
+
+
+def won(items: Sequence[Item], word: str) -> float:
+    _, figures = shortcut_findings(items)
+    return float(figures["key_lengths"][word]["accuracy"])
+
+
+class TestShortcuts:
+    @pytest.mark.parametrize("word", ["longest", "shortest"])
+    def test_neither_length_tells_the_key_in_what_is_left(self, word: str, tmp_path: Path) -> None:
+        """Half of the keys are the longest, or the shortest: after it, a quarter of each."""
+        lengths = [20, 16, 14, 12] if word == "longest" else [10, 14, 16, 18]
+        rows = []
+        for n in range(200):
+            place = 0 if n % 2 else n // 2 % 4
+            rows.append(worded(n, lengths[place], lengths[:place] + lengths[place + 1 :]))
+        assert won(rows, word) > 0.6
+        kept, why = sieved(tmp_path, without_shortcuts(), *rows)
+        left = [row for row in rows if row.id in set(kept)]
+        assert won(left, "longest") == pytest.approx(0.25, abs=0.08)
+        assert won(left, "shortest") == pytest.approx(0.25, abs=0.08)
+        assert {reason for reason, _ in why.values()} == {"a shortcut is right too often"}
+        assert any(f"the {word} option is right on" in detail for _, detail in why.values())
+
+    def test_what_chance_would_do_is_let_be(self, tmp_path: Path) -> None:
+        lengths = [20, 16, 14, 12]
+        rows = [
+            worded(n, lengths[n % 4], lengths[: n % 4] + lengths[n % 4 + 1 :]) for n in range(80)
+        ]
+        assert len(sieved(tmp_path, without_shortcuts(), *rows)[0]) == 80
+
+    def test_items_of_all_kinds_and_none_at_all(self, tmp_path: Path) -> None:
         rows = (
             make_item(1, kind="open", options=(), answer=(), reference="so"),
             make_item(2, kind="multi", answer=("A", "B")),
+            make_item(3, kind="yesno", options=("Yes", "No"), answer=("A",)),
         )
-        assert len(sieved(tmp_path / "a", without_favoured_places(), *rows)[0]) == 2
-        assert sieved(tmp_path / "b", without_favoured_places())[0] == []
+        assert len(sieved(tmp_path / "a", without_shortcuts(), *rows)[0]) == 3
+        assert sieved(tmp_path / "b", without_shortcuts())[0] == []

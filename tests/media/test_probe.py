@@ -147,7 +147,7 @@ def test_titles_in_other_encodings(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("content", "words"), [
     (None, "no such file"),
-    (b"", "cannot be decoded"),
+    (b"", "is empty"),
     (b"just text, many times over. " * 99, "cannot be decoded"),
     (bytes(5000), "cannot be decoded"),
 ])  # fmt: skip

@@ -1,5 +1,6 @@
 """What ``reelbench make filters`` reads and writes, and what it does about a change or a gap."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -172,3 +173,53 @@ class TestWhatIsMissing:
         assert told.status == 2
         assert str(bench.source) in told.err
         assert not told.folder.exists()
+
+
+class TestADirtyBenchmark:
+    """Is cleaned: what is wrong is left out by name, and the rest goes on."""
+
+    def spoil(self, bench: Bench) -> None:
+        lines = (bench.source / "items.jsonl").read_text().splitlines()
+        records = [json.loads(line) for line in lines]
+        gone = {**records[0], "id": "gone", "media": [{"path": "clips/gone.mp4"}]}
+        (bench.source / "clips" / "empty.mp4").touch()
+        empty = {**records[1], "id": "empty", "media": [{"path": "clips/empty.mp4"}]}
+        bad = {**records[2], "id": "bad-letter", "answer": ["Z"]}
+        bare = {"question": "What?"}
+        (bench.source / "items.jsonl").write_text(
+            "\n".join([*lines, *map(json.dumps, (gone, empty, bad, bare)), "no json", lines[3]])
+        )
+
+    def test_is_cleaned_and_every_reject_has_its_name_and_reason(self, bench: Bench) -> None:
+        self.spoil(bench)
+        good = {item.id for item in bench.items}
+        told = bench.filter("--without", "twins", sieves=True)
+        assert told.status == 0, told.err
+        assert told.kept <= good
+        whys = {name: f"{why['stage']} {why['reason']} {why['detail']}"
+                for name, why in told.rejects.items()}  # fmt: skip
+        assert "lint MISSING_MEDIA clips/gone.mp4: no such file" in whys["gone"]
+        assert "lint UNREADABLE_MEDIA clips/empty.mp4" in whys["empty"]
+        assert "is empty" in whys["empty"]
+        assert 'found ["Z"], expected letters from A to' in whys["bad-letter"]
+        number = len(bench.items) + 4
+        assert "question" not in whys[f"line {number}"], "it has one"
+        assert "kind: found nothing" in whys[f"line {number}"]
+        assert "no json" in whys[f"line {number + 1}"]
+        assert f"as on line {4}" in whys[bench.items[3].id]
+        assert told.kept == good, "the first of two with one name stays"
+
+    def test_a_video_that_comes_back_is_taken_up_again(self, bench: Bench) -> None:
+        away = bench.root / "away.mp4"
+        (bench.source / VIDEOS[0]).rename(away)
+        left = bench.filter("--without", "twins", sieves=True).kept
+        assert left == {i.id for i in bench.items if i.media[0].path != VIDEOS[0]}
+        away.rename(bench.source / VIDEOS[0])
+        again = bench.filter("--without", "twins", sieves=True).kept
+        assert again == {item.id for item in bench.items}
+
+    def test_a_manifest_that_cannot_be_read_is_said(self, bench: Bench) -> None:
+        (bench.source / "benchmark.yaml").write_text("name: x\nversion: '1'\nprotocl: {}\n")
+        told = bench.filter()
+        assert told.status == 2
+        assert "perhaps 'protocol' is meant" in told.err

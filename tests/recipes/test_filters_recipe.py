@@ -47,20 +47,31 @@ class TestEachFilter:
         assert told.kept == bench.of_kind("fine", "false")
         assert told.calls == {"blind": 60, "fool": 60}
 
-    def test_a_baseline_may_be_blind_and_asks_nobody(self, bench: Bench) -> None:
+    def test_a_baseline_may_be_blind_and_drops_what_it_wins_beyond_chance(
+        self, bench: Bench
+    ) -> None:
+        """All that it wins would be too much: then its rule would always be wrong."""
+        few, many = ("x", "yy", "zzz"), 60
+        bench.save(
+            *(
+                planted(
+                    bench.actors, n, id=f"b-{n:02d}", question=f"Which of them is number {n}?",
+                    options=(*few[: n % 2 * 3], "a" * (9 if n % 2 else 1), *few[n % 2 * 3 :]),
+                    answer=("D" if n % 2 else "A",),
+                )
+                for n in range(many)
+            )
+        )  # fmt: skip
         told = bench.filter("--model", "blind=baseline:longest")
         assert told.status == 0, told.err
         assert not told.calls
-        longest = {
-            item.id
-            for item in bench.items
-            if max(item.options, key=len) in item.correct
-            and sum(len(option) == max(map(len, item.options)) for option in item.options) == 1
-        }
-        assert longest, "no key of the planted items is the longest option"
-        assert longest <= set(told.rejects)
-        for item in Benchmark.load(told.folder).items:
-            assert item.provenance["independence"]["models"]["baseline:longest"] < 5
+        items = Benchmark.load(told.folder).items
+        wins = sum(
+            item.provenance["independence"]["models"]["baseline:longest"] == 5 for item in items
+        )
+        assert wins / len(items) == pytest.approx(0.25, abs=0.05)
+        assert wins > 5
+        assert {line["stage"] for line in told.rejects.values()} == {"shortcuts"}
 
     def test_an_ensemble_of_three_is_counted_together(self, bench: Bench) -> None:
         three = [*bench.role("ensemble", "knows-1"), *bench.role("ensemble", "fool"),
@@ -137,7 +148,8 @@ class TestEachFilter:
         assert told.rejects["twice"]["stage"] == "lint"
         for name in ("independence", "ensemble", "veracity", "watcher", "listener"):
             assert f"{name} was left out" in told.err
-        assert list(told.stages) == ["lint", "twins", "lengths", "positions", "collect"]
+        stages = ["lint", "twins", "lengths", "shortcuts", "positions", "collect"]
+        assert list(told.stages) == stages
 
     def test_open_questions_pass_and_yes_or_no_is_asked(self, bench: Bench) -> None:
         yes = planted(
@@ -164,8 +176,8 @@ class TestTogether:
         assert told.kept == bench.of_kind("fine")
         stages = list(told.stages.values())
         assert [stage["stage"] for stage in stages] == [
-            "lint", "twins", "lengths", "positions", "independence", "ensemble", "veracity",
-            "watcher", "listener", "collect",
+            "lint", "twins", "lengths", "independence", "ensemble", "veracity", "watcher",
+            "listener", "shortcuts", "positions", "collect",
         ]  # fmt: skip
         for before, after in pairwise(stages):
             assert before["out"] == after["in"]

@@ -1,7 +1,8 @@
 """``reelbench lint``."""
 
 import argparse
-from collections import Counter
+import re
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,9 @@ from reelbench.progress import counted
 from reelbench.score.rounding import percent
 
 if TYPE_CHECKING:
-    from reelbench.make.lint import LintReport
+    from collections.abc import Sequence
+
+    from reelbench.make.lint import Finding, LintReport
 
 TIERS = ("low", "medium", "high", "critical", "never")
 
@@ -60,22 +63,42 @@ def main(options: argparse.Namespace) -> int:
 
 def put_report(report: "LintReport", most: int) -> None:
     """Write the findings for a person, the gravest first."""
-    seen: Counter[str] = Counter()
-    rows = []
+    from reelbench.benchmark import in_spans
+
+    by_tag: dict[str, list[Finding]] = defaultdict(list)
     for finding in report.findings:
-        seen[finding.tag] += 1
-        if not most or seen[finding.tag] <= most:
-            where = f"line {finding.line}" if finding.line else ""
-            rows.append((finding.severity.name, finding.tag, where, finding.item, finding.message))
+        by_tag[finding.tag].append(finding)
+    shown = {tag: _chosen(found, most) for tag, found in by_tag.items()}
+    rows = [
+        (each.severity.name, each.tag, f"line {each.line}" if each.line else "", each.item,
+         each.message)
+        for found in shown.values()
+        for each in found
+    ]  # fmt: skip
     if rows:
         put_table(("tier", "tag", "where", "item", "finding"), rows)
-    for tag, count in seen.items():
-        if most and count > most:
-            put(f"{tag}: {count - most} more (--most 0 shows all)")
+    for tag, found in by_tag.items():
+        rest = [finding for finding in found if finding not in shown[tag]]
+        if rest:
+            lines = sorted({finding.line for finding in rest if finding.line})
+            where = f", on {in_spans(lines)}" if lines else ""
+            put(f"{tag}: {len(rest):,} more (--most 0 shows all){where}")
     for line in _figures(report):
         put(line)
-    found = counted(len(report.findings), "finding") if report.findings else "no findings"
-    put(f"{counted(report.items, 'item')}, {report.media:,} media, {found}")
+    total = counted(len(report.findings), "finding") if report.findings else "no findings"
+    put(f"{counted(report.items, 'item')}, {report.media:,} media, {total}")
+
+
+def _chosen(found: "Sequence[Finding]", most: int) -> "Sequence[Finding]":
+    """Choose so many findings, in order, each kind of message among them before any comes again."""
+    if not most or len(found) <= most:
+        return found
+    first: dict[str, int] = {}
+    for number, finding in enumerate(found):
+        kind = re.sub(r"'[^']*'|\"[^\"]*\"|\[[^\]]*\]|\d+", "", finding.message)
+        first.setdefault(kind, number)
+    places = dict.fromkeys([*first.values(), *range(len(found))])
+    return [found[place] for place in sorted(list(places)[:most])]
 
 
 def _figures(report: "LintReport") -> list[str]:

@@ -2,7 +2,7 @@
 
 import itertools
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,15 @@ from reelbench.media.pictures import check_size, media_type_of
 from reelbench.media.sample import Sampling, parse_sampling
 from reelbench.media.sounds import check_sound_encoding
 from reelbench.seeds import rng_for
+from reelbench.yaml_faults import yaml_fault
 
 PROTOCOL = "protocol"  # the condition that a benchmark asks for
+_CHECKED: Mapping[str, Callable[[str], object]] = {
+    "sampling": parse_sampling,
+    "frame_size": check_size,
+    "frame_encoding": media_type_of,
+    "sound_encoding": check_sound_encoding,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +46,13 @@ class Condition:
     def of(cls, protocol: Protocol, name: str, changes: Mapping[str, Any]) -> "Condition":
         """Change a protocol; raise a sentence for what cannot be asked."""
         changed = changed_protocol(protocol, name, changes)
-        parse_sampling(changed.sampling)
-        check_size(changed.frame_size)
-        media_type_of(changed.frame_encoding)
-        check_sound_encoding(changed.sound_encoding)
+        for field, check in _CHECKED.items():
+            try:
+                check(getattr(changed, field))
+            except ReelbenchError as error:
+                which = f"The condition {name!r}" if changes else "The benchmark's own protocol"
+                message = f"{which} cannot be asked: protocol.{field}: {error}"
+                raise ReelbenchError(message) from error
         return cls(name, changed, freeze(dict(changes)))
 
     @property
@@ -80,9 +90,15 @@ def conditions_for(
 def _of_file(file: Path | None) -> list[tuple[str, Mapping[str, Any]]]:
     if file is None:
         return []
+    text = ""
     try:
-        content, _ = load_yaml(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        text = file.read_text(encoding="utf-8-sig")
+        content, _ = load_yaml(text)
+    except yaml.YAMLError as error:
+        found, expected, line = yaml_fault(error, text)
+        told = f"line {line}: found {found}, expected {expected}"
+        raise ReelbenchError(f"{file} cannot be read: {told}.") from error
+    except (OSError, ValueError) as error:
         raise ReelbenchError(f"{file} cannot be read: {error}.") from error
     if not isinstance(content, dict) or not content:
         content = {None: None}

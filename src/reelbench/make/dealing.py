@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import structs
 
-from reelbench.items import Item, freeze
+from reelbench.items import NOTHING, Item, freeze
 from reelbench.make.balance import (
     deal_places,
     in_ratio,
@@ -15,6 +15,8 @@ from reelbench.make.balance import (
     turned,
 )
 from reelbench.make.desk import Desk
+from reelbench.make.lint.options import ANSWER_TEXT_FIELDS
+from reelbench.make.lint.shortcuts import shortcut_findings
 from reelbench.make.lint.text import plain
 from reelbench.make.shape import TEXT, closed
 from reelbench.make.stage import All, Each, Rejected
@@ -27,6 +29,38 @@ def dealing_places() -> All:
 
 def _dealt(items: Sequence[Item], desk: Desk) -> Sequence[Item]:
     return deal_places(items, desk.seed)
+
+
+def balancing_positions() -> All:
+    """Return the stage that deals keys into other places where the linter would name their places.
+
+    Where it would not, options stay in the order that who published them gave them.
+    """
+    return All(name="positions", takes=Item, gives=Item, work=_balanced)
+
+
+def _balanced(items: Sequence[Item], desk: Desk) -> Sequence[Item]:
+    findings, _ = shortcut_findings([item for item in items if item.kind == "single"])
+    if not any(finding.tag == "KEY_POSITION" for finding in findings):
+        return items
+    dealt = deal_places(items, desk.seed)
+    return [_said_anew(*pair) for pair in zip(items, dealt, strict=True)]
+
+
+def _said_anew(item: Item, dealt: Item) -> Item:
+    """Note the order that options had, and name the letters anew wherever the item names them."""
+    if dealt.options == item.options:
+        return item
+    extra = dict(dealt.extra)
+    for field in ANSWER_TEXT_FIELDS:
+        letters = extra.get(field)
+        if letters == item.answer:
+            extra[field] = dealt.answer
+        elif (letters,) == item.answer:
+            extra[field] = dealt.answer[0]
+    order = [item.options.index(option) for option in dealt.options]
+    noted = {**dealt.provenance, "positions": {"order": order}}
+    return structs.replace(dealt, extra=freeze(extra) or NOTHING, provenance=freeze(noted))
 
 
 def offering_none_of_the_above(as_key: float = 2 / 15, as_distractor: float = 2 / 15) -> All:

@@ -102,9 +102,19 @@ def _filter(
     parameters: Parameters,
     *,
     given: Callable[[Item, Desk, Parameters], dict[str, Any]] = lambda *_: {},
+    baselines_aside: bool = False,
     **more: Any,
 ) -> Each:
     """Return a stage that asks, counts and drops; ``given`` is what is told or shown beside."""
+
+    def is_dropped(facts: Facts, desk: Desk, said: Parameters) -> bool:
+        aside = {m.card.name for m in desk.cast[role] if m.card.backend == "baseline"}
+        models = {
+            name: right
+            for name, right in facts["models"].items()
+            if not baselines_aside or name not in aside
+        }
+        return bool(models) and drops({**facts, "models": models}, said)
 
     async def work(item: Item, desk: Desk, **said: Any) -> list[Item]:
         if item.kind == "open":
@@ -115,7 +125,7 @@ def _filter(
             item, desk, role, prompt, seeds=said["seeds"], shuffle=shuffle, **beside
         )
         facts = facts_of(got)
-        if drops(facts, said):
+        if is_dropped(facts, desk, said):
             detail = f"{facts['right']} of {facts['of']} answers are right"
             words = [f"{each.model}: {each.words}" for each in got]
             raise Rejected(reason, detail, words, facts)
@@ -157,7 +167,11 @@ def _share(facts: Facts) -> float:
 def context_independence(
     seeds: int = 5, drop_at: int = 5, *, shuffle: bool = True, **more: Any
 ) -> Each:
-    """Drop what a model answers right ``drop_at`` times of ``seeds`` from the words alone."""
+    """Drop what a model answers right ``drop_at`` times of ``seeds`` from the words alone.
+
+    With ``baselines_aside``, baselines are asked and drop nothing: they are right by luck as often
+    as chance has it, and ``without_shortcuts`` weighs that.
+    """
     return _filter(
         "independence",
         "blind",

@@ -2,29 +2,85 @@
 
 import os
 import shutil
+from collections import defaultdict
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
 
-from reelbench.benchmark import Benchmark
+from reelbench.benchmark import (
+    ITEMS_FILE,
+    MANIFEST_FILE,
+    Benchmark,
+    BenchmarkError,
+    grouped,
+    read_items,
+    split_problems,
+    tidy_line,
+)
+from reelbench.errors import ReelbenchError
 from reelbench.evaluate.show import subtitles_of
-from reelbench.item_rules import path_escapes
-from reelbench.items import Item
+from reelbench.item_rules import decode_strictly, path_escapes
+from reelbench.items import Item, Problem
 from reelbench.make.desk import Desk
 from reelbench.make.stage import Each, Rejected, Sources
-from reelbench.manifest import Manifest
+from reelbench.manifest import Manifest, read_manifest
 from reelbench.media.digests import media_digest
 
 
 def items_in(source: Path) -> Sources:
-    """Return the items of a benchmark."""
-    return Sources(Benchmark.load(source).items)
+    """Return the items of a benchmark; those that break the contract are broken, by name."""
+    manifest = _manifest(source)
+    file = read_items(source / ITEMS_FILE)
+    problems = [*file.problems, *split_problems(manifest, file)]
+    errors = [problem for problem in problems if not problem.is_warning]
+    if unreadable := [problem for problem in errors if not problem.line]:
+        raise BenchmarkError(unreadable)
+    faults: dict[int, list[Problem]] = defaultdict(list)
+    for problem in errors:
+        faults[problem.line].append(problem)
+    names = dict(zip(file.lines, (item.id for item in file.items), strict=True))
+    names |= _names(file.path, faults.keys() - names.keys())
+    broken = [(names[line], _told(line, faults[line])) for line in sorted(faults)]
+    numbered = zip(file.lines, file.items, strict=True)
+    rows = [item for line, item in numbered if line not in faults]
+    warnings = list(grouped([problem for problem in problems if problem.is_warning]))
+    return Sources(rows, broken, warnings)
+
+
+def _names(path: Path, lines: AbstractSet[int]) -> dict[int, str]:
+    """What to call lines that hold no item: by the id they give, or by their number."""
+    names: dict[int, str] = {}
+    if lines:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if number in lines:
+                    record, _ = decode_strictly(tidy_line(line, number)[0])
+                    named = record.get("id") if isinstance(record, dict) else None
+                    names[number] = named if isinstance(named, str) else f"line {number}"
+    return names
+
+
+def _told(line: int, problems: Sequence[Problem]) -> str:
+    faults = [f"{p.field}: found {p.found}, expected {p.expected}" for p in problems]
+    return f"line {line}: {'; '.join(faults)}"
 
 
 def same_manifest(_items: Sequence[Item], source: Path) -> Manifest:
     """Return the manifest of the benchmark that items came from, its version marked as another."""
-    manifest = Benchmark.load(source).manifest
+    manifest = _manifest(source)
     return replace(manifest, version=f"{manifest.version}+made")
+
+
+def _manifest(source: Path) -> Manifest:
+    if not source.is_dir():
+        raise ReelbenchError(
+            f"{source} is not a folder: name a benchmark, with {MANIFEST_FILE} and {ITEMS_FILE}."
+        )
+    manifest, problems = read_manifest(source / MANIFEST_FILE)
+    if manifest is None:
+        raise BenchmarkError([problem for problem in problems if not problem.is_warning])
+    return manifest
 
 
 def collecting() -> Each:

@@ -80,7 +80,9 @@ class Pipeline:
         if not stage.filters:
             return [_result(made) for made in await self._worked(stage, rows)]
         # What a filter says of all rows is kept too: it may have read them for minutes.
-        key = key_of(stage, {row.id: digest_of(record_of(row)) for row in rows}, self._desk)
+        record: Any = {row.id: digest_of(record_of(row)) for row in rows}
+        read = await asyncio.to_thread(stage.reads, rows, self._desk)
+        key = key_of(stage, record if read is None else [record, read], self._desk)
         known = self._store.get(key, Verdicts)
         if known is None:
             made = zip(rows, await self._worked(stage, rows), strict=True)

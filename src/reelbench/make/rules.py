@@ -20,7 +20,14 @@ from reelbench.errors import ReelbenchError
 from reelbench.files import digest_of
 from reelbench.items import LETTERS, shown
 from reelbench.make.lint.options import PREFIX
-from reelbench.make.lint.text import bare, is_none_of_them, plain, refers_to_others, words
+from reelbench.make.lint.text import (
+    bare,
+    is_none_of_them,
+    mentions,
+    plain,
+    refers_to_others,
+    words,
+)
 from reelbench.manifest import load_yaml
 
 SLACK = 2  # words by which options may differ in length, however short they are
@@ -342,15 +349,8 @@ def no_all_of_the_above(asked: Asked) -> str:
 
 def answer_not_in_question(asked: Asked) -> str:
     """The question does not say the key, unless it says another option as well."""
-    question = f" {' '.join(words(asked.question))} "
-    said = {option for option in asked.options if f" {_core(option)} " in question}
+    said = {option for option in asked.options if mentions(asked.question, option)}
     return f"the question says {asked.keys[0]!r}" if said and said == set(asked.keys) else ""
-
-
-def _core(option: str) -> str:
-    """An option without its article; one too short to tell anything is found nowhere."""
-    core = re.sub(r"^(?:an?|the) ", "", " ".join(words(option)))
-    return core if len(core.replace(" ", "")) > (2 if core.isascii() else 1) else "\0"
 
 
 def least_words(asked: Asked, least: int = 5) -> str:

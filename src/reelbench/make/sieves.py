@@ -1,21 +1,20 @@
 """Filters that ask nobody: repeated questions, what the linter finds, keys that stand out."""
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from reelbench.items import LETTERS, Item
 from reelbench.make.desk import Desk
 from reelbench.make.embed import load_embedder
 from reelbench.make.lint.duplicates import duplicate_findings
-from reelbench.make.lint.evenness import evenness_of
 from reelbench.make.lint.findings import Severity
+from reelbench.make.lint.media import media_findings
 from reelbench.make.lint.options import answer_findings, option_findings
-from reelbench.make.lint.shortcuts import UNLIKELY
-from reelbench.make.lint.text import is_none_of_them, words
+from reelbench.make.lint.text import words
 from reelbench.make.near_duplicates import near_duplicates
+from reelbench.make.shortcuts import Bet, beyond_chance
 from reelbench.make.stage import All, Rejected
-from reelbench.seeds import seed_for
+from reelbench.media.digests import media_digest
 
 Kept = list[Item | Rejected]
 
@@ -44,8 +43,11 @@ def _without_twins(items: Sequence[Item], _desk: Desk, *, alike: float, within: 
     ]
 
 
-def without_findings(tier: str = "HIGH") -> All:
-    """Return the stage that leaves out items in which the linter finds something of this tier."""
+def without_findings(tier: str = "HIGH", media: bool = False) -> All:
+    """Return the stage that leaves out items in which the linter finds something of this tier.
+
+    With ``media``, their files are opened too: what is missing or broken cannot be asked about.
+    """
     tiers = list(Severity.__members__)
     return All(
         name="lint",
@@ -53,22 +55,34 @@ def without_findings(tier: str = "HIGH") -> All:
         gives=Item,
         filters=True,
         work=_without_findings,
-        parameters={"tier": tier},
+        reads=_media_digests,
+        parameters={"tier": tier, "media": media},
         fault=lambda said: (
             "" if said["tier"] in Severity.__members__ else f"tier is one of {tiers}"
         ),
     )
 
 
-def _without_findings(items: Sequence[Item], _desk: Desk, *, tier: str) -> Kept:
+def _media_digests(items: Sequence[Item], desk: Desk) -> dict[str, str | None]:
+    """The hashes of all media, so that a file that has come back is looked at again."""
+    digests: dict[str, str | None] = {}
+    for path in sorted({media.path for item in items for media in item.media}):
+        file = desk.media / path
+        digests[path] = media_digest(file) if file.is_file() else None
+    return digests
+
+
+def _without_findings(items: Sequence[Item], desk: Desk, *, tier: str, media: bool) -> Kept:
     numbered = list(enumerate(items, 1))
     findings = [
         finding
         for number, item in numbered
         for finding in (*option_findings(item, number), *answer_findings(item, number))
     ]
+    findings += duplicate_findings(numbered)
+    findings += media_findings(desk.media, numbered) if media else ()
     found: dict[str, list[Any]] = {}
-    for finding in (*findings, *duplicate_findings(numbered)):
+    for finding in findings:
         if finding.severity >= Severity[tier]:
             found.setdefault(finding.item, []).append(finding)
     return [
@@ -79,57 +93,12 @@ def _without_findings(items: Sequence[Item], _desk: Desk, *, tier: str) -> Kept:
     ]
 
 
-def without_favoured_places() -> All:
-    """Return the stage that leaves out items until no place of the key is favoured.
-
-    It does nothing where the linter would say nothing. ``dealing_places`` loses no item, but puts
-    options into another order than who published them did.
-    """
-    return All(
-        name="positions", takes=Item, gives=Item, filters=True, work=_without_favoured_places
-    )
-
-
-def _without_favoured_places(items: Sequence[Item], desk: Desk) -> Kept:
-    groups: dict[tuple[int, int], dict[int, list[Item]]] = defaultdict(lambda: defaultdict(list))
-    for item in items:
-        free = len(item.options) - bool(item.options and is_none_of_them(item.options[-1]))
-        if item.kind == "single" and LETTERS.index(item.answer[0]) < free:
-            groups[free, 1][LETTERS.index(item.answer[0])].append(item)
-    for held in groups.values():
-        for each in held.values():
-            each.sort(key=lambda item: seed_for(desk.seed, "positions", item.id))
-    dropped: dict[str, str] = {}
-    while _favoured(groups):
-        # The fullest place of all gives a hundredth of its items at a time.
-        held, place = max(
-            ((held, place) for held in groups.values() for place in held),
-            key=lambda each: (len(each[0][each[1]]) - _even(each[0]), -each[1]),
-        )
-        for _ in range(max(1, len(held[place]) // 100)):
-            dropped[held[place].pop().id] = f"{LETTERS[place]}, which is right too often"
-    return [
-        Rejected("the key's place is favoured", dropped[item.id]) if item.id in dropped else item
-        for item in items
-    ]
-
-
-def _favoured(groups: Mapping[tuple[int, int], Mapping[int, Sequence[Item]]]) -> bool:
-    """Whether the linter would say that the places of keys give them away."""
-    counts = {
-        stratum: Counter({place: len(each) for place, each in held.items()})
-        for stratum, held in groups.items()
-    }
-    evenness = evenness_of(counts)
-    return evenness is not None and evenness["p"] < UNLIKELY
-
-
-def _even(held: Mapping[int, Sequence[Item]]) -> float:
-    return sum(map(len, held.values())) / max(1, len(held))
-
-
 def without_outstanding_keys(factor: float = 1.5) -> All:
-    """Return the stage that leaves out items whose key is much longer or shorter than the rest."""
+    """Return the stage that leaves out keys that are much longer or shorter than the rest.
+
+    Only as many as stand out beyond chance: where wrong options do so as often as the key would by
+    luck, leaving out the keys alone would tell that what stands out is wrong.
+    """
     return All(
         name="lengths",
         takes=Item,
@@ -137,29 +106,41 @@ def without_outstanding_keys(factor: float = 1.5) -> All:
         filters=True,
         work=_without_outstanding_keys,
         parameters={"factor": factor},
+        version=2,
     )
 
 
 def _without_outstanding_keys(items: Sequence[Item], _desk: Desk, *, factor: float) -> Kept:
+    faults: dict[str, str] = {}
+    for longer in (True, False):
+        bets, ratios = [], {}
+        for item in items:
+            found = _outstanding(item, factor, longer)
+            if found is not None:
+                place, ratio = found
+                bets.append(Bet(item, LETTERS[place] in item.answer, 1 / len(item.options)))
+                ratios[item.id] = ratio
+        order = sorted(bets, key=lambda bet: (-ratios[bet.item.id], bet.item.id))
+        faults |= {item.id: _lengths(item) for item in beyond_chance(order)}
     return [
-        Rejected("the key's length gives it away", fault)
-        if (fault := _outstanding(item, factor))
-        else item
+        Rejected("the key's length gives it away", faults[item.id]) if item.id in faults else item
         for item in items
     ]
 
 
-def _outstanding(item: Item, factor: float) -> str:
-    """Say how a key stands out by its length; a difference of two words is none."""
-    if item.kind != "single" or len(item.options) < 3:
-        return ""
+def _outstanding(item: Item, factor: float, longer: bool) -> tuple[int, float] | None:
+    """The option that stands out by its length, and how far; a difference of two words is none."""
+    if item.kind != "single" or len(set(item.options)) < 3:
+        return None
+    lengths = [len(words(option)) for option in item.options]
+    first, second = sorted(lengths, reverse=longer)[:2]
+    long, short = max(first, second), min(first, second)
+    if long - short <= 2 or long <= factor * short:
+        return None
+    return lengths.index(first), long / max(1, short)
+
+
+def _lengths(item: Item) -> str:
     (key,) = item.correct
-    length = len(words(key))
     others = [len(words(option)) for option in item.options if option != key]
-    if not others:
-        return ""
-    if length > max(others) + 2 and length > factor * max(others):
-        return f"{length} words, the others {min(others)} to {max(others)}"
-    if length < min(others) - 2 and length * factor < min(others):
-        return f"{length} words, the others {min(others)} to {max(others)}"
-    return ""
+    return f"{len(words(key))} words, the others {min(others)} to {max(others)}"

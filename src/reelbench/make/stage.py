@@ -104,6 +104,8 @@ class All(Stage):
     """
 
     work: Callable[..., Sequence[Any]]
+    # What of files decides, as data.
+    reads: Callable[[Sequence[Any], "Desk"], Any] = lambda _rows, _desk: None
 
 
 @dataclass(frozen=True, slots=True)

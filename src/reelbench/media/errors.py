@@ -17,7 +17,9 @@ class MediaError(ReelbenchError):
         return MediaError, (self.path, self.reason)
 
 
-def refuse_no_file(path: Path) -> None:
-    """Raise where there is no plain file: a folder, or a pipe that would never end."""
+def refuse_no_file(path: Path, *, may_be_empty: bool = False) -> None:
+    """Raise where there is no plain file: a folder, an endless pipe, or no bytes at all."""
     if not path.is_file():
         raise MediaError(path, "not a file" if path.exists() else "no such file")
+    if not may_be_empty and not path.stat().st_size:
+        raise MediaError(path, "the file is empty (0 bytes): fetch it again")

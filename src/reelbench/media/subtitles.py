@@ -28,7 +28,7 @@ class Cue:
 
 def read_subtitles(path: Path) -> list[Cue]:
     """Read a file of subtitles; raise ``MediaError`` where it holds none."""
-    refuse_no_file(path)
+    refuse_no_file(path, may_be_empty=True)  # nothing is said
     try:
         with path.open("rb") as file:
             raw = file.read(_MOST_BYTES + 1)

@@ -16,6 +16,7 @@ from reelbench.item_rules import path_escapes
 from reelbench.items import Problem, shown
 from reelbench.manifest import load_yaml
 from reelbench.recipes.tables import Place
+from reelbench.yaml_faults import yaml_fault
 
 _MOST_BYTES = 4 * 2**20
 
@@ -50,10 +51,7 @@ def read_described_file(path: Path, listing: str, expected: str) -> Described | 
         found, expected = f"byte 0x{error.object[error.start]:02X}", "UTF-8"
         line = error.object.count(b"\n", 0, error.start) + 1
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else 0
-        found = getattr(error, "problem", None) or " ".join(str(error).split())
-        expected = "YAML"
+        found, expected, line = yaml_fault(error, text)
     except (ValueError, RecursionError) as error:  # a date that is none; too deep a nesting
         found, expected = str(error), "plain YAML"
     return Place(str(path), line).problem("UNREADABLE", "file", found, expected)

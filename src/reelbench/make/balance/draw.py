@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from reelbench.errors import ReelbenchError
 from reelbench.items import LETTERS, Item, freeze
+from reelbench.make.lint.options import inline_options
 from reelbench.make.lint.text import is_none_of_them, plain, refers_to_others
 from reelbench.seeds import seed_for
 
@@ -50,8 +51,11 @@ def none_places(item: Item) -> frozenset[int]:
 def depends_on_places(item: Item) -> bool:
     """Whether an option such as "both A and C" is wrong once options change places.
 
-    Where every option is such a list, it is one of things that the question names: "B, A, C".
+    Where every option is such a list, it is one of things that the question names: "B, A, C". A
+    question that lists its options itself depends on their places, too.
     """
+    if inline_options(item.question):
+        return True
     referring = sum(map(refers_to_others, item.options))
     return 0 < referring < len(item.options) - len(none_places(item))
 

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from reelbench.items import Item
 from reelbench.make.lint.findings import Finding
-from reelbench.make.lint.text import plain, words
+from reelbench.make.lint.text import asked_words, plain
 
 ALIKE = 0.8  # share of word pairs that two questions have in common
 _BLOCK = 1000  # questions compared with all others at a time
@@ -36,7 +36,7 @@ def duplicate_findings(items: Sequence[Numbered]) -> Iterator[Finding]:
 def _within(group: Sequence[Numbered]) -> Iterator[Finding]:
     same_words: dict[Words, list[Numbered]] = defaultdict(list)
     for line, item in group:
-        same_words[words(item.question)].append((line, item))
+        same_words[asked_words(item.question)].append((line, item))
     for asked in same_words.values():
         line, item = asked[0]
         for other_line, other in asked[1:]:

@@ -42,7 +42,7 @@ def fix(path: Path | str) -> int:
 
 def _align(content: bytes) -> bytes:
     item, problems = item_from_line(content) if content else (None, [])
-    changes = _changes(item, sound=not problems) if item else {}
+    changes = _changes(item, sound=all(p.is_warning for p in problems)) if item else {}
     if not changes:
         return content
     fields = msgspec.json.decode(content, type=dict[str, msgspec.Raw])

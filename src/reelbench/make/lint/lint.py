@@ -20,10 +20,10 @@ from reelbench.make.lint.findings import TAGS, Finding, LintReport
 from reelbench.make.lint.foreign import draft_item
 from reelbench.make.lint.media import media_findings
 from reelbench.make.lint.options import answer_findings, option_findings
+from reelbench.make.lint.protocol import protocol_findings
 from reelbench.make.lint.shortcuts import shortcut_findings
 from reelbench.make.lint.tags import tag_findings
 from reelbench.manifest import Manifest, read_manifest
-from reelbench.media.sample import parse_sampling
 from reelbench.progress import track
 
 
@@ -70,35 +70,42 @@ class _Material:
 
 def _material(path: Path) -> _Material:
     file = read_items(items_path(path))
-    if not file.items:
-        foreign = _foreign_material(file)
-        if foreign:
-            return foreign
+    foreign = None if file.items else _foreign_material(file)
+    if foreign and not path.is_dir():
+        return foreign
     problems = list(file.problems)
     broken = {problem.line for problem in problems if not problem.is_warning}
     material = _Material(dict(zip(file.lines, file.items, strict=True)), broken)
     if path.is_dir():
         material.manifest, more = read_manifest(path / MANIFEST_FILE)
-        problems += more
+        problems = [*more, *problems]
         if material.manifest:
             problems += split_problems(material.manifest, file)
-            problems += _sampling_problems(material.manifest, path / MANIFEST_FILE)
-    material.findings = [_from_problem(problem, material.items) for problem in problems]
+            material.findings += protocol_findings(material.manifest, path, file.items)
+    material.findings += [_from_problem(problem, material.items) for problem in problems]
+    if foreign:  # what run would refuse, and beside it what can be seen all the same
+        foreign.manifest, foreign.findings = None, [*material.findings, *foreign.findings]
+        return foreign
     return material
 
 
 def _foreign_material(file: ItemsFile) -> _Material | None:
     """Take a file in which no line is ours for one in another format, if it can be read."""
     drafts: dict[int, Item] = {}
-    if file.path.is_file():
-        for number, record in _records(file.path):
-            draft = draft_item(record, number)
-            if draft:
-                drafts[number] = draft
+    unread: dict[int, str] = {}
+    for number, record, fault in _records(file.path) if file.path.is_file() else ():
+        draft = None if fault else draft_item(record, number)
+        if draft:
+            drafts[number] = draft
+        else:
+            unread[number] = fault or "no question with options and an answer"
     if not drafts:
         return None
     note = f"{len(drafts)} items in another format: looked at as they are, but not ready to run"
     material = _Material(drafts, set(), [Finding.of("FOREIGN_FORMAT", note)], foreign=True)
+    for number, reason in unread.items():
+        message = f"it cannot be read: {reason}"
+        material.findings.append(Finding.of("BAD_FIELD", message, line=number))
     for line, item in drafts.items():
         if not item.answer or not set(item.answer) <= set(item.letters):
             material.broken.add(line)
@@ -113,27 +120,18 @@ def _without_answer(item: Item, line: int) -> Finding:
     return Finding.of("INVALID_LABEL" if item.answer else empty, message, item, line)
 
 
-def _records(path: Path) -> Iterator[tuple[int, object]]:
-    """Yield the records of a file with one a line, or of one JSON list."""
+def _records(path: Path) -> Iterator[tuple[int, object, str]]:
+    """Yield the records of a file with one a line, or of one JSON list; or why one is none."""
     whole, faults = decode_strictly(path.read_bytes())
     if not faults and isinstance(whole, list):
-        yield from enumerate(whole, 1)
+        yield from ((number, record, "") for number, record in enumerate(whole, 1))
         return
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             content, _ = tidy_line(line, number)
-            record, faults = decode_strictly(content)
-            if not faults:
-                yield number, record
-
-
-def _sampling_problems(manifest: Manifest, path: Path) -> Iterator[Problem]:
-    sampling = manifest.protocol.sampling
-    try:
-        parse_sampling(sampling)
-    except ReelbenchError:
-        expected = "a sampling such as uniform:16"
-        yield Problem("BAD_FIELD", "protocol.sampling", repr(sampling), expected, str(path))
+            if content:
+                record, faults = decode_strictly(content)
+                yield number, record, f"found {faults[0].found}" if faults else ""
 
 
 def _from_problem(problem: Problem, items: dict[int, Item]) -> Finding:

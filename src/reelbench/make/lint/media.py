@@ -27,9 +27,8 @@ def media_findings(root: Path, items: Sequence[tuple[int, Item]]) -> Iterator[Fi
             durations[path] = found.duration
             continue
         tag, reason = found
-        line, item = users[path][0]
-        count = f" ({len(users[path])} items use it)" if len(users[path]) > 1 else ""
-        yield Finding.of(tag, f"{path}: {reason}{count}", item, line)
+        for line, item in users[path]:
+            yield Finding.of(tag, f"{path}: {reason}", item, line)
     for line, item in items:
         yield from _late(item, line, durations)
 

@@ -4,10 +4,20 @@ import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from itertools import combinations
+from statistics import median
 
 from reelbench.items import LETTERS, Item, Json
 from reelbench.make.lint.findings import Finding
-from reelbench.make.lint.text import bare, is_none_of_them, plain, refers_to_others, words
+from reelbench.make.lint.text import (
+    bare,
+    html_in,
+    is_none_of_them,
+    mentions,
+    plain,
+    refers_to_others,
+    width,
+    words,
+)
 
 PREFIX = 50  # characters after which a reader has stopped comparing
 SIMILAR_SHARE = 0.5  # of all pairs of options
@@ -31,6 +41,11 @@ def option_findings(item: Item, line: int) -> Iterator[Finding]:
     yield from _duplicates(item, line)
     yield from _embedded(item, line)
     yield from _references(item, line)
+    for text in (item.question, *item.options, item.reference or ""):
+        if markup := html_in(text):
+            message = f"{markup!r} in {text[:80]!r}: write the text itself"
+            yield Finding.of("HTML_IN_TEXT", message, item, line)
+            break
     loose = [text for text in (item.question, *item.options) if text != text.strip()]
     if loose:
         yield Finding.of("LOOSE_WHITESPACE", f"blanks around {loose[0]!r}", item, line)
@@ -45,6 +60,8 @@ def answer_findings(item: Item, line: int) -> Iterator[Finding]:
     if item.kind == "multi" and len(item.answer) == len(item.options):
         yield Finding.of("MULTI_ALL_ANSWERS", "every option is right", item, line)
     yield from _answer_in_question(item, line)
+    if told := standing_out(item):
+        yield Finding.of("KEY_STANDS_OUT", told, item, line)
     for field, found, right, tag in _answer_texts(item):
         verb = "the option is" if tag == "ANSWER_TEXT_MISMATCH" else "the answer is"
         yield Finding.of(tag, f"{field} says {found!r}, {verb} {right!r}", item, line)
@@ -71,7 +88,7 @@ def _duplicates(item: Item, line: int) -> Iterator[Finding]:
 
 
 def _embedded(item: Item, line: int) -> Iterator[Finding]:
-    inline = _inline_options(item.question) if item.options else {}
+    inline = inline_options(item.question) if item.options else {}
     if not inline:
         return
     texts, options = [bare(t) for t in inline.values()], [bare(o) for o in item.options]
@@ -85,7 +102,7 @@ def _embedded(item: Item, line: int) -> Iterator[Finding]:
         yield Finding.of("EMBEDDED_MISMATCH", message, item, line)
 
 
-def _inline_options(question: str) -> dict[str, str]:
+def inline_options(question: str) -> dict[str, str]:
     """Return the options that a question lists within itself, by letter."""
     labels = list(_LABEL.finditer(question))
     letters = "".join(label[label.lastindex or 0].upper() for label in labels)
@@ -110,12 +127,38 @@ def _answer_in_question(item: Item, line: int) -> Iterator[Finding]:
     """A question that names its answer, unless it names another option as well."""
     if item.kind == "yesno":
         return
-    question = f" {' '.join(words(item.question))} "
-    named = {option for option in item.options if f" {' '.join(words(option))} " in question}
-    telling = all(any(len(word) > 2 and word.isalpha() for word in words(o)) for o in item.correct)
+    named = {option for option in item.options if mentions(item.question, option)}
+    telling = all(map(_says_something, item.correct))
     if telling and named == set(item.correct):
         told = ", ".join(repr(option) for option in item.correct)
         yield Finding.of("ANSWER_IN_QUESTION", f"the question says {told}", item, line)
+
+
+def _says_something(option: str) -> bool:
+    """Whether an option has a word of some length; a number may stand in any question."""
+    return any((len(word) > 2 or not word.isascii()) and word.isalpha() for word in words(option))
+
+
+TWICE, STILL, LETTERS_MORE = 2.0, 1.5, 10  # the median option; the nearest one; in any case
+
+
+def standing_out(item: Item) -> str:
+    """Say by how much a key is longer or shorter than all other options; nothing if it is not."""
+    if item.kind != "single":
+        return ""
+    (letter,) = item.answer
+    key = width(item.correct[0])
+    places = [place for place, option in enumerate(item.options) if not is_none_of_them(option)]
+    lengths = [width(item.options[place]) for place in places if LETTERS[place] != letter]
+    if len(lengths) < 2 or len(lengths) == len(places):
+        return ""
+    usual, nearest, low = median(lengths), max(lengths), min(lengths)
+    told = f"{letter} is {key} characters long, the others {low} to {nearest}"
+    if key >= TWICE * usual and key >= STILL * nearest and key - nearest >= LETTERS_MORE:
+        return told
+    if key * TWICE <= usual and key * STILL <= low and low - key >= LETTERS_MORE:
+        return told
+    return ""
 
 
 def _answer_texts(item: Item) -> Iterator[tuple[str, Json, Json, str]]:

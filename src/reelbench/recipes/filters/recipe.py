@@ -4,6 +4,7 @@ What nobody is named to play is left out: ``--model blind=...`` alone runs the f
 model, and context independence.
 """
 
+from reelbench.make.dealing import balancing_positions
 from reelbench.make.filters import (
     blind_ensemble,
     context_independence,
@@ -11,12 +12,8 @@ from reelbench.make.filters import (
     one_modality,
 )
 from reelbench.make.finished import collecting, items_in, same_manifest
-from reelbench.make.sieves import (
-    without_favoured_places,
-    without_findings,
-    without_outstanding_keys,
-    without_twins,
-)
+from reelbench.make.shortcuts import without_shortcuts
+from reelbench.make.sieves import without_findings, without_outstanding_keys, without_twins
 from reelbench.make.stage import Recipe, Role
 
 RECIPE = Recipe(
@@ -24,15 +21,18 @@ RECIPE = Recipe(
     says="a benchmark without what is broken, repeated or answerable by a shortcut",
     sources=items_in,
     stages=(
-        without_findings(),
+        without_findings(media=True),
         without_twins(),
         without_outstanding_keys(),
-        without_favoured_places(),
-        context_independence(optional=True),
+        context_independence(optional=True, baselines_aside=True, version=2),
         blind_ensemble(optional=True),
         contextual_veracity(optional=True),
         one_modality("watcher", optional=True),
         one_modality("listener", optional=True),
+        without_shortcuts(),
+        # Last, for where keys go depends on all that are left: before, one item more would change
+        # every question that models are asked.
+        balancing_positions(),
         collecting(),
     ),
     roles={

@@ -48,7 +48,10 @@ _OTHERS = re.compile(
     r"|believe|argue|choose|pick|assume)|(?:one|you|people|someone|viewers?|students?)\s(?:might"
     r"|may|could)"
     r"|(?:is|be|seems?|looks?)\s(?:tempting|easy)\sto|common\s(?:mistake"
-    r"|misconception|error)|distractor|let's\s(?:say|assume|suppose)|previous(?:ly)?|i\sthought)\b"
+    r"|misconception|error)|distractor|(?:hard|difficult)\sto\s(?:say|tell|believe|argue)"
+    r"|(?:they|he|she|people|others|classmates|friends|experts|critics|viewers|students)\s(?:say"
+    r"|claim|think|believe)s?"
+    r"|let's\s(?:say|assume|suppose)|previous(?:ly)?|i\sthought)\b"
     r"|\bconsider(?:ed|ing)?\s(?:option\s|choice\s)?[\"'(]?$"
 )
 FIRST_LOOK = re.compile(
@@ -61,7 +64,8 @@ FIRST_LOOK = re.compile(
 _DENIED_BEHIND = re.compile(
     r"\s?(?:で|と)(?:は|も)?\s?(?:ありません|ない|なく|言え|限ら)|とは(?:言|思|限)|(?:이|가|은"
     r"|는)?\s?(?:아니|아닙|아닌)"
-    r"|\s?(?:उत्तर|विकल्प|जवाब)?\s?नहीं|,?\s(?:but|though|although|yet)\s(?:it\s|actually\s"
+    r"|\s?(?:を|は)\s?選(?:び|択し)ません|\s?(?:을|를)?\s?(?:선택하지|고르지)|\s?(?:उत्तर|विकल्प"
+    r"|जवाब|को)?\s?नहीं|,?\s(?:but|though|although|yet)\s(?:it\s|actually\s"
     r"|really\s){0,2}"
     r"(?:is\s?n't|is\snot|not|was\s?n't|is\swrong)|[^.!\n]{0,30}\?\s{0,2}(?:no|non|nein)\b"
     r"|,?\sif\s(?!we|you)"
@@ -74,7 +78,7 @@ _HEDGE = (
 )
 _RIVAL = re.compile(
     rf"\W{{0,4}}(?:(?i:{alternation('option')})\s)?{_LETTER}{_ALONE}(?:\s?\([^()\n]{{0,40}}\))?"
-    rf"(?:[\s,.;:!?/-]{{1,4}}(?i:{_HEDGE})\b"
+    rf"(?:[\s,.;:!?/(-]{{1,4}}(?i:{_HEDGE})\b"
     rf"(?:[\s,]{{1,3}}(?!not\b)[a-z']{{1,16}}){{0,4}}[\s,]{{1,3}}{_LETTER}{_ALONE}"
     rf"|\s?\?\s{{0,2}}{_LETTER}{_ALONE}"
     rf"|[\s,.;–—-]{{1,5}}(?i:but|although|though|however,?|yet)\s(?:option\s)?{_LETTER}\s"

@@ -78,7 +78,7 @@ _EITHER = (
     "or|either|oder|entweder|ou|soit|oppure|или|либо|أو|إما|या|अथवा|或|或 者|还 是|또 는|혹 은"
     "|ま た は|も し く は|あ る い は"
 )
-_NEAR = 4  # an alternative stands right behind: not "a bike down the road or path"
+_NEAR = 3  # an alternative stands right behind: not "a bike down the road or path"
 BEYOND = re.compile(r" (?:over|under|above|below|beyond|exceeding|at least|at most) $")
 _ALL_BUT = re.compile(r" (?:anything but|everything but|all but) $")
 _OTHERS = re.compile(r" (?:some|many|others|one|you|people) (?:might|may|could) ")

@@ -117,6 +117,12 @@ def begins_analysis(reply: ReplyText, at: int) -> bool:
     return bool(_ANALYSIS.search(before) and _OPENS_ANALYSIS.search(before))
 
 
+def unfinished_analysis(reply: ReplyText, reader: Reader) -> bool:
+    """Whether the reply opens a look at every option and gets no further than one label."""
+    labels = [at for at, line in reply.lines if _names_option(line, reader)]
+    return len(labels) == 1 and begins_analysis(reply, labels[0])
+
+
 def _is_unfit(line: str, reader: Reader) -> bool:
     """Whether a label's line says that the video does not show it, and why another would be."""
     low = lowered(line)

@@ -7,6 +7,7 @@ from typing import Any
 
 from reelbench.evaluate.parse.agreement import Located, agreed
 from reelbench.evaluate.parse.letters import Reader, Reading
+from reelbench.evaluate.parse.lookup import ends_of
 from reelbench.evaluate.parse.question import Places
 
 _NAMES = (
@@ -20,7 +21,7 @@ _FORMAT = re.compile(
     r"|structure)\b[^.\n}]{0,20}$",
     re.IGNORECASE,
 )
-_MANY = 64  # objects
+_AS_FORMAT = re.compile(r"\s(?:is|as) (?:the|a|my|an) (?:\w+ )?(?:format|form|template|example)\b")
 _FLAT = re.compile(r"\{[^{}]*\}")
 _FENCED = re.compile(r"```[a-z]*\n([^`]+)```")
 _BRACES = re.compile(r"(\\boxed\s{0,3}\{|\\fbox\s{0,3}\{)|(\{)|(\})")
@@ -47,11 +48,12 @@ def _flat_objects(text: str) -> list[str]:
     found: dict[str, None] = {}
     for match in _FLAT.finditer(text):
         ahead = text[max(0, match.start() - _AHEAD) : match.start()]
-        if ":" in match[0] and not (_FORMAT.search(ahead) and text[match.end() :].strip()):
+        behind = text[match.end() : match.end() + _AHEAD]
+        echo = (_FORMAT.search(ahead) and behind.strip()) or _AS_FORMAT.match(behind)
+        if ":" in match[0] and not echo:
             found.pop(match[0], None)
             found[match[0]] = None
-    objects = list(found)
-    return objects if len(objects) <= _MANY else objects[: _MANY // 2] + objects[-_MANY // 2 :]
+    return ends_of(list(found))
 
 
 def _json_places(candidates: list[str], text: str, reader: Reader) -> Places:
@@ -122,7 +124,7 @@ def _values(value: Any) -> list[str]:
 def boxed(text: str, reader: Reader) -> Places:
     """``\\boxed{B}``."""
     return agreed(
-        [_found(text, start, end, inner, reader) for start, end, inner in boxes(text)],
+        [_found(text, *box, reader) for box in ends_of(list(boxes(text)))],
         text,
         reader.question.kind,
     )
@@ -149,14 +151,14 @@ def bracketed(text: str, reader: Reader) -> Places:
     """``[[B]]``; not the format that was asked for, in quotes."""
     found = [
         _found(text, match.start(), match.end(), match[1], reader)
-        for match in _BRACKETED.finditer(text)
+        for match in ends_of(list(_BRACKETED.finditer(text)))
     ]
     return agreed(found, text, reader.question.kind)
 
 
 def tagged(text: str, reader: Reader) -> Places:
     """``<answer>B</answer>``; the last may be left open."""
-    found = [_found(text, *tag, reader) for tag in tags(text)]
+    found = [_found(text, *tag, reader) for tag in ends_of(list(tags(text)))]
     return agreed(found, text, reader.question.kind)
 
 

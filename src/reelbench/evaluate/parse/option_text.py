@@ -24,6 +24,7 @@ from reelbench.evaluate.parse.clauses import (
     tokens,
 )
 from reelbench.evaluate.parse.letters import Reader
+from reelbench.evaluate.parse.lines import unfinished_analysis
 from reelbench.evaluate.parse.question import ClosedQuestion, Places
 from reelbench.evaluate.parse.text import ReplyText
 
@@ -149,6 +150,10 @@ class _Scan:
             self._ends[number + 1] + 2 if number < len(self._ends) - 1 else len(self.text)
         )
 
+    def begin(self, number: int) -> int:
+        """Where a sentence begins."""
+        return self._span(number)[0]
+
     def sentence(self, number: int) -> str:
         """One sentence, with the mark that ends it and spaces around."""
         begin, stop = self._span(number)
@@ -172,7 +177,11 @@ def option_text(reply: ReplyText, reader: Reader) -> Places:
         chosen = decided
     elif reader.question.kind == "multi" and len(chosen) > 1:
         return _several(scan, stated)
-    elif len(reply.bare) > _LONG or _has_alternatives(scan, chosen):
+    elif (
+        unfinished_analysis(reply, reader)
+        or len(reply.bare) > _LONG
+        or _has_alternatives(scan, chosen)
+    ):
         return ()
     told = len(chosen) == 1 and _is_told(scan, stated, next(iter(chosen)))
     return tuple(chosen) if told else ()
@@ -254,6 +263,11 @@ def _is_predicate(scan: _Scan, mention: _Mention) -> bool:
     ends = not after or after[0] in _CLAUSE_ENDS
     alone = sentence.strip(" .!") == scan.text[mention.start : mention.end].strip()
     behind = bool(before) and before[0] in _WEAK_BEHIND
+    opens = scan.text[scan.begin(mention.sentence) : mention.start].split()
+    if after[:1] == [","] and len(opens) <= _LETTERS:  # "On average, ...", "To be clear, ..."
+        return False
+    if opens[:1] in (["you"], ["that"], ["that's"], ["you're"]):  # "You are right."
+        return False
     return ends and (alone or behind) and sentence.count(" ") <= _BRIEF
 
 

@@ -115,6 +115,7 @@ _REASONED = re.compile(
     r"\W{0,4}([A-Z])\W{0,4}"
     r"(?:because|since|weil|parce que|porque|perché|потому что|因为|क्योंकि|لأن)(?!\w)"
 )
+_ITS = re.compile(r"(?<!\w)(?:[Ii]t's|[Ii]t is|must be)\s\(?([A-Z])\)?,?\s(?:because|since)\b")
 _ASKS = re.compile(r"[^.!\n]{0,80}\?")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 _CALLED = r"(?:option|choice|answer|statement|description|caption)"
@@ -301,6 +302,9 @@ def _choices(reply: ReplyText, reader: Reader) -> Iterator[Located]:
     for start, end in reply.places_of(words("choose")):
         said = _line_from(reply.bare, end, 400).lstrip(" :")
         copula = reply.low[start:end] in _COPULAS
+        letter = _RIGHT_BEHIND.match(said)
+        if letter and denied_behind(lowered(said), letter.end()):
+            continue
         if said and is_asserted(reply.low, start, copula=copula):
             yield Located(end, end + len(said), SEVERAL if has_rival(said) else reader.said(said))
 
@@ -346,6 +350,9 @@ def _brief(reply: ReplyText, reader: Reader) -> Iterator[Located]:
     """``So it's B.``: a sentence of a letter and words that say no more."""
     if match := _REASONED.match(reply.bare):
         yield Located(0, match.end(), reader.letters(match[1]))
+    for match in _ITS.finditer(reply.bare):
+        if is_asserted(reply.low, match.start()):
+            yield Located(match.start(), match.end(), reader.letters(match[1]))
     before = 0
     for start, sentence in reply.sentences:
         last = start + len(sentence) >= len(reply.bare) and before > _WORDY

@@ -32,8 +32,9 @@ _CANNOT_TELL = re.compile(
 )
 _OFFER = re.compile(
     r"[\s,.!]{0,4}(?:of course,?\s|sure,?\s)?i (?:can|could|will|would|am able to"
-    r"|do)\s(?:\w+\s)?(?:help|see|view|watch"
-    r"|assist|do that|understand|analy[sz]e|answer)\b[^.!?\n]{0,80}[.!?]?\s{0,3}"
+    r"|do)\s(?:\w+\s)?(?:help|assist|do that|understand|answer"
+    r"|(?:see|view|watch|analy[sz]e) (?:the|your|this|these) (?:video|image|frame|clip"
+    r"|picture)s?)\b[^.!?\n]{0,80}[.!?]?\s{0,3}"
     r"(?:$|please|what|could you|can you|let me|how|which|do you|just|if you)"
 )
 _CONTRARY = re.compile(rf"\s?[.!,]\s{{0,3}}(?:but\s|actually,?\s){{0,3}}{_WORD}\s?(?:[.!]|$)")

@@ -30,7 +30,8 @@ from reelbench.evaluate.parse.question import (
     UnclearError,
     without_labels,
 )
-from reelbench.evaluate.parse.statements import answer_line, named, stated
+from reelbench.evaluate.parse.sentences import stated
+from reelbench.evaluate.parse.statements import answer_line, named
 from reelbench.evaluate.parse.text import ReplyText, before_next_turn, reply_of, within_limit
 from reelbench.evaluate.parse.truncated import before_cut, goes_on
 from reelbench.evaluate.parse.verdicts import verdicts

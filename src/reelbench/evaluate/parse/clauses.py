@@ -81,7 +81,9 @@ _EITHER = (
 _NEAR = 3  # an alternative stands right behind: not "a bike down the road or path"
 BEYOND = re.compile(r" (?:over|under|above|below|beyond|exceeding|at least|at most) $")
 _ALL_BUT = re.compile(r" (?:anything but|everything but|all but) $")
-_OTHERS = re.compile(r" (?:some|many|others|one|you|people) (?:might|may|could) ")
+_OTHERS = re.compile(
+    r" (?:some|many|others|one|you|people) (?:might|may|could) | (?:i|we) (?:had )?considered "
+)
 _ONLY = re.compile(r"\s?(?:only|just|instead|rather|but)\b")
 EITHER = re.compile(rf" (?:{_EITHER}) ")
 _EITHER_BESIDE = re.compile(r" [ou] ")  # of Spanish and Italian; in Portuguese an article

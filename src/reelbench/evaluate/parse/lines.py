@@ -124,7 +124,7 @@ def unfinished_analysis(reply: ReplyText, reader: Reader) -> bool:
 
 
 def _is_unfit(line: str, reader: Reader) -> bool:
-    """Whether a label's line says that the video does not show it, and why another would be."""
+    """Whether a label's line says that the video does not show it, and names no other option."""
     low = lowered(line)
     reason = any(word in low for word in ("because", "since", " as "))
     others = sum(text in low for text in reader.question.texts)
@@ -163,6 +163,7 @@ def label_within(reply: ReplyText, reader: Reader) -> Places:
             not denied
             and not begins_analysis(reply, found.start())
             and not reader.rejected(place, text)
+            and not _is_unfit(text.partition("\n")[0], reader)
             and is_asserted(reply.low, found.start())
         ):
             chosen.add(place)

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 from reelbench.evaluate.parse.agreement import Located, agreed
 from reelbench.evaluate.parse.asserted import denied_behind, has_rival, is_asserted
-from reelbench.evaluate.parse.letters import NOTHING, SEVERAL, Reader, Reading
-from reelbench.evaluate.parse.lines import begins_analysis
+from reelbench.evaluate.parse.letters import SEVERAL, Reader, Reading
 from reelbench.evaluate.parse.lookup import alternation, lowered, words
 from reelbench.evaluate.parse.question import Places
 from reelbench.evaluate.parse.text import ReplyText
@@ -54,7 +53,7 @@ _IS = (
 _STOP = re.compile(r"[.!?;\n]")
 _IN_BRACKETS = re.compile(r"\s?\(([A-Z])\)")
 _RIGHT_BEHIND = re.compile(r"\s?[(]?([A-Z])[)]?(?![A-Za-z0-9])")
-_DENIED = re.compile(
+DENIED = re.compile(
     r"[)\]\"'\s]{0,4}(?:(?:is|are|was)\s(?:not|incorrect|wrong|false|unlikely)\b|isn't)"
 )
 _LINE_LABEL = re.compile(r"\s*[-*•]?\s{0,3}(?:option\s)?\(?([A-Z])(?:[.):]|\s\()", re.IGNORECASE)
@@ -65,8 +64,6 @@ _STRICT = re.compile(
 )
 _QUOTED = re.compile(r"(?<!\w)[\"']\s?(?:\w{1,12}\s){0,4}$")
 _PLACEHOLDER = re.compile(r"\W{0,3}[XYZ](?:\W{1,3}[XYZ])*\W{0,3}")
-_IS_BRACKETED = re.compile(r"(?<!\w)(?:is|be|it's|ist|est|es|é|è)\s?:?\s?\(([A-Z])\)")
-_BRACKETS = re.compile(r"\([A-Z]\)")
 
 _ONE = r"[(\"']?[A-Z][)\"']?"
 _JOINT = rf"\s?(?:[,&、،]|,?\s?{alternation('joint')})\s?"
@@ -89,16 +86,6 @@ _BEST_TAIL = re.compile(
     r"\s{0,2}(?:$|[.,;:!)\n]|(?:option|answer|choice|match|fit|one|description|caption|sentence|as"
     r"|because|since)\b)"
 )
-_VERBS = "matches|fits|describes|captures|suits|represents|reflects|aligns"
-_NAMED = rf"(?i:{alternation('option')})\s[(\"']?([A-Z]|\d)[)\"']?\s"
-_FITS = re.compile(
-    rf"{_NAMED}(?:(?:{_VERBS})\b[^.\n]{{0,50}}|(?:is|seems)\s(?:a\s|the\s)?)?$"
-    rf"|(?:^|[,;.]\s)([A-Z])\s(?:{_VERBS})\s$"
-)
-_FITTING = (
-    "better", "best", "more accurately", "most accurately", "accurately", "more closely",
-    "more accurate", "more suitable",
-)  # fmt: skip
 # What may stand before a letter that is called right: "Hepatitis B is correct" is not about B.
 _OPENS = re.compile(
     r"(?:^|[.!?,;:\n\"'(*-]\s{0,3}"
@@ -111,11 +98,6 @@ _SUPPOSED = re.compile(
     r"\b(?:if|whether|unless|suppose|assuming|neither|nor|why|how)\s(?:that\s)?(?:the\s|an?\s)?"
     r"(?:correct\s|right\s|best\s|final\s)?(?:option\s|answer\s)?[(\"']?$"
 )
-_REASONED = re.compile(
-    r"\W{0,4}([A-Z])\W{0,4}"
-    r"(?:because|since|weil|parce que|porque|perché|потому что|因为|क्योंकि|لأن)(?!\w)"
-)
-_ITS = re.compile(r"(?<!\w)(?:[Ii]t's|[Ii]t is|must be)\s\(?([A-Z])\)?,?\s(?:because|since)\b")
 _ASKS = re.compile(r"[^.!\n]{0,80}\?")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 _CALLED = r"(?:option|choice|answer|statement|description|caption)"
@@ -127,10 +109,7 @@ _ORDINAL = re.compile(
 )
 _PAIR = 2
 _COPULAS = frozenset({"is option", "is choice"})
-_LOOKBACK = 90  # characters
-_LISTED = 200  # characters in which another letter in brackets makes a list
-_BRIEF = 60
-_WORDY = 12
+LOOKBACK = 90  # characters
 
 
 def answer_line(reply: ReplyText, reader: Reader) -> Places:
@@ -201,12 +180,6 @@ def _line_from(text: str, start: int, limit: int = 4000) -> str:
     return text[start : end if end >= 0 else start + limit]
 
 
-def stated(reply: ReplyText, reader: Reader) -> Places:
-    """``The diagnosis is (C).``, ``Caption B matches better.``, ``It's B.``."""
-    found = [*_bracketed(reply, reader), *_fitting(reply, reader), *_brief(reply, reader)]
-    return agreed(found, reply.bare, reader.question.kind)
-
-
 def named(reply: ReplyText, reader: Reader) -> Places:
     """``The answer is B because ...``, ``选B``, ``Option B is correct``."""
     right = list(_called_right(reply, reader))
@@ -257,28 +230,11 @@ def _answers(reply: ReplyText, reader: Reader) -> Iterator[Located]:
             continue
         english = reply.low[start:end].isascii()
         direct = (_IN_BRACKETS if english else _RIGHT_BEHIND).match(reply.bare, end)
-        if direct and not _DENIED.match(reply.low, direct.end()):
+        if direct and not DENIED.match(reply.low, direct.end()):
             if not _noun_of_answer(reply, start, end):
                 continue
             said = direct[1] if english else _line_from(reply.bare, direct.start(), 400)
             yield Located(direct.start(1), direct.end(1), reader.said(said))
-
-
-def _bracketed(reply: ReplyText, reader: Reader) -> Iterator[Located]:
-    """``The most likely diagnosis is (C) ...``."""
-    for match in _IS_BRACKETED.finditer(reply.bare):
-        listed = _BRACKETS.search(reply.bare, match.end(), match.end() + _LISTED)
-        place = reader.question.place(match[1])
-        own = place is not None and reader.owns(place, reply.bare[match.end() : match.end() + 400])
-        if listed and own:  # "is (C) the text. ... whereas (B) ...": the other is not in a list
-            listed = None if _STOP.search(reply.bare, match.end(), listed.start()) else listed
-        if (
-            not listed
-            and match[1] not in reader.question.names
-            and not _DENIED.match(reply.low, match.end())
-            and is_asserted(reply.low, match.start())
-        ):
-            yield Located(match.start(1), match.end(1), reader.letters(match[1]))
 
 
 def _noun_of_answer(reply: ReplyText, start: int, end: int) -> bool:
@@ -292,8 +248,8 @@ def _behind_is(low: str, end: int) -> tuple[int | None, bool]:
         return match.end(), match.re is _TO_DENIED
     if not _QUALIFIED.match(low, end):
         return None, False
-    stop = _STOP.search(low, end, end + _LOOKBACK)
-    limit = stop.start() if stop else end + _LOOKBACK
+    stop = _STOP.search(low, end, end + LOOKBACK)
+    limit = stop.start() if stop else end + LOOKBACK
     places = [(place, len(verb)) for verb in _IS if (place := low.find(verb, end, limit)) >= 0]
     return (sum(min(places)) if places else None), False
 
@@ -317,7 +273,7 @@ def _called_right(reply: ReplyText, reader: Reader) -> Iterator[Located]:
         ):
             continue
         romance = word[0] < "\u0250"
-        before = reply.bare[max(0, start - _LOOKBACK) : start]
+        before = reply.bare[max(0, start - LOOKBACK) : start]
         match = (_WITH_VERB if romance else _WITHOUT_VERB).search(before)
         if match and not _SUPPOSED.search(lowered(before[: match.start(1)])):
             ahead = before[: match.start(1)]
@@ -336,30 +292,3 @@ def _is_name(letter: str, ahead: str, reader: Reader) -> bool:
     """Whether a letter is a person's name in the options, or the pronoun: "C is right-handed"."""
     named = letter == "I" or letter in reader.question.names
     return named and not _OPTION_AHEAD.search(lowered(ahead))
-
-
-def _fitting(reply: ReplyText, reader: Reader) -> Iterator[Located]:
-    """``Caption B matches the video better.``."""
-    for start, end in reply.places_of(_FITTING):
-        match = _FITS.search(reply.bare[max(0, start - _LOOKBACK) : start])
-        if match and is_asserted(reply.low, start - len(match.string) + match.start()):
-            yield Located(start, end, reader.said(f"Option {match[1] or match[2]}"))
-
-
-def _brief(reply: ReplyText, reader: Reader) -> Iterator[Located]:
-    """``So it's B.``: a sentence of a letter and words that say no more."""
-    if match := _REASONED.match(reply.bare):
-        yield Located(0, match.end(), reader.letters(match[1]))
-    for match in _ITS.finditer(reply.bare):
-        if is_asserted(reply.low, match.start()):
-            yield Located(match.start(), match.end(), reader.letters(match[1]))
-    before = 0
-    for start, sentence in reply.sentences:
-        last = start + len(sentence) >= len(reply.bare) and before > _WORDY
-        before = len(sentence)
-        if begins_analysis(reply, start):
-            continue
-        if len(sentence) <= _BRIEF and (last or " " in sentence.strip()):
-            reading = reader.letters(sentence)
-            if reading != NOTHING and len(reading.places) == 1:
-                yield Located(start, start + len(sentence), reading)

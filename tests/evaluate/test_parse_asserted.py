@@ -42,7 +42,8 @@ def test_denied_or_supposed_or_said_by_others(reply: str) -> None:
     "There is no doubt that the answer is C.", "Since the tower is not in the north, the answer is C.",
     "If we look closely, the answer is C.", "The city that is not shown is option C.", "The answer is C, not B.",
     "You might think the answer is A. The answer is C.", "One might think the answer is A, but it is actually C.",
-    "At first it looks like the north, but the answer is C.", "Answer: C, but not B.", "Answer: C. B is wrong, it is far.",
+    "At first it looks like the north, but the answer is C.", "Answer: C, but not B.",
+    "Answer: C. Could it be B? No, the tower is different.", "It is hard to be sure. My best guess is C.", "Answer: C. B is wrong, it is far.",
     "That leaves option C as the correct answer.", "It is best captured by C.", "The third option is correct.",
     "I think it's (C), since he waits.", "I think it's C, since he waits.", "ASSISTANT: C", "A resposta correta é a letra C.",
 ])  # fmt: skip
@@ -115,7 +116,7 @@ def test_questions_that_the_model_asks_itself(reply: str) -> None:
     ("He picks up the cup and drinks.", WAYS, None), ("Let's break this down step by step.", WAYS, None),
     ("He left the room.", WAYS, None), ("You are right.", WAYS, None), ("He moves left.", WAYS, "A"),
     ("The arrow points up.", WAYS, "C"), ("Good question!", GRADES, None), ("On average, he walks.", GRADES, None),
-    ("The video quality is good.", GRADES, "A"), ("The man drinks a Red Bull.", COLOURS, None),
+    ("The quality is good, with sharp details.", GRADES, "A"), ("The video quality is good.", GRADES, "A"), ("The man drinks a Red Bull.", COLOURS, None),
     ("The shirt is red.", COLOURS, "A"), ("The man eats a hot dog.", PETS, None), ("There's no dog, only a cat.", PETS, "A"),
     ("It is a man wearing a hat.", PEOPLE, None), ("It is a man.", PEOPLE, "A"), ("It is a man with a hat.", PEOPLE, "B"),
     ("There are over 4 people.", NUMBERS, None), ("It is -5 degrees.", NUMBERS, None), ("There are 4 people.", NUMBERS, "B"),
@@ -154,7 +155,7 @@ def test_yes_and_no(reply: str, answer: str | None) -> None:
     ("A. Blur - yes\nB. Noise - no\nC. Flicker - yes", "AC"), ("A: Yes\nB: No\nC: Yes\nD: No\nE: No", "AC"),
     ("A is correct. C is correct.", "AC"), ("All except D", "ABCE"), ("A and C, but not D.", "AC"),
     ("1. A. Blur\n2. D. Banding", "AD"), ("A. Blur B. Noise C. Flicker D. Banding E. Ringing Answer: B", "B"),
-    ("Answer: A, possibly C", None), ("I don't think A and C are correct.", None),
+    ("The correct answers are A and C, since B is not visible.", "AC"), ("Answer: A, possibly C", None), ("I don't think A and C are correct.", None),
 ])  # fmt: skip
 def test_several(reply: str, answer: str | None) -> None:
     assert letters(reply, "multi", DEFECTS) == answer

@@ -73,7 +73,8 @@ _DENIED_BEHIND = re.compile(
 _LETTER = r"[(\[\"']{0,2}([A-Z])[)\]\"']{0,2}"
 _ALONE = rf"(?!{IN_WORD}|')"
 _HEDGE = (
-    r"(?:or|alternatively|possibly|maybe|perhaps|otherwise|else|could|might|also|oder|ou"
+    r"(?:or|alternatively|possibly|maybe|perhaps|otherwise|else|could(?! it)|might(?! it)|also"
+    r"|oder|ou"
     r"|oppure|или|或者?)"
 )
 _RIVAL = re.compile(

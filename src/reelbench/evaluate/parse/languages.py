@@ -33,7 +33,7 @@ class Vocabulary:
 LANGUAGES = {
     "en": Vocabulary(
         answer="answer|answers|ans|ans.|best match|best fit|best description|correct one"
-        "|best one|right one|closest one|my choice|my pick|my selection|my guess"
+        "|best one|right one|closest one|my choice|my pick|my selection|my guess|my best guess"
         "|my final choice|my final answer",
         option="option|options|choice|choices|letter|letters|caption|sentence|statement"
         "|description|alternative|selection",

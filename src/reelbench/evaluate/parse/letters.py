@@ -67,6 +67,7 @@ _ALL_EXCEPT = re.compile(
     r"|the options))?,?\s(?i:except|but|besides)"
     r"(?i:\sfor)?\s(?P<out>.{1,40})"
 )
+_AND_SINCE = re.compile(r"([^.\n]{1,40}?),?\s(?:because|since|while|whereas|due to)\s")
 _AND_NOT = re.compile(r"(.{1,40}?),?\s(?:but\s)?not\s(?P<out>[^.,]{1,40})[.]?")
 _SHORT = 3
 _GREETING = re.compile(
@@ -79,7 +80,8 @@ _PLAIN_WORDS = frozenset({  # with which an explanation may begin
     "from",
     "on", "at", "by", "for", "with", "of", "and", "or", "so", "not", "no", "only", "both", "all",
     "his",
-    "her", "their", "its", "one", "two", "three", "when", "while", "which", "where", "who", "if",
+    "her", "their", "its", "one", "two", "three", "when", "while", "sorry", "please", "which",
+    "where", "who", "if",
     "has",
 })  # fmt: skip
 
@@ -231,9 +233,11 @@ class Reader:
         return Reading(tuple(range(len(self.question.options)))) if chosen else NOTHING
 
     def _left_out(self, said: str) -> Reading:
-        """``All except D``, ``A and C, but not D``, where several may be right."""
+        """``All except D``, ``A and C, but not D``, ``A and C, since B ...``, of several."""
         if self.question.kind != "multi":
             return NOTHING
+        if found := _AND_SINCE.match(said):
+            return self.letters(found[1])
         if found := _ALL_EXCEPT.fullmatch(said.strip(_AROUND)):
             chosen = Reading(tuple(range(len(self.question.options))))
         elif found := _AND_NOT.fullmatch(said):

@@ -64,7 +64,8 @@ _WEAK_BEHIND = frozenset({
     "scrolls",
     "flies", "flying", "falls", "falling", "very", "quite", "rather", "fairly", "relatively",
     "pretty",
-    "overall", "as", "called", "named", "answer", "direction", "quality", "on", "at", "and",
+    "overall", "as", "called", "considered", "rated", "named", "answer", "direction", "quality",
+    "on", "at", "and",
     "person",
     "in", ",", ":", "(", "month",
 })  # fmt: skip
@@ -73,6 +74,7 @@ _CLAUSE_ENDS = frozenset({
     "side",
     "quality", "due", "throughout", "overall",
 })  # fmt: skip
+_INTRODUCES = frozenset({"on", "to", "in", "at", "for"})
 _COMPOUNDS = frozenset(
     {"hot dog", "sea lion", "guinea pig", "teddy bear", "police dog", "fire truck"}
 )
@@ -264,7 +266,9 @@ def _is_predicate(scan: _Scan, mention: _Mention) -> bool:
     alone = sentence.strip(" .!") == scan.text[mention.start : mention.end].strip()
     behind = bool(before) and before[0] in _WEAK_BEHIND
     opens = scan.text[scan.begin(mention.sentence) : mention.start].split()
-    if after[:1] == [","] and len(opens) <= _LETTERS:  # "On average, ...", "To be clear, ..."
+    if (
+        after[:1] == [","] and opens[:1] and opens[0] in _INTRODUCES
+    ):  # "On average, ...", "To be clear, ..."
         return False
     if opens[:1] in (["you"], ["that"], ["that's"], ["you're"]):  # "You are right."
         return False

@@ -28,6 +28,7 @@ _WRAPPER = re.compile(
 )
 _MATHS = re.compile(r"\\[()\[\]]|\$+|\\[,;! ]")
 _EMPHASIS = re.compile(r"\*+|__+|~~+|`+|^[ \t]*(?:#+|>(?!\s*[\d.$-]))[ \t]*", re.MULTILINE)
+_LONG_SIGNS = str.maketrans("\ufdfa\ufdfb", "  ")  # single signs that stand for sentences
 _SIGNS = str.maketrans({
     **dict.fromkeys("\u2018\u2019\u201a\u201b\u2039\u203a\u00b4\u2032", "'"),
     **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u300c\u300d\u300e\u300f\u2033", '"'),
@@ -69,7 +70,7 @@ def without_tokens(text: str) -> str:
 
 def undressed(text: str) -> str:
     """Return a text without Markdown and LaTeX, with letters and marks in their plain forms."""
-    text = unicodedata.normalize("NFKC", text).translate(_SIGNS)
+    text = unicodedata.normalize("NFKC", text.translate(_LONG_SIGNS)).translate(_SIGNS)
     return _EMPHASIS.sub("", _unwrapped(_MATHS.sub(" ", text))).strip()
 
 

@@ -22,10 +22,19 @@ from reelbench.evaluate.parse.lines import (
 from reelbench.evaluate.parse.lookup import occurrences, words
 from reelbench.evaluate.parse.marks import boxed, bracketed, json_answer, tagged
 from reelbench.evaluate.parse.option_text import option_text
-from reelbench.evaluate.parse.question import ClosedQuestion, Failure, Options, Places, UnclearError
-from reelbench.evaluate.parse.statements import answer_line, named, stated
-from reelbench.evaluate.parse.text import ReplyText, reply_of
-from reelbench.evaluate.parse.truncated import before_cut
+from reelbench.evaluate.parse.question import (
+    ClosedQuestion,
+    Failure,
+    Options,
+    Places,
+    UnclearError,
+    without_labels,
+)
+from reelbench.evaluate.parse.sentences import stated
+from reelbench.evaluate.parse.statements import answer_line, named
+from reelbench.evaluate.parse.text import ReplyText, before_next_turn, reply_of, within_limit
+from reelbench.evaluate.parse.truncated import before_cut, goes_on
+from reelbench.evaluate.parse.verdicts import verdicts
 from reelbench.evaluate.parse.yes_no import yes_or_no
 from reelbench.items import Kind
 
@@ -59,6 +68,7 @@ _SURE: Sequence[tuple[str, Form]] = (
 _FORMS: Sequence[tuple[str, Form]] = (
     *_SURE,
     ("stated answer", stated),
+    ("verdicts", verdicts),
     ("lettered lines", lettered_lines),
     ("line of its own", line_of_its_own),
     ("line of an option's text", line_of_text),
@@ -78,28 +88,44 @@ _BEFORE_CUT: Sequence[tuple[str, Form]] = (
 )
 
 
+_MARKED = frozenset(method for method, _ in _SURE[:4])
+
+
 def parse_answer(reply: str, kind: Kind, options: Options) -> Parsed:
     """Read a reply to a closed question whose options were shown in this order."""
-    return _parsed(reply, kind, options, _FORMS, cut=False)
+    return _parsed(reply, kind, options, cut=False)
 
 
 def complete_answer(reply: str, kind: Kind, options: Options) -> Parsed:
     """Read a reply that was cut off: what is an answer in full before the cut, and nothing else."""
-    return _parsed(reply, kind, options, _BEFORE_CUT, cut=True)
+    return _parsed(reply, kind, options, cut=True)
 
 
-def _parsed(
-    reply: str, kind: Kind, options: Options, forms: Sequence[tuple[str, Form]], *, cut: bool
-) -> Parsed:
+def _parsed(reply: str, kind: Kind, options: Options, *, cut: bool) -> Parsed:
     if not reply.strip():
         return Parsed(None, failure="empty reply")
     text = without_reasoning(reply)
     if not text:
         return Parsed(None, failure="unfinished reasoning")
-    reader = Reader(ClosedQuestion(kind, options))
+    reader = Reader(ClosedQuestion(kind, without_labels(options)))
     text = without_tokens(text)
-    seen = reply_of(before_cut(text, reader) if cut else text, reader)
-    return _corrected(seen, reader) or _read(seen, reader, forms)
+    text = within_limit(text)
+    if cut:
+        return _before_cut(text, reader)
+    if head := before_next_turn(text):
+        parsed = _read(reply_of(head, reader), reader, _FORMS)
+        if parsed.places is not None:
+            return parsed
+    seen = reply_of(text, reader)
+    return _corrected(seen, reader) or _read(seen, reader, _FORMS)
+
+
+def _before_cut(text: str, reader: Reader) -> Parsed:
+    seen = reply_of(before_cut(text, reader), reader)
+    parsed = _corrected(seen, reader) or _read(seen, reader, _BEFORE_CUT)
+    if parsed.places and parsed.method not in _MARKED and goes_on(text, parsed.places):
+        return Parsed(None, parsed.method, "no answer")
+    return parsed
 
 
 def _read(seen: ReplyText, reader: Reader, forms: Sequence[tuple[str, Form]]) -> Parsed:
@@ -115,12 +141,24 @@ def _read(seen: ReplyText, reader: Reader, forms: Sequence[tuple[str, Form]]) ->
     return Parsed(None, failure="refusal" if seen.refuses else "no answer")
 
 
-_STARTS = re.compile(r"(?:^|[.!?,;:\n。—–-])\s{0,3}(?:oh|hmm|no|but|well)?[\s,]{0,3}$")
+_STARTS = re.compile(
+    r"(?:^|[.!?,;:\n。—–…-])\s{0,3}(?:oh|hmm|no|but|well|sorry|and|however)?[\s,]{0,3}$"
+)
 _TAKES_BACK = re.compile(r"[\s,.!:-]{0,4}(?:no|not|that's|that is|this is|i was|je me|nein|non)\b")
+# A word that takes back what was said where a letter alone follows it: "A. No, B."
+_INSTEAD = re.compile(
+    r"[.!?…\n,;-]\s{0,3}(?:oh,?\s|hmm,?\s)?(?:no|nope|sorry|edit|update|rather|i mean|make that"
+    r"|or rather|nein|non)"
+    r"[\s,.:]{1,3}([^\n]{1,40})\s*\Z"
+)
 
 
 def _corrected(seen: ReplyText, reader: Reader) -> Parsed | None:
     """``Answer: A. Wait, no. The answer is C.``: what comes after a correction, if it answers."""
+    if instead := _INSTEAD.search(seen.low, max(0, len(seen.low) - _ENDING)):
+        reading = reader.letters(seen.bare[instead.start(1) :])
+        if len(reading.places) == 1 and seen.bare[: instead.start()].strip():
+            return Parsed(reading.places, "correction")
     ends = [
         (start, end)
         for start, end in occurrences(seen.low, words("retraction"))
@@ -133,5 +171,11 @@ def _corrected(seen: ReplyText, reader: Reader) -> Parsed | None:
     parsed = _read(reply_of(after, reader), reader, _SURE) if after else None
     if parsed and parsed.places is not None:
         return parsed
-    taken_back = _TAKES_BACK.match(seen.low, end) and start > 0
-    return Parsed(None, failure="no answer") if taken_back else None
+    taken_back = _TAKES_BACK.match(seen.low, end) or seen.low[start:end] in _CHANGES
+    return Parsed(None, failure="no answer") if taken_back and start > 0 else None
+
+
+_ENDING = 80  # characters
+_CHANGES = frozenset({
+    "on reflection", "on second thought", "scratch that", "i meant", "i misspoke", "i was wrong",
+})  # fmt: skip

@@ -3,20 +3,28 @@
 import re
 
 from reelbench.asking.reply import undressed
+from reelbench.evaluate.parse.asserted import FIRST_LOOK
 from reelbench.evaluate.parse.lookup import JOINED_SIGNS, UNSPACED, lowered, words
 
 ENDS = frozenset(".!?。।؟\n")  # of sentences
 _TOKEN = re.compile(
-    rf"\d+(?:[.,:/]\d+)*%?|[{UNSPACED}]|(?:(?![{UNSPACED}_])[\w{JOINED_SIGNS}])+(?:'\w+)?"
+    rf"(?:(?<![\w)%])[-−])?\d+(?:[.,:/]\d+)*%?|[{UNSPACED}]"
+    rf"|(?:(?![{UNSPACED}_])[\w{JOINED_SIGNS}])+(?:'\w+)?"
     r"|\.{2,}|[.!?](?=[\s\"')]|$)|[。।؟\n,;:()،、؛–—]|[^\s\w\"'-]"
 )
 _WRAPPED_LINE = re.compile(r"(?<=[^\n.!?:])\n(?=[a-z])")
 _ARTICLES = frozenset(words("article"))
 
 
+_LETTER_A = re.compile(
+    r"(?<=\w )A\b(?!\s[A-Z]|['’])"
+)  # "vitamin A": an article is not capital there
+
+
 def tokens(text: str) -> list[str]:
     """Return the words and marks of a text, without articles; unspaced scripts sign by sign."""
     kept: list[str] = []
+    text = _LETTER_A.sub("ⓐ", text)
     for token in _TOKEN.findall(_WRAPPED_LINE.sub(" ", lowered(text).casefold())):
         mark = "." if token.startswith("..") else token
         if mark in _ARTICLES or (mark in ENDS and not _ends_sentence(mark, kept)):
@@ -33,9 +41,12 @@ def _ends_sentence(mark: str, before: list[str]) -> bool:
     return mark == "\n" or not (len(last) == 1 and last.isascii() and last.isalpha())
 
 
+_LAST_A = re.compile(r"(?<=\w )a$")
+
+
 def needle(option: str) -> str:
     """Return an option as it is looked for among tokens, spaces around it; empty if it is none."""
-    found = tokens(undressed(option))
+    found = tokens(_LAST_A.sub("A", undressed(option)))
     while found and (found[-1] in ENDS or found[-1] in ",;:"):
         found.pop()
     return f" {' '.join(found)} " if found else ""
@@ -53,17 +64,27 @@ CONCLUDES = re.compile(_spaced("so"))
 EXPLAINS = re.compile(_spaced("why"))
 NEGATION = re.compile(rf"{_spaced('negation', 'negating')}|n't ")
 _OTHERWISE = (
-    "but|while|whereas|although|though|however|because|since|so|aber|sondern|während|obwohl|weil|mais"
+    "but|while|whereas|although|though|however|because|since|so|aber|sondern|während|obwohl|weil"
+    "|mais"
     "|tandis que|parce que|pero|sino|mientras|porque|mas|enquanto|ma|bensì|mentre|perché|но|а|хотя"
     "|потому что|लेकिन|बल्कि|क्योंकि|لكن|بل|بينما|لأن|但 是|而 是|而|因 为"
 )
 _BREAK = re.compile(rf" (?:[,;:()–—،、؛]|{_OTHERWISE}|which|who|where|when|and|as|then) ")
 _NO_LIST = re.compile(rf" (?:[;:–—]|{_OTHERWISE}) $")
-_AHEAD = re.compile(r" (?:too|than|if|unless|whether|assuming|suppose) ")  # they deny what follows
+_AHEAD = re.compile(
+    r" (?:without|rather than|instead of|unlike|too|than|if|unless|whether|assuming|suppose) "
+)  # they deny what follows
 _EITHER = (
     "or|either|oder|entweder|ou|soit|oppure|или|либо|أو|إما|या|अथवा|或|或 者|还 是|또 는|혹 은"
     "|ま た は|も し く は|あ る い は"
 )
+_NEAR = 3  # an alternative stands right behind: not "a bike down the road or path"
+BEYOND = re.compile(r" (?:over|under|above|below|beyond|exceeding|at least|at most) $")
+_ALL_BUT = re.compile(r" (?:anything but|everything but|all but) $")
+_OTHERS = re.compile(
+    r" (?:some|many|others|one|you|people) (?:might|may|could) | (?:i|we) (?:had )?considered "
+)
+_ONLY = re.compile(r"\s?(?:only|just|instead|rather|but)\b")
 EITHER = re.compile(rf" (?:{_EITHER}) ")
 _EITHER_BESIDE = re.compile(r" [ou] ")  # of Spanish and Italian; in Portuguese an article
 _EITHER_NEXT = re.compile(rf"[,;:] (?:{_EITHER}) ")
@@ -79,7 +100,9 @@ def is_stated(before: str, after: str) -> bool:
     clause, rest = _last_clause(before), _first_clause(after)
     if NEGATION.search(clause) or NEGATION.search(_AHEAD.sub(" ", rest)) or " too " in before:
         return False
-    if EITHER.search(clause) or EITHER.search(rest):
+    if EITHER.search(clause) or EITHER.search(" ".join(rest.split(" ")[:_NEAR]) + " "):
+        return False
+    if _ALL_BUT.search(before) or FIRST_LOOK.search(before) or _OTHERS.search(clause):
         return False
     if _EITHER_BESIDE.match(after) or _EITHER_NEXT.match(after, len(rest)):
         return False
@@ -103,6 +126,8 @@ def _first_clause(after: str) -> str:
 def _denied_on(before: str, clause: str) -> bool:
     """Whether a denial before the last break holds on: "not a red door and a dog"."""
     head = before[: len(before) - len(clause) + 1]
+    if _ONLY.match(clause):
+        return False
     if len(clause) == len(before) or len(clause.split()) > 1 or _NO_LIST.search(head):
         return False
     earlier = head[: head.rstrip().rfind(" ") + 1]

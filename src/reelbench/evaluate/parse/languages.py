@@ -33,7 +33,7 @@ class Vocabulary:
 LANGUAGES = {
     "en": Vocabulary(
         answer="answer|answers|ans|ans.|best match|best fit|best description|correct one"
-        "|best one|right one|closest one|my choice|my pick|my selection|my guess"
+        "|best one|right one|closest one|my choice|my pick|my selection|my guess|my best guess"
         "|my final choice|my final answer",
         option="option|options|choice|choices|letter|letters|caption|sentence|statement"
         "|description|alternative|selection",
@@ -51,7 +51,10 @@ LANGUAGES = {
         "|matching option|corresponds to option|correspond to option|corresponding to option"
         "|closest to option|points to option|leads to option|equivalent to option"
         "|corresponds to choice|go with option|aligns with option|consistent with option"
-        "|agrees with option|matches with option",
+        "|agrees with option|matches with option|leaves option|leaving option"
+        "|leaves us with option|leaving us with option|leaves only option|leaving only option"
+        "|leaves us with|best captured by|best described by|best matched by|best represented by"
+        "|best captured by option|best described by option|best represented by option",
         yes="yes|yeah|yep",
         no="no|nope",
         negation="not|no|never|neither|nor|without|cannot|none|nothing|rather than|instead of"
@@ -60,7 +63,7 @@ LANGUAGES = {
         "|than|nowhere|lack of|lacks|absence of|far from|contrary to|apart from|ruling out"
         "|hardly|fails to|too|if|unless|whether|as if|as though|suppose|assuming|implausible"
         "|inconsistent|contradicts|absent|discard|exclude|excluded|dismiss|invalid|inaccurate"
-        "|impossible|misleading|doubt",
+        "|impossible|misleading|doubt|free of|free from|devoid of|dismissed|discarded|rejected",
         negating="n't",
         but="but|but rather|it is|it's",
         joint="and|as well as|plus",
@@ -72,7 +75,7 @@ LANGUAGES = {
         "|very likely|definitely|certainly|clearly|obviously|surely|maybe|perhaps|possibly"
         "|i think|i believe|i guess|i'd say|i would say|i'd guess|i would guess|must be"
         "|should be|would be|looks like|so|thus|therefore|hence|well|okay|ok|sure|hmm|only"
-        "|just|both|then|or|sure thing|the|seems like|seems to be|i'm confident it's"
+        "|just|both|or|sure thing|the|seems like|seems to be|i'm confident it's"
         "|in my opinion|here|actually|now",
         article="the|a|an",
         ending="only|too|both|alone|respectively|is correct|are correct|is right|are right"
@@ -90,11 +93,22 @@ LANGUAGES = {
         "|this movement|this effect|this has",
         retraction="wait|actually|correction|on second thought|scratch that|let me correct"
         "|let me reconsider|i made a mistake|my mistake|upon reconsideration|hold on|oops"
+        "|on reflection|i meant|it is actually|it's actually|the answer is actually|it is in fact"
+        "|edit"
         "|i misspoke|i was wrong|that's wrong|that is wrong|upon closer inspection",
         refusal="sorry|i'm sorry|i am sorry|i'm very sorry|i'm so sorry|i'm really sorry"
         "|i am very sorry|so sorry|very sorry|really sorry|i can't|i cannot|i can not"
-        "|i could not|i couldn't|i do not|i don't|i am not able|i am unable|i won't"
-        "|i will not|i'm unable|i'm not able|unfortunately|as an ai|my apologies|i apologize"
+        "|i could not|i couldn't|i do not know|i don't know|i do not have|i don't have"
+        "|i do not see any|i don't see any|i do not see a video|i don't see a video"
+        "|i do not think i|i don't think i|i don't think it is possible|i don't think it's possible"
+        "|i do not think it is possible|i don't think there|i do not think there"
+        "|i do not understand"
+        "|i don't understand|i do not feel|i don't feel|i am not able|i am unable|i won't"
+        "|i will not|i'm unable|i'm not able|unfortunately, i|unfortunately i|unfortunately, no"
+        "|unfortunately, there|unfortunately, it|unfortunately, this|unfortunately, without"
+        "|unfortunately, the video|unfortunately, the image|unfortunately, the question"
+        "|unfortunately, the provided|unfortunately, the frames|unfortunately, as|unfortunately, we"
+        "|as an ai|my apologies|i apologize"
         "|i apologise|apologies|impossible to|it is impossible to|it's impossible to"
         "|it is not possible to|not possible to|it's not possible to|unable to|can't tell"
         "|cannot tell|can't be determined|cannot be determined|it cannot be determined"
@@ -148,7 +162,7 @@ LANGUAGES = {
         all_of_them="toutes les réponses|tout ce qui précède|toutes les options"
         "|toutes les réponses ci-dessus|toutes",
         filler="c'est|ce sont|probablement|sûrement|je pense que c'est|je crois que c'est"
-        "|je dirais|donc|la|le|l'|à la fois|certainement|sans doute",
+        "|je dirais|donc|la lettre|l'option|la réponse|la|le|l'|à la fois|certainement|sans doute",
         article="le|la|les|un|une",
         ending="est correcte|sont correctes|est la bonne réponse|est correct",
         so="donc|ainsi|par conséquent|en conclusion|finalement",
@@ -175,7 +189,7 @@ LANGUAGES = {
         either="o|u",
         all_of_them="todas las anteriores|todas las opciones|todos los anteriores|todas",
         filler="es|son|es la|probablemente|seguramente|creo que es|creo que es la"
-        "|diría que es|la|el|tanto|por lo tanto|claramente",
+        "|diría que es|la letra|la opción|la|el|tanto|por lo tanto|claramente",
         article="el|la|los|las|un|una",
         ending="es correcta|son correctas|es la correcta|son las correctas"
         "|es la respuesta correcta",
@@ -201,7 +215,8 @@ LANGUAGES = {
         joint="e|assim como",
         either="ou",
         all_of_them="todas as anteriores|todas as alternativas|todas as opções|todas",
-        filler="é|é a|são|provavelmente|acho que é|acho que é a|creio que é|a|o|tanto"
+        filler="é|é a|são|provavelmente|acho que é|acho que é a|creio que é|a letra|é a letra"
+        "|a opção|a alternativa|a|o|tanto"
         "|portanto|claramente",
         article="um|uma",
         ending="está correta|estão corretas|é a correta|é a resposta correta|são corretas",
@@ -226,7 +241,8 @@ LANGUAGES = {
         joint="e|ed|nonché",
         either="o|oppure",
         all_of_them="tutte le precedenti|tutte le opzioni|tutte le risposte|tutte",
-        filler="è|è la|sono|probabilmente|credo che sia|penso che sia|direi|la|il|sia|quindi"
+        filler="è|è la|sono|probabilmente|credo che sia|penso che sia|direi|la lettera|l'opzione"
+        "|la|il|sia|quindi"
         "|chiaramente",
         article="il|lo|la|gli|le|un|uno|una",
         ending="è corretta|sono corrette|è la risposta corretta|è giusta",

@@ -13,7 +13,8 @@ _AROUND = MARKS + "<>〈〉《》✅✔☑✓👉➡→-–—"  # what may stan
 _BULLET = r"[\s\"'*•▪►➤→+–—-]{0,8}"
 _NOUN = alternation("option", "answer")
 _LETTERED = (
-    r"[(\[]?(?P<letter>[A-Z]|[a-z](?=[.)]))\s?(?:\.(?!\s?[A-Z]\.\s?[A-Z])|[:)\]]|\s[-–—](?=\s))\)?"
+    r"[(\[]?(?P<letter>[A-Z]|[a-z](?=[.)]))\s?(?:\.(?![A-Za-z]\.|\s?[A-Z]\.\s?[A-Z])"
+    r"|:(?![\\/])|[)\]]|\s[-–—](?=\s))\)?"
 )
 _NUMBERED = r"(?P<number>\d{1,2})\s?(?:[.:)]|[-–—](?=\s))"
 _LABEL = re.compile(
@@ -37,13 +38,16 @@ _OPTION_NOUN = re.compile(rf"{alternation('option')}\s?$")
 _LEADING = re.compile(r"[(\[\s\"']{0,6}([A-Z])(?![A-Za-z0-9_])[)\]\"']{0,3}(?P<rest>.*)", re.DOTALL)
 _VALUE = re.compile(r"\s+[^\sA-Za-z=<>≈≤≥+*/-]")  # "D 24.3 kN"
 _GOES_ON = re.compile(
-    r"\s{0,4}(?:$|[.:;(!?。।\n|]|[-–—]+(?=\s|$|\d)|,?\s?(?:because|since|as|not|rather|instead|which|due|given)\b"
+    r"\s{0,4}(?:$|[.:;(!?。।\n|]|[-–—]+(?=\s|$)|,?\s?(?:because|since|as|not|but not|rather"
+    r"|instead|which"
+    r"|due|given)\b"
     rf"|,?\s?(?:{alternation('why')}|{alternation('ending')})|,?\s?(?:为|因|而|の|を|로|를|을))"
 )
 _NEGATED = re.compile(rf"\s*(?:{alternation('negation')}|不是|并非|n't)\s*[:,]?\s*")
 _BUT = re.compile(alternation("but"))
 _BUT_AFTER = re.compile(  # some languages negate behind: "AではなくC"
-    r"[(「\"]?[A-Z][)」\"]?\s?(?:ではなく|じゃなく|이\s?아니라|가\s?아니라|이\s?아니고|가\s?아니고|नहीं,?\s?बल्कि)て?、?,?\s?"
+    r"[(「\"]?[A-Z][)」\"]?\s?(?:ではなく|じゃなく|이\s?아니라|가\s?아니라|이\s?아니고|가\s?아니고"
+    r"|नहीं,?\s?बल्कि)て?、?,?\s?"
 )
 _NEXT_LABEL = re.compile(r"(?<![A-Za-z0-9])[(\[]?([A-Z])\s?(?:\.(?!\s?[A-Z]\.\s?[A-Z])|[:)\]])\s*")
 _CALLED_WRONG = re.compile(
@@ -54,6 +58,32 @@ _CALLED_WRONG = re.compile(
 )
 _REJECTS = re.compile(r"[\s-]{0,3}(?:is |are )?(?:not|wrong|incorrect|false|no,|eliminated)\b")
 _JOINED_BEFORE = re.compile(rf"(?:[,;/&+|.!?。]|{_JOINT}|{_OR})\s*$")
+
+
+_DOT_LABEL = re.compile(r"\W*(?:\w+\s)?[A-Z]\.")
+_SMALL_WORD = re.compile(r"[a-z]+(?=[\s,.;:!?-]|$)")
+_ALL_EXCEPT = re.compile(
+    r"(?i:all|everything)(?i:\s(?:of\s)?(?:the\s)?(?:above|them|these|options"
+    r"|the options))?,?\s(?i:except|but|besides)"
+    r"(?i:\sfor)?\s(?P<out>.{1,40})"
+)
+_AND_SINCE = re.compile(r"([^.\n]{1,40}?),?\s(?:because|since|while|whereas|due to)\s")
+_AND_NOT = re.compile(r"(.{1,40}?),?\s(?:but\s)?not\s(?P<out>[^.,]{1,40})[.]?")
+_SHORT = 3
+_GREETING = re.compile(
+    r"\W*(?:hello|hi|hey|good (?:morning|evening|day)|thanks?|welcome)\b", re.IGNORECASE
+)
+_WORDS_AHEAD = 60  # characters behind a label in which a word of its option may come
+_PLAIN_WORDS = frozenset({  # with which an explanation may begin
+    "it", "he", "she", "they", "the", "this", "that", "these", "those", "there", "because", "since",
+    "as", "a", "an", "based", "given", "due", "i", "we", "you", "in", "to", "is", "are", "was",
+    "from",
+    "on", "at", "by", "for", "with", "of", "and", "or", "so", "not", "no", "only", "both", "all",
+    "his",
+    "her", "their", "its", "one", "two", "three", "when", "while", "sorry", "please", "which",
+    "where", "who", "if",
+    "has",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +110,10 @@ class Reader:
     def said(self, text: str) -> Reading:
         """Read what was said to be the answer, whatever follows it."""
         steps = (
-            self._exact, self._letter, self._option, self._either, self._letters, self._run,
-            self._all, self._yes_or_no, self._negated, self._labelled, self._leading,
+            self._exact, self._like_label, self._letter, self._option, self._either,
+            self._letters, self._run,
+            self._all, self._left_out, self._yes_or_no, self._negated, self._labelled,
+            self._leading,
         )  # fmt: skip
         return self._first("said", text, steps)
 
@@ -89,7 +121,7 @@ class Reader:
         """Read letters, an option's text or both, where there is nothing else."""
         steps = (
             self._exact, self._letter, self._option, self._either, self._letters, self._run,
-            self._all, self._exact_labels,
+            self._all, self._left_out, self._exact_labels,
         )  # fmt: skip
         return self._first("only", text, steps)
 
@@ -121,13 +153,25 @@ class Reader:
             Reading((place,)) if place in self.question.places_of_text(label["text"]) else NOTHING
         )
 
+    def _like_label(self, said: str) -> Reading:
+        """An option whose text itself looks like a label: ``E. coli``."""
+        found = [
+            place
+            for place in self._begun(said)
+            if _LABEL.match(self.question.options[place]) and len(self._own[place]) > _SHORT
+        ]
+        return Reading(tuple(found)) if len(found) == 1 else NOTHING
+
     def _letter(self, said: str) -> Reading:
         """``B``, ``(B)``, ``Option B``, ``It's B.``."""
         mark = self._stripped(said)[0]
         if len(mark) != 1 or not mark.isascii() or not mark.isalpha():
             return NOTHING
         place = self.question.place(mark)
-        return Reading(failure="no such option") if place is None else Reading((place,))
+        if place is not None:
+            return Reading((place,))
+        places = self.question.places_of_text(mark)  # the options may be letters themselves
+        return Reading(places) if places else Reading(failure="no such option")
 
     def _option(self, said: str) -> Reading:
         places = self.question.places_of_text(said)
@@ -188,6 +232,21 @@ class Reader:
         chosen = bare in words("all_of_them") and self.question.kind == "multi"
         return Reading(tuple(range(len(self.question.options)))) if chosen else NOTHING
 
+    def _left_out(self, said: str) -> Reading:
+        """``All except D``, ``A and C, but not D``, ``A and C, since B ...``, of several."""
+        if self.question.kind != "multi":
+            return NOTHING
+        if found := _AND_SINCE.match(said):
+            return self.letters(found[1])
+        if found := _ALL_EXCEPT.fullmatch(said.strip(_AROUND)):
+            chosen = Reading(tuple(range(len(self.question.options))))
+        elif found := _AND_NOT.fullmatch(said):
+            chosen = self.letters(found[1])
+        out = self.letters(found["out"]) if found else NOTHING
+        if not out.places or not chosen.places:
+            return NOTHING
+        return Reading(tuple(place for place in chosen.places if place not in out.places))
+
     def _yes_or_no(self, said: str) -> Reading:
         places = self.question.yes_and_no
         if not places:
@@ -227,13 +286,25 @@ class Reader:
         if label is None or place is None:
             return NOTHING
         text = label["text"]
-        if self.rejected(place, text):
+        dotted = label["letter"] is not None and bool(_DOT_LABEL.match(label[0]))
+        if self.rejected(place, text) or self._abbreviates(place, text, dotted):
             return NOTHING
         others = self.question.places_of_text(text) or self._begun(text)
         if others and place not in others:
             return Reading(failure="letter and text differ")
         found = {place, *self._further_labels(place, text)}
         return Reading(tuple(sorted(found)))
+
+    def _abbreviates(self, place: int, text: str, dotted: bool) -> bool:
+        """Whether a letter and a full stop are a name's: ``E. coli``, or a speaker's: ``A: Hi``."""
+        if self.owns(place, text):
+            return False
+        word = _SMALL_WORD.match(text) if dotted else None
+        if not word:
+            return bool(_GREETING.match(text))
+        own = set(re.findall(r"\w+", self._own[place]))
+        begin = set(re.findall(r"\w+", lowered(text[:_WORDS_AHEAD])))
+        return word[0] not in _PLAIN_WORDS and not own & (begin - _PLAIN_WORDS)
 
     def rejected(self, place: int, text: str) -> bool:
         """Whether what is said of a label is that it is wrong, not its option's own words."""
@@ -282,10 +353,13 @@ class Reader:
         if not found:
             return NOTHING
         value = found[1] not in "AI" and _VALUE.match(found["rest"])
-        if not value and not _GOES_ON.match(lowered(found["rest"])):
+        place, rest = self.question.place(found[1]), found["rest"]
+        own = place is not None and self.owns(place, rest)
+        if not value and not own and not _GOES_ON.match(lowered(rest)):
             return NOTHING
-        place = self.question.place(found[1])
-        if place is None:
+        if place is None or (
+            rest.startswith(". ") and self._abbreviates(place, rest[2:], dotted=True)
+        ):
             return NOTHING
         return Reading(tuple(sorted({place, *self._further_labels(place, found["rest"])})))
 

@@ -3,17 +3,39 @@
 import re
 
 from reelbench.evaluate.parse.agreement import Located, agreed
+from reelbench.evaluate.parse.asserted import is_asserted
 from reelbench.evaluate.parse.letters import NOTHING, Reader, Reading
-from reelbench.evaluate.parse.lookup import alternation, occurrences, words
+from reelbench.evaluate.parse.lookup import alternation, lowered, occurrences, words
 from reelbench.evaluate.parse.question import Places, UnclearError
 from reelbench.evaluate.parse.text import ReplyText
 
 _LABEL = re.compile(
-    rf"[\s\"'•▪►➤→+–—-]{{0,8}}(?:(?i:{alternation('option')})\s?)?[(\[]?([A-Za-z])\s?(?:\.(?!\s?[A-Z]\.\s?[A-Z])|[):\]])"
+    rf"[\s\"'•▪►➤→+–—-]{{0,8}}(?:(?i:{alternation('option')})\s?)?"
+    r"[(\[]?([A-Za-z])\s?(?:\.(?![A-Za-z]\.|\s?[A-Z]\.\s?[A-Z])|:(?![\\/])|[)\]])"
 )
-_INLINE = re.compile(r"(?<![A-Za-z0-9])[(\[]?([A-Z])\s?(?:\.(?!\s?[A-Z]\.\s?[A-Z])|[:)\]])\s{0,3}")
+_INLINE = re.compile(
+    r"(?<![A-Za-z0-9])[(\[]?([A-Z])\s?(?:\.(?![A-Za-z]\.|\s?[A-Z]\.\s?[A-Z])|:(?![\\/])"
+    r"|[)\]])\s{0,3}"
+)
 _REJECTED = re.compile(
     rf"(?:{alternation('negation')}|n't)\s(?:[\w']{{1,10}}\s){{0,2}}[\"'(]{{0,2}}$"
+)
+_NUMBER = re.compile(r"\s*\d{1,2}[.)]\s+(?=[(\[]?[A-Z]\s?[.):\]])")
+# What opens a look at every option: the label behind it is where that begins, not an answer.
+_ANALYSIS = re.compile(
+    r"\b(?:each|every|all|the|these)\s(?:of\s)?(?:the\s)?(?:given\s|answer\s"
+    r"|possible\s)?(?:options?|choices?|answers?"
+    r"|captions?|statements?)(?:\s(?:one by one|carefully|individually|again|below"
+    r"|in turn))?\s?[.:]?\s*$|step by step\s?[.:]?\s*$"
+)
+_OPENS_ANALYSIS = re.compile(
+    r"\b(?:analy[sz]\w*|consider\w*|go(?:ing)? through|examin\w+|evaluat\w+|look\w* at"
+    r"|break\w* down|review\w*|check\w*"
+    r"|assess\w*|compare|discuss)\b"
+)
+_NOT_SHOWN = re.compile(
+    r"(?:does|do|did)(?:n't| not) (?:show|look|match|appear|fit|contain|depict|mention|correspond"
+    r"|support|have|describe)"
 )
 _PAIR = 2
 _SHORT = 3  # characters; a shorter text may stand behind a letter by chance
@@ -43,7 +65,7 @@ def lettered_lines(reply: ReplyText, reader: Reader) -> Places:
     lines = lines[1:] if len(lines) > 2 and lines[0].rstrip().endswith(":") else lines
     if len(lines) > len(reader.question.options):
         return ()
-    readings = [reader.label(line) for line in lines]
+    readings = [reader.label(_NUMBER.sub("", line)) for line in lines]
     if not all(reading.places for reading in readings):
         return ()
     found = tuple(sorted({place for reading in readings for place in reading.places}))
@@ -54,6 +76,8 @@ def line_of_its_own(reply: ReplyText, reader: Reader) -> Places:
     """``B`` alone on a line, before, after or amid an explanation."""
     found = [Located(at, at + len(line), reader.letters(line)) for at, line in reply.lines]
     found = [each for each in found if each.reading.places]  # an x alone on a line may be anything
+    if len(found) == 1 and begins_analysis(reply, found[0].start):
+        return ()
     return agreed(found, reply.bare, reader.question.kind)
 
 
@@ -76,12 +100,35 @@ def label(reply: ReplyText, reader: Reader) -> Places:
     labels = [line for line in lines if _names_option(line, reader)]
     if len(labels) != 1 or labels[0] not in (lines[0], lines[-1]):
         return ()
+    at = next(start for start, line in reply.lines if line == labels[0])
+    if begins_analysis(reply, at) or _is_unfit(labels[0], reader):
+        return ()
     return _clear(reader.label(labels[0]))
 
 
 def _names_option(line: str, reader: Reader) -> bool:
     found = _LABEL.match(line)
     return found is not None and reader.question.place(found[1]) is not None
+
+
+def begins_analysis(reply: ReplyText, at: int) -> bool:
+    """Whether the line before this place opens a look at every option."""
+    before = reply.low[max(0, at - 200) : at].rstrip().rpartition("\n")[2]
+    return bool(_ANALYSIS.search(before) and _OPENS_ANALYSIS.search(before))
+
+
+def unfinished_analysis(reply: ReplyText, reader: Reader) -> bool:
+    """Whether the reply opens a look at every option and gets no further than one label."""
+    labels = [at for at, line in reply.lines if _names_option(line, reader)]
+    return len(labels) == 1 and begins_analysis(reply, labels[0])
+
+
+def _is_unfit(line: str, reader: Reader) -> bool:
+    """Whether a label's line says that the video does not show it, and names no other option."""
+    low = lowered(line)
+    reason = any(word in low for word in ("because", "since", " as "))
+    others = sum(text in low for text in reader.question.texts)
+    return not reason and others <= 1 and bool(_NOT_SHOWN.search(low))
 
 
 def label_within(reply: ReplyText, reader: Reader) -> Places:
@@ -112,7 +159,13 @@ def label_within(reply: ReplyText, reader: Reader) -> Places:
             continue
         text = reply.bare[found.end() : found.end() + window + 120]
         denied = _REJECTED.search(reply.low[max(0, found.start() - 40) : found.start()])
-        if not denied and not reader.rejected(place, text):
+        if (
+            not denied
+            and not begins_analysis(reply, found.start())
+            and not reader.rejected(place, text)
+            and not _is_unfit(text.partition("\n")[0], reader)
+            and is_asserted(reply.low, found.start())
+        ):
             chosen.add(place)
     return tuple(chosen) if len(chosen) == 1 else ()
 
@@ -129,6 +182,8 @@ def concluded(reply: ReplyText, reader: Reader) -> Places:
         low = reply.low[start : start + len(sentence)]
         so = next(occurrences(low, words("so")), None)
         match = _BRACKETED.search(sentence, so[1]) if so else None
+        if match and match[1] in reader.question.names:
+            continue
         if match and not _UNFIT.match(low, match.end()):
             found.append(Located(start, start + len(sentence), reader.letters(match[1])))
     return agreed(found, reply.bare, reader.question.kind)

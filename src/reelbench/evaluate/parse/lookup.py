@@ -8,9 +8,12 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache
+from typing import TypeVar
 
 from reelbench.evaluate.parse.languages import LANGUAGES
 
+_T = TypeVar("_T")
+_MANY = 128
 # Vowel signs and the like, which belong to a word although ``\w`` does not match them.
 JOINED_SIGNS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0903"
@@ -60,6 +63,11 @@ def apart(low: str, start: int, end: int) -> bool:
     joined_before = first and start > 0 and _SPACED_CHARACTER.match(low, start - 1)
     joined_after = last and end < len(low) and _SPACED_CHARACTER.match(low, end)
     return not joined_before and not joined_after
+
+
+def ends_of(found: list[_T]) -> list[_T]:
+    """Return the first and the last of very many: a reply that counts on says nothing between."""
+    return found if len(found) <= _MANY else [*found[: _MANY // 2], *found[-_MANY // 2 :]]
 
 
 def occurrences(low: str, found_in: Iterable[str], around: int = 0) -> Iterator[tuple[int, int]]:

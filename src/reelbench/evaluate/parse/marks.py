@@ -6,13 +6,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from reelbench.evaluate.parse.agreement import Located, agreed
-from reelbench.evaluate.parse.letters import Reader
+from reelbench.evaluate.parse.letters import Reader, Reading
+from reelbench.evaluate.parse.lookup import ends_of
 from reelbench.evaluate.parse.question import Places
 
 _NAMES = (
     "answer", "answers", "final_answer", "finalanswer", "correct_answer", "choice", "option",
     "letter", "prediction", "selected_option", "correct_option", "selection",
 )  # fmt: skip
+_CORRECT = ("correct", "is_correct", "iscorrect", "right", "true")
+_AHEAD = 40  # characters before an object in which it may be called a format
+_FORMAT = re.compile(
+    r"\b(?:form|format|formatted|like|such as|e\.g\.|example|template|schema"
+    r"|structure)\b[^.\n}]{0,20}$",
+    re.IGNORECASE,
+)
+_AS_FORMAT = re.compile(r"\s(?:is|as) (?:the|a|my|an) (?:\w+ )?(?:format|form|template|example)\b")
 _FLAT = re.compile(r"\{[^{}]*\}")
 _FENCED = re.compile(r"```[a-z]*\n([^`]+)```")
 _BRACES = re.compile(r"(\\boxed\s{0,3}\{|\\fbox\s{0,3}\{)|(\{)|(\})")
@@ -28,20 +37,68 @@ def json_answer(text: str, reader: Reader) -> Places:
     """``{"answer": "B"}``, bare, in a list, in a fence, or amid a text."""
     if "{" not in text and not text.startswith("["):
         return ()
-    whole = [text, *_FENCED.findall(text)[-1:]]
-    for candidate in [*whole, *reversed(_FLAT.findall(text))]:
+    for candidate in [text, *_FENCED.findall(text)[-1:]]:
+        if places := _json_places([candidate], text, reader):
+            return places
+    return _json_places(_flat_objects(text), text, reader)
+
+
+def _flat_objects(text: str) -> list[str]:
+    """The objects amid a text, each once, the first and the last of very many."""
+    found: dict[str, None] = {}
+    for match in _FLAT.finditer(text):
+        ahead = text[max(0, match.start() - _AHEAD) : match.start()]
+        behind = text[match.end() : match.end() + _AHEAD]
+        echo = (_FORMAT.search(ahead) and behind.strip()) or _AS_FORMAT.match(behind)
+        if ":" in match[0] and not echo:
+            found.pop(match[0], None)
+            found[match[0]] = None
+    return ends_of(list(found))
+
+
+def _json_places(candidates: list[str], text: str, reader: Reader) -> Places:
+    """What the objects that answer come to; unclear where they differ."""
+    found: list[Located] = []
+    chosen: set[int] = set()
+    for candidate in candidates:
         try:
             value = json.loads(candidate)
         except (ValueError, RecursionError):
             continue
-        found = [Located(0, 0, reader.said(part)) for part in _values(value)]
-        if not found:
+        verdicts = _verdicts(value, reader)
+        if verdicts is not None:
+            chosen |= verdicts
             continue
-        if reader.question.kind == "multi":
-            return _union(found)
-        if places := agreed(found, text, reader.question.kind):
-            return places
-    return ()
+        said = [Located(0, 0, reader.said(part)) for part in _values(value)]
+        if said and reader.question.kind == "multi":
+            places = _union(said)
+            found += [Located(0, 0, Reading(places))] if places else []
+        else:
+            found += said
+    if chosen:
+        found.append(Located(0, 0, Reading(tuple(sorted(chosen)))))
+    return agreed(found, text, "single")
+
+
+def _verdicts(value: Any, reader: Reader) -> set[int] | None:
+    """``{"A": true, "B": false}`` or ``{"option": "B", "correct": true}``: what is called right."""
+    if isinstance(value, list) and value:
+        every = [_verdicts(part, reader) for part in value]
+        known = [each for each in every if each is not None]
+        return set().union(*known) if len(known) == len(every) else None
+    if not isinstance(value, dict) or not value:
+        return None
+    named = {str(name).casefold(): part for name, part in value.items()}
+    verdict = next((named[name] for name in _CORRECT if name in named), None)
+    if isinstance(verdict, bool):
+        places = [reader.said(part).places for part in _values(value)]
+        return {place for each in places for place in each} if verdict else set()
+    labels = [reader.letters(str(name)).places for name in value]
+    if not all(len(label) == 1 for label in labels) or not all(
+        isinstance(part, bool) for part in value.values()
+    ):
+        return None
+    return {label[0] for label, part in zip(labels, value.values(), strict=True) if part}
 
 
 def _union(found: list[Located]) -> Places:
@@ -67,7 +124,7 @@ def _values(value: Any) -> list[str]:
 def boxed(text: str, reader: Reader) -> Places:
     """``\\boxed{B}``."""
     return agreed(
-        [_found(text, start, end, inner, reader) for start, end, inner in boxes(text)],
+        [_found(text, *box, reader) for box in ends_of(list(boxes(text)))],
         text,
         reader.question.kind,
     )
@@ -94,14 +151,14 @@ def bracketed(text: str, reader: Reader) -> Places:
     """``[[B]]``; not the format that was asked for, in quotes."""
     found = [
         _found(text, match.start(), match.end(), match[1], reader)
-        for match in _BRACKETED.finditer(text)
+        for match in ends_of(list(_BRACKETED.finditer(text)))
     ]
     return agreed(found, text, reader.question.kind)
 
 
 def tagged(text: str, reader: Reader) -> Places:
     """``<answer>B</answer>``; the last may be left open."""
-    found = [_found(text, *tag, reader) for tag in tags(text)]
+    found = [_found(text, *tag, reader) for tag in ends_of(list(tags(text)))]
     return agreed(found, text, reader.question.kind)
 
 

@@ -6,12 +6,14 @@ states that one and no other; if others come up too, only where its first senten
 the rest explains that, or where a sentence concludes with one.
 """
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 from reelbench.evaluate.parse.clauses import (
+    BEYOND,
     CONCLUDES,
     EITHER,
     ENDS,
@@ -22,6 +24,7 @@ from reelbench.evaluate.parse.clauses import (
     tokens,
 )
 from reelbench.evaluate.parse.letters import Reader
+from reelbench.evaluate.parse.lines import unfinished_analysis
 from reelbench.evaluate.parse.question import ClosedQuestion, Places
 from reelbench.evaluate.parse.text import ReplyText
 
@@ -30,12 +33,54 @@ _MANY = 60  # mentions
 _FEW = 3  # sentences, of which any may state an option of one word
 _SOME = 6  # sentences, of which any may state a longer one
 _BRIEF = 30  # words of a sentence that may state an option of one word
+_LETTERS = 2  # of words that say little
 _SEEN = 300  # characters of a sentence on either side of a mention
 _COMMON = frozenset({  # too common to be an answer amid a sentence
     "i", "it", "he", "she", "they", "we", "you", "this", "that", "who", "what", "which", "one",
     "all", "both", "none", "no", "yes", "not", "is", "are", "other", "others", "some", "any",
     "more", "less", "most", "same", "there", "here",
 })  # fmt: skip
+# Words that mostly do other work in a sentence: they count where they end a clause behind a verb.
+_WEAK = frozenset({
+    "up", "down", "left", "right", "may", "march", "us", "will", "first", "second", "third", "last",
+    "after", "before", "during", "never", "always", "good", "bad", "poor", "fair", "clear",
+    "well", "in",
+    "out", "on", "off", "over", "under", "back", "forward", "can", "might", "must", "like",
+    "then", "now",
+    "still", "even", "only", "again", "high", "low", "fast", "slow", "mark", "bill", "grace",
+    "hope",
+    "close", "open", "light", "dark", "top", "bottom", "front", "behind", "inside", "outside",
+    "often",
+    "sometimes", "once", "twice", "later", "earlier", "average", "sound", "normal", "true", "false",
+})  # fmt: skip
+_WEAK_BEHIND = frozenset({
+    "is", "are", "was", "be", "being", "looks", "seems", "appears", "remains", "stays", "to",
+    "towards",
+    "toward", "from", "goes", "moves", "moving", "moved", "going", "turns", "turning", "turned",
+    "pans",
+    "panning", "tilts", "tilting", "looking", "walks", "walking", "runs", "running", "points",
+    "pointing",
+    "faces", "facing", "heads", "heading", "drives", "driving", "slides", "sliding", "swipes",
+    "scrolls",
+    "flies", "flying", "falls", "falling", "very", "quite", "rather", "fairly", "relatively",
+    "pretty",
+    "overall", "as", "called", "considered", "rated", "named", "answer", "direction", "quality",
+    "on", "at", "and",
+    "person",
+    "in", ",", ":", "(", "month",
+})  # fmt: skip
+_CLAUSE_ENDS = frozenset({
+    ".", "!", ",", ";", ":", ")", "(", "because", "since", "with", "as", "。", "\n", "direction",
+    "side",
+    "quality", "due", "throughout", "overall",
+})  # fmt: skip
+_INTRODUCES = frozenset({"on", "to", "in", "at", "for"})
+_COMPOUNDS = frozenset(
+    {"hot dog", "sea lion", "guinea pig", "teddy bear", "police dog", "fire truck"}
+)
+_FUNCTION = frozenset(
+    {"with", "from", "that", "this", "into", "onto", "over", "their", "there", "and"}
+)
 _NUMBERED = frozenset({
     "frame", "frames", "image", "figure", "step", "second", "seconds", "minute", "minutes", "video",
     "clip", "line", "option",
@@ -55,8 +100,9 @@ class _Scan:
     """A reply as words between single spaces, and where its sentences and mentions are."""
 
     def __init__(self, bare: str, question: ClosedQuestion) -> None:
-        found = tokens(bare)
+        found = tokens(_without_names(bare, question))
         self.question = question
+        self.needles = [needle(option) for option in question.options]
         self.text = f" {' '.join(found)} "
         self._ends = [-1]  # where in the text the marks are that end sentences
         place = 1
@@ -81,7 +127,7 @@ class _Scan:
 
     def _found(self) -> list[tuple[int, int, int]]:
         found: list[tuple[int, int, int]] = []
-        for option, words in enumerate(map(needle, self.question.options)):
+        for option, words in enumerate(self.needles):
             place = self.text.find(words) if words else -1
             while place >= 0 and len(found) <= _MANY * len(self.question.options):
                 found.append((place, place + len(words), option))
@@ -96,13 +142,19 @@ class _Scan:
         begin, stop = self._span(number)
         before = self.text[max(begin, start - _SEEN) : start + 1]
         after = self.text[end - 1 : min(stop, end + _SEEN)]
-        return _Mention(start, end, option, not either and is_stated(before, after), number)
+        beyond = self.text[start + 1].isdecimal() and BEYOND.search(before)
+        is_told = not either and not beyond and is_stated(before, after)
+        return _Mention(start, end, option, is_told, number)
 
     def _span(self, number: int) -> tuple[int, int]:
         begin = self._ends[number] + 1 if number else 0
         return begin, (
             self._ends[number + 1] + 2 if number < len(self._ends) - 1 else len(self.text)
         )
+
+    def begin(self, number: int) -> int:
+        """Where a sentence begins."""
+        return self._span(number)[0]
 
     def sentence(self, number: int) -> str:
         """One sentence, with the mark that ends it and spaces around."""
@@ -127,10 +179,31 @@ def option_text(reply: ReplyText, reader: Reader) -> Places:
         chosen = decided
     elif reader.question.kind == "multi" and len(chosen) > 1:
         return _several(scan, stated)
-    elif len(reply.bare) > _LONG or _has_alternatives(scan, chosen):
+    elif (
+        unfinished_analysis(reply, reader)
+        or len(reply.bare) > _LONG
+        or _has_alternatives(scan, chosen)
+    ):
         return ()
     told = len(chosen) == 1 and _is_told(scan, stated, next(iter(chosen)))
     return tuple(chosen) if told else ()
+
+
+def _without_names(bare: str, question: ClosedQuestion) -> str:
+    """Join what is part of a name or of another word: the red of "a Red Bull", "a hot dog"."""
+    words = [text for text in question.texts if text.isalpha()]
+    if not words or len(bare) > _LONG:
+        return bare
+    one = "|".join(words)
+    every = " ".join(question.texts)
+
+    def joined(found: re.Match[str]) -> str:
+        return found[0] if found[0].lower() in every else found[0].replace(" ", "")
+
+    bare = re.sub(
+        rf"(?<=[a-z] )(?-i:(?=[A-Z]))(?:{one}) (?-i:[A-Z])[a-z]+", joined, bare, flags=re.I
+    )
+    return re.sub("|".join(_COMPOUNDS), joined, bare, flags=re.I)
 
 
 def _may_mention(reply: ReplyText, question: ClosedQuestion) -> bool:
@@ -172,13 +245,46 @@ def _is_told(scan: _Scan, stated: list[_Mention], place: int) -> bool:
     """Whether an option stands where answers do: one of one word in a short sentence."""
     word = needle(scan.question.options[place]).strip()
     mentions = [mention for mention in stated if mention.place == place]
+    mentions = [mention for mention in mentions if not _may_be_longer(scan, mention)]
     if " " in word:
         return any(_is_near_an_end(scan, mention) for mention in mentions)
     if word in _COMMON or (len(word) == 1 and word.isascii() and not word.isdecimal()):
         return False
     if word[0].isdecimal():
         return scan.last == 0 and not any(_NUMBERED & scan.around(each) for each in mentions)
+    if word in _WEAK:
+        return any(_is_predicate(scan, mention) for mention in mentions)
     return any(_stands_out(scan, mention) for mention in mentions)
+
+
+def _is_predicate(scan: _Scan, mention: _Mention) -> bool:
+    """Whether a word that is often no answer is what a short sentence says: "He moves left."."""
+    sentence = scan.sentence(mention.sentence)
+    before = scan.text[max(0, mention.start - 20) : mention.start + 1].split()[-1:]
+    after = scan.text[mention.end - 1 : mention.end + 20].split()[:1]
+    ends = not after or after[0] in _CLAUSE_ENDS
+    alone = sentence.strip(" .!") == scan.text[mention.start : mention.end].strip()
+    behind = bool(before) and before[0] in _WEAK_BEHIND
+    opens = scan.text[scan.begin(mention.sentence) : mention.start].split()
+    if (
+        after[:1] == [","] and opens[:1] and opens[0] in _INTRODUCES
+    ):  # "On average, ...", "To be clear, ..."
+        return False
+    if opens[:1] in (["you"], ["that"], ["that's"], ["you're"]):  # "You are right."
+        return False
+    return ends and (alone or behind) and sentence.count(" ") <= _BRIEF
+
+
+def _may_be_longer(scan: _Scan, mention: _Mention) -> bool:
+    """Whether a longer option that holds this one may be meant: "a man wearing a hat"."""
+    own = scan.needles[mention.place]
+    said = set(scan.sentence(mention.sentence).split())
+    for other in scan.needles:
+        if own != other and own.strip() and own in other:
+            rest = set(other.replace(own, " ", 1).split()) - _FUNCTION
+            if any(len(word) > _LETTERS and word in said for word in rest):
+                return True
+    return False
 
 
 def _is_near_an_end(scan: _Scan, mention: _Mention) -> bool:

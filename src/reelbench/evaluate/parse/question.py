@@ -1,5 +1,7 @@
 """What a reply answers, and what may come of reading it."""
 
+import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -14,6 +16,8 @@ Failure = Literal[
 ]  # fmt: skip
 Options = tuple[str, ...]
 Places = tuple[int, ...]
+_NAME = re.compile(r"(?:^|(?<=[a-z,]\s))([B-HJ-Z])(?=\s[a-z]|'s)")
+_OWN_LABEL = re.compile(r"\s*[(\[]?([A-Z])\s?[.):\]]\s*(?=\S)")
 _YES_NO_UNSURE = 3  # the most options that yes and no may be among
 
 
@@ -59,9 +63,28 @@ class ClosedQuestion:
         return (yes[0], no[0]) if few and len(yes) == len(no) == 1 and yes != no else None
 
     @cached_property
+    def names(self) -> frozenset[str]:
+        """Letters that the options use as names: "C is washing dishes"."""
+        found = Counter(letter for option in self.options for letter in set(_NAME.findall(option)))
+        return frozenset(name for name, count in found.items() if count * 2 >= len(self.options))
+
+    @cached_property
     def longest(self) -> int:
         """The number of characters of the longest option."""
         return max(map(len, self.options), default=0)
+
+
+def without_labels(options: Options) -> Options:
+    """Return options without the labels that they carry themselves, where all do, in order."""
+    labels = [_OWN_LABEL.match(option) for option in options]
+    carried = all(
+        label and label[1] == letter for label, letter in zip(labels, LETTERS, strict=False)
+    )
+    if not carried or not options:
+        return options
+    return tuple(
+        option[label.end() :] for option, label in zip(options, labels, strict=True) if label
+    )
 
 
 def places_of(texts: tuple[str, ...], text: str) -> Places:

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 
 from reelbench.evaluate.parse.agreement import Located, agreed
-from reelbench.evaluate.parse.letters import NOTHING, SEVERAL, Reader
+from reelbench.evaluate.parse.asserted import denied_behind, has_rival, is_asserted
+from reelbench.evaluate.parse.letters import SEVERAL, Reader, Reading
 from reelbench.evaluate.parse.lookup import alternation, lowered, words
 from reelbench.evaluate.parse.question import Places
 from reelbench.evaluate.parse.text import ReplyText
@@ -23,8 +24,10 @@ _PLURALS = {
     "варианты",
 }
 _CHOSEN = re.compile(
-    rf"(?:{alternation('right')}|final|chosen|selected|suitable|appropriate|likely|my|richtige\w?|beste\w?"
-    rf"|korrekte\w?|bonne|meilleure|правильн\w{{1,3}}|верн\w{{1,3}}|सही|正确的?|最佳|正しい|올바른)\s{{0,2}}(?:answer\s)?$"
+    rf"(?:{alternation('right')}|final|chosen|selected|suitable|appropriate|likely|my|richtige\w?"
+    rf"|beste\w?"
+    rf"|korrekte\w?|bonne|meilleure|правильн\w{{1,3}}|верн\w{{1,3}}|सही|正确的?|最佳|正しい"
+    rf"|올바른)\s{{0,2}}(?:answer\s)?$"
 )
 _ADJECTIVE = rf"(?:\s?(?:{alternation('right')}|final\w?|النهائية|\(s\)))?"
 _TO_COLON = re.compile(
@@ -50,7 +53,7 @@ _IS = (
 _STOP = re.compile(r"[.!?;\n]")
 _IN_BRACKETS = re.compile(r"\s?\(([A-Z])\)")
 _RIGHT_BEHIND = re.compile(r"\s?[(]?([A-Z])[)]?(?![A-Za-z0-9])")
-_DENIED = re.compile(
+DENIED = re.compile(
     r"[)\]\"'\s]{0,4}(?:(?:is|are|was)\s(?:not|incorrect|wrong|false|unlikely)\b|isn't)"
 )
 _LINE_LABEL = re.compile(r"\s*[-*•]?\s{0,3}(?:option\s)?\(?([A-Z])(?:[.):]|\s\()", re.IGNORECASE)
@@ -61,8 +64,6 @@ _STRICT = re.compile(
 )
 _QUOTED = re.compile(r"(?<!\w)[\"']\s?(?:\w{1,12}\s){0,4}$")
 _PLACEHOLDER = re.compile(r"\W{0,3}[XYZ](?:\W{1,3}[XYZ])*\W{0,3}")
-_IS_BRACKETED = re.compile(r"(?<!\w)(?:is|be|ist|est|es|é|è)\s?:?\s?\(([A-Z])\)")
-_BRACKETS = re.compile(r"\([A-Z]\)")
 
 _ONE = r"[(\"']?[A-Z][)\"']?"
 _JOINT = rf"\s?(?:[,&、،]|,?\s?{alternation('joint')})\s?"
@@ -73,45 +74,42 @@ _DETERMINER = (
 )
 _WITH_VERB = re.compile(rf"{_LIST}\s(?:{alternation('be')})\s{_DETERMINER}$")
 _WITHOUT_VERB = re.compile(
-    rf"{_LIST}\s{{0,2}}(?:{alternation('be')}|विकल्प|—|-)?\s{{0,2}}(?:الإجابة|الجواب|الخيار)?\s{{0,2}}$"
+    rf"{_LIST}\s{{0,2}}(?:{alternation('be')}|विकल्प|—|-)?\s{{0,2}}(?:الإجابة|الجواب"
+    rf"|الخيار)?\s{{0,2}}$"
 )
 _BEST = frozenset({"best", "closest", "the answer", "my answer", "my choice"})
 _RIGHT_TAIL = re.compile(
-    r"\s?(?:\?|only|if|next|beside|behind|above|below|of|in|on|at|before|after|side|hand|नहीं|지\s?않)\b|नहीं|지"
+    r"-\w|\s?(?:\?|only|if|next|beside|behind|above|below|of|in|on|at|before|after|side|hand|now"
+    r"|about|here|there|away|handed|foot|arm|leg|hand|turn|नहीं|지\s?않)\b|नहीं|지"
 )
 _BEST_TAIL = re.compile(
-    r"\s{0,2}(?:$|[.,;:!)\n]|(?:option|answer|choice|match|fit|one|description|caption|sentence|as|because|since)\b)"
+    r"\s{0,2}(?:$|[.,;:!)\n]|(?:option|answer|choice|match|fit|one|description|caption|sentence|as"
+    r"|because|since)\b)"
 )
-_VERBS = "matches|fits|describes|captures|suits|represents|reflects|aligns"
-_NAMED = rf"(?i:{alternation('option')})\s[(\"']?([A-Z]|\d)[)\"']?\s"
-_FITS = re.compile(
-    rf"{_NAMED}(?:(?:{_VERBS})\b[^.\n]{{0,50}}|(?:is|seems)\s(?:a\s|the\s)?)?$"
-    rf"|(?:^|[,;.]\s)([A-Z])\s(?:{_VERBS})\s$"
-)
-_FITTING = (
-    "better", "best", "more accurately", "most accurately", "accurately", "more closely",
-    "more accurate", "more suitable",
-)  # fmt: skip
 # What may stand before a letter that is called right: "Hepatitis B is correct" is not about B.
 _OPENS = re.compile(
     r"(?:^|[.!?,;:\n\"'(*-]\s{0,3}"
     rf"|(?i:{alternation('option', 'answer', 'so', 'joint', 'either')}"
     r"|\b(?:that|think|believe|only|both|is|because|since|but|while|que|che|что))\s)[(\"']?$"
 )
+_OPTION_AHEAD = re.compile(rf"{alternation('option', 'answer')}\s[(\"']?$")
 _ONE_OF = re.compile(rf"(?i:{alternation('either')})\s(?:(?i:{alternation('option')})\s)?[(\"']?$")
 _SUPPOSED = re.compile(
     r"\b(?:if|whether|unless|suppose|assuming|neither|nor|why|how)\s(?:that\s)?(?:the\s|an?\s)?"
     r"(?:correct\s|right\s|best\s|final\s)?(?:option\s|answer\s)?[(\"']?$"
 )
-_REASONED = re.compile(
-    r"\W{0,4}([A-Z])\W{0,4}"
-    r"(?:because|since|weil|parce que|porque|perché|потому что|因为|क्योंकि|لأن)(?!\w)"
-)
 _ASKS = re.compile(r"[^.!\n]{0,80}\?")
-_LOOKBACK = 90  # characters
-_LISTED = 200  # characters in which another letter in brackets makes a list
-_BRIEF = 60
-_WORDY = 12
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
+_CALLED = r"(?:option|choice|answer|statement|description|caption)"
+_ORDINAL = re.compile(
+    rf"(?<!\w)the ({'|'.join(_ORDINALS)}) {_CALLED} (?:is|seems|appears to be|must be"
+    rf"|would be) (?:the )?(?:most )?"
+    r"(?:correct|right|best|accurate)(?! \w+ (?:not|wrong))"
+    rf"|answer is:? (?:the )?({'|'.join(_ORDINALS)}) (?:one|{_CALLED})(?!\w)"
+)
+_PAIR = 2
+_COPULAS = frozenset({"is option", "is choice"})
+LOOKBACK = 90  # characters
 
 
 def answer_line(reply: ReplyText, reader: Reader) -> Places:
@@ -121,7 +119,7 @@ def answer_line(reply: ReplyText, reader: Reader) -> Places:
     final: list[Located] = []
     for start, end in reply.places_of((*_NOUNS, *_BEFORE_COLON)):
         match = _TO_COLON.match(reply.low, end)
-        if match and _is_noun(reply, start, end, match):
+        if match and _is_noun(reply, start, end, match) and is_asserted(reply.low, start):
             quoted = bool(_QUOTED.search(reply.bare, max(0, start - 40), start))
             quoted = quoted and reply.bare[end : end + 1] not in ("'", '"')
             lines = list(_said_from(reply, reader, match, quoted))
@@ -164,7 +162,8 @@ def _said_from(
     first, second = _LINE_LABEL.match(said), _LINE_LABEL.match(reply.bare, start + len(said))
     if reader.question.kind != "multi" and first and second and first[1] != second[1]:
         return  # a list that the reply goes through
-    yield Located(start, start + len(said), reader.said(said), quoted)
+    reading = SEVERAL if has_rival(said) else reader.said(said)
+    yield Located(start, start + len(said), reading, quoted)
     if reader.question.kind != "multi" and "\n" not in match[0]:
         return
     place = start + len(said)
@@ -181,16 +180,33 @@ def _line_from(text: str, start: int, limit: int = 4000) -> str:
     return text[start : end if end >= 0 else start + limit]
 
 
-def stated(reply: ReplyText, reader: Reader) -> Places:
-    """``The diagnosis is (C).``, ``Caption B matches better.``, ``It's B.``."""
-    found = [*_bracketed(reply, reader), *_fitting(reply, reader), *_brief(reply, reader)]
-    return agreed(found, reply.bare, reader.question.kind)
-
-
 def named(reply: ReplyText, reader: Reader) -> Places:
     """``The answer is B because ...``, ``选B``, ``Option B is correct``."""
-    found = [*_answers(reply, reader), *_choices(reply, reader), *_called_right(reply, reader)]
+    right = list(_called_right(reply, reader))
+    if reader.question.kind == "multi":  # "A is correct. C is correct."
+        right = _together(right)
+    found = [*_answers(reply, reader), *_choices(reply, reader), *right, *_ordinals(reply, reader)]
     return agreed(found, reply.bare, reader.question.kind)
+
+
+def _together(found: list[Located]) -> list[Located]:
+    """Several that are each called right, as one list."""
+    if len(found) < _PAIR or not all(each.reading.places for each in found):
+        return found
+    places = {place for each in found for place in each.reading.places}
+    return [Located(found[0].start, found[-1].end, Reading(tuple(sorted(places))))]
+
+
+def _ordinals(reply: ReplyText, reader: Reader) -> Iterator[Located]:
+    """``The second option is correct.``."""
+    for match in _ORDINAL.finditer(reply.low):
+        word = match[1] or match[2]
+        place = _ORDINALS.index(word)
+        if word in reader.question.texts or not is_asserted(reply.low, match.start()):
+            continue
+        known = place < len(reader.question.options)
+        reading = Reading((place,)) if known else Reading(failure="no such option")
+        yield Located(match.start(), match.end(), reading)
 
 
 def _answers(reply: ReplyText, reader: Reader) -> Iterator[Located]:
@@ -199,32 +215,26 @@ def _answers(reply: ReplyText, reader: Reader) -> Iterator[Located]:
         plural = reply.low[start:end] in _PLURALS
         if plural and not _CHOSEN.search(reply.low, max(0, start - 24), start):
             continue
-        if _SUPPOSED.search(reply.low, max(0, start - 40), start):
+        if _SUPPOSED.search(reply.low, max(0, start - 40), start) or not is_asserted(
+            reply.low, start
+        ):
             continue
         if place is not None:
             said = "not " * denied + _line_from(reply.bare, place, 400)
             if _ASKS.match(said):
                 continue
             quoted = bool(_QUOTED.search(reply.bare, max(0, start - 40), start))
-            reading = reader.said(said)
+            reading = SEVERAL if has_rival(said) else reader.said(said)
             if not plural or reader.question.kind == "multi" or len(reading.places) > 1:
                 yield Located(place, place + len(said), reading, quoted)
             continue
         english = reply.low[start:end].isascii()
         direct = (_IN_BRACKETS if english else _RIGHT_BEHIND).match(reply.bare, end)
-        if direct and not _DENIED.match(reply.low, direct.end()):
+        if direct and not DENIED.match(reply.low, direct.end()):
             if not _noun_of_answer(reply, start, end):
                 continue
             said = direct[1] if english else _line_from(reply.bare, direct.start(), 400)
             yield Located(direct.start(1), direct.end(1), reader.said(said))
-
-
-def _bracketed(reply: ReplyText, reader: Reader) -> Iterator[Located]:
-    """``The most likely diagnosis is (C) ...``."""
-    for match in _IS_BRACKETED.finditer(reply.bare):
-        listed = _BRACKETS.search(reply.bare, match.end(), match.end() + _LISTED)
-        if not listed and not _DENIED.match(reply.low, match.end()):
-            yield Located(match.start(1), match.end(1), reader.letters(match[1]))
 
 
 def _noun_of_answer(reply: ReplyText, start: int, end: int) -> bool:
@@ -238,16 +248,21 @@ def _behind_is(low: str, end: int) -> tuple[int | None, bool]:
         return match.end(), match.re is _TO_DENIED
     if not _QUALIFIED.match(low, end):
         return None, False
-    stop = _STOP.search(low, end, end + _LOOKBACK)
-    limit = stop.start() if stop else end + _LOOKBACK
+    stop = _STOP.search(low, end, end + LOOKBACK)
+    limit = stop.start() if stop else end + LOOKBACK
     places = [(place, len(verb)) for verb in _IS if (place := low.find(verb, end, limit)) >= 0]
     return (sum(min(places)) if places else None), False
 
 
 def _choices(reply: ReplyText, reader: Reader) -> Iterator[Located]:
-    for _, end in reply.places_of(words("choose")):
-        if said := _line_from(reply.bare, end, 400).lstrip(" :"):
-            yield Located(end, end + len(said), reader.said(said))
+    for start, end in reply.places_of(words("choose")):
+        said = _line_from(reply.bare, end, 400).lstrip(" :")
+        copula = reply.low[start:end] in _COPULAS
+        letter = _RIGHT_BEHIND.match(said)
+        if letter and denied_behind(lowered(said), letter.end()):
+            continue
+        if said and is_asserted(reply.low, start, copula=copula):
+            yield Located(end, end + len(said), SEVERAL if has_rival(said) else reader.said(said))
 
 
 def _called_right(reply: ReplyText, reader: Reader) -> Iterator[Located]:
@@ -258,32 +273,22 @@ def _called_right(reply: ReplyText, reader: Reader) -> Iterator[Located]:
         ):
             continue
         romance = word[0] < "\u0250"
-        before = reply.bare[max(0, start - _LOOKBACK) : start]
+        before = reply.bare[max(0, start - LOOKBACK) : start]
         match = (_WITH_VERB if romance else _WITHOUT_VERB).search(before)
         if match and not _SUPPOSED.search(lowered(before[: match.start(1)])):
             ahead = before[: match.start(1)]
+            at = start - len(before) + match.start(1)
+            if denied_behind(reply.low, end) or not is_asserted(reply.low, at):
+                continue
+            if _is_name(match[1], ahead, reader):
+                continue
             if romance and not _OPENS.search(ahead):
                 continue
             either = _ONE_OF.search(ahead)
             yield Located(start, end, SEVERAL if either else reader.letters(match[1]))
 
 
-def _fitting(reply: ReplyText, reader: Reader) -> Iterator[Located]:
-    """``Caption B matches the video better.``."""
-    for start, end in reply.places_of(_FITTING):
-        if match := _FITS.search(reply.bare[max(0, start - _LOOKBACK) : start]):
-            yield Located(start, end, reader.said(f"Option {match[1] or match[2]}"))
-
-
-def _brief(reply: ReplyText, reader: Reader) -> Iterator[Located]:
-    """``So it's B.``: a sentence of a letter and words that say no more."""
-    if match := _REASONED.match(reply.bare):
-        yield Located(0, match.end(), reader.letters(match[1]))
-    before = 0
-    for start, sentence in reply.sentences:
-        last = start + len(sentence) >= len(reply.bare) and before > _WORDY
-        before = len(sentence)
-        if len(sentence) <= _BRIEF and (last or " " in sentence.strip()):
-            reading = reader.letters(sentence)
-            if reading != NOTHING and len(reading.places) == 1:
-                yield Located(start, start + len(sentence), reading)
+def _is_name(letter: str, ahead: str, reader: Reader) -> bool:
+    """Whether a letter is a person's name in the options, or the pronoun: "C is right-handed"."""
+    named = letter == "I" or letter in reader.question.names
+    return named and not _OPTION_AHEAD.search(lowered(ahead))

@@ -6,12 +6,17 @@ from functools import cached_property
 
 from reelbench.asking.reply import undressed
 from reelbench.evaluate.parse.letters import Reader
-from reelbench.evaluate.parse.lookup import alternation, lowered, occurrences
+from reelbench.evaluate.parse.lookup import alternation, ends_of, lowered, occurrences
 from reelbench.items import LETTERS
 
 _SENTENCE_END = re.compile(r"(?<=[.!?।؟])[\"')\]]{0,3}\s+|(?<=[。！？])[\"')\]]{0,3}\s*|\n+")
 _LINE_LABEL = re.compile(r"\W{0,4}([A-Za-z])\s?[.):]\W{0,4}")
 _REFUSAL = re.compile(rf"[\s\"'(]*(?:{alternation('refusal')})")
+_UNSURE_BUT = re.compile(
+    r"[^.!?\n]{0,40}\b(?:for sure|for certain|with certainty|with confidence|be certain|be sure"
+    r"|definitively)[^.!?\n]{0,40}"
+    r"[,.;]\s(?:but|however|though)\b(?!,?\s(?:i|we)\s(?:can|am|do|could))"
+)
 _AROUND = 300  # characters
 
 
@@ -38,19 +43,46 @@ class ReplyText:
         return _spans(self.bare, _SENTENCE_END)
 
     def places_of(self, words: tuple[str, ...]) -> list[tuple[int, int]]:
-        """Return where words stand, but once only where the same is said again and again."""
-        return list(occurrences(self.low, words, _AROUND))
+        """Return where words stand: once where the same is said again, the ends of very many."""
+        return ends_of(sorted(occurrences(self.low, words, _AROUND)))
 
     @cached_property
     def refuses(self) -> bool:
-        """Whether it begins as those do who do not answer."""
-        return bool(_REFUSAL.match(self.low))
+        """Whether it begins as those do who do not answer, and does not go on to answer."""
+        return bool(_REFUSAL.match(self.low)) and not _UNSURE_BUT.match(self.low)
+
+
+_LIMIT = 24_576  # characters; of a longer reply the head and the tail are read
+_HEAD, _TAIL = 8_192, 16_384
+_NEXT_TURN = re.compile(
+    r"\n[\s#*]{0,6}(?:question|human|user|q|instruction|next question"
+    r"|new question)\s?\d{0,3}\s?[*]{0,2}:",
+    re.IGNORECASE,
+)
+_ROLE = re.compile(r"\s*(?:assistant|ai|bot|model|chatgpt)\s?:\s*(?=\S)", re.IGNORECASE)
+_ASKED = re.compile(r"\s*Q\s?:")
+_ANSWERED = re.compile(r"(?<!\w)A\s?:(?=\s)")
+
+
+def within_limit(text: str) -> str:
+    """Return a text, or of a very long one its head and its tail, where answers stand."""
+    if len(text) <= _LIMIT:
+        return text
+    return f"{text[:_HEAD].rpartition(' ')[0]}\n\n{text[-_TAIL:].partition(' ')[2]}"
+
+
+def before_next_turn(text: str) -> str:
+    """Return what stands before a question that a model goes on to ask itself; else nothing."""
+    found = _NEXT_TURN.search(text, len(text) - len(text.lstrip()))
+    return text[: found.start()].strip() if found else ""
 
 
 def reply_of(text: str, reader: Reader) -> ReplyText:
     """Look at a text; a list of all options that it repeats is left out."""
-    bare = undressed(text)
-    return ReplyText(text, _without_options(bare, reader))
+    bare = _ROLE.sub("", undressed(text), count=1)
+    if _ASKED.match(bare):
+        bare = _ANSWERED.sub("Answer:", bare)
+    return ReplyText(text, _without_options(_without_option_line(bare, reader), reader))
 
 
 def _spans(text: str, ends: re.Pattern[str]) -> list[tuple[int, str]]:
@@ -60,6 +92,19 @@ def _spans(text: str, ends: re.Pattern[str]) -> list[tuple[int, str]]:
         place = end.end()
     found.append((place, text[place:]))
     return [(start, part) for start, part in found if part.strip()]
+
+
+def _without_option_line(bare: str, reader: Reader) -> str:
+    """Leave out all options in their order on one line, where something follows them."""
+    place = 0
+    for letter, option in zip(LETTERS, reader.question.options, strict=False):
+        label = re.compile(rf"[\s,;]{{0,4}}[(\[]?{letter}\s?[.):\]]\s{{0,3}}").match(bare, place)
+        own = undressed(option)
+        end = label.end() + len(own) if label else 0
+        if not label or bare[label.end() : end].casefold() != own.casefold():
+            return bare
+        place = end
+    return bare[place:].lstrip(" .;\n") or bare
 
 
 def _without_options(bare: str, reader: Reader) -> str:

@@ -7,6 +7,8 @@ from reelbench.asking.reply import undressed
 from reelbench.evaluate.parse.letters import Reader
 from reelbench.evaluate.parse.lookup import lowered, occurrences, words
 from reelbench.evaluate.parse.marks import mark_ends, open_tag
+from reelbench.evaluate.parse.question import Places
+from reelbench.items import LETTERS
 
 _FENCE = re.compile(r"\s*```[a-z]*\s*")
 _END = re.compile(r"(?<![\d.])(?<!\n[A-Z])(?<!^[A-Z])[.!?](?=\s|\Z)|[。।؟\n]")
@@ -60,3 +62,19 @@ def _is_letter(bare: str, reader: Reader) -> bool:
 def _is_letter_line(line: str, reader: Reader) -> bool:
     found = _LETTER_LINE.fullmatch(line)
     return bool(found and reader.letters(found[1]).places)
+
+
+_DOUBT = re.compile(
+    r"[.!?\n]\s{0,3}(?:so,?\s|and\s)?(?:but|however|wait|hmm|hold on|let me|let's|let us|although"
+    r"|on the other hand"
+    r"|alternatively|then again|i need to|i should|to be sure|to confirm|aber|mais|pero|但"
+    r"|しかし)(?!\w)"
+)
+
+
+def goes_on(text: str, places: Places) -> bool:
+    """Whether a reply that was cut off had begun to think again behind the letter of its answer."""
+    letters = "".join(LETTERS[place] for place in places)
+    low = lowered(text)
+    named = [found.start() for found in re.finditer(rf"(?<!\w)[{letters}](?!\w)", text)]
+    return bool(_DOUBT.search(low, named[-1] if named else 0))

@@ -19,10 +19,32 @@ _NOT_ONE = re.compile(
 )
 _NO_ANSWER = re.compile(
     rf"[\s,.;:!-]{{0,4}}(?:{alternation('refusal')})[^.\n]{{0,60}}"
-    r"(?:tell|determine|answer|say|know|help|assist|sure|certain|confirm|provided|given|shown|attached"
+    r"(?:tell|determine|answer|say|know|help|assist|sure|certain|confirm|provided|given|shown"
+    r"|attached"
     r"|available)\b"
 )
+_CANNOT_TELL = re.compile(
+    r"[^.!?\n]{0,80}(?:can't|cannot|can not|couldn't|unable to|impossible to|not possible to"
+    r"|n't enough|not enough"
+    r"|insufficient|no way to)\b[^.!?\n]{0,60}\b(?:tell|determine|answer|say|know|sure|certain"
+    r"|confirm|information"
+    r"|conclude|verify)\b"
+)
+_OFFER = re.compile(
+    r"[\s,.!]{0,4}(?:of course,?\s|sure,?\s)?i (?:can|could|will|would|am able to"
+    r"|do)\s(?:\w+\s)?(?:help|assist|do that|understand|answer"
+    r"|(?:see|view|watch|analy[sz]e) (?:the|your|this|these) (?:video|image|frame|clip"
+    r"|picture)s?)\b[^.!?\n]{0,80}[.!?]?\s{0,3}"
+    r"(?:$|please|what|could you|can you|let me|how|which|do you|just|if you)"
+)
+_CONTRARY = re.compile(rf"\s?[.!,]\s{{0,3}}(?:but\s|actually,?\s){{0,3}}{_WORD}\s?(?:[.!]|$)")
+_BASED = re.compile(
+    rf"(?:based on|in|from|according to|judging (?:by|from)|looking at"
+    rf"|given)\s[^.,\n]{{1,60}},{_WORD}{_TAIL}"
+)
 _AFTER_SO = re.compile(rf"[\s,:]{{0,4}}{_WORD}{_TAIL}")
+
+_NO_ANSWERS = (_NOT_ONE, _NO_ANSWER, _CANNOT_TELL, _OFFER)
 
 
 def yes_or_no(reply: ReplyText, reader: Reader) -> Places:
@@ -37,13 +59,17 @@ def yes_or_no(reply: ReplyText, reader: Reader) -> Places:
 
 
 def _claims(reply: ReplyText) -> list[re.Match[str]]:
-    found = [_OPENING.match(reply.low)]
+    found = [_OPENING.match(reply.low) or _BASED.match(reply.low)]
     for _, end in reply.places_of((*words("so"), "answer is", "answer would be")):
         found.append(_AFTER_SO.match(reply.low, end))
     return [match for match in found if match]
 
 
 def _place(match: re.Match[str], reply: ReplyText, places: tuple[int, int]) -> int | None:
-    if _NOT_ONE.match(reply.low, match.end()) or _NO_ANSWER.match(reply.low, match.end()):
+    end = match.end()
+    if any(pattern.match(reply.low, end) for pattern in _NO_ANSWERS):
         return None
+    contrary = _CONTRARY.match(reply.low, end)
+    if contrary and (contrary["word"] in words("yes")) != (match["word"] in words("yes")):
+        raise UnclearError("several answers")
     return places[0] if match["word"] in words("yes") else places[1]

@@ -1,0 +1,85 @@
+"""Letters in sentences that do not name the answer: ``The diagnosis is (C).``, ``It's B.``."""
+
+import re
+from collections.abc import Iterator
+
+from reelbench.evaluate.parse.agreement import Located, agreed
+from reelbench.evaluate.parse.asserted import is_asserted
+from reelbench.evaluate.parse.letters import NOTHING, Reader
+from reelbench.evaluate.parse.lines import begins_analysis
+from reelbench.evaluate.parse.lookup import alternation
+from reelbench.evaluate.parse.question import Places
+from reelbench.evaluate.parse.statements import DENIED, LOOKBACK
+from reelbench.evaluate.parse.text import ReplyText
+
+_STOP = re.compile(r"[.!?;\n]")
+_IS_BRACKETED = re.compile(r"(?<!\w)(?:is|be|it's|ist|est|es|é|è)\s?:?\s?\(([A-Z])\)")
+_BRACKETS = re.compile(r"\([A-Z]\)")
+_VERBS = "matches|fits|describes|captures|suits|represents|reflects|aligns"
+_NAMED = rf"(?i:{alternation('option')})\s[(\"']?([A-Z]|\d)[)\"']?\s"
+_FITS = re.compile(
+    rf"{_NAMED}(?:(?:{_VERBS})\b[^.\n]{{0,50}}|(?:is|seems)\s(?:a\s|the\s)?)?$"
+    rf"|(?:^|[,;.]\s)([A-Z])\s(?:{_VERBS})\s$"
+)
+_FITTING = (
+    "better", "best", "more accurately", "most accurately", "accurately", "more closely",
+    "more accurate", "more suitable",
+)  # fmt: skip
+_REASONED = re.compile(
+    r"\W{0,4}([A-Z])\W{0,4}"
+    r"(?:because|since|weil|parce que|porque|perché|потому что|因为|क्योंकि|لأن)(?!\w)"
+)
+_ITS = re.compile(r"(?<!\w)(?:[Ii]t's|[Ii]t is|must be)\s\(?([A-Z])\)?,?\s(?:because|since)\b")
+_LISTED = 200  # characters in which another letter in brackets makes a list
+_BRIEF = 60
+_WORDY = 12
+
+
+def stated(reply: ReplyText, reader: Reader) -> Places:
+    """``The diagnosis is (C).``, ``Caption B matches better.``, ``It's B.``."""
+    found = [*_bracketed(reply, reader), *_fitting(reply, reader), *_brief(reply, reader)]
+    return agreed(found, reply.bare, reader.question.kind)
+
+
+def _bracketed(reply: ReplyText, reader: Reader) -> Iterator[Located]:
+    """``The most likely diagnosis is (C) ...``."""
+    for match in _IS_BRACKETED.finditer(reply.bare):
+        listed = _BRACKETS.search(reply.bare, match.end(), match.end() + _LISTED)
+        place = reader.question.place(match[1])
+        own = place is not None and reader.owns(place, reply.bare[match.end() : match.end() + 400])
+        if listed and own:  # "is (C) the text. ... whereas (B) ...": the other is not in a list
+            listed = None if _STOP.search(reply.bare, match.end(), listed.start()) else listed
+        if (
+            not listed
+            and match[1] not in reader.question.names
+            and not DENIED.match(reply.low, match.end())
+            and is_asserted(reply.low, match.start())
+        ):
+            yield Located(match.start(1), match.end(1), reader.letters(match[1]))
+
+
+def _fitting(reply: ReplyText, reader: Reader) -> Iterator[Located]:
+    """``Caption B matches the video better.``."""
+    for start, end in reply.places_of(_FITTING):
+        match = _FITS.search(reply.bare[max(0, start - LOOKBACK) : start])
+        if match and is_asserted(reply.low, start - len(match.string) + match.start()):
+            yield Located(start, end, reader.said(f"Option {match[1] or match[2]}"))
+
+
+def _brief(reply: ReplyText, reader: Reader) -> Iterator[Located]:
+    """``So it's B.``: a sentence of a letter and words that say no more."""
+    if match := _REASONED.match(reply.bare):
+        yield Located(0, match.end(), reader.letters(match[1]))
+    for match in _ITS.finditer(reply.bare):
+        if is_asserted(reply.low, match.start()):
+            yield Located(match.start(), match.end(), reader.letters(match[1]))
+    before = 0
+    for start, sentence in reply.sentences:
+        last = start + len(sentence) >= len(reply.bare) and before > _WORDY
+        before = len(sentence)
+        if begins_analysis(reply, start):
+            continue
+        if len(sentence) <= _BRIEF and (last or " " in sentence.strip()):
+            reading = reader.letters(sentence)
+            if reading != NOTHING and len(reading.places) == 1:
+                yield Located(start, start + len(sentence), reading)

@@ -21,7 +21,7 @@ FLOORS = [
         "__init__",
         "doctor",
     },
-    {"items", "item_rules", "manifest", "benchmark"},
+    {"items", "item_rules", "manifest", "benchmark", "paths"},
     {"media"},
     {"models"},
     {"journal"},

@@ -22,6 +22,7 @@ _STREAMED = 0xFFFF_0000  # a RIFF that claims this much or more was written with
 _SLOPPY = 8  # bytes by which a RIFF may be too long, for some programs count its head
 # What a segment of Matroska is made of: seek heads, facts, tracks, clusters, cues, chapters, tags,
 # attachments, and nothing.
+_SEGMENT = 0x18538067
 _LEVEL_1 = frozenset(
     {0x114D9B74, 0x1549A966, 0x1654AE6B, 0x1F43B675, 0x1C53BB6B, 0x1043A770, 0x1254C367,
      0x1941A469, 0xEC, 0xBF}
@@ -70,9 +71,9 @@ def _boxes(file: BinaryIO, size: int) -> str:
 def _matroska(file: BinaryIO, size: int) -> str:
     """Matroska and WebM: elements within elements, some with a checksum as their first."""
     for kind, begin, length in ebml_elements(file, 0, size):
-        if kind == 0x18538067 and length is not None:  # a segment whose size is known
-            if begin + length > size:
-                return cut_by(begin + length, size)
+        if length is not None and begin + length > size:
+            return cut_by(begin + length, size)
+        if length is not None and kind == _SEGMENT:
             return _checksums(file, begin, begin + length)
     return ""
 
@@ -175,6 +176,22 @@ def _asf(file: BinaryIO, size: int) -> str:
     return cut_by(needed, size) if needed > size and not broadcast else ""
 
 
+def _aiff(file: BinaryIO, size: int) -> str:
+    file.seek(4)
+    needed = 8 + int.from_bytes(file.read(4), "big")
+    return cut_by(needed, size) if needed > size + _SLOPPY else ""
+
+
+def _ivf(file: BinaryIO, size: int) -> str:
+    """IVF: a head, then frames, each behind its size and its time."""
+    place = 32
+    while place < size:
+        file.seek(place)
+        head = file.read(12)
+        place += 12 + int.from_bytes(head[:4], "little")
+    return cut_by(place, size)
+
+
 def _gif(file: BinaryIO, _size: int) -> str:
     return "" if gif_end(file) else "is cut: it lacks the end of a GIF"
 
@@ -187,6 +204,8 @@ _CHECKS: tuple[tuple[Callable[[bytes], bool], Callable[[BinaryIO, int], str]], .
     (lambda head: head[4:8] in (b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip"), _boxes),
     (lambda head: head[:4] == b"\x1a\x45\xdf\xa3", _matroska),
     (lambda head: head[:4] == b"RIFF", _riff),
+    (lambda head: head[:4] == b"FORM", _aiff),
+    (lambda head: head[:4] == b"DKIF", _ivf),
     (lambda head: head[:4] == b"OggS", _ogg),
     (lambda head: head[:3] == b"FLV", _flash),
     (lambda head: head[:4] == b"\x30\x26\xb2\x75", _asf),

@@ -29,7 +29,10 @@ def _number(file: BinaryIO, widest: int) -> tuple[int, int] | None:
 
 
 def ebml_elements(file: BinaryIO, begin: int, end: int) -> Iterator[tuple[int, int, int | None]]:
-    """Yield the elements from one place to another: kind, where the content begins, its length."""
+    """Yield the elements from one place to another: kind, where the content begins, its length.
+
+    Those in one whose length is not known come after it.
+    """
     place = begin
     while place < end:
         file.seek(place)
@@ -38,9 +41,7 @@ def ebml_elements(file: BinaryIO, begin: int, end: int) -> Iterator[tuple[int, i
             return
         content = file.tell()
         yield head[0], content, head[1]
-        if head[1] is None:
-            return
-        place = content + head[1]
+        place = content + (head[1] or 0)
 
 
 def ogg_crc(page: bytes) -> int:

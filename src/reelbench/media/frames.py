@@ -174,7 +174,7 @@ def shortfalls(path: Path, info: MediaInfo, wish: Wish) -> list[str]:
     All that is shown of a file, be it frames, sound or words, passes here.
     """
     found = f"{info.cut}: fetch it again" if info.cut else ""
-    asked = max(wish.start or 0.0, wish.end or 0.0)
+    asked = wish.end or 0.0
     if not found and not info.is_image and asked > info.end + _ROUNDED_UP:
         found = (
             f"ends at {info.end:.2f} s, but is asked for up to {asked:g} s: put start and end right"

@@ -31,6 +31,7 @@ _RECORDINGS = frozenset({"mpegts", "mpeg"})  # which people join by appending on
 _CLOCK_BACK = 1.0  # seconds; more is no mere disorder
 _ANIMATED = frozenset({"gif", "apng"})  # small, and vague about their rate
 _CUT_SECONDS, _CUT_SHARE = 2.0, 0.05  # by which packets may end before the declared end
+_ROUNDED = 0.1  # seconds that are not worth a word
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +81,13 @@ class MediaInfo:
     @property
     def cut(self) -> str:
         """Says that the file is not whole, as half a download is not; or ""."""
-        if self.fault:
-            return self.fault
-        if self.lacking <= max(_CUT_SECONDS, self.declared_duration * _CUT_SHARE):
-            return ""
         ends = self.declared_duration - self.lacking
-        return f"declares {self.declared_duration:.1f} s but ends at {ends:.1f} s"
+        short = f"declares {self.declared_duration:.1f} s but ends at {ends:.1f} s"
+        if self.fault:
+            return f"{self.fault}; it {short}" if self.lacking > _ROUNDED else self.fault
+        return (
+            short if self.lacking > max(_CUT_SECONDS, self.declared_duration * _CUT_SHARE) else ""
+        )
 
 
 def probe(path: Path | str, counting: bool = True) -> MediaInfo:

@@ -24,7 +24,7 @@ FLOORS = [
         "__init__",
         "doctor",
     },
-    {"items", "item_rules", "misspelt", "manifest", "benchmark"},
+    {"items", "item_rules", "misspelt", "manifest", "benchmark", "paths"},
     {"media"},
     {"models"},
     {"journal"},

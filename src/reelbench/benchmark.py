@@ -2,7 +2,6 @@
 
 import codecs
 import gc
-import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +14,7 @@ from reelbench.files import digest_of, write_atomically
 from reelbench.item_rules import item_from_line
 from reelbench.items import Item, Media, Problem, shown
 from reelbench.manifest import Manifest, read_manifest
+from reelbench.paths import Folder, beside
 from reelbench.progress import counted
 
 ITEMS_FILE = "items.jsonl"
@@ -235,26 +235,32 @@ def tidy_line(line: bytes, number: int) -> tuple[bytes, list[Problem]]:
 def _links_outside(
     root: Path, items: Sequence[Item], lines: Sequence[int], refused: set[int]
 ) -> Iterator[tuple[int, Problem]]:
-    """Find media that a symbolic link takes out of the folder, in lines that are right so far."""
-    real_root = os.path.realpath(root)
-    users: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    """Find media and subtitles outside of the folder, in lines that are right so far."""
+    folder = Folder(root)
+    reasons: dict[str, str | None] = {}
     for number, item in zip(lines, items, strict=True):
-        if number not in refused:
-            for place, media in enumerate(item.media):
-                users[media.path].append((number, place))
-    folders: dict[str, str] = {}
-    for path, places in users.items():
-        folder, name = os.path.split(path)
-        if folder not in folders:
-            folders[folder] = os.path.realpath(os.path.join(root, folder))
-        target = os.path.join(folders[folder], name)
-        if os.path.islink(target):
-            target = os.path.realpath(target)
-        if os.path.commonpath([real_root, target]) != real_root:
-            expected = "a file in the benchmark's folder: copy it there, or mount its folder"
-            for number, place in places:
-                found = f"{shown(path)}, a link to {target}"
-                yield number, Problem("MEDIA_PATH", f"media[{place}].path", found, expected)
+        if number in refused:
+            continue
+        for place, media in enumerate(item.media):
+            for field_name, path in _files_of(media):
+                if path not in reasons:
+                    reasons[path] = folder.outside(path)
+                if reasons[path]:
+                    found = f"{shown(path)}, {reasons[path]}"
+                    where = f"media[{place}].{field_name}"
+                    yield number, Problem("MEDIA_PATH", where, found, _INSIDE)
+                    break
+
+
+_INSIDE = "a file in the benchmark's folder: copy it there, or mount its folder"
+
+
+def _files_of(media: Media) -> Iterator[tuple[str, str]]:
+    """Yield each file that may be read for a medium, with the field that names it."""
+    yield "path", media.path
+    named = media.extra.get("subtitles")
+    for path in beside(media.path) if named is None else (named,):
+        yield "subtitles", path
 
 
 def split_problems(manifest: Manifest, file: ItemsFile) -> Iterator[Problem]:

@@ -7,6 +7,7 @@ import os
 import shutil
 import wave
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -227,10 +228,26 @@ class TestWords:
     @pytest.mark.parametrize("path", ["../secret.srt", "/etc/passwd", "a/../../s.srt", 3])
     def test_a_path_that_leaves_the_benchmark(self, path: Any, asked: Asked, root: Path) -> None:
         (root.parent / "secret.srt").write_text(SRT)
-        benchmark = asked.benchmark(item(medium={"subtitles": path}), modalities="A+T")
-        with pytest.raises(ReelbenchError, match=r"media/a\.mp4: subtitles is .*: name a file"):
-            run_benchmark(benchmark, [asked.model()], asked.out)
+        with pytest.raises(
+            ReelbenchError, match=r"media\[0\]\.subtitles: found .*, expected a file"
+        ):
+            asked.benchmark(item(medium={"subtitles": path}), modalities="A+T")
         assert not asked.out.exists()
+
+    @pytest.mark.parametrize("named", [True, False])
+    def test_a_link_to_words_outside_is_refused_when_loaded_and_when_shown(
+        self, named: bool, asked: Asked, root: Path
+    ) -> None:
+        (root.parent / "secret.srt").write_text(SRT)
+        link = root / "media" / ("b.srt" if named else "a.srt")
+        one = item(medium={"subtitles": "media/b.srt"} if named else {})
+        benchmark = asked.benchmark(one, modalities="A+T")
+        link.symlink_to(root.parent / "secret.srt")
+        with pytest.raises(ReelbenchError, match=r"subtitles: found .*, a link to .*secret\.srt"):
+            Benchmark.load(root)
+        with suppress(ReelbenchError):
+            run_benchmark(benchmark, [asked.model()], asked.out)
+        assert not asked.server.requests
 
     def test_an_edited_file_is_asked_about_again(self, asked: Asked, root: Path) -> None:
         path = root / "media" / "a.srt"

@@ -87,9 +87,11 @@ def test_mutations(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         path.unlink()
     safely.close()  # so that the workers' memory is counted
     assert outcomes["error"] > 5
-    assert outcomes["right"] > 5
-    # Some changes cannot be told from another video: Matroska goes on after a lost piece, and a
-    # codec without checks decodes noise.
-    assert outcomes["other"] < EACH / 4, outcomes
+    if name == "b.mkv":  # it has checksums, so that nothing goes unnoticed
+        assert outcomes["error"] > EACH - 5, outcomes
+    else:
+        assert outcomes["right"] > 5
+    # Some changes cannot be told from another video: a codec without checks decodes noise.
+    assert outcomes["other"] < EACH / 10, outcomes
     grown = [resource.getrusage(who).ru_maxrss - b for who, b in zip(BOTH, before, strict=True)]
     assert max(grown) < 400_000  # kilobytes

@@ -43,7 +43,7 @@ def pitch(sound: np.ndarray) -> float:
 
 @pytest.mark.parametrize(("start", "end", "seconds"), [
     (None, None, 4.0), (0.0, 4.0, 4.0), (1.0, 2.0, 1.0), (0.5, None, 3.5), (None, 0.25, 0.25),
-    (2.5, 60.0, 1.5), (1.25, 1.375, 0.125),
+    (2.5, 5.0, 1.5), (1.25, 1.375, 0.125),
 ])  # fmt: skip
 def test_the_window(start: float | None, end: float | None, seconds: float, video: Path) -> None:
     found = heard(video, start=start, end=end)

@@ -259,7 +259,8 @@ def test_a_broken_video_costs_its_own_movie(describe: Describe, clip: Path) -> N
     assert list(reasons) == ["broken", "half", "sound"]
     assert "broken/scenes/1.mp4: cannot be decoded" in reasons["broken"]
     assert "; broken/scenes/2.mp4: " in reasons["broken"]
-    assert "half/half.mkv: declares 8.0 s but ends at" in reasons["half"]
+    assert "half/half.mkv: is cut: " in reasons["half"]
+    assert "declares 8.0 s but ends at" in reasons["half"]
     assert reasons["sound"] == "sound/scenes/2.mp4: sound without a picture"
 
 

@@ -67,10 +67,11 @@ class Quality(Operator):
         stills: list[tuple[float, dict[str, float]]] = []
         course = _Course()
         due = 0.0
-        for time, frame in decoded_from(clip.path, 0.0, skip_damage=True):
-            if frame is None:
+        for time, decoded in decoded_from(clip.path, 0.0, skip_damage=True):
+            if decoded is None:
                 course.interrupt()
                 continue
+            frame = decoded.frame  # as it is: stretching would soften it
             course.add(time, _small(frame))
             if time >= due - _EARLY:
                 due = (int((time + _EARLY) * self.rate) + 1) / self.rate

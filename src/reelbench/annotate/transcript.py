@@ -11,7 +11,8 @@ from reelbench.annotate.sound import speech_in
 from reelbench.files import digest_of_file
 from reelbench.items import Span
 from reelbench.media.audio import SPEECH_RATE
-from reelbench.media.subtitles import ENDINGS, read_subtitles
+from reelbench.media.subtitles import read_subtitles
+from reelbench.paths import SUBTITLE_ENDINGS
 from reelbench.weights import needs, weights_file
 
 _GAP = 2.0  # seconds; speech with shorter pauses is heard at once, as it was meant
@@ -80,7 +81,7 @@ class Transcript(Operator):
 
 def subtitles_beside(path: Path) -> Path | None:
     """Return the file of subtitles of the same name, where there is one."""
-    beside = (path.with_suffix(ending) for ending in ENDINGS)
+    beside = (path.with_suffix(ending) for ending in SUBTITLE_ENDINGS)
     return next((file for file in beside if file.is_file()), None)
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from reelbench.errors import ReelbenchError
 from reelbench.files import digest_of
-from reelbench.item_rules import path_escapes
 from reelbench.items import KINDS, LETTERS, Item, Kind
+from reelbench.paths import inner_path
 
 _SLOT = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _OF_FRAMES = {"frames", "frames_1", "frames_2"}  # how many in all; which are of which video
@@ -141,12 +141,13 @@ def _problems(stem: str, text: str) -> Iterator[str]:
 
 
 def inner_folder(name: str, root: Path, thing: str, names: Sequence[str]) -> Path:
-    """Return a folder of a benchmark's own, which may not lie outside of it."""
-    folder = root / name
-    inside = not path_escapes(name) and folder.resolve().is_relative_to(root.resolve())
-    if not inside or not folder.is_dir():
+    """Return a folder of a benchmark's own; neither it nor a file in it may lie outside."""
+    if not (root / name).is_dir():
         raise ReelbenchError(
             f"There is no {thing} {name!r}: name one of ours ({', '.join(names)}) or a folder "
             "inside the benchmark."
         )
+    folder = inner_path(root, name)
+    for entry in sorted(folder.iterdir()):
+        inner_path(root, f"{name}/{entry.name}")
     return folder

@@ -13,17 +13,17 @@ from typing import Any
 from reelbench.benchmark import Benchmark
 from reelbench.errors import ReelbenchError
 from reelbench.evaluate.condition import Condition
-from reelbench.item_rules import path_escapes
 from reelbench.items import Item, Media
 from reelbench.media.errors import MediaError, refuse_no_file
 from reelbench.media.footage import footage_of
-from reelbench.media.frames import Wish, frames_of, spans_of
+from reelbench.media.frames import Wish, frames_of, shortfalls, spans_of
 from reelbench.media.safely import probe_safely
 from reelbench.media.sample import parse_sampling
 from reelbench.media.sounds import sound_of
-from reelbench.media.subtitles import ENDINGS, read_subtitles, within
+from reelbench.media.subtitles import read_subtitles, within
 from reelbench.models.base import Part, Picture, Sound, Text, Video
 from reelbench.models.card import Card
+from reelbench.paths import SUBTITLE_ENDINGS, Folder, beside, inner_path
 
 
 @dataclass(frozen=True)
@@ -123,11 +123,9 @@ def subtitles_of(benchmark: Benchmark, media: Media) -> str | None:
     """Return the file of subtitles that a medium names, or that lies beside it."""
     named = media.extra.get("subtitles")
     if named is not None:
-        if not isinstance(named, str) or path_escapes(named):
-            raise ReelbenchError(f"{media.path}: subtitles is {named!r}: name a file inside.")
-        return named
-    beside = (str(Path(media.path).with_suffix(ending)) for ending in ENDINGS)
-    return next((path for path in beside if (benchmark.root / path).is_file()), None)
+        inner_path(benchmark.root, named)
+        return str(named)
+    return next((name for name in beside(media.path) if (benchmark.root / name).is_file()), None)
 
 
 def parts_of(benchmark: Benchmark, show: Show) -> tuple[list[Part], list[str]]:
@@ -142,7 +140,7 @@ def parts_of(benchmark: Benchmark, show: Show) -> tuple[list[Part], list[str]]:
     for number, (path, wish) in enumerate(zip(show.paths, show.wishes, strict=True)):
         if len(show.paths) > 1:
             parts.append(_heading(number + 1))
-        file = benchmark.root / path
+        file = _file_of(benchmark, path)
         if show.frames:
             warnings += _add_frames(parts, file, path, wish, show.timestamps)
         if show.video:
@@ -156,6 +154,14 @@ def parts_of(benchmark: Benchmark, show: Show) -> tuple[list[Part], list[str]]:
         if show.words:
             parts += _words(benchmark, path, show.words[number], wish)
     return parts, warnings
+
+
+def _file_of(benchmark: Benchmark, name: str) -> Path:
+    """Return a file to be shown; what became a link to elsewhere since loading is not shown."""
+    reason = Folder(benchmark.root).outside(name)
+    if reason:
+        raise MediaError(benchmark.root / name, f"lies outside of the benchmark ({reason})")
+    return benchmark.root / name
 
 
 def _heading(number: int) -> Text:
@@ -201,17 +207,20 @@ def subtitles_text(
     benchmark: Benchmark, path: str, subtitles: str | None, wish: Wish
 ) -> str | None:
     """Return what is said in the part that a wish is about; None where nothing can be heard."""
-    file = benchmark.root / path
+    file = _file_of(benchmark, path)
     refuse_no_file(file)
     info = probe_safely(file)
+    shortfalls(file, info, wish)
     if subtitles is None:
         if not info.has_audio:
             return None
         raise MediaError(
             file,
-            f"has sound, but no subtitles to read instead: put a {' or '.join(ENDINGS)} of the "
-            "same name beside it, or ask without A and subtitles",
+            "has sound, but no subtitles to read instead: put a "
+            f"{' or '.join(SUBTITLE_ENDINGS)} of the same name beside it, or ask without A and "
+            "subtitles",
         )
-    cues = within(read_subtitles(benchmark.root / subtitles), spans_of(file, info, wish))
+    cues = read_subtitles(_file_of(benchmark, subtitles))
+    cues = within(cues, spans_of(file, info, wish))
     lines = [f"[{cue.start:.1f} s] {cue.text}" for cue in cues]
     return "\n".join(["What is said:", *(lines or ["(nothing)"])])

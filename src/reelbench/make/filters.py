@@ -20,7 +20,6 @@ from reelbench.evaluate.parse import complete_answer, parse_answer
 from reelbench.evaluate.prompt import lettered
 from reelbench.evaluate.show import parts_of, show_for
 from reelbench.files import digest_of
-from reelbench.item_rules import path_escapes
 from reelbench.items import LETTERS, Item, freeze
 from reelbench.make.desk import Desk, together
 from reelbench.make.stage import Each, Rejected
@@ -28,6 +27,7 @@ from reelbench.manifest import Manifest, Protocol
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import refuse_no_file
 from reelbench.models.base import ChatModel
+from reelbench.paths import inner_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,9 +246,9 @@ def context_of(item: Item, desk: Desk) -> str:
     if kept:
         return str(kept)
     file = context.get("file")
-    if isinstance(file, str) and not path_escapes(file):
-        path = desk.media / file
-        if not path.is_file() or not path.resolve().is_relative_to(desk.media.resolve()):
+    if isinstance(file, str):
+        path = inner_path(desk.media, file)
+        if not path.is_file():
             raise ReelbenchError(f"{path}, the context of {item.id}, is not there.")
         return path.read_text(encoding="utf-8", errors="replace")
     if isinstance(context.get("text"), str):

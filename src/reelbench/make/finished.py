@@ -20,12 +20,13 @@ from reelbench.benchmark import (
 )
 from reelbench.errors import ReelbenchError
 from reelbench.evaluate.show import subtitles_of
-from reelbench.item_rules import decode_strictly, path_escapes
+from reelbench.item_rules import decode_strictly
 from reelbench.items import Item, Problem
 from reelbench.make.desk import Desk
 from reelbench.make.stage import Each, Rejected, Sources
 from reelbench.manifest import Manifest, read_manifest
 from reelbench.media.digests import media_digest
+from reelbench.paths import Folder
 
 
 def items_in(source: Path) -> Sources:
@@ -134,5 +135,6 @@ def _files(item: Item, root: Path) -> list[str]:
     benchmark = Benchmark(root, Manifest("source", "1"), (item,))
     named = [item.context.get("file"), *(subtitles_of(benchmark, media) for media in item.media)]
     # What an item names is not to be trusted: nothing outside of the two folders is touched.
-    inside = [name for name in named if isinstance(name, str) and name and not path_escapes(name)]
+    folder = Folder(root)
+    inside = [name for name in named if isinstance(name, str) and not folder.outside(name)]
     return [*(media.path for media in item.media), *inside]

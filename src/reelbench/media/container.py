@@ -1,5 +1,6 @@
 """An open media file: its streams, its packets and its clock. Everything opens files here."""
 
+import codecs
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -19,8 +20,34 @@ if TYPE_CHECKING:
 # PyAV up to 18 fails at titles in unknown encodings unless told otherwise; 19 has no such option.
 _OLD = int(av.__version__.partition(".")[0]) < 19
 _ANY_METADATA: dict[str, Any] = {"metadata_errors": "replace"} if _OLD else {}
+# Formats of one file that holds all it shows. Whatever else FFmpeg knows, above all the playlists
+# and lists that open further files (hls, dash, concat, sdp), is refused before it is read.
+_FORMATS = (
+    "mov", "matroska", "webm", "avi", "mpegts", "mpeg", "mpegvideo", "flv", "asf", "ogg",
+    "rm", "mxf", "nut", "dv", "gxf", "wtv", "ivf", "obu", "av1", "h261", "h263", "h264", "hevc",
+    "vvc", "m4v", "vc1", "mjpeg", "dirac", "yuv4mpegpipe", "wav", "w64", "mp3", "aac", "ac3",
+    "eac3", "flac", "aiff", "au", "caf", "amr", "ape", "tta", "wv", "mpc", "mpc8", "dts", "truehd",
+    "gif", "apng", "image2", "ico", "bmp_pipe", "gif_pipe", "j2k_pipe", "jpeg_pipe",
+    "jpegxl_pipe", "jpegxl_anim", "png_pipe", "ppm_pipe", "pgm_pipe", "tiff_pipe", "webp",
+    "webp_pipe",
+)  # fmt: skip
+_ONE_FILE_ALONE = {
+    "format_whitelist": ",".join(_FORMATS),
+    "protocol_whitelist": "file",
+    "enable_drefs": "0",  # the files that a QuickTime movie may refer to
+    "pattern_type": "none",  # a picture called a%d.png is that one, not a0.png, a1.png and so on
+}
+_LISTS = {
+    b"#EXTM3U": "an HLS playlist",
+    b"ffconcat": "a list of files to be joined",
+    b"<?xml": "XML, as a DASH manifest is",
+    b"<MPD": "a DASH manifest",
+    b"v=0": "a description of a session",
+    b"[Reference]": "a list of addresses",
+}
 # Of one frame; refused before anything of that size is allocated. JPEG and WebP end there, too.
 MOST_PIXELS, LONGEST_SIDE = 8192 * 8192, 16_383
+_STRETCH = 8  # times; what would be stretched more has a mistake in its header
 
 
 @contextmanager
@@ -29,12 +56,28 @@ def opened(path: Path | str) -> Iterator[InputContainer]:
     path = Path(path)
     try:
         refuse_no_file(path)
+        _refuse_lists(path)
         # The prefix keeps FFmpeg from reading a name such as "concat:x" as a protocol.
-        with av.open(f"file:{path}", **_ANY_METADATA) as container:
-            yield container
+        with av.open(f"file:{path}", container_options=_ONE_FILE_ALONE, **_ANY_METADATA) as found:
+            yield found
     except (av.FFmpegError, UnicodeError, OSError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise MediaError(path, f"cannot be decoded ({reason})") from error
+
+
+def _refuse_lists(path: Path) -> None:
+    """Say of what is known to name other files that it does; the rest is refused as unknown."""
+    with path.open("rb") as file:
+        head = file.read(64).removeprefix(codecs.BOM_UTF8).lstrip()
+    kind = next((kind for mark, kind in _LISTS.items() if head.startswith(mark)), None)
+    # Planes of a picture in three files, of which FFmpeg opens the others by their names.
+    planes = path.suffix in (".Y", ".U", ".V", ".y", ".u", ".v")
+    if kind or planes:
+        raise MediaError(
+            path,
+            f"{kind or 'one plane of a picture'}, which shows other files: put the video itself "
+            "into the benchmark",
+        )
 
 
 def moving_streams(container: InputContainer) -> Iterator[VideoStream]:
@@ -70,6 +113,25 @@ def frame_rate(stream: VideoStream) -> float:
     return float(stream.average_rate or stream.guessed_rate or 25)
 
 
+def pixel_aspect(stream: VideoStream) -> float:
+    """The width of a pixel to its height; 1 where nothing, or nothing one can see, is said.
+
+    Encoders that round sizes leave ratios such as 404:405; nothing is stretched for less than 1 %.
+    """
+    ratio = float(stream.sample_aspect_ratio or 1)
+    return ratio if 1 / _STRETCH <= ratio <= _STRETCH and abs(ratio - 1) >= 0.01 else 1.0
+
+
+def displayed_size(stream: VideoStream) -> tuple[int, int]:
+    """Width and height of a frame as a player shows it, before any rotation."""
+    return stretched_size(stream.width, stream.height, pixel_aspect(stream))
+
+
+def stretched_size(width: int, height: int, aspect: float) -> tuple[int, int]:
+    """The size of a picture once its pixels are square: a side is stretched, none is shrunk."""
+    return round(width * max(aspect, 1.0)), round(height / min(aspect, 1.0))
+
+
 def video_stream(path: Path | str, container: InputContainer) -> VideoStream:
     """Return the video of a file, or say that it has none, or none that can be held."""
     video = next(moving_streams(container), None)
@@ -85,9 +147,9 @@ def refuse_absurd(path: Path | str, video: VideoStream) -> None:
         raise MediaError(path, "its video is in a codec that is not known here")
     if not video.width or not video.height:
         raise MediaError(path, "pictures without a size that can be (animated WebP is not read)")
-    long = max(video.width, video.height) > LONGEST_SIDE
-    if long or video.width * video.height > MOST_PIXELS:
-        raise MediaError(path, f"frames of {video.width} x {video.height} pixels are too large")
+    for width, height in ((video.width, video.height), displayed_size(video)):
+        if max(width, height) > LONGEST_SIDE or width * height > MOST_PIXELS:
+            raise MediaError(path, f"frames of {width} x {height} pixels are too large")
 
 
 def shown_packets(

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import av
 import numpy as np
@@ -20,11 +20,14 @@ from av.video.codeccontext import VideoCodecContext
 from av.video.frame import PictureType
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
+from PIL import Image as Pillow
 
 from reelbench.media.container import (
     frame_rate,
     opened,
     origin,
+    pixel_aspect,
+    stretched_size,
     tells_times,
     video_stream,
 )
@@ -98,7 +101,7 @@ def every_frame(
     The first is the one that is on the screen at ``start``, or the first there is, and is given
     that time.
     """
-    shown: av.VideoFrame | None = None
+    shown: Decoded | None = None
     given = False
     for time, frame in decoded_from(path, start, skip_damage=False):
         if shown is None or time <= start + ROUNDING:
@@ -107,19 +110,29 @@ def every_frame(
         if end is not None and time >= end - ROUNDING:
             break
         if not given:
-            yield start, upright(shown)
+            yield start, upright(*shown)
             given = True
         if frame is not None:
-            yield time, upright(frame)
+            yield time, upright(*frame)
     if shown is not None and not given:
-        yield start, upright(shown)
+        yield start, upright(*shown)
 
 
-def upright(frame: av.VideoFrame) -> Image:
-    """Return the picture as a player turns it: phones record sideways and say so."""
+def upright(frame: av.VideoFrame, aspect: float = 1.0) -> Image:
+    """Return the picture as a player shows it: pixels made square, what lies sideways turned."""
     image = np.asarray(frame.to_ndarray(format="rgb24"), np.uint8)
+    if aspect != 1:
+        sides = stretched_size(frame.width, frame.height, aspect)
+        image = np.asarray(Pillow.fromarray(image).resize(sides, Pillow.Resampling.BICUBIC))
     turns = round(frame.rotation / 90) % 4
     return np.ascontiguousarray(np.rot90(image, turns))
+
+
+class Decoded(NamedTuple):
+    """A frame as its decoder gives it, and the aspect of its pixels."""
+
+    frame: av.VideoFrame
+    aspect: float
 
 
 class _DamageError(Exception):
@@ -190,6 +203,7 @@ class _Wanted:
     def __init__(self, container: InputContainer, stream: VideoStream, stretch: Stretch) -> None:
         self._begin, self._base = origin(container, stream), float(stream.time_base or 0)
         self._key = stretch.key
+        self._aspect = pixel_aspect(stream)
         self._moments: dict[int, list[float]] = {}  # timestamp of a frame -> moments it serves
         # In H.264 a "key frame" may be one of many pictures that refresh the screen in parts.
         self._sure = stream.codec_context.name != "h264"
@@ -208,10 +222,10 @@ class _Wanted:
             self._sure = self._sure or (pts == self._key and frame.pict_type == PictureType.I)
             if pts >= self._key and not self._sure:
                 raise _UnsearchableError
+            if frame.is_corrupt and pts >= self._key:  # others rest on it, whoever wanted it
+                raise _DamageError(f"damaged at {self.seconds(pts):.2f} s")
             for time in self._moments.pop(pts, ()):
-                if frame.is_corrupt:
-                    raise _DamageError(f"damaged at {self.seconds(pts):.2f} s")
-                yield Frame(time, self.seconds(pts), upright(frame))
+                yield Frame(time, self.seconds(pts), upright(frame, self._aspect))
 
 
 def _feed(
@@ -221,7 +235,23 @@ def _feed(
     if packet.is_corrupt:  # the container noticed
         raise _DamageError
     decoder.skip_frame = "NONREF" if skip else "DEFAULT"
-    return decoder.decode(packet)
+    return _decoded(decoder, packet)
+
+
+def _decoded(decoder: VideoCodecContext, packet: "Packet[VideoStream]") -> list[av.VideoFrame]:
+    """Decode a packet; raise for what FFV1 says of wrong checksums, which it says in its log."""
+    if decoder.name != "ffv1":
+        return decoder.decode(packet)
+    level = av.logging.get_level()
+    av.logging.set_level(av.logging.ERROR)
+    try:
+        with av.logging.Capture() as messages:
+            frames = decoder.decode(packet)
+    finally:
+        av.logging.set_level(level)
+    if messages:
+        raise _DamageError
+    return frames
 
 
 def _served(pts: int, around: Sequence[int], targets: Sequence[int]) -> tuple[int, int]:
@@ -259,12 +289,12 @@ def _one_after_the_other(
     """Decode from the start: for what cannot be searched, such as a GIF or a bare stream."""
     given = 0
     any_shown = False
-    shown: tuple[float, av.VideoFrame | None] | None = None
+    shown: tuple[float, Decoded | None] | None = None
     for time, frame in decoded_from(path, 0.0, skip_damage):
         while given < len(times) and times[given] < time - ROUNDING:
             at, picture = shown or (time, frame)
             if picture is not None:
-                yield Frame(times[given], at, upright(picture))
+                yield Frame(times[given], at, upright(*picture))
             given += 1
         if given == len(times):
             return
@@ -274,12 +304,12 @@ def _one_after_the_other(
         raise MediaError(path, "no frame in it can be decoded")
     for time in times[given:]:
         if shown[1] is not None:
-            yield Frame(time, shown[0], upright(shown[1]))
+            yield Frame(time, shown[0], upright(*shown[1]))
 
 
 def decoded_from(
     path: Path | str, start: float, skip_damage: bool
-) -> Iterator[tuple[float, av.VideoFrame | None]]:
+) -> Iterator[tuple[float, Decoded | None]]:
     """Decode everything from the key frame before a moment on.
 
     A gap that damage leaves is given as None, with the time it begins at.
@@ -292,6 +322,7 @@ def decoded_from(
         clock = _Clock(
             container, stream, [] if tells_times(container, stream) else frame_times(path)
         )
+        aspect = pixel_aspect(stream)
         trusted = way.key if way else None  # what is shown before this may rest on what is lost
         begun = gap = False
         for packet in container.demux(stream):
@@ -312,7 +343,7 @@ def decoded_from(
             for frame in frames:
                 time = clock.seconds(frame.pts, frames=1)
                 if not gap and _is_from(frame.pts, trusted):
-                    yield time, frame
+                    yield time, Decoded(frame, aspect)
 
 
 class _Clock:
@@ -339,8 +370,8 @@ class _Clock:
 def _decode_packet(packet: "Packet[VideoStream]") -> tuple[list[av.VideoFrame], bool]:
     """Return the clean frames that come out, and whether anything is damaged."""
     try:
-        frames = packet.decode()
-    except av.InvalidDataError:
+        frames = _decoded(packet.stream.codec_context, packet)
+    except (av.InvalidDataError, _DamageError):
         return [], True
     clean = [frame for frame in frames if not frame.is_corrupt]
     return clean, packet.is_corrupt or len(clean) < len(frames)

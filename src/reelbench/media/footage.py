@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reelbench.media.clip import cut_exactly, with_sound
 from reelbench.media.errors import MediaError
-from reelbench.media.frames import Wish, spans_of
+from reelbench.media.frames import Wish, shortfalls, spans_of
 from reelbench.media.probe import probe
 from reelbench.media.safely import safely
 from reelbench.media.sample import parse_sampling
@@ -34,8 +34,7 @@ def _footage(path: Path, wish: Wish, cut: bool, muted: bool) -> Footage:
     info = probe(path, counting=False)
     if not info.has_video or info.is_image:
         raise MediaError(path, "no moving picture in it")
-    if info.cut and not wish.accept_damage:
-        raise MediaError(path, f"{info.cut}: fetch it again")
+    shortfalls(path, info, wish)
     ((start, end),) = spans_of(path, info, wish)
     file, kind = path, mimetypes.guess_type(path.name)[0] or "video/mp4"
     with tempfile.TemporaryDirectory() as folder:

@@ -29,7 +29,8 @@ from reelbench.media.store import Entry, FrameStore, default_store
 from reelbench.media.timeline import frame_times
 
 _MOST_BYTES = 10**9  # of the encoded frames of one clip
-VERSION = 1  # raise it when a change alters which frames come, or their bytes
+_ROUNDED_UP = 1.0  # seconds by which an item's end may lie beyond the file's: 12 for 11.3
+VERSION = 2  # raise it when a change alters which frames come, or their bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,7 @@ def _decode(path: Path, wish: Wish) -> Entry:
     """Decode and encode, frame by frame: only encoded ones are held, and not too many."""
     media_type = media_type_of(wish.encoding)
     info = probe(path, counting=False)
-    warnings = _check(path, info, wish)
+    warnings = _checked(path, info, wish)
     times = _times(path, info, wish)
     asked, shown, pieces, size = [], [], [], 0
     for frame in iterate_frames(path, times, skip_damage=wish.accept_damage):
@@ -161,12 +162,26 @@ def _decode(path: Path, wish: Wish) -> Entry:
     return Entry(facts, tuple(pieces))
 
 
-def _check(path: Path, info: MediaInfo, wish: Wish) -> list[str]:
+def _checked(path: Path, info: MediaInfo, wish: Wish) -> list[str]:
     if not info.has_video:
         raise MediaError(path, "no video in it")
-    if info.cut and not wish.accept_damage:
-        raise MediaError(path, f"{info.cut}: fetch it again")
-    return [info.cut] if info.cut else []
+    return shortfalls(path, info, wish)
+
+
+def shortfalls(path: Path, info: MediaInfo, wish: Wish) -> list[str]:
+    """Refuse a file that lacks something of what a wish is about, or warn where that is accepted.
+
+    All that is shown of a file, be it frames, sound or words, passes here.
+    """
+    found = f"{info.cut}: fetch it again" if info.cut else ""
+    asked = wish.end or 0.0
+    if not found and not info.is_image and asked > info.end + _ROUNDED_UP:
+        found = (
+            f"ends at {info.end:.2f} s, but is asked for up to {asked:g} s: put start and end right"
+        )
+    if found and not wish.accept_damage:
+        raise MediaError(path, f"{found}, or write accept_damage: true into the protocol")
+    return [found] if found else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +208,7 @@ def _plan(path: Path, wish: Wish) -> Plan:
     seconds = sum(end - start for start, end in spans_of(path, info, wish))
     if not info.has_video:
         return Plan(0, 0, 0, seconds, info.has_audio)
-    _check(path, info, wish)
+    _checked(path, info, wish)
     shape = resized_shape(info.width, info.height, wish.size)
     return Plan(len(_times(path, info, wish)), *shape, seconds, info.has_audio)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import av
 import numpy as np
 
+from reelbench.media.container import stretched_size
 from reelbench.media.decode import Image, decoded_from
 
 _EARLY = 1e-4  # seconds by which a frame may come before its tick, as clocks round
@@ -39,11 +40,11 @@ def glance(
             if time < tick / rate - _EARLY:
                 continue
             tick = int((time + _EARLY) * rate) + 1
-        yield time, _scaled(frame, longest, grey)
+        yield time, _scaled(*frame, longest, grey)
 
 
-def _scaled(frame: av.VideoFrame, longest: int | None, grey: bool) -> Image:
-    width, height = frame.width, frame.height
+def _scaled(frame: av.VideoFrame, aspect: float, longest: int | None, grey: bool) -> Image:
+    width, height = stretched_size(frame.width, frame.height, aspect)
     if longest and max(width, height) > longest:
         scale = longest / max(width, height)
         width, height = (max(2, round(side * scale / 2) * 2) for side in (width, height))

@@ -12,6 +12,7 @@ from av.stream import Stream
 from av.video.stream import VideoStream
 
 from reelbench.media.container import (
+    displayed_size,
     moving_streams,
     opened,
     refuse_absurd,
@@ -20,6 +21,7 @@ from reelbench.media.container import (
     video_stream,
 )
 from reelbench.media.errors import MediaError
+from reelbench.media.integrity import cut_by, integrity_fault
 
 MOST_SECONDS = 7 * 24 * 3600.0  # a longer duration is a mistake
 # FFmpeg's numbers for the ones in use.
@@ -29,6 +31,7 @@ _RECORDINGS = frozenset({"mpegts", "mpeg"})  # which people join by appending on
 _CLOCK_BACK = 1.0  # seconds; more is no mere disorder
 _ANIMATED = frozenset({"gif", "apng"})  # small, and vague about their rate
 _CUT_SECONDS, _CUT_SHARE = 2.0, 0.05  # by which packets may end before the declared end
+_ROUNDED = 0.1  # seconds that are not worth a word
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +46,21 @@ class AudioInfo:
 
 @dataclass(frozen=True, slots=True)
 class MediaInfo:
-    """The facts about one file. Width and height are those after any rotation."""
+    """The facts about one file. Width and height are as a player shows it: turned and stretched."""
 
     format: str
     duration: float  # seconds, to the end of the last packet that is really there
     declared_duration: float  # seconds, as the header says; 0 where it does not
+    end: float = 0.0  # seconds, to the end of its longest stream, be it the sound
     lacking: float = 0.0  # seconds that are declared but not there
+    fault: str = ""  # what its container says is missing or damaged
     codec: str = ""
     width: int = 0
     height: int = 0
     rotation: int = 0  # degrees counter-clockwise that a player turns the picture
     frame_rate: float = 0.0  # average
     frame_count: int = 0  # 0 where nobody asked
-    pixel_aspect: float = 1.0  # width of a pixel to its height; pictures are not stretched by it
+    pixel_aspect: float = 1.0  # width of a pixel to its height, in the file
     pixel_format: str = ""
     colour_space: str = ""
     colour_range: str = ""
@@ -75,11 +80,14 @@ class MediaInfo:
 
     @property
     def cut(self) -> str:
-        """Says that the file ends well before its declared end, as half a download does; or ""."""
-        if self.lacking <= max(_CUT_SECONDS, self.declared_duration * _CUT_SHARE):
-            return ""
+        """Says that the file is not whole, as half a download is not; or ""."""
         ends = self.declared_duration - self.lacking
-        return f"declares {self.declared_duration:.1f} s but ends at {ends:.1f} s"
+        short = f"declares {self.declared_duration:.1f} s but ends at {ends:.1f} s"
+        if self.fault:
+            return f"{self.fault}; it {short}" if self.lacking > _ROUNDED else self.fault
+        return (
+            short if self.lacking > max(_CUT_SECONDS, self.declared_duration * _CUT_SHARE) else ""
+        )
 
 
 def probe(path: Path | str, counting: bool = True) -> MediaInfo:
@@ -103,8 +111,10 @@ def probe(path: Path | str, counting: bool = True) -> MediaInfo:
         info = MediaInfo(
             format=container.format.name,
             duration=ends[main.index],
+            end=max(ends.values()),
             declared_duration=declared,
             lacking=max(0.0, declared - reached),
+            fault=integrity_fault(path) or _listed_fault(path, container),
             audio=tuple(_audio(s) for s in container.streams.audio if s.codec_context),
             **picture,
         )
@@ -114,6 +124,15 @@ def probe(path: Path | str, counting: bool = True) -> MediaInfo:
     count = _count(path) if counting or vague else 0
     one = count == 1 or info.format == "image2" or info.duration * info.frame_rate < 1.5
     return replace(info, is_image=one and not (vague and count > 1), frame_count=count)
+
+
+def _listed_fault(path: Path | str, container: InputContainer) -> str:
+    """Say that an MP4 lists samples beyond the end of the file; or ""."""
+    if not container.format.name.startswith("mov"):
+        return ""
+    last = [stream.index_entries[-1] for stream in container.streams if len(stream.index_entries)]
+    needed = max((entry.pos + entry.size for entry in last), default=0)
+    return cut_by(needed, Path(path).stat().st_size)
 
 
 def _count(path: Path | str) -> int:
@@ -131,7 +150,8 @@ def _picture(path: Path | str, container: InputContainer, video: VideoStream) ->
     refuse_absurd(path, video)
     first = next(container.decode(video), None)
     rotation = round(first.rotation / 90) * 90 % 360 if first else 0
-    sides = (video.width, video.height) if rotation % 180 == 0 else (video.height, video.width)
+    width, height = displayed_size(video)
+    sides = (width, height) if rotation % 180 == 0 else (height, width)
     context, pixels = video.codec_context, video.codec_context.format
     return {
         "codec": context.name,

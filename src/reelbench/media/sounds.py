@@ -10,7 +10,7 @@ import numpy as np
 
 from reelbench.errors import ReelbenchError
 from reelbench.media.audio import SPEECH_RATE, read_audio, write_wav
-from reelbench.media.frames import Wish, spans_of
+from reelbench.media.frames import Wish, shortfalls, spans_of
 from reelbench.media.probe import probe
 from reelbench.media.safely import safely
 from reelbench.media.write import UNSIGNED, Samples, Sound
@@ -45,6 +45,7 @@ def check_sound_encoding(encoding: str) -> None:
 
 def _sound(path: Path, wish: Wish, encoding: str) -> Heard | None:
     info = probe(path, counting=False)
+    shortfalls(path, info, wish)
     if not info.has_audio:
         return None
     pieces = [

@@ -9,7 +9,6 @@ from pathlib import Path
 from reelbench.items import Span
 from reelbench.media.errors import MediaError, refuse_no_file
 
-ENDINGS = (".srt", ".vtt")
 _CLOCK = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
 _TIMES = re.compile(rf"^\s*{_CLOCK}\s*-->\s*{_CLOCK}(?:\s.*)?$")
 # Tags, the moments of words, and the styles that some files carry.

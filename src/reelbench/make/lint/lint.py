@@ -44,7 +44,7 @@ def lint_benchmark(path: Path | str, *, check_media: bool = True) -> LintReport:
     given_away, figures = shortcut_findings([item for _, item in whole])
     findings += given_away
     if check_media and not material.foreign:
-        findings += media_findings(items_path(path).parent, whole)
+        findings += media_findings(items_path(path).parent, whole, material.manifest)
     findings.sort(key=lambda finding: (-finding.severity, finding.tag, finding.line))
     media = {medium.path for item in material.items.values() for medium in item.media}
     return LintReport(str(path), len(material.items), len(media), tuple(findings), figures)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.items import Problem, shown
-from reelbench.media.subtitles import ENDINGS
+from reelbench.paths import SUBTITLE_ENDINGS
 from reelbench.recipes.cineaste.condensed import USABLE_ID, USABLE_ID_SAID, YEARS, Clip, Film, Told
 from reelbench.recipes.fields import (
     Rule,
@@ -121,7 +121,7 @@ def _is_year(value: Any) -> bool:
 
 
 def _is_captions(value: Any) -> bool:
-    return is_path(value) and value.lower().endswith(ENDINGS)
+    return is_path(value) and value.lower().endswith(SUBTITLE_ENDINGS)
 
 
 def _are_scenes(value: Any) -> bool:

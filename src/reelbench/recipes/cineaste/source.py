@@ -55,7 +55,8 @@ from reelbench.media.digests import media_digest, remembered
 from reelbench.media.errors import MediaError
 from reelbench.media.probe import probe
 from reelbench.media.safely import safely
-from reelbench.media.subtitles import ENDINGS, Cue, read_subtitles
+from reelbench.media.subtitles import Cue, read_subtitles
+from reelbench.paths import SUBTITLE_ENDINGS
 from reelbench.recipes.cineaste.condensed import (
     Clip,
     Film,
@@ -163,7 +164,7 @@ def _scene(source: Path, film: Film, clip: Clip, problems: list[Problem]) -> Sce
 def _beside(source: Path, video: str) -> str:
     """Find the captions of the video's name, with the language that download scripts add."""
     stem = video.removesuffix(Path(video).suffix)
-    names = (f"{stem}{language}{ending}" for language in ("", ".en") for ending in ENDINGS)
+    names = (f"{stem}{language}{ending}" for language in ("", ".en") for ending in SUBTITLE_ENDINGS)
     return next((name for name in names if os.path.lexists(source / name)), "")
 
 

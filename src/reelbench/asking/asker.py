@@ -16,7 +16,9 @@ from reelbench.models.base import ChatModel, Request, Response
 from reelbench.models.secrets import redacted
 from reelbench.models.tokens import request_tokens
 
-OVER_BUDGET = Response("over_budget", error="the budget is spent: run again with a larger one")
+OVER_BUDGET = Response(
+    "over_budget", error="the budget is spent: run again with a larger one", unasked=True
+)
 
 
 @dataclass
@@ -39,7 +41,8 @@ class Asker:
         self.journal, self.ledger = journal, ledger or Ledger()
         self.counts = Counts()
         self.stopping = asyncio.Event()
-        self.over: set[str] = set()  # names of models that have no budget left
+        # Why a model is asked no more, by name: no budget left, or a server that never answers.
+        self.refused: dict[str, Response] = {}
         self._now: set[str] = set()
         self._flights: dict[str, asyncio.Future[Response]] = {}
         self._places: dict[int, asyncio.Semaphore] = {}
@@ -108,7 +111,7 @@ class Asker:
         estimate = request_tokens(card, request) if self.ledger.bounded else None
         share = self.ledger.reserve(card, estimate or (0, 0))
         if share is None:
-            self.over.add(card.name)
+            self.refused[card.name] = OVER_BUDGET
             return OVER_BUDGET
         response = Response("error", error="never asked")
         guess: tuple[int, int] | None = None
@@ -120,10 +123,12 @@ class Asker:
                 guess = estimate = estimate or request_tokens(card, request)
             seconds = round(time.monotonic() - began, 3)
             self.ledger.settle(card, share, estimate or (0, 0), response, seconds)
-        if response.status != "over_budget":  # as what it asks of others may be
+        if not response.unasked:
             self.journal.record(key, card.name, response, guess, seconds)
             self._now.add(key)
             self.counts.asked += 1
+        elif response.status == "error" and card.backend != "cascade":  # which may do without one
+            self.refused[card.name] = response
         return response
 
 

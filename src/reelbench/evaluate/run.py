@@ -83,7 +83,8 @@ async def _ask(
     state.counts = asker.counts
     relay_through(asker, prepared.everyone)
     try:
-        with progress("Asking models", len(prepared.asks), "questions") as advance:
+        total = len(prepared.asks)
+        with progress("Asking models", total, "questions", state.in_short) as advance:
             await Schedule(benchmark, asker, state, status, advance).ask_all(prepared.asks)
         asker.counts = state.judging
 

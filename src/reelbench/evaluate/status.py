@@ -31,6 +31,12 @@ class RunState:
     failures: list[dict[str, Any]] = field(default_factory=list)
     warnings: set[str] = field(default_factory=set)  # about what is shown otherwise than asked for
 
+    def in_short(self) -> str:
+        """Return what failed and what was spent so far, beside a bar."""
+        usd = [spent.usd for spent in self.ledger.spent.values() if spent.usd]
+        cost = f" ${sum(usd):,.2f}" if usd else ""
+        return f"{len(self.failures):,} failed{cost}"
+
 
 class StatusFile:
     """Keeps ``status.json``."""

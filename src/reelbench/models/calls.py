@@ -23,10 +23,13 @@ import msgspec
 
 from reelbench.models.base import Status
 from reelbench.models.card import Card
+from reelbench.models.reachability import Reachability, shown_address
 from reelbench.models.secrets import LONG
 from reelbench.seeds import rng_for
 
 _TRY_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_ABOUT_THE_REQUEST = frozenset({400, 413, 415, 422})  # its server is there and reads it
+_ABOUT_THE_ADDRESS = frozenset({301, 302, 303, 307, 308, 404, 405})
 _LONGEST_PAUSE = 60.0  # seconds between tries, where the server does not ask for more
 _LONGEST_WISH = 3600.0  # seconds that a server may ask us to wait
 _MOST_BYTES = 32 * 2**20  # of an answer; more is no answer to a question
@@ -43,12 +46,15 @@ class Outcome:
     data: Mapping[str, Any]
     error: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)  # with names in lower case
+    http: int = 0  # the status of the answer; 0 where none came
+    unasked: bool = False  # the server had been given up before
 
 
 class Caller:
     """Posts JSON to one server."""
 
-    def __init__(self, card: Card, secret: str = "") -> None:
+    def __init__(self, card: Card, secret: str = "", advice: str = "") -> None:
+        self._reach = Reachability(card.name, advice)
         self._gate = Gate(card.connections)
         self._pace = Pace(card.requests_per_minute, card.tokens_per_minute)
         self._timeout = aiohttp.ClientTimeout(total=card.timeout)
@@ -78,7 +84,11 @@ class Caller:
         for attempt in range(self._retries + 1):
             async with self._gate.passed() as ticket:
                 await self._rest(self._pace.turn(tokens))
+                if self._reach.given_up:
+                    gone = Outcome("error", {}, self._reach.given_up, unasked=True)
+                    return outcome if attempt else gone
                 outcome, wish = await self._try(method, url, payload, headers, ticket)
+            self._note(url, outcome, attempt, wish is None or attempt == self._retries)
             if wish is None:
                 return outcome
             if wish:
@@ -90,6 +100,16 @@ class Caller:
             if self._hurried.is_set():
                 return outcome
         return outcome
+
+    def _note(self, url: str, outcome: Outcome, attempt: int, final: bool) -> None:
+        """Keep in mind whether there is a server, and stop where there is none."""
+        if outcome.status == "ok" or outcome.http in _ABOUT_THE_REQUEST:
+            self._reach.answered()
+            return
+        address, reached = shown_address(url), outcome.http > 0
+        self._reach.failed(address, outcome.error, attempt, reached, final)
+        if self._reach.given_up:
+            self.hurry()
 
     def hurry(self) -> None:
         """Wait for nothing any more: what would have to be tried again has failed."""
@@ -131,17 +151,19 @@ class Caller:
         if status != 200:
             if status in _TRY_AGAIN:
                 self._gate.narrow(ticket)
-            said = f"HTTP {status}: {raw[:_SHOWN].decode('utf-8', 'replace')}"
-            return _failed("error", said), wish if status in _TRY_AGAIN else None
+            place = f" at {shown_address(url)}" if status in _ABOUT_THE_ADDRESS else ""
+            said = f"HTTP {status}{place}: {raw[:_SHOWN].decode('utf-8', 'replace')}"
+            return _failed("error", said, status), wish if status in _TRY_AGAIN else None
         data = _decoded(raw)
         if not isinstance(data, dict):
             said = raw[:_SHOWN].decode("utf-8", "replace")
-            return _failed("error", f"an answer that is not a JSON object: {said!r}"), 0.0
+            return _failed("error", f"an answer that is not a JSON object: {said!r}", status), 0.0
         if _is_busy(data):  # as some gateways say it
             self._gate.narrow(ticket)
-            return _failed("error", f"an error in an answer: {str(data['error'])[:_SHOWN]}"), wish
+            said = f"an error in an answer: {str(data['error'])[:_SHOWN]}"
+            return _failed("error", said, status), wish
         self._gate.widen(time.monotonic() - began)
-        return Outcome("ok", data, headers=told), None
+        return Outcome("ok", data, headers=told, http=status), None
 
     def _told(self, headers: Mapping[str, str]) -> dict[str, str]:
         secret = self._secret.decode()
@@ -184,8 +206,8 @@ def _decoded(raw: bytes) -> Any:
             return None
 
 
-def _failed(status: Status, error: str) -> Outcome:
-    return Outcome(status, {}, " ".join(error.split()))
+def _failed(status: Status, error: str, http: int = 0) -> Outcome:
+    return Outcome(status, {}, " ".join(error.split()), http=http)
 
 
 async def _read(reply: aiohttp.ClientResponse) -> bytes:

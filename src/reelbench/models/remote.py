@@ -40,7 +40,7 @@ class RemoteModel(ABC):
         self._model = card.model or card.name
         self._endpoint = endpoint.rstrip("/")
         self._headers = self.credentials(secret)
-        self._caller = Caller(card, secret)
+        self._caller = Caller(card, secret, self._advice(variable))
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -60,8 +60,21 @@ class RemoteModel(ABC):
     def read(self, outcome: Outcome) -> Response:
         """Turn what came into a response."""
         if outcome.status != "ok":
-            return Response(outcome.status, error=outcome.error)
+            return Response(outcome.status, error=outcome.error, unasked=outcome.unasked)
         return self.read_reply(outcome.data)
+
+    def _advice(self, variable: str) -> str:
+        """Say what to check where the server never answers."""
+        places = " or ".join(filter(None, ("endpoint: in its card", self.endpoint_variable)))
+        key = f"the key in {variable}" if variable else "whether it wants a key (key: in its card)"
+        return (
+            f"Check that the server runs and that this is its address ({places})"
+            f"{self.usual_path()}; {key}; and its name for the model, {self._model!r}.\n"
+        )
+
+    def usual_path(self) -> str:
+        """Say how the address of such a server usually ends, where this one ends otherwise."""
+        return ""
 
     def hurry(self) -> None:
         """Wait for nothing any more: what would have to be tried again has failed."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from reelbench.asking.spend import Ledger
 from reelbench.files import whole_text
 from reelbench.journal import Journal
+from reelbench.limits import MOST_TOKENS
 from reelbench.models.base import ChatModel, Request, Response
 from reelbench.models.secrets import redacted
 from reelbench.models.tokens import request_tokens
@@ -133,7 +134,13 @@ class Asker:
 
 
 def _tidy(response: Response) -> Response:
-    """Keep keys out of errors, and half a character out of a reply that was cut off."""
+    """Keep keys, half characters and counts that are none out of what is written down."""
     text = response.text and whole_text(response.text)
     error = response.error and redacted(whole_text(response.error))
-    return replace(response, text=text, error=error)
+    taken, given = _count(response.input_tokens), _count(response.output_tokens)
+    return replace(response, text=text, error=error, input_tokens=taken, output_tokens=given)
+
+
+def _count(tokens: int | None) -> int | None:
+    """A server's count of tokens, if it can be one."""
+    return tokens if tokens is not None and 0 <= tokens <= MOST_TOKENS else None

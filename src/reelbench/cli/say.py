@@ -129,12 +129,14 @@ def settings(words: Sequence[str], form: str) -> dict[str, Any]:
     """Read ``NAME=VALUE`` as often as it is said, each value as YAML has it."""
     import yaml
 
+    from reelbench.yaml_files import load_yaml
+
     found: dict[str, Any] = {}
     for word in words:
         name, equals, value = word.partition("=")
         try:
-            found[name] = yaml.safe_load(value)
-        except yaml.YAMLError:
+            found[name] = load_yaml(value)[0]
+        except (yaml.YAMLError, ValueError):
             equals = ""
         if not equals or not name:
             raise ReelbenchError(f"{word!r} sets nothing: write {form}.")

@@ -21,6 +21,7 @@ from typing import Any
 import aiohttp
 import msgspec
 
+from reelbench.limits import LimitError, check_depth
 from reelbench.models.base import Status
 from reelbench.models.card import Card
 from reelbench.models.reachability import Reachability, shown_address
@@ -143,7 +144,7 @@ class Caller:
                 if len(self._secret) >= LONG or reply.status != 200:
                     raw = raw.replace(self._secret, b"***")
                 wish = _wish(reply.headers.get("Retry-After")) or _google_wish(raw)
-                status, told = reply.status, self._told(reply.headers)
+                status, named = reply.status, self._named(reply.headers)
         except TimeoutError:
             return _failed("timeout", f"no answer in {self._timeout.total:g} s"), 0.0
         except (aiohttp.ClientError, OSError) as error:
@@ -156,16 +157,19 @@ class Caller:
             return _failed("error", said, status), wish if status in _TRY_AGAIN else None
         data = _decoded(raw)
         if not isinstance(data, dict):
+            reason = f" ({data})" if isinstance(data, LimitError) else ""
             said = raw[:_SHOWN].decode("utf-8", "replace")
-            return _failed("error", f"an answer that is not a JSON object: {said!r}", status), 0.0
+            return _failed(
+                "error", f"an answer that is not a JSON object{reason}: {said!r}", status
+            ), 0.0
         if _is_busy(data):  # as some gateways say it
             self._gate.narrow(ticket)
             said = f"an error in an answer: {str(data['error'])[:_SHOWN]}"
             return _failed("error", said, status), wish
         self._gate.widen(time.monotonic() - began)
-        return Outcome("ok", data, headers=told, http=status), None
+        return Outcome("ok", data, headers=named, http=status), None
 
-    def _told(self, headers: Mapping[str, str]) -> dict[str, str]:
+    def _named(self, headers: Mapping[str, str]) -> dict[str, str]:
         secret = self._secret.decode()
         return {name.lower(): value.replace(secret, "***") for name, value in headers.items()}
 
@@ -196,9 +200,15 @@ def _body(payload: bytes) -> bytes | io.BytesIO | None:
 
 
 def _decoded(raw: bytes) -> Any:
-    """Decode JSON; None if it is none. A reply may be cut off in the middle of a character."""
+    """Decode JSON; None if it is none, an error if it nests too deep.
+
+    A reply may be cut off in the middle of a character.
+    """
     try:
+        check_depth(raw)
         return msgspec.json.decode(raw)
+    except LimitError as error:
+        return error
     except (msgspec.DecodeError, UnicodeDecodeError):
         try:
             return json.loads(raw)

@@ -15,6 +15,7 @@ from reelbench.benchmark import Benchmark
 from reelbench.evaluate.folder import read_run
 from reelbench.files import canonical_json, write_atomically
 from reelbench.items import Item, Span
+from reelbench.limits import decode_json
 from reelbench.media.errors import MediaError
 from reelbench.media.frames import Wish, frames_of
 from reelbench.media.safely import probe_safely
@@ -137,7 +138,7 @@ def _spent(outs: Sequence[Path]) -> dict[str, Mapping[str, Any]]:
     found: dict[str, Mapping[str, Any]] = {}
     for out in outs:
         try:
-            spent = json.loads((out / "status.json").read_text(encoding="utf-8"))["spent"]
+            spent = decode_json((out / "status.json").read_text(encoding="utf-8"))["spent"]
             found |= {name: each for name, each in spent.items() if each["input_tokens"]}
         except (OSError, ValueError, KeyError, TypeError):
             continue  # a run of an earlier version, or one that was killed

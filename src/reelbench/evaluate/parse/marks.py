@@ -1,6 +1,5 @@
 """Answers between marks: JSON, boxes, brackets and tags."""
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from reelbench.evaluate.parse.agreement import Located, agreed
 from reelbench.evaluate.parse.letters import Reader
 from reelbench.evaluate.parse.question import Places
+from reelbench.limits import decode_json
 
 _NAMES = (
     "answer", "answers", "final_answer", "finalanswer", "correct_answer", "choice", "option",
@@ -31,7 +31,7 @@ def json_answer(text: str, reader: Reader) -> Places:
     whole = [text, *_FENCED.findall(text)[-1:]]
     for candidate in [*whole, *reversed(_FLAT.findall(text))]:
         try:
-            value = json.loads(candidate)
+            value = decode_json(candidate)
         except (ValueError, RecursionError):
             continue
         found = [Located(0, 0, reader.said(part)) for part in _values(value)]

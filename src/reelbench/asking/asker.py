@@ -135,7 +135,7 @@ class Asker:
 
 def _tidy(response: Response) -> Response:
     """Keep keys, half characters and counts that are none out of what is written down."""
-    text = response.text and whole_text(response.text)
+    text = response.text and redacted(whole_text(response.text))
     error = response.error and redacted(whole_text(response.error))
     taken, given = _count(response.input_tokens), _count(response.output_tokens)
     return replace(response, text=text, error=error, input_tokens=taken, output_tokens=given)

@@ -25,7 +25,7 @@ from reelbench.limits import LimitError, check_depth
 from reelbench.models.base import Status
 from reelbench.models.card import Card
 from reelbench.models.reachability import Reachability, shown_address
-from reelbench.models.secrets import LONG
+from reelbench.models.secrets import MASK, redacted, remember_secret
 from reelbench.seeds import rng_for
 
 _TRY_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -62,6 +62,7 @@ class Caller:
         self._retries = card.retries
         self._backoff = card.backoff
         self._secret = secret.encode() or _NO_KEY
+        remember_secret(secret)
         self._hurried = asyncio.Event()
         self._session: aiohttp.ClientSession | None = None
 
@@ -139,10 +140,10 @@ class Caller:
                 method, url, data=_body(payload), headers=sent, allow_redirects=False
             ) as reply:
                 raw = await _read(reply)
-                # Whoever repeats the key to us: it goes no further than here. What is as short as
-                # a word may be one, in an answer.
-                if len(self._secret) >= LONG or reply.status != 200:
-                    raw = raw.replace(self._secret, b"***")
+                # What is as short as a word may be one, in an answer; longer keys are masked, in
+                # whatever spelling, before anything is cut off or written down.
+                if reply.status != 200:
+                    raw = raw.replace(self._secret, MASK.encode())
                 wish = _wish(reply.headers.get("Retry-After")) or _google_wish(raw)
                 status, named = reply.status, self._named(reply.headers)
         except TimeoutError:
@@ -153,25 +154,22 @@ class Caller:
             if status in _TRY_AGAIN:
                 self._gate.narrow(ticket)
             place = f" at {shown_address(url)}" if status in _ABOUT_THE_ADDRESS else ""
-            said = f"HTTP {status}{place}: {raw[:_SHOWN].decode('utf-8', 'replace')}"
+            said = f"HTTP {status}{place}: {_shown(raw)}"
             return _failed("error", said, status), wish if status in _TRY_AGAIN else None
         data = _decoded(raw)
         if not isinstance(data, dict):
             reason = f" ({data})" if isinstance(data, LimitError) else ""
-            said = raw[:_SHOWN].decode("utf-8", "replace")
-            return _failed(
-                "error", f"an answer that is not a JSON object{reason}: {said!r}", status
-            ), 0.0
+            said = f"an answer that is not a JSON object{reason}: {_shown(raw)!r}"
+            return _failed("error", said, status), 0.0
         if _is_busy(data):  # as some gateways say it
             self._gate.narrow(ticket)
-            said = f"an error in an answer: {str(data['error'])[:_SHOWN]}"
+            said = f"an error in an answer: {redacted(str(data['error']))[:_SHOWN]}"
             return _failed("error", said, status), wish
         self._gate.widen(time.monotonic() - began)
         return Outcome("ok", data, headers=named, http=status), None
 
     def _named(self, headers: Mapping[str, str]) -> dict[str, str]:
-        secret = self._secret.decode()
-        return {name.lower(): value.replace(secret, "***") for name, value in headers.items()}
+        return {name.lower(): redacted(value) for name, value in headers.items()}
 
 
 async def rest(seconds: float, hurried: asyncio.Event) -> None:
@@ -214,6 +212,11 @@ def _decoded(raw: bytes) -> Any:
             return json.loads(raw)
         except (ValueError, RecursionError):
             return None
+
+
+def _shown(raw: bytes) -> str:
+    """The beginning of an answer, for a person to read; no half of a key at its end."""
+    return redacted(raw[:_SHORT].decode("utf-8", "replace"))[:_SHOWN]
 
 
 def _failed(status: Status, error: str, http: int = 0) -> Outcome:

@@ -5,6 +5,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -12,6 +13,7 @@ from reelbench.errors import ReelbenchError
 from reelbench.models.base import Picture, Request, Response, Sound, Video
 from reelbench.models.calls import Caller, Outcome
 from reelbench.models.card import Card
+from reelbench.models.secrets import redacted, remember_secret
 from reelbench.models.tokens import request_tokens
 
 
@@ -34,6 +36,7 @@ class RemoteModel(ABC):
         secret = os.environ.get(variable, "").strip() if variable else ""
         if not secret and (card.key or endpoint == self.endpoint):
             raise ReelbenchError(f"{card.name} needs a key: put it in the variable {variable}.")
+        remember_secret(urlsplit(endpoint).password or "")
         chosen = {**self.usual, **card.parameters}
         self.card = card
         self._chosen = {name: value for name, value in chosen.items() if value is not None}
@@ -114,4 +117,4 @@ def token_count(*values: Any) -> int | None:
 
 def no_reply(what: str, data: object) -> Response:
     """Say that a server's answer is not what it should be."""
-    return Response("error", error=f"an answer that is no {what}: {str(data)[:200]}")
+    return Response("error", error=f"an answer that is no {what}: {redacted(str(data))[:200]}")

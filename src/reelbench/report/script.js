@@ -142,7 +142,9 @@ function cellText(cell) {
 const LATEX = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" };
 for (const sign of "&%$#_{}") LATEX[sign] = `\\${sign}`;
 const FORMS = {
-  csv: (rows) => rows.map((row) => row.map((cell) => /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell).join(",")).join("\n") + "\n",
+  // What a spreadsheet would take for a formula gets a quote in front; numbers stay numbers.
+  csv: (rows) => rows.map((row) => row.map((cell) => /^\s*[=+\-@\t\r＝＋－＠]/.test(cell) && !/^[+-]?(\d[\d,]*)?\.?\d+([eE][+-]?\d+)?\s?%?( to [+-]?[\d,.]+\s?%?)?( \(\d+( of \d+)?\))?$|^-$/.test(cell) ? `'${cell}` : cell)
+    .map((cell) => /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell).join(",")).join("\n") + "\n",
   md: (rows) => [rows[0], rows[0].map(() => "---"), ...rows.slice(1)]
     .map((row) => `| ${row.map((cell) => cell.replaceAll("\\", "\\\\").replaceAll("|", "\\|")).join(" | ")} |`).join("\n") + "\n",
   tex: (rows) => {

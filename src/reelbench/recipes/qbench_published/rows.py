@@ -15,7 +15,7 @@ from typing import Any
 from reelbench.files import json_fault
 from reelbench.item_rules import decode_strictly
 from reelbench.items import Problem
-from reelbench.limits import decode_json
+from reelbench.limits import MOST_TABLE, decode_json
 from reelbench.recipes.fields import found_as
 from reelbench.recipes.qbench_published.notes import Notes
 from reelbench.recipes.qbench_video.words import SPLITS
@@ -75,7 +75,7 @@ def _entries(path: Path, raw: bytes, notes: Notes) -> Iterator[Entry]:
     if path.suffix.lower() == LINES:
         yield from _lines(file, raw, notes)
         return
-    content, problems = decode_strictly(raw)
+    content, problems = decode_strictly(raw, MOST_TABLE)
     if not problems:
         yield from _listed(file, content, notes)
         return

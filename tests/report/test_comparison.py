@@ -183,6 +183,6 @@ def test_no_cell_is_a_formula_to_a_spreadsheet(cell: str) -> None:
 
 def test_numbers_stay_numbers() -> None:
     cells = ["-4.2", "+3", "-4.2%", "-1,234.5", "-.5", "-1e-05", "-4.2 to -1.0", "-4.2% to 3.1%"]
-    cells += ["-", "-4.2% (6 of 12)"]
+    cells += ["-", "-4.2% (6 of 12)", "-2.0% (-23 to 30)"]
     table = Table("t", "T", cells, [])
     assert next(csv.reader(io.StringIO(table.to_csv()))) == cells

@@ -20,7 +20,7 @@ from reelbench.evaluate.status import RunState, StatusFile
 from reelbench.files import json_line, pretty_json, write_atomically
 from reelbench.journal import Journal, open_journal
 from reelbench.models.base import token_limit
-from reelbench.progress import progress
+from reelbench.progress import announce, progress
 
 
 def run_benchmark(
@@ -46,6 +46,8 @@ def run_benchmark(
     ledger = Ledger(prepared.budget)
     for model in prepared.everyone:
         ledger.check_price(model.card)
+    for warning in prepared.warnings:
+        announce(f"warning: {warning}.")
     out.mkdir(parents=True, exist_ok=True)
     with open_journal(out / "journal.sqlite") as journal:
         remember_spent(journal, ledger, prepared.everyone)
@@ -55,6 +57,7 @@ def run_benchmark(
             limits={model.card.name: token_limit(model) for model in prepared.models.values()},
             ledger=ledger,
             warnings=set(prepared.warnings),
+            announced=frozenset(prepared.warnings),
         )
         judgements: list[Judgement] | None = None
         try:

@@ -31,6 +31,7 @@ class RunState:
     unasked: dict[str, Response] = field(default_factory=dict)  # by key: why it was not
     failures: list[dict[str, Any]] = field(default_factory=list)
     warnings: set[str] = field(default_factory=set)  # about what is shown otherwise than asked for
+    announced: frozenset[str] = frozenset()  # those that were told before anything was asked
 
     def in_short(self) -> str:
         """Return what failed and what was spent so far, beside a bar."""

@@ -38,6 +38,7 @@ from reelbench.report.tables import (
     judged,
     measures,
 )
+from reelbench.score.coverage import no_score
 from reelbench.score.estimates import few_videos
 from reelbench.score.predictions import Outcome
 from reelbench.score.rounding import fixed, percent, points
@@ -88,6 +89,7 @@ def _page(
         pairs=pairs(scores),
         people=people(scores),
         accuracy_of=accuracy_of,
+        no_score=no_score,
         few_videos=few_videos,
         sureness=_sureness,
         several_conditions=len({row["condition"] for row in results}) > 1,

@@ -61,7 +61,8 @@ def _in_csv(cell: str) -> str:
 
 _FORMULA = re.compile(r"\s*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
 _ONE_NUMBER = r"[+-]?(?:\d[\d,]*)?\.?\d+(?:[eE][+-]?\d+)?\s?%?"
-_NUMBER = re.compile(rf"{_ONE_NUMBER}(?: to {_ONE_NUMBER})?(?: \(\d+(?: of \d+)?\))?|-")
+_PAIR = rf"{_ONE_NUMBER}(?: (?:to|of) {_ONE_NUMBER})?"
+_NUMBER = re.compile(rf"{_PAIR}(?: \({_PAIR}\))?|-")
 
 
 def _in_markdown(cell: str) -> str:

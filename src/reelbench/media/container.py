@@ -87,7 +87,9 @@ def refuse_absurd(path: Path | str, video: VideoStream) -> None:
         raise MediaError(path, "pictures without a size that can be (animated WebP is not read)")
     long = max(video.width, video.height) > LONGEST_SIDE
     if long or video.width * video.height > MOST_PIXELS:
-        raise MediaError(path, f"frames of {video.width} x {video.height} pixels are too large")
+        found = f"frames of {video.width} x {video.height} pixels are too large"
+        most = f"at most {LONGEST_SIDE} a side and {MOST_PIXELS / 1e6:.0f} million in all"
+        raise MediaError(path, f"{found}: {most}")
 
 
 def shown_packets(

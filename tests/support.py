@@ -2,11 +2,12 @@
 
 import multiprocessing
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def run_here(*words: object) -> int:
         signal.signal(signal.SIGTERM, before)
 
 
-def wait_until(condition: Callable[[], object], limit: float = 60.0) -> None:
+def wait_until(condition: Callable[[], object], limit: float = 200.0) -> None:
     """Wait for something to come true."""
     deadline = time.monotonic() + limit
     while not condition():
@@ -65,6 +66,22 @@ def is_gone(process: int) -> bool:
     except OSError:
         return True
     return state == "Z"
+
+
+def rows_held(path: Path, table: str) -> int:
+    """Count the committed rows of a database that another process holds, in a copy of its files."""
+    copy = path.with_name("copy.sqlite")
+    try:
+        for suffix in ("", "-wal"):
+            data = path.with_name(path.name + suffix).read_bytes()
+            copy.with_name(copy.name + suffix).write_bytes(data)
+        with closing(sqlite3.connect(copy)) as connection:
+            return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+    except (FileNotFoundError, sqlite3.DatabaseError):
+        return 0  # not there yet, or copied while it was being written: look again
+    finally:
+        for left in path.parent.glob("copy.sqlite*"):
+            left.unlink()
 
 
 @contextmanager

@@ -2,11 +2,19 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from reelbench.files import canonical_json, digest_of, json_fault, write_atomically
+from reelbench.files import (
+    canonical_json,
+    digest_of,
+    json_fault,
+    sweep_partial_files,
+    write_atomically,
+)
 from reelbench.seeds import rng_for, seed_for
 
 
@@ -64,3 +72,39 @@ def test_what_is_wrong_with_json_is_told_alike_by_every_python(
     with pytest.raises(json.JSONDecodeError) as caught:
         json.loads(text)
     assert json_fault(caught.value) == fault
+
+
+HOLDING = """
+import sys, time
+from pathlib import Path
+from reelbench.files import partial_file
+with partial_file(Path(sys.argv[1]), ".mp4") as (handle, name):
+    print(name, flush=True)
+    time.sleep(600)
+"""
+
+
+def test_what_a_killed_process_left_is_swept_by_the_next_that_writes(tmp_path: Path) -> None:
+    """And nothing that a living one holds."""
+    command = [sys.executable, "-c", HOLDING, str(tmp_path)]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    killed, living = (Path(process.stdout.readline().strip()) for process in both)
+    try:
+        both[0].kill()
+        both[0].wait()
+        assert killed.exists()
+        write_atomically(tmp_path / "status.json", "{}")
+        assert not killed.exists()
+        assert living.exists()
+    finally:
+        for process in both:
+            process.kill()
+            process.communicate()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [living.name, "status.json"]
+
+
+def test_files_of_others_are_not_swept(tmp_path: Path) -> None:
+    for name in (".status.json.swp", ".reelbench-notes", "reelbench-partial-a"):
+        (tmp_path / name).write_text("mine")
+    sweep_partial_files(tmp_path)
+    assert len(list(tmp_path.iterdir())) == 3

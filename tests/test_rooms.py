@@ -13,6 +13,8 @@ FLOORS = [
         "extras",
         "seeds",
         "files",
+        "limits",
+        "yaml_files",
         "cache",
         "durable",
         "parameters",

@@ -5,12 +5,12 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from jobs import die, double, eat, fail, hang, make_a_lock, stall_or_double
+from support import wait_until
 
 from reelbench.errors import ReelbenchError
 from reelbench.workers import GIGABYTE, WorkerError, WorkerPool, each_in_a_process
@@ -72,11 +72,11 @@ def test_closing_ends_what_is_at_work(pool: WorkerPool) -> None:
     thread = threading.Thread(target=wait_for_ever)
     thread.start()
     (worker,) = pool._workers
-    deadline = time.monotonic() + 30
-    while Path(f"/proc/{worker.process.pid}/wchan").exists() and not pool._idle.empty():
-        assert time.monotonic() < deadline
+    wait_until(
+        lambda: not (Path(f"/proc/{worker.process.pid}/wchan").exists() and not pool._idle.empty())
+    )
     pool.close()
-    thread.join(30)
+    thread.join()
     assert not thread.is_alive()
     assert len(errors) == 1
 
@@ -108,9 +108,7 @@ def test_workers_end_with_their_parent(tmp_path: Path) -> None:
     parent.kill()
     parent.wait()
     parent.stdout.close()
-    deadline = time.monotonic() + 30
-    while is_running(worker):
-        assert time.monotonic() < deadline
+    wait_until(lambda: not (is_running(worker)))
 
 
 def is_running(number: int) -> bool:

@@ -102,7 +102,7 @@ class Models:
     def __call__(self, *words: str, pip: str = "pip") -> tuple[int, str, str]:
         """Run a command; return its status, its data and its talk."""
         with self.start(*words, pip=pip) as process:
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate()
         return process.returncode, out, err
 
     def unfinished(self) -> list[Path]:

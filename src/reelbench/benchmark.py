@@ -3,7 +3,7 @@
 import codecs
 import gc
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,12 +13,14 @@ from reelbench.errors import ReelbenchError
 from reelbench.files import digest_of, write_atomically
 from reelbench.item_rules import item_from_line
 from reelbench.items import Item, Media, Problem, shown
+from reelbench.limits import LimitError, bounded_lines
 from reelbench.manifest import Manifest, read_manifest
 from reelbench.paths import Folder, beside
 from reelbench.progress import counted
 
 ITEMS_FILE = "items.jsonl"
 MANIFEST_FILE = "benchmark.yaml"
+_MOST_ALIKE = 10_000  # problems of one kind that are kept
 
 
 class BenchmarkError(ReelbenchError):
@@ -152,7 +154,10 @@ def read_items(path: Path | str) -> ItemsFile:
                 return _unreadable(path, "one JSON list", f"one object per line (try: {_JQ})")
             if re.match(rb"(?:\xef\xbb\xbf)?\s*\{\s*\n", begin):
                 return _unreadable(path, "an object over several lines", f"one line each ({_JQ_C})")
-            return _read_lines(path, file)
+            return _read_lines(path, bounded_lines(file))
+    except LimitError as error:
+        expected = "items in plain files of at most that size"
+        return _unreadable(path, str(error), expected)
     except FileNotFoundError:
         others = sorted(each.name for each in path.parent.glob("*.json*") if each.is_file())
         found = f"no such file, but {', '.join(others[:3])}" if others else "no such file"
@@ -185,13 +190,13 @@ def _without_collection() -> Iterator[None]:
 def _read_lines(path: Path, file: Iterable[bytes]) -> ItemsFile:
     items: list[Item] = []
     lines: list[int] = []
-    problems: list[Problem] = []
+    told = _Told(str(path))
+    report, problems = told.report, told.problems
     first_seen: dict[str, int] = {}
-
-    def report(number: int, *found: Problem) -> None:
-        problems.extend([replace(problem, file=str(path), line=number) for problem in found])
-
     for number, line in enumerate(file, 1):
+        if told.too_many:
+            problems.append(told.too_many)
+            break
         content, oddities = tidy_line(line, number)
         if oddities:
             report(number, *oddities)
@@ -215,6 +220,25 @@ def _read_lines(path: Path, file: Iterable[bytes]) -> ItemsFile:
     for number, problem in _links_outside(path.parent, items, lines, refused):
         report(number, problem)
     return ItemsFile(path, tuple(items), tuple(lines), tuple(problems))
+
+
+class _Told:
+    """All that is wrong with a file, within a limit: zeros are no list of a billion faults."""
+
+    def __init__(self, file: str) -> None:
+        self._file, self._counts = file, Counter[str]()
+        self.problems: list[Problem] = []
+        self.too_many: Problem | None = None  # and so no more is read
+
+    def report(self, number: int, *found: Problem) -> None:
+        for problem in found:
+            self._counts[problem.code] += 1
+            if self._counts[problem.code] <= _MOST_ALIKE:
+                self.problems.append(replace(problem, file=self._file, line=number))
+            elif not problem.is_warning or problem.code == "BLANK_LINE":
+                many = f"{problem.code} more than {_MOST_ALIKE:,} times"
+                expected = "a file of items: what follows is not read"
+                self.too_many = Problem("UNREADABLE", "file", many, expected, self._file, number)
 
 
 def tidy_line(line: bytes, number: int) -> tuple[bytes, list[Problem]]:

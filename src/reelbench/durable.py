@@ -1,7 +1,6 @@
 """SQLite files in which what is acknowledged survives a crash, and damage is found and named."""
 
 import hashlib
-import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -10,6 +9,7 @@ from typing import Any
 
 from reelbench.errors import ReelbenchError
 from reelbench.files import json_line
+from reelbench.limits import decode_json
 
 
 def checksum(*fields: str) -> str:
@@ -100,7 +100,7 @@ class Shelf:
             return None
         if checksum(*row[:3]) != row[3]:
             raise damaged(self._path, f"the result {key[:12]} of {row[1]}")
-        return json.loads(row[2])
+        return decode_json(row[2])
 
     def put(self, key: str, maker: str, value: Any) -> None:
         """Keep a value; when this returns, it survives a crash of the machine."""

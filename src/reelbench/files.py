@@ -1,11 +1,14 @@
 """How every file of ours is written and hashed: whole or not at all, the same bytes each time."""
 
+import fcntl
+import functools
 import hashlib
 import json
 import os
 import re
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +17,60 @@ def write_atomically(path: Path, data: bytes | str) -> None:
     """Replace ``path`` by ``data`` so that no reader, and no crash, ever sees half a file."""
     path = path.resolve()  # replace what a link points to, not the link
     payload = data.encode() if isinstance(data, str) else data
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(payload)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, _mode_for(path))
-        os.replace(temporary, path)
-    except BaseException as error:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-        if isinstance(error, OSError):
-            error.filename = error.filename or str(path)  # a full disk does not say whose fault
+        with partial_file(path.parent) as (handle, temporary):
+            with open(handle, "wb", closefd=False) as file:
+                file.write(payload)
+                file.flush()
+                os.fsync(handle)
+            os.chmod(temporary, _mode_for(path))
+            os.replace(temporary, path)
+    except OSError as error:
+        error.filename = error.filename or str(path)  # a full disk does not say whose fault
         raise
+
+
+PARTIAL = ".reelbench-partial-"  # how the names of unfinished files begin
+
+
+@contextmanager
+def partial_file(folder: Path, suffix: str = "") -> Iterator[tuple[int, str]]:
+    """Make a file to be filled and renamed; what is not renamed is removed.
+
+    What a killed process left behind in the same folder goes first.
+    """
+    _sweep_once(folder.resolve(), os.getpid())
+    handle, name = _new_partial(folder, suffix)
+    try:
+        yield handle, name
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(name)
+        os.close(handle)
+
+
+def _new_partial(folder: Path, suffix: str) -> tuple[int, str]:
+    """Make a file and lock it for as long as it is open: the system forgets no lock of the dead."""
+    while True:
+        handle, name = tempfile.mkstemp(dir=folder, prefix=PARTIAL, suffix=suffix)
+        with suppress(OSError):  # a disk that knows no locks: nothing is swept there
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.path.exists(name):
+            return handle, name
+        os.close(handle)  # swept before it was locked
+
+
+@functools.cache
+def _sweep_once(folder: Path, _process: int) -> None:
+    sweep_partial_files(folder)
+
+
+def sweep_partial_files(folder: Path) -> None:
+    """Remove the unfinished files that no living process holds."""
+    for path in folder.glob(f"{PARTIAL}*"):
+        with suppress(OSError), path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
 
 
 def _mode_for(path: Path) -> int:

@@ -21,6 +21,7 @@ from reelbench.items import (
     freeze,
     shown,
 )
+from reelbench.limits import MOST_LINE, LimitError, check_line
 from reelbench.misspelt import beside_misspelt, with_misspelt
 from reelbench.times import with_seconds
 
@@ -64,13 +65,19 @@ def item_from_line(line: bytes) -> tuple[Item | None, list[Problem]]:
     more than a warning is ever run or scored.
     """
     try:
+        check_line(line)
         item = _decode(line)
+    except LimitError as error:
+        return None, [_too_much(error)]
     except (ValueError, KeyError, RecursionError) as error:  # all that msgspec and json raise
         unexplained = Problem("NOT_JSON", "line", str(error), "a plain JSON object")
         return None, list(_reasons(line)) or [unexplained]
     problems: list[Problem] = []
     for check in _CHECKS:
         check(item, problems)
+    # Pairs of a hundred thousand options are more than any tool can look at.
+    if len(item.options) > MAX_OPTIONS:
+        return None, problems
     return item, with_misspelt(item, problems)
 
 
@@ -166,9 +173,14 @@ def _reasons(line: bytes) -> Iterator[Problem]:
     yield from problems or _type_problems(record)
 
 
-def decode_strictly(line: bytes) -> tuple[Json, list[Problem]]:
+def _too_much(error: LimitError) -> Problem:
+    return Problem("NOT_JSON", "line", str(error), "a plain JSON object")
+
+
+def decode_strictly(line: bytes, most: int = MOST_LINE) -> tuple[Json, list[Problem]]:
     """Decode a line of JSON, or say in one sentence why it cannot be."""
     try:
+        check_line(line, most)
         record = _strictly(line.decode())
         json.dumps(record, ensure_ascii=False).encode()
     except _BadLineError as error:
@@ -182,8 +194,8 @@ def decode_strictly(line: bytes) -> tuple[Json, list[Problem]]:
         fault, _, column = json_fault(error)
         found = f"{shown(line.decode())} ({fault} at column {column})"
         expected = "one complete JSON object"
-    except RecursionError:
-        found, expected = "too deep a nesting", "a plain JSON object"
+    except LimitError as error:
+        return None, [_too_much(error)]
     except ValueError as error:  # such as an integer of ten thousand digits
         found, expected = str(error), "a plain JSON object"
     else:

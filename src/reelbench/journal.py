@@ -4,7 +4,6 @@ Append-only SQLite. A key may have failures, and then one reply; only a reply is
 again. Each row carries a checksum, so that damage is found and named instead of scored.
 """
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import Any
 
 from reelbench.durable import checksum, damaged, nothing_durable, open_durable
 from reelbench.files import json_line, whole_text
+from reelbench.limits import MOST_TOKENS, decode_json
 from reelbench.models.base import REPLIED, Response
 
 _SCHEMA = """
@@ -27,10 +27,13 @@ CREATE TABLE IF NOT EXISTS responses (
 CREATE INDEX IF NOT EXISTS by_key ON responses (key);
 """
 
+# Sums of what a server may have said: one that is no count is cut, or it would be too much to add.
 _TAKEN = """
 SELECT model, COUNT(*),
-    SUM(json_extract(body, '$.input_tokens')), SUM(json_extract(body, '$.output_tokens')),
-    SUM(json_extract(body, '$.estimate[0]')), SUM(json_extract(body, '$.estimate[1]')),
+    SUM(MIN(json_extract(body, '$.input_tokens'), :most)),
+    SUM(MIN(json_extract(body, '$.output_tokens'), :most)),
+    SUM(MIN(json_extract(body, '$.estimate[0]'), :most)),
+    SUM(MIN(json_extract(body, '$.estimate[1]'), :most)),
     SUM(json_extract(body, '$.seconds')),
     json_extract(body, '$.estimate') IS NOT NULL AS guessed
 FROM responses WHERE json_valid(body) GROUP BY model, guessed
@@ -86,7 +89,7 @@ class Journal:
 
     def taken(self) -> list[tuple[str, int, int, int, float, bool]]:
         """Return each model's calls, tokens in and out, seconds, and whether it is an estimate."""
-        rows = self._connection.execute(_TAKEN)
+        rows = self._connection.execute(_TAKEN, {"most": MOST_TOKENS})
         return [
             (
                 model,
@@ -109,7 +112,7 @@ class Journal:
             return None
         try:
             if checksum(*row[:4]) == row[4]:
-                body = json.loads(row[3])
+                body = decode_json(row[3])
                 for name in ("estimate", "seconds"):
                     body.pop(name, None)
                 return Response(status=row[2], **body)

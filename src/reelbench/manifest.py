@@ -11,8 +11,10 @@ import yaml
 
 from reelbench.errors import ReelbenchError
 from reelbench.items import NOTHING, Json, Problem, freeze, shown
+from reelbench.limits import bounded_text
 from reelbench.spelling import meant
 from reelbench.yaml_faults import yaml_fault
+from reelbench.yaml_files import load_yaml
 
 METRICS = ("accuracy",)
 MODALITIES = ("T", "A+T", "V+T", "V+A+T")
@@ -92,7 +94,7 @@ def read_manifest(path: Path) -> tuple[Manifest | None, list[Problem]]:
     """Read and check a ``benchmark.yaml``; all its problems are listed at once."""
     text = ""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = bounded_text(path)
         record, lines = load_yaml(text)
     except FileNotFoundError:
         expected = "a file with at least the lines `name: ...` and `version: ...`"
@@ -128,34 +130,6 @@ def _manifest(record: Mapping[str, Json]) -> Manifest:
         ),
         extra=freeze({name: value for name, value in record.items() if name not in _TOP}),
     )
-
-
-def load_yaml(text: str) -> tuple[Any, dict[str, int]]:
-    """Parse YAML and return it with the line of each field of the first two levels.
-
-    A field that is said twice is an error, as it is nowhere else in YAML. Tables are looked at
-    down to their columns' tags: a column that is said twice would be lost without a word.
-    """
-    loader = yaml.SafeLoader(text)
-    try:
-        node = loader.get_single_node()
-        lines = dict(_field_lines(node, depth=2))
-        return (loader.construct_document(node) if node else None), lines
-    finally:
-        loader.dispose()
-
-
-def _field_lines(node: yaml.Node | None, depth: int, prefix: str = "") -> Iterator[tuple[str, int]]:
-    if not isinstance(node, yaml.MappingNode) or not depth:
-        return
-    seen: set[str] = set()
-    for key, value in node.value:
-        name = f"{prefix}{key.value}"
-        if name in seen:
-            raise yaml.MarkedYAMLError(problem=f"{name!r} twice", problem_mark=key.start_mark)
-        seen.add(name)
-        yield name, key.start_mark.line + 1
-        yield from _field_lines(value, 4 if name == "tables" else depth - 1, f"{name}.")
 
 
 def _line_of(name: str, lines: Mapping[str, int]) -> int:

@@ -18,8 +18,13 @@ def counted(number: int, thing: str, things: str = "") -> str:
 
 
 @contextmanager
-def progress(label: str, total: int, unit: str = "items") -> Iterator[Advance]:
-    """Show how far a job is; silent when stderr is not a terminal or the job is short."""
+def progress(
+    label: str, total: int, unit: str = "items", more: Callable[[], str] = str
+) -> Iterator[Advance]:
+    """Show how far a job is; silent when stderr is not a terminal or the job is short.
+
+    ``more`` returns what else is shown beside the bar.
+    """
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda: None
         return
@@ -49,7 +54,7 @@ def progress(label: str, total: int, unit: str = "items") -> Iterator[Advance]:
         nonlocal done
         done += 1
         rate = done / max(time.monotonic() - began, 1e-9)
-        bar.update(task, completed=done, rate=f"{rate:.1f} {unit}/s")
+        bar.update(task, completed=done, rate=f"{rate:.1f} {unit}/s {more()}".rstrip())
 
     try:
         yield advance
@@ -69,6 +74,12 @@ def track(elements: Iterable[Element], label: str, total: int, unit: str) -> Ite
 
 def note(text: str) -> None:
     """Tell something to who watches; not to a file."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\n{text}\n")
+    if sys.stderr is not None and sys.stderr.isatty():
+        announce(f"\n{text}")
+
+
+def announce(text: str) -> None:
+    """Tell something at once, to who watches or to the file that keeps what is told."""
+    if sys.stderr is not None:
+        sys.stderr.write(f"{text}\n")
         sys.stderr.flush()

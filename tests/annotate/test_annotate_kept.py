@@ -5,7 +5,6 @@ import shutil
 import signal
 import sqlite3
 import threading
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import operators_for_tests as ours
 import pytest
 from annotating import Given, Start
 from operators_for_tests import counts, looks
-from support import is_gone, wait_until
+from support import is_gone, rows_held, wait_until
 
 from reelbench.annotate.annotate import annotate
 from reelbench.engine.local import LocalEngine
@@ -150,9 +149,9 @@ class TestKilled:
             "--workers",
             2,
         )
-        for aim in (3, 8):
+        for aim in (1, 5):
             process = start(*words)
-            wait_until(lambda aim=aim: len(looks(given.clips)) >= aim)
+            wait_until(lambda aim=aim: rows_held(given.out / "labels.sqlite", "results") >= aim)
             process.kill()
             process.join()
             wait_until(lambda: all(is_gone(worker) for _, _, worker in looks(given.clips)))
@@ -198,20 +197,17 @@ class TestKilled:
     ) -> None:
         given.add("a.mp4", "b.mp4")
         words = ["annotate", given.clips, "--labels", "plain,slow", "--out", given.out]
-        process = start(*words, "--set", "slow.seconds=20")
+        process = start(*words, "--set", "slow.seconds=600")
         wait_until(lambda: counts(given.clips)["slow"] > 0)
-        began = time.monotonic()
         os.kill(process.pid, sign)
-        process.join(15)
-        assert not process.is_alive(), "it waits for what nobody wants any more"
-        assert time.monotonic() - began < 5
+        process.join()  # and does not wait for what nobody wants any more
         assert process.exitcode == 130
         told = (tmp_path / "told").read_text()
         assert "Stopped." in told
         assert "Traceback" not in told
         for label, _, worker in looks(given.clips):
             if label == "slow":
-                wait_until(lambda worker=worker: not Path(f"/proc/{worker}").exists(), 5)
+                wait_until(lambda worker=worker: not Path(f"/proc/{worker}").exists())
         assert [maker for maker, _ in given.stored()] == ["plain", "plain"]
         assert given.annotate("plain").worked == 0
 
@@ -220,7 +216,7 @@ class TestKilled:
     ) -> None:
         given.add("a.mp4")
         words = ["annotate", given.clips, "--labels", "slow", "--out", given.out]
-        start(*words, "--set", "slow.seconds=20")
+        start(*words, "--set", "slow.seconds=600")
         wait_until(lambda: bool(looks(given.clips)))
         assert given.command("plain") == 2
         told = capsys.readouterr().err

@@ -83,7 +83,7 @@ class TestDemo:
         wait_until(lambda: media.exists() and len(list(media.iterdir())) >= 2)
         process.kill()
         # The pipe ends when the last process that holds it does.
-        process.communicate(timeout=30)
+        process.communicate()
         assert reelbench("demo", "--videos", 6, "--out", tmp_path).returncode == 0
         for name in ("benchmark/items.jsonl", "run/scores.json"):
             assert (tmp_path / name).read_bytes() == (small_demo / name).read_bytes()
@@ -97,7 +97,7 @@ class TestDemo:
         media = tmp_path / "demo" / "benchmark" / "media"
         wait_until(lambda: media.exists() and bool(list(media.glob("scene-*.mp4"))))
         os.killpg(process.pid, signal.SIGINT)
-        _, talk = process.communicate(timeout=60)
+        _, talk = process.communicate()
         assert process.returncode == 130
         assert "Traceback" not in talk
         assert [path.name for path in media.iterdir() if path.name.startswith(".")] == []

@@ -60,6 +60,8 @@ def test_a_disk_that_fills_up(benchmark: Benchmark, tmp_path: Path) -> None:
         assert full.returncode == 2
         assert "cannot be written" in full.stderr
         assert "Traceback" not in full.stderr
+        status = json.loads((tmp_path / "r" / "status.json").read_text())
+        assert status["state"] == "stopped"
         asked = len(server.requests) - calm
         assert 0 < asked < COUNT
         state = run_benchmark(benchmark, [], tmp_path / "r")
@@ -68,6 +70,27 @@ def test_a_disk_that_fills_up(benchmark: Benchmark, tmp_path: Path) -> None:
         assert len(server.requests) - calm <= COUNT + 16  # as many as were under way
     name = "predictions.jsonl"
     assert (tmp_path / "r" / name).read_bytes() == (tmp_path / "calm" / name).read_bytes()
+
+
+WITHOUT_ROOM = """
+import resource, sys
+from pathlib import Path
+from reelbench.evaluate.status import RunState, StatusFile
+
+path, state = Path(sys.argv[1]), RunState(1)
+with StatusFile(path, state):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, path.stat().st_size))
+    state.warnings.add("what makes it longer than there is room for")
+    raise KeyboardInterrupt
+"""
+
+
+def test_a_status_that_cannot_be_written_is_not_left_running(tmp_path: Path) -> None:
+    """Where there is no room for a new file, the old one says that nothing runs any more."""
+    path = tmp_path / "status.json"
+    command = [sys.executable, "-c", WITHOUT_ROOM, str(path)]
+    assert subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode != 0
+    assert json.loads(path.read_text())["state"] == "stopped"
 
 
 def test_a_folder_that_nobody_may_write_to(benchmark: Benchmark, tmp_path: Path) -> None:

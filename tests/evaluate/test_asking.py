@@ -6,13 +6,12 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from servers import Server, completion, serving
-from support import make_item
+from support import make_item, wait_until
 from videos import make_video
 
 from reelbench.benchmark import Benchmark
@@ -154,9 +153,7 @@ def started(benchmark: Path, model: str, out: Path) -> "subprocess.Popen[str]":
 
 
 def wait_for(server: Server, count: int, process: "subprocess.Popen[str]") -> None:
-    deadline = time.monotonic() + 60
-    while len(server.requests) < count and process.poll() is None:
-        assert time.monotonic() < deadline
+    wait_until(lambda: len(server.requests) >= count or process.poll() is not None)
 
 
 def test_kill_9_at_random_moments(benchmark: Benchmark, card: Path, tmp_path: Path) -> None:
@@ -166,7 +163,7 @@ def test_kill_9_at_random_moments(benchmark: Benchmark, card: Path, tmp_path: Pa
     Benchmark(benchmark.root, benchmark.manifest, tuple(many)).save(benchmark.root)
     with serving(letter) as server:
         calm = started(tmp_path / "b", write(card, server), tmp_path / "calm")
-        assert calm.communicate(timeout=120)[1] == ""
+        assert calm.communicate()[1] == ""
     rng = random.Random(5)
     with serving(letter, latency=0.01) as server:
         model = write(card, server, connections=connections)
@@ -176,7 +173,7 @@ def test_kill_9_at_random_moments(benchmark: Benchmark, card: Path, tmp_path: Pa
             process.send_signal(signal.SIGKILL)
             process.communicate()
         last = started(tmp_path / "b", model, tmp_path / "r")
-        assert last.communicate(timeout=120)[1] == ""
+        assert last.communicate()[1] == ""
         assert last.returncode == 0
         assert count <= len(server.requests) <= count + kills * connections
     assert results(tmp_path / "r") == results(tmp_path / "calm")
@@ -192,7 +189,7 @@ def test_ctrl_c_finishes_what_is_under_way(
         process = started(tmp_path / "b", model, tmp_path / "r")
         wait_for(server, 6, process)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate()
         asked = len(server.requests)
         assert asked < COUNT
         rows = results(tmp_path / "r").splitlines()
@@ -202,13 +199,11 @@ def test_ctrl_c_finishes_what_is_under_way(
 
 
 def test_ctrl_c_twice_ends_at_once(benchmark: Benchmark, card: Path, tmp_path: Path) -> None:
-    with serving(letter, latency=20.0) as server:
+    with serving(letter, latency=600.0) as server:
         process = started(tmp_path / "b", write(card, server), tmp_path / "r")
         wait_for(server, 2, process)
-        began = time.monotonic()
         while process.poll() is None:
             os.kill(process.pid, signal.SIGINT)
-            assert time.monotonic() - began < 15
             try:
                 process.wait(0.3)
             except subprocess.TimeoutExpired:

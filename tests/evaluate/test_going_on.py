@@ -152,7 +152,7 @@ class TestJudging:
             os.kill(process.pid, signal.SIGINT)
             wait_until(lambda: "ShdPnd:\t0000000000000000" in status_of(process.pid))
             judging.set()
-            process.communicate(timeout=60)
+            process.communicate()
             assert len(server.requests) == 6
             assert run_benchmark(
                 Benchmark.load(tmp_path / "b"), [], tmp_path / "r"
@@ -178,7 +178,7 @@ class TestJudging:
                 assert process.poll() is None
             os.kill(process.pid, signal.SIGINT)
             stuck.set()
-            process.communicate(timeout=60)
+            process.communicate()
         assert before in (tmp_path / "r" / "judgements.jsonl").read_bytes()
 
     def test_a_reply_that_ends_in_half_a_character(self, tmp_path: Path) -> None:

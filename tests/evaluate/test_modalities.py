@@ -15,13 +15,14 @@ import av
 import numpy as np
 import pytest
 from servers import Server, completion, serving
-from support import blind_benchmark, make_item
+from support import blind_benchmark, make_item, run_here
 from videos import make_video
 
 from reelbench.benchmark import Benchmark
 from reelbench.errors import ReelbenchError
 from reelbench.evaluate.run import run_benchmark
 from reelbench.items import Item, Media, freeze
+from reelbench.report.tables import leaderboard
 
 SRT = """1
 00:00:00,200 --> 00:00:00,800
@@ -203,7 +204,7 @@ class TestWords:
         make_video(root / "media" / "a.mp4")
         assert kinds(asked(card=card, modalities="V+A+T")) == [IMAGE] * 4
         told = ["media/a.mp4: no sound in it to be heard"] if card else []
-        assert sorted(asked.state.warnings) == told
+        assert sorted(asked.state.warnings - asked.state.announced) == told
 
     def test_an_empty_file_says_that_nothing_is_said(self, asked: Asked, root: Path) -> None:
         (root / "media" / "a.vtt").write_text("WEBVTT\n")
@@ -352,3 +353,29 @@ def test_a_pipe_is_not_waited_for(asked: Asked, root: Path) -> None:
     os.mkfifo(root / "media" / "p.mp4")
     one = item(path="media/p.mp4")
     assert "not a file" in asked.failure(one, card=HEARS, modalities="A+T")
+
+
+def test_a_card_that_does_not_hear_is_named_before_anything_is_asked(
+    root: Path, server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And what then fails for want of it is shown as no score, in the terminal and on the page."""
+    items = [make_item(n, media=(Media("media/a.mp4"),), question=f"Why {n}?") for n in range(3)]
+    blind_benchmark(root, *items, modalities="V+A+T")
+    card = {"name": "deaf", "endpoint": server.url}
+    (tmp_path / "deaf.yaml").write_text(json.dumps(card))
+    words = ["--model", tmp_path / "deaf.yaml", "--condition", "protocol"]
+    words += ["--condition", "seen modalities=V+T", "--out", tmp_path / "r"]
+    assert run_here("run", root, *words) == 1
+    said = capsys.readouterr()
+    assert said.err.startswith("warning: deaf does not hear")
+    assert said.err.count("hears: true") == 1
+    (failed, seen) = sorted(line for line in said.out.splitlines() if line.startswith("deaf"))
+    assert "no score: 3 of 3 failed" in failed
+    assert "%" not in failed
+    assert "100.0%" in seen
+    scores = json.loads((tmp_path / "r" / "scores.json").read_text())
+    (row,) = [row for row in leaderboard(scores).rows if "protocol" in row]
+    assert not any("%" in cell for cell in row)
+    assert scores["ablations"][0]["models"] == []
+    page = (tmp_path / "r" / "report.html").read_text()
+    assert "no score: 3 of 3 failed" in page

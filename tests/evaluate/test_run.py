@@ -4,16 +4,13 @@ import json
 import os
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
-import time
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import blind_benchmark, make_item, reelbench
+from support import blind_benchmark, make_item, reelbench, rows_held, wait_until
 
 from reelbench.benchmark import Benchmark
 from reelbench.errors import ReelbenchError
@@ -117,16 +114,16 @@ class TestResume:
         process = subprocess.Popen(
             [*command, *models], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
         )
-        recorded = wait_for_rows(out / "journal.sqlite", 20)
+        journal = out / "journal.sqlite"
+        wait_until(lambda: rows_held(journal, "responses") >= 20)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        assert recorded >= 20
         assert not (out / "predictions.jsonl").exists()
         resumed = subprocess.run([*command, *models], capture_output=True, text=True, check=False)
         assert resumed.returncode == 0, resumed.stderr
         asked = int(re.search(r"(\d+) asked now", resumed.stderr)[1])
         total = len(predictions(out))
-        assert 0 < asked <= total - recorded
+        assert 0 < asked <= total - 20
         for name in ("predictions.jsonl", "scores.json"):
             assert (out / name).read_bytes() == (small_demo / "run" / name).read_bytes()
 
@@ -135,33 +132,6 @@ class TestResume:
         run_benchmark(benchmark, BLIND, tmp_path / "run")
         with pytest.raises(ReelbenchError, match=r"holds a run of blind, not of reelbench-demo"):
             run_benchmark(Benchmark.load(small_demo / "benchmark"), BLIND, tmp_path / "run")
-
-
-def wait_for_rows(path: Path, enough: int, limit: float = 60.0) -> int:
-    """Wait until a journal in use has so many rows, looking at it from outside."""
-    deadline = time.monotonic() + limit
-    while time.monotonic() < deadline:
-        wal = path.with_name(path.name + "-wal")
-        if wal.exists() and (rows := rows_in_copy(path)) >= enough:
-            return rows
-    raise AssertionError(f"{path} never had {enough} rows")
-
-
-def rows_in_copy(path: Path) -> int:
-    """Count the committed rows of a journal that another process holds, in a copy of its files."""
-    copy = path.with_name("copy.sqlite")
-    for suffix in ("", "-wal"):
-        copy.with_name(copy.name + suffix).write_bytes(
-            path.with_name(path.name + suffix).read_bytes()
-        )
-    try:
-        with closing(sqlite3.connect(copy)) as connection:
-            return int(connection.execute("SELECT count(*) FROM responses").fetchone()[0])
-    except sqlite3.DatabaseError:
-        return 0  # copied while it was being written: look again
-    finally:
-        for left in path.parent.glob("copy.sqlite*"):
-            left.unlink()
 
 
 class TestFailures:

@@ -1,7 +1,6 @@
 """The funnel's picture and the page of a make: they add up, escape everything and stay small."""
 
 import re
-import time
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -229,13 +228,10 @@ def test_facts_of_another_kind_are_no_answers(tmp_path: Path, facts: dict[str, A
     written(tmp_path, passed)
 
 
-def test_three_thousand_items_are_written_fast_and_cut(tmp_path: Path) -> None:
+def test_three_thousand_items_are_cut(tmp_path: Path) -> None:
     passed = planted(3000)
-    began = time.monotonic()
     funnel = funnel_record(passed, [])
-    counted = time.monotonic()
     write_pages(tmp_path, "cineaste", RECORD, funnel, statistics(), passed)
-    assert time.monotonic() - counted < 10, f"the funnel took {counted - began:.1f} s"
     page = (tmp_path / "made.html").read_text()
     assert len(page.encode()) < 8e6
     groups = page.split('<details class="group">')[1:]

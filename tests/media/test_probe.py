@@ -1,6 +1,8 @@
 """A probe believes packets, not headers."""
 
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import av
@@ -13,6 +15,7 @@ from videos import KINDS, decode_plainly, make_kind, make_video, tone
 from reelbench.media.decode import frames_at
 from reelbench.media.errors import MediaError
 from reelbench.media.probe import probe
+from reelbench.workers import GIGABYTE
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -185,3 +188,24 @@ def test_absurd_sizes_are_refused_before_they_are_allocated(
     for work in (probe, lambda path: frames_at(path, [0.0])):
         with pytest.raises(MediaError, match=r"pixels are too large|a size that can be"):
             work(tmp_path / "a.avi")
+
+
+PEAK = """
+import resource, sys
+from pathlib import Path
+from reelbench.media.frames import Wish, _decode
+assert len(_decode(Path(sys.argv[1]), Wish("uniform:2", size="long:64")).pieces) == 2
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+def test_the_largest_frames_fit_into_half_of_a_workers_memory(tmp_path: Path) -> None:
+    """As docs/media.md states it."""
+    side = 8000
+    spot = b"\x21\xf9\x04\x04\x64\x00\x00\x00\x2c" + struct.pack("<4H", 0, 0, 1, 1)
+    frames = (spot + b"\x00\x02\x02\x44\x01\x00") * 2
+    head = b"GIF89a" + struct.pack("<2H", side, side) + b"\x80\x00\x00" + b"\x00" * 3 + b"\xff" * 3
+    (tmp_path / "large.gif").write_bytes(head + frames + b"\x3b")
+    command = [sys.executable, "-c", PEAK, str(tmp_path / "large.gif")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 2 * GIGABYTE

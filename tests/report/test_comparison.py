@@ -15,6 +15,7 @@ from reelbench.evaluate.run import run_benchmark
 from reelbench.items import Media
 from reelbench.report.comparison import p_value, pairs, people
 from reelbench.report.report import report_runs
+from reelbench.report.table import Table
 from reelbench.report.tables import leaderboard, tables
 from reelbench.score.score import score_folder
 
@@ -165,3 +166,23 @@ def test_no_p_is_written_as_nothing() -> None:
     assert [p_value(p) for p in (0.0, 1e-9, 0.0001, 0.03125, 1.0)] == [
         "<0.0001", "<0.0001", "0.0001", "0.0313", "1.0000",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        '=HYPERLINK("http://a","b")', "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1",
+        " =1", "\uff1d1", "-4.2 to =1", "+", "-1 (=2)",
+    ],
+)  # fmt: skip
+def test_no_cell_is_a_formula_to_a_spreadsheet(cell: str) -> None:
+    table = Table("t", "T", ["Model", cell], [[cell, "1"]])
+    (heading, row) = csv.reader(io.StringIO(table.to_csv(), newline=""))
+    assert heading[1] == row[0] == f"'{cell}"
+
+
+def test_numbers_stay_numbers() -> None:
+    cells = ["-4.2", "+3", "-4.2%", "-1,234.5", "-.5", "-1e-05", "-4.2 to -1.0", "-4.2% to 3.1%"]
+    cells += ["-", "-4.2% (6 of 12)", "-2.0% (-23 to 30)"]
+    table = Table("t", "T", cells, [])
+    assert next(csv.reader(io.StringIO(table.to_csv()))) == cells

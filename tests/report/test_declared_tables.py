@@ -206,7 +206,7 @@ def test_a_narrow_screen_scrolls_the_table_and_not_the_page(
              "--disable-background-networking", "--disable-component-update", "--allow-file-access-from-files",
              "--virtual-time-budget=20000", f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom"]  # fmt: skip
     command = [chromium, *flags, (tmp_path / "narrow.html").as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     found = re.search(r"<title>(\d+) (\w+)</title>", done.stdout)
     assert found, done.stdout[:500]
     assert int(found[1]) <= 400

@@ -31,7 +31,7 @@ def browse(chromium: str, tmp_path: Path) -> Browse:
     def open_page(address: str) -> tuple[str, str]:
         profile = f"--user-data-dir={tmp_path / 'profile'}"
         command = [chromium, *FLAGS, profile, "--dump-dom", address]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
         console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
         return done.stdout, "\n".join(console)
 

@@ -23,6 +23,7 @@ from reelbench.engine.base import Done, Engine, Job
 from reelbench.errors import DEFECTS, ReelbenchError
 from reelbench.files import canonical_json, digest_of, pretty_json, write_atomically
 from reelbench.journal import open_journal
+from reelbench.limits import decode_json
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import MediaError
 from reelbench.media.safely import probe_safely
@@ -276,7 +277,7 @@ def _twins(found: Annotated) -> list[dict[str, Any]]:
 def _labels_before(path: Path, digest: str) -> dict[str, Any]:
     """What earlier runs said of the same clip, other labels among it."""
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = decode_json(path.read_text(encoding="utf-8"))
         return dict(record["labels"]) if record["clip"]["sha256"] == digest else {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}  # there is none, or none of ours

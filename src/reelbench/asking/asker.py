@@ -12,11 +12,14 @@ from dataclasses import dataclass, replace
 from reelbench.asking.spend import Ledger
 from reelbench.files import whole_text
 from reelbench.journal import Journal
+from reelbench.limits import MOST_TOKENS
 from reelbench.models.base import EMPTY_REPLY, ChatModel, Request, Response
 from reelbench.models.secrets import redacted
 from reelbench.models.tokens import request_tokens
 
-OVER_BUDGET = Response("over_budget", error="the budget is spent: run again with a larger one")
+OVER_BUDGET = Response(
+    "over_budget", error="the budget is spent: run again with a larger one", unasked=True
+)
 
 
 @dataclass
@@ -39,7 +42,8 @@ class Asker:
         self.journal, self.ledger = journal, ledger or Ledger()
         self.counts = Counts()
         self.stopping = asyncio.Event()
-        self.over: set[str] = set()  # names of models that have no budget left
+        # Why a model is asked no more, by name: no budget left, or a server that never answers.
+        self.refused: dict[str, Response] = {}
         self._now: set[str] = set()
         self._flights: dict[str, asyncio.Future[Response]] = {}
         self._places: dict[int, asyncio.Semaphore] = {}
@@ -108,7 +112,7 @@ class Asker:
         estimate = request_tokens(card, request) if self.ledger.bounded else None
         share = self.ledger.reserve(card, estimate or (0, 0))
         if share is None:
-            self.over.add(card.name)
+            self.refused[card.name] = OVER_BUDGET
             return OVER_BUDGET
         response = Response("error", error="never asked")
         guess: tuple[int, int] | None = None
@@ -120,20 +124,29 @@ class Asker:
                 guess = estimate = estimate or request_tokens(card, request)
             seconds = round(time.monotonic() - began, 3)
             self.ledger.settle(card, share, estimate or (0, 0), response, seconds)
-        if response.status != "over_budget":  # as what it asks of others may be
+        if not response.unasked:
             self.journal.record(key, card.name, response, guess, seconds)
             self._now.add(key)
             self.counts.asked += 1
+        elif response.status == "error" and card.backend != "cascade":  # which may do without one
+            self.refused[card.name] = response
         return response
 
 
 def _tidy(response: Response) -> Response:
-    """Keep keys out of errors, and half a character out of a reply that was cut off.
+    """Keep keys, half characters and counts that are none out of what is written down.
 
     A reply without a word is none, whichever model gave it: it is asked for again.
     """
-    text = response.text and whole_text(response.text)
+    text = response.text and redacted(whole_text(response.text))
     error = response.error and redacted(whole_text(response.error))
-    if response.status == "ok" and not (text or "").strip():
-        return replace(response, status="error", text=None, error=EMPTY_REPLY)
-    return replace(response, text=text, error=error)
+    taken, given = _count(response.input_tokens), _count(response.output_tokens)
+    tidy = replace(response, text=text, error=error, input_tokens=taken, output_tokens=given)
+    if tidy.status == "ok" and not (text or "").strip():
+        return replace(tidy, status="error", text=None, error=EMPTY_REPLY)
+    return tidy
+
+
+def _count(tokens: int | None) -> int | None:
+    """A server's count of tokens, if it can be one."""
+    return tokens if tokens is not None and 0 <= tokens <= MOST_TOKENS else None

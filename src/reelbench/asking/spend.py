@@ -124,7 +124,8 @@ class Ledger:
         """Put what a request really took in place of what was set aside for it."""
         self._aside = Budget(self._aside.usd - share.usd, self._aside.tokens - share.tokens)
         guess = estimate if got.replied else None
-        self.count(card, got.input_tokens, got.output_tokens, guess, seconds=seconds)
+        requests = 0 if got.unasked else 1
+        self.count(card, got.input_tokens, got.output_tokens, guess, requests, seconds)
         self._failed[card.name] += not got.replied
         if got.replied:
             seen = self._seen.setdefault(card.name, _Seen())

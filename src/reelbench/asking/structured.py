@@ -17,6 +17,7 @@ from referencing import Registry
 from reelbench.asking.asker import Asker
 from reelbench.asking.reply import without_reasoning
 from reelbench.files import canonical_json, digest_of, whole_data
+from reelbench.limits import check_depth
 from reelbench.models.base import (
     EMPTY_REPLY,
     ChatModel,
@@ -172,7 +173,9 @@ def find_json(reply: str) -> Any:
         raise ValueError("the reply is empty")
     for candidate in [text, *reversed(_FENCED.findall(text))]:
         try:
-            return _DECODER.decode(candidate.strip())
+            value = _DECODER.decode(candidate.strip())
+            check_depth(candidate)
+            return value
         except (ValueError, RecursionError):
             continue
     found: list[Any] = []
@@ -180,13 +183,15 @@ def find_json(reply: str) -> Any:
     while match := _START.search(text, place):
         try:
             value, place = _DECODER.raw_decode(text, match.start())
-            found.append(value)
         except RecursionError:
             raise ValueError("the reply nests without end") from None
         except ValueError:
             if _SURELY.match(text, match.start()):
                 raise ValueError("there is no complete JSON in the reply") from None
             place = match.end()
+            continue
+        check_depth(text[match.start() : place])
+        found.append(value)
     # Beside an object, lists are words in brackets.
     found = [value for value in found if isinstance(value, dict)] or found
     if not found:

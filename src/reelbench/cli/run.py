@@ -195,10 +195,11 @@ def tell_failures(state: "RunState", out: Path) -> None:
             f"holds no complete answer counts as none. Raise {state.limits[name]} under "
             "parameters: in its card; all its questions are then asked again."
         )
-    for warning in sorted(state.warnings)[:10]:
+    warnings = sorted(state.warnings - state.announced)
+    for warning in warnings[:10]:
         tell(f"warning: {warning}")
-    if len(state.warnings) > 10:
-        tell(f"{len(state.warnings)} such warnings; all of them are in {out / 'status.json'}.")
+    if len(warnings) > 10:
+        tell(f"{len(warnings)} such warnings; all of them are in {out / 'status.json'}.")
     for failure in state.failures[:10]:
         tell("{id} to {model}: {status}: {error}".format(**failure))
     if state.failures:

@@ -64,6 +64,7 @@ def put_scores(scores: Mapping[str, Any]) -> None:
 
 
 def _put_leaderboard(scores: Mapping[str, Any]) -> None:
+    from reelbench.score.coverage import no_score
     from reelbench.score.estimates import few_videos
     from reelbench.score.letters import spelled
 
@@ -77,10 +78,11 @@ def _put_leaderboard(scores: Mapping[str, Any]) -> None:
         [
             row["model"],
             row["condition"],
-            percent(row["correct"] / row["items"]),
-            " to ".join(map(percent, row["interval"]))
+            "" if no_score(row) else percent(row["correct"] / row["items"]),
+            no_score(row)
+            or " to ".join(map(percent, row["interval"]))
             + (f" ({few_videos(row)})" if few_videos(row) else ""),
-            letters.get((row["model"], row["condition"]), ""),
+            "" if no_score(row) else letters.get((row["model"], row["condition"]), ""),
             f"{row['answered']} of {row['items']}",
         ]
         for row in scores["results"]
@@ -129,12 +131,14 @@ def settings(words: Sequence[str], form: str) -> dict[str, Any]:
     """Read ``NAME=VALUE`` as often as it is said, each value as YAML has it."""
     import yaml
 
+    from reelbench.yaml_files import load_yaml
+
     found: dict[str, Any] = {}
     for word in words:
         name, equals, value = word.partition("=")
         try:
-            found[name] = yaml.safe_load(value)
-        except yaml.YAMLError:
+            found[name] = load_yaml(value)[0]
+        except (yaml.YAMLError, ValueError):
             equals = ""
         if not equals or not name:
             raise ReelbenchError(f"{word!r} sets nothing: write {form}.")

@@ -11,19 +11,20 @@ import yaml
 
 from reelbench.errors import ReelbenchError
 from reelbench.items import NOTHING, Item, freeze
+from reelbench.limits import bounded_text
 from reelbench.manifest import (
     Manifest,
     Protocol,
     changed_protocol,
     check_changes,
     choices,
-    load_yaml,
 )
 from reelbench.media.pictures import check_size, media_type_of
 from reelbench.media.sample import Sampling, parse_sampling
 from reelbench.media.sounds import check_sound_encoding
 from reelbench.seeds import rng_for
 from reelbench.yaml_faults import yaml_fault
+from reelbench.yaml_files import load_yaml
 
 PROTOCOL = "protocol"  # the condition that a benchmark asks for
 _CHECKED: Mapping[str, Callable[[str], object]] = {
@@ -92,7 +93,7 @@ def _of_file(file: Path | None) -> list[tuple[str, Mapping[str, Any]]]:
         return []
     text = ""
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        text = bounded_text(file)
         content, _ = load_yaml(text)
     except yaml.YAMLError as error:
         found, expected, line = yaml_fault(error, text)
@@ -122,7 +123,7 @@ def _of_words(words: str, manifest: Manifest) -> tuple[str, Mapping[str, Any]]:
             field, equals, value = pair.partition("=")
             if not equals:
                 raise ValueError(f"{pair!r} has no =")
-            said.setdefault(field, []).append(yaml.safe_load(value))
+            said.setdefault(field, []).append(load_yaml(value)[0])
     except (ValueError, yaml.YAMLError) as error:
         raise ReelbenchError(
             f"The condition {words!r} cannot be read ({error}): write a name and what it changes, "

@@ -1,6 +1,5 @@
 """A run's folder: what is in its ``run.json``, and whether it and its benchmark still fit."""
 
-import json
 import os
 import platform
 from dataclasses import asdict
@@ -14,6 +13,7 @@ from reelbench.benchmark import ITEMS_FILE, Benchmark
 from reelbench.errors import ReelbenchError
 from reelbench.evaluate.prepare import Prepared, Wanted
 from reelbench.files import digest_of
+from reelbench.limits import decode_json
 from reelbench.manifest import Protocol
 from reelbench.models.base import ChatModel
 
@@ -22,7 +22,7 @@ def read_run(out: Path) -> dict[str, Any]:
     """Read the ``run.json`` of a run folder."""
     path = out / "run.json"
     try:
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        record: dict[str, Any] = decode_json(path.read_text(encoding="utf-8"))
         # What we read of it again; anything else in it is for people.
         _ = [model["name"] for model in record["models"] + record.get("judges", [])]
         _ = record["conditions"][0]["name"], record["seed"]
@@ -44,7 +44,7 @@ def is_finished(out: Path) -> bool:
     """Whether the latest run in a folder came to its end."""
     try:
         return bool(
-            json.loads((out / "status.json").read_text(encoding="utf-8"))["state"] == "done"
+            decode_json((out / "status.json").read_text(encoding="utf-8"))["state"] == "done"
         )
     except (OSError, ValueError, KeyError, TypeError):
         return False

@@ -126,6 +126,13 @@ def _warnings(models: Iterable[ChatModel], conditions: Sequence[Condition]) -> I
         blind = [c.name for c in conditions if "V" in c.protocol.modalities and not card.sees]
         if blind and not card.hears:
             yield f"{card.name} sees nothing: under {', '.join(blind)} it is asked by text alone"
+        heard = [c.name for c in conditions if "A" in c.protocol.modalities and not card.hears]
+        if heard:
+            yield (
+                f"{card.name} does not hear, as its card has `hears: false`, which is the default: "
+                f"under {', '.join(heard)} it reads subtitles instead, and what has sound but no "
+                "subtitles fails. If it takes sound, write `hears: true`"
+            )
     repeated = [condition.name for condition in conditions if condition.protocol.rounds > 1]
     for model in models if repeated else ():
         if model.parameters.get("temperature") == 0:

@@ -4,7 +4,6 @@ The numbers of a reply are its grade: every number that the schema bounds counts
 that the schema's ``x-weight`` gives it, 1 if it says nothing.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -16,6 +15,7 @@ import jsonschema
 from reelbench.errors import ReelbenchError
 from reelbench.evaluate.prompt import fill, inner_folder, slots_of
 from reelbench.files import digest_of
+from reelbench.limits import decode_json
 
 CHOICE = "choice"  # the rubric of what a reply chooses, which gives no grade
 _SLOTS = {"question", "options", "reference", "response", "caption"}
@@ -91,7 +91,7 @@ def load_rubric(name: str, root: Path) -> Rubric:
     folder = ours / name if name in names else inner_folder(name, root, "rubric", names)
     try:
         prompt = (folder / "prompt.md").read_text(encoding="utf-8")
-        schema = json.loads((folder / "schema.json").read_text(encoding="utf-8"))
+        schema = decode_json((folder / "schema.json").read_text(encoding="utf-8"))
         jsonschema.Draft202012Validator.check_schema(schema)
     except (OSError, ValueError, jsonschema.SchemaError) as error:
         reason = str(error).splitlines()[0]

@@ -21,7 +21,7 @@ from reelbench.files import json_line, pretty_json, write_atomically
 from reelbench.journal import Journal, open_journal
 from reelbench.models.base import ChatModel, token_limit
 from reelbench.models.cascade import Cascade
-from reelbench.progress import progress
+from reelbench.progress import announce, progress
 
 
 def run_benchmark(
@@ -47,6 +47,8 @@ def run_benchmark(
     ledger = Ledger(prepared.budget)
     for model in prepared.everyone:
         ledger.check_price(model.card)
+    for warning in prepared.warnings:
+        announce(f"warning: {warning}.")
     out.mkdir(parents=True, exist_ok=True)
     with open_journal(out / "journal.sqlite") as journal:
         remember_spent(journal, ledger, prepared.everyone)
@@ -56,6 +58,7 @@ def run_benchmark(
             limits={model.card.name: _limit(model) for model in prepared.models.values()},
             ledger=ledger,
             warnings=set(prepared.warnings),
+            announced=frozenset(prepared.warnings),
         )
         judgements: list[Judgement] | None = None
         try:
@@ -91,7 +94,8 @@ async def _ask(
     state.counts = asker.counts
     relay_through(asker, prepared.everyone)
     try:
-        with progress("Asking models", len(prepared.asks), "questions") as advance:
+        total = len(prepared.asks)
+        with progress("Asking models", total, "questions", state.in_short) as advance:
             await Schedule(benchmark, asker, state, status, advance).ask_all(prepared.asks)
         asker.counts = state.judging
 

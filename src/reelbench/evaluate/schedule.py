@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from reelbench.asking.asker import OVER_BUDGET, Asker, Stopped
+from reelbench.asking.asker import Asker, Stopped
 from reelbench.benchmark import Benchmark
 from reelbench.evaluate.ask import Ask
 from reelbench.evaluate.show import Show, parts_of
@@ -63,10 +63,10 @@ class Schedule:
             raise KeyboardInterrupt
 
     async def _clip(self, together: list[Ask]) -> None:
-        journal, over = self._asker.journal, self._asker.over
+        journal, refused = self._asker.journal, self._asker.refused
         pending = [ask for ask in together if not journal.answer(ask.key)]
-        # Nothing is decoded for who has the answers, nor for who could not pay for them.
-        needed = any(ask.model.card.name not in over for ask in pending)
+        # Nothing is decoded for who has the answers, nor for who would not be asked.
+        needed = any(ask.model.card.name not in refused for ask in pending)
         async with self._ahead:
             show = together[0].show if needed else Show((), ())
             try:
@@ -74,14 +74,14 @@ class Schedule:
             except Exception as error:
                 self._end_with(error)
                 return
-            broken = broken if needed else OVER_BUDGET
             size = sum(len(part.data) for part in shown if not isinstance(part, Text))
             await self._room.enter(size)
         self._state.warnings.update(warnings)
         try:
             async with asyncio.TaskGroup() as tasks:
                 for ask in together:
-                    tasks.create_task(self._one(ask, shown, broken))
+                    gone = None if needed else refused.get(ask.model.card.name)
+                    tasks.create_task(self._one(ask, shown, broken or gone))
         finally:
             await self._room.leave(size)
 
@@ -102,7 +102,7 @@ class Schedule:
                 self._state.truncated[ask.model.card.name] += 1
         else:
             self._state.failures.append(failure_of(ask, response))
-        if response is broken or response.status == "over_budget":  # nobody was asked
+        if response.unasked:
             self._state.unasked[ask.key] = response
         self._status.refresh()
         self._advance()
@@ -141,7 +141,7 @@ def _parts_of(benchmark: Benchmark, show: Show) -> tuple[list[Part], list[str], 
     try:
         return *parts_of(benchmark, show), None
     except MediaError as error:
-        return [], [], Response("error", error=str(error))
+        return [], [], Response("error", error=str(error), unasked=True)
 
 
 def failure_of(ask: Ask, response: Response) -> dict[str, Any]:

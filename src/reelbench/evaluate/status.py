@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,13 @@ class RunState:
     unasked: dict[str, Response] = field(default_factory=dict)  # by key: why it was not
     failures: list[dict[str, Any]] = field(default_factory=list)
     warnings: set[str] = field(default_factory=set)  # about what is shown otherwise than asked for
+    announced: frozenset[str] = frozenset()  # those that were told before anything was asked
+
+    def in_short(self) -> str:
+        """Return what failed and what was spent so far, beside a bar."""
+        usd = [spent.usd for spent in self.ledger.spent.values() if spent.usd]
+        cost = f" ${sum(usd):,.2f}" if usd else ""
+        return f"{len(self.failures):,} failed{cost}"
 
 
 class StatusFile:
@@ -44,7 +52,20 @@ class StatusFile:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        self._write("stopped" if kind else "done")
+        try:
+            self._write("stopped" if kind else "done")
+        except OSError:
+            self._mark_stopped()
+            if not kind:
+                raise
+
+    def _mark_stopped(self) -> None:
+        """Put one word in place of another of its length, which needs no room on a full disk."""
+        with suppress(OSError), self._path.open("r+b") as file:
+            place = file.read().find(b'"state": "running"')
+            if place >= 0:
+                file.seek(place)
+                file.write(b'"state": "stopped"')
 
     def refresh(self) -> None:
         """Write again, unless it was written a moment ago."""

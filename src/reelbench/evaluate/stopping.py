@@ -1,4 +1,4 @@
-"""Ctrl-C: once ends what is under way in order, twice ends at once."""
+"""Ctrl-C, or a polite request to end: once ends what is under way in order, twice ends at once."""
 
 import asyncio
 import signal
@@ -13,7 +13,7 @@ from reelbench.progress import note
 
 @contextmanager
 def draining(asker: Asker) -> Iterator[None]:
-    """Let a first Ctrl-C end what is under way, and a second one end at once."""
+    """Let a first Ctrl-C or SIGTERM end what is under way, and a second one end at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -28,15 +28,17 @@ def draining(asker: Asker) -> Iterator[None]:
             note("Finishing what is under way; Ctrl-C again ends at once.")
         asker.stop()
 
-    before = signal.getsignal(signal.SIGINT)
-    loop.add_signal_handler(signal.SIGINT, interrupted)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        loop.add_signal_handler(number, interrupted)
     try:
         yield
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
     finally:
-        loop.remove_signal_handler(signal.SIGINT)
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            loop.remove_signal_handler(number)
+            signal.signal(number, handler)
 
 
 def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -1,6 +1,5 @@
 """What a folder that was made says about how: ``make/make.json``."""
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,6 +10,7 @@ from reelbench import __version__
 from reelbench.asking.spend import Budget
 from reelbench.benchmark import ITEMS_FILE
 from reelbench.errors import ReelbenchError
+from reelbench.limits import decode_json
 from reelbench.make.cast import Cast
 from reelbench.make.stage import Recipe, Stage
 from reelbench.make.wording import Wording
@@ -24,7 +24,7 @@ def read_make(out: Path) -> dict[str, Any]:
     """Read how a folder was made; nothing where it was not."""
     path = out / "make" / "make.json"
     try:
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        record: dict[str, Any] = decode_json(path.read_text(encoding="utf-8"))
         _ = record["recipe"], record["seed"], record["source"], dict(record["named"])
     except FileNotFoundError:
         return {}

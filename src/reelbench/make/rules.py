@@ -19,6 +19,7 @@ import yaml
 from reelbench.errors import ReelbenchError
 from reelbench.files import digest_of
 from reelbench.items import LETTERS, shown
+from reelbench.limits import bounded_text
 from reelbench.make.lint.options import PREFIX
 from reelbench.make.lint.text import (
     bare,
@@ -28,7 +29,7 @@ from reelbench.make.lint.text import (
     refers_to_others,
     words,
 )
-from reelbench.manifest import load_yaml
+from reelbench.yaml_files import load_yaml
 
 SLACK = 2  # words by which options may differ in length, however short they are
 STANDS_OUT = 1.25  # times as long as the next option, or as short: then a key is seen at a glance
@@ -95,7 +96,7 @@ def load_rules(source: Path | str, categories: Collection[str] | None = None) ->
     """Read a rule set from a file, or from its text; with ``categories``, for no others."""
     place = str(source) if isinstance(source, Path) else "The rule set"
     try:
-        text = source.read_text(encoding="utf-8-sig") if isinstance(source, Path) else source
+        text = bounded_text(source) if isinstance(source, Path) else source
         record, _ = load_yaml(text)
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())

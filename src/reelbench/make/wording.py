@@ -16,6 +16,7 @@ from reelbench.errors import ReelbenchError
 from reelbench.evaluate.prompt import fill, slots_of
 from reelbench.files import canonical_json, digest_of, json_line, write_atomically
 from reelbench.make.rules import RuleSet, load_rules
+from reelbench.yaml_files import load_yaml
 
 RULES, EXAMPLES = "rules.yaml", "examples.yaml"
 # Without these, nothing would be asked, or not about anything.
@@ -93,7 +94,7 @@ def _examples(text: str | None, folder: Path | None) -> Mapping[str, Any]:
     """Read examples by category, each a mapping that JSON can hold."""
     place = f"{EXAMPLES} of {folder or 'ours'}"
     try:
-        content = (yaml.safe_load(text) if text else None) or {}
+        content = (load_yaml(text)[0] if text else None) or {}
         canonical_json(content)
     except (yaml.YAMLError, TypeError, ValueError) as error:
         raise ReelbenchError(f"{place} cannot be read: {error}.") from error

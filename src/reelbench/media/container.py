@@ -149,7 +149,8 @@ def refuse_absurd(path: Path | str, video: VideoStream) -> None:
         raise MediaError(path, "pictures without a size that can be (animated WebP is not read)")
     for width, height in ((video.width, video.height), displayed_size(video)):
         if max(width, height) > LONGEST_SIDE or width * height > MOST_PIXELS:
-            raise MediaError(path, f"frames of {width} x {height} pixels are too large")
+            most = f"at most {LONGEST_SIDE} a side and {MOST_PIXELS / 1e6:.0f} million in all"
+            raise MediaError(path, f"frames of {width} x {height} pixels are too large: {most}")
 
 
 def shown_packets(

@@ -1,9 +1,8 @@
 """Write a video: pictures at their times, sound, H.264 and AAC, whole or not at all."""
 
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -17,13 +16,13 @@ from av.stream import Stream
 from numpy.typing import NDArray
 
 from reelbench.errors import ReelbenchError
+from reelbench.files import partial_file
 from reelbench.media.decode import Image
 
 if TYPE_CHECKING:
     from av.packet import Packet
 
 Samples = NDArray[np.float32]  # one row a channel, between -1 and 1
-PARTIAL = ".reelbench-partial-"  # how the names of unfinished videos begin
 _TICKS = 90_000  # per second: every common frame rate is a whole number of them
 _WRITABLE = (".mp4", ".mov", ".m4v", ".mkv")  # which hold H.264, AAC and uneven times
 # No version of FFmpeg in a file, so that each writes the same bytes, which have the same hash.
@@ -93,11 +92,9 @@ def output(path: Path) -> Iterator[Output]:
     """Write a media file, of a kind that its name tells; it appears when it is complete."""
     if path.suffix.lower() not in _WRITABLE:
         raise ReelbenchError(f"{path} cannot be written: name it {', '.join(_WRITABLE)}.")
-    with _naming(path):
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=PARTIAL, suffix=path.suffix)
-        os.close(handle)
-    try:
+    with ExitStack() as stack:
         with _naming(path):
+            _, name = stack.enter_context(partial_file(path.parent, path.suffix))
             movie = {} if path.suffix.lower() == ".mkv" else _MOVIE
             container = av.open(f"file:{name}", "w", options=UNSIGNED | movie)
         try:
@@ -110,8 +107,6 @@ def output(path: Path) -> Iterator[Output]:
             container.close()
             os.chmod(name, 0o644)
             os.replace(name, path)
-    finally:
-        Path(name).unlink(missing_ok=True)
 
 
 @contextmanager

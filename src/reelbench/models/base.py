@@ -99,6 +99,7 @@ class Response:
     error: str | None = None
     input_tokens: int | None = None  # as the server counts them
     output_tokens: int | None = None
+    unasked: bool = False  # nobody was asked: nothing to write down, and nothing was spent
 
     @property
     def replied(self) -> bool:

@@ -21,12 +21,16 @@ from typing import Any
 import aiohttp
 import msgspec
 
+from reelbench.limits import LimitError, check_depth
 from reelbench.models.base import Status
 from reelbench.models.card import Card
-from reelbench.models.secrets import LONG
+from reelbench.models.reachability import Reachability, shown_address
+from reelbench.models.secrets import MASK, redacted, remember_secret
 from reelbench.seeds import rng_for
 
 _TRY_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_ABOUT_THE_REQUEST = frozenset({400, 413, 415, 422})  # its server is there and reads it
+_ABOUT_THE_ADDRESS = frozenset({301, 302, 303, 307, 308, 404, 405})
 _LONGEST_PAUSE = 60.0  # seconds between tries, where the server does not ask for more
 _LONGEST_WISH = 3600.0  # seconds that a server may ask us to wait
 _MOST_BYTES = 32 * 2**20  # of an answer; more is no answer to a question
@@ -43,18 +47,22 @@ class Outcome:
     data: Mapping[str, Any]
     error: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)  # with names in lower case
+    http: int = 0  # the status of the answer; 0 where none came
+    unasked: bool = False  # the server had been given up before
 
 
 class Caller:
     """Posts JSON to one server."""
 
-    def __init__(self, card: Card, secret: str = "") -> None:
+    def __init__(self, card: Card, secret: str = "", advice: str = "") -> None:
+        self._reach = Reachability(card.name, advice)
         self._gate = Gate(card.connections)
         self._pace = Pace(card.requests_per_minute, card.tokens_per_minute)
         self._timeout = aiohttp.ClientTimeout(total=card.timeout)
         self._retries = card.retries
         self._backoff = card.backoff
         self._secret = secret.encode() or _NO_KEY
+        remember_secret(secret)
         self._hurried = asyncio.Event()
         self._session: aiohttp.ClientSession | None = None
 
@@ -78,7 +86,11 @@ class Caller:
         for attempt in range(self._retries + 1):
             async with self._gate.passed() as ticket:
                 await self._rest(self._pace.turn(tokens))
+                if self._reach.given_up:
+                    gone = Outcome("error", {}, self._reach.given_up, unasked=True)
+                    return outcome if attempt else gone
                 outcome, wish = await self._try(method, url, payload, headers, ticket)
+            self._note(url, outcome, attempt, wish is None or attempt == self._retries)
             if wish is None:
                 return outcome
             if wish:
@@ -90,6 +102,16 @@ class Caller:
             if self._hurried.is_set():
                 return outcome
         return outcome
+
+    def _note(self, url: str, outcome: Outcome, attempt: int, final: bool) -> None:
+        """Keep in mind whether there is a server, and stop where there is none."""
+        if outcome.status == "ok" or outcome.http in _ABOUT_THE_REQUEST:
+            self._reach.answered()
+            return
+        address, reached = shown_address(url), outcome.http > 0
+        self._reach.failed(address, outcome.error, attempt, reached, final)
+        if self._reach.given_up:
+            self.hurry()
 
     def hurry(self) -> None:
         """Wait for nothing any more: what would have to be tried again has failed."""
@@ -118,12 +140,12 @@ class Caller:
                 method, url, data=_body(payload), headers=sent, allow_redirects=False
             ) as reply:
                 raw = await _read(reply)
-                # Whoever repeats the key to us: it goes no further than here. What is as short as
-                # a word may be one, in an answer.
-                if len(self._secret) >= LONG or reply.status != 200:
-                    raw = raw.replace(self._secret, b"***")
+                # What is as short as a word may be one, in an answer; longer keys are masked, in
+                # whatever spelling, before anything is cut off or written down.
+                if reply.status != 200:
+                    raw = raw.replace(self._secret, MASK.encode())
                 wish = _wish(reply.headers.get("Retry-After")) or _google_wish(raw)
-                status, told = reply.status, self._told(reply.headers)
+                status, named = reply.status, self._named(reply.headers)
         except TimeoutError:
             return _failed("timeout", f"no answer in {self._timeout.total:g} s"), 0.0
         except (aiohttp.ClientError, OSError) as error:
@@ -131,21 +153,23 @@ class Caller:
         if status != 200:
             if status in _TRY_AGAIN:
                 self._gate.narrow(ticket)
-            said = f"HTTP {status}: {raw[:_SHOWN].decode('utf-8', 'replace')}"
-            return _failed("error", said), wish if status in _TRY_AGAIN else None
+            place = f" at {shown_address(url)}" if status in _ABOUT_THE_ADDRESS else ""
+            said = f"HTTP {status}{place}: {_shown(raw)}"
+            return _failed("error", said, status), wish if status in _TRY_AGAIN else None
         data = _decoded(raw)
         if not isinstance(data, dict):
-            said = raw[:_SHOWN].decode("utf-8", "replace")
-            return _failed("error", f"an answer that is not a JSON object: {said!r}"), 0.0
+            reason = f" ({data})" if isinstance(data, LimitError) else ""
+            said = f"an answer that is not a JSON object{reason}: {_shown(raw)!r}"
+            return _failed("error", said, status), 0.0
         if _is_busy(data):  # as some gateways say it
             self._gate.narrow(ticket)
-            return _failed("error", f"an error in an answer: {str(data['error'])[:_SHOWN]}"), wish
+            said = f"an error in an answer: {redacted(str(data['error']))[:_SHOWN]}"
+            return _failed("error", said, status), wish
         self._gate.widen(time.monotonic() - began)
-        return Outcome("ok", data, headers=told), None
+        return Outcome("ok", data, headers=named, http=status), None
 
-    def _told(self, headers: Mapping[str, str]) -> dict[str, str]:
-        secret = self._secret.decode()
-        return {name.lower(): value.replace(secret, "***") for name, value in headers.items()}
+    def _named(self, headers: Mapping[str, str]) -> dict[str, str]:
+        return {name.lower(): redacted(value) for name, value in headers.items()}
 
 
 async def rest(seconds: float, hurried: asyncio.Event) -> None:
@@ -174,9 +198,15 @@ def _body(payload: bytes) -> bytes | io.BytesIO | None:
 
 
 def _decoded(raw: bytes) -> Any:
-    """Decode JSON; None if it is none. A reply may be cut off in the middle of a character."""
+    """Decode JSON; None if it is none, an error if it nests too deep.
+
+    A reply may be cut off in the middle of a character.
+    """
     try:
+        check_depth(raw)
         return msgspec.json.decode(raw)
+    except LimitError as error:
+        return error
     except (msgspec.DecodeError, UnicodeDecodeError):
         try:
             return json.loads(raw)
@@ -184,8 +214,13 @@ def _decoded(raw: bytes) -> Any:
             return None
 
 
-def _failed(status: Status, error: str) -> Outcome:
-    return Outcome(status, {}, " ".join(error.split()))
+def _shown(raw: bytes) -> str:
+    """The beginning of an answer, for a person to read; no half of a key at its end."""
+    return redacted(raw[:_SHORT].decode("utf-8", "replace"))[:_SHOWN]
+
+
+def _failed(status: Status, error: str, http: int = 0) -> Outcome:
+    return Outcome(status, {}, " ".join(error.split()), http=http)
 
 
 async def _read(reply: aiohttp.ClientResponse) -> bytes:

@@ -10,6 +10,8 @@ import yaml
 
 from reelbench.errors import ReelbenchError
 from reelbench.files import canonical_json
+from reelbench.limits import bounded_text
+from reelbench.yaml_files import load_yaml
 
 
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -100,7 +102,7 @@ _WHOLE = (
 def read_card(path: Path) -> dict[str, Any]:
     """Read the fields of a card from a YAML file."""
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content, _ = load_yaml(bounded_text(path))
     except OSError as error:
         raise ReelbenchError(f"{path} cannot be read ({error.strerror}).") from error
     except (yaml.YAMLError, ValueError) as error:

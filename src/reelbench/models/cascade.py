@@ -78,7 +78,8 @@ class Cascade:
                 said = f"{captioner.card.name}: {caption.error}: raise {token_limit(captioner)}"
                 return Response("error", error=said)
             if caption.status != "ok":
-                return Response(caption.status, error=f"{captioner.card.name}: {caption.error}")
+                said = f"{captioner.card.name}: {caption.error}"
+                return Response(caption.status, error=said, unasked=caption.unasked)
             parts.append(Text(f"What {captioner.card.name} tells:\n{caption.text}"))
         parts += [*(part for part in _for(_READER, shown) if isinstance(part, Text)), question]
         asked = self._derived(self.answerer, tuple(parts), request)
@@ -104,7 +105,7 @@ class Cascade:
 
 def _own(response: Response) -> Response:
     """Return a response of a member as the cascade's own, its tokens counted there and not here."""
-    return Response(response.status, response.text, response.error, 0, 0)
+    return Response(response.status, response.text, response.error, 0, 0, unasked=response.unasked)
 
 
 _READER = Card(name="reader", sees=False)

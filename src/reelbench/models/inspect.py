@@ -19,6 +19,7 @@ from reelbench.models.base import (
 )
 from reelbench.models.calls import Pace, pause_before, rest
 from reelbench.models.card import Card
+from reelbench.models.reachability import Reachability
 from reelbench.models.remote import encoded
 from reelbench.models.secrets import redacted
 from reelbench.models.tokens import request_tokens
@@ -40,6 +41,7 @@ class InspectModel:
         self._chosen = {name: value for name, value in chosen.items() if value is not None}
         self._pace = Pace(card.requests_per_minute, card.tokens_per_minute)
         self._hurried = asyncio.Event()
+        self._reach = Reachability(card.name, "Check its address, its key and its name.\n")
         self._model = _opened(card)
 
     @property
@@ -53,11 +55,24 @@ class InspectModel:
         response = Response("error", error="never asked")
         for attempt in range(self.card.retries + 1):
             await rest(self._pace.turn(tokens), self._hurried)
+            if self._reach.given_up:
+                gone = Response("error", error=self._reach.given_up, unasked=True)
+                return response if attempt else gone
             response, again = await self._try(request)
+            self._note(response, attempt, not again or attempt == self.card.retries)
             if not again or attempt == self.card.retries or self._hurried.is_set():
                 break
             await rest(pause_before(request.key, attempt, self.card.backoff), self._hurried)
         return response
+
+    def _note(self, response: Response, attempt: int, final: bool) -> None:
+        if response.status in ("error", "timeout") and response.input_tokens is None:
+            place = self.card.endpoint or self.card.model
+            self._reach.failed(place, response.error or "", attempt, reached=True, final=final)
+            if self._reach.given_up:
+                self.hurry()
+        else:
+            self._reach.answered()
 
     def hurry(self) -> None:
         """Wait for nothing any more: what would have to be tried again has failed."""

@@ -1,5 +1,6 @@
 """Any server that speaks OpenAI's chat completions: theirs, vLLM, SGLang, Ollama, gateways."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -23,6 +24,11 @@ class OpenAIModel(RemoteModel):
     def url(self) -> str:
         """Return where a request is sent to."""
         return f"{self._endpoint}/chat/completions"
+
+    def usual_path(self) -> str:
+        """Say that most servers of this kind have /v1 at the end, where this one has not."""
+        versioned = re.search(r"/v\d+\w*$", self._endpoint)
+        return "" if versioned else ", which for most servers of this kind ends in /v1"
 
     async def payload(self, request: Request) -> Mapping[str, Any]:
         """Return a request as chat completions have it."""

@@ -5,6 +5,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -12,6 +13,7 @@ from reelbench.errors import ReelbenchError
 from reelbench.models.base import Picture, Request, Response, Sound, Video
 from reelbench.models.calls import Caller, Outcome
 from reelbench.models.card import Card
+from reelbench.models.secrets import redacted, remember_secret
 from reelbench.models.tokens import request_tokens
 
 
@@ -34,13 +36,14 @@ class RemoteModel(ABC):
         secret = os.environ.get(variable, "").strip() if variable else ""
         if not secret and (card.key or endpoint == self.endpoint):
             raise ReelbenchError(f"{card.name} needs a key: put it in the variable {variable}.")
+        remember_secret(urlsplit(endpoint).password or "")
         chosen = {**self.usual, **card.parameters}
         self.card = card
         self._chosen = {name: value for name, value in chosen.items() if value is not None}
         self._model = card.model or card.name
         self._endpoint = endpoint.rstrip("/")
         self._headers = self.credentials(secret)
-        self._caller = Caller(card, secret)
+        self._caller = Caller(card, secret, self._advice(variable))
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -60,8 +63,21 @@ class RemoteModel(ABC):
     def read(self, outcome: Outcome) -> Response:
         """Turn what came into a response."""
         if outcome.status != "ok":
-            return Response(outcome.status, error=outcome.error)
+            return Response(outcome.status, error=outcome.error, unasked=outcome.unasked)
         return self.read_reply(outcome.data)
+
+    def _advice(self, variable: str) -> str:
+        """Say what to check where the server never answers."""
+        places = " or ".join(filter(None, ("endpoint: in its card", self.endpoint_variable)))
+        key = f"the key in {variable}" if variable else "whether it wants a key (key: in its card)"
+        return (
+            f"Check that the server runs and that this is its address ({places})"
+            f"{self.usual_path()}; {key}; and its name for the model, {self._model!r}.\n"
+        )
+
+    def usual_path(self) -> str:
+        """Say how the address of such a server usually ends, where this one ends otherwise."""
+        return ""
 
     def hurry(self) -> None:
         """Wait for nothing any more: what would have to be tried again has failed."""
@@ -101,4 +117,4 @@ def token_count(*values: Any) -> int | None:
 
 def no_reply(what: str, data: object) -> Response:
     """Say that a server's answer is not what it should be."""
-    return Response("error", error=f"an answer that is no {what}: {str(data)[:200]}")
+    return Response("error", error=f"an answer that is no {what}: {redacted(str(data))[:200]}")

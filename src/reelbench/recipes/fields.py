@@ -14,11 +14,10 @@ import yaml
 
 from reelbench.item_rules import path_escapes
 from reelbench.items import Problem, shown
-from reelbench.manifest import load_yaml
+from reelbench.limits import bounded_text
 from reelbench.recipes.tables import Place
 from reelbench.yaml_faults import yaml_fault
-
-_MOST_BYTES = 4 * 2**20
+from reelbench.yaml_files import load_yaml
 
 # Whether it must be there, what it must be, and how that is said.
 Rule = tuple[bool, Callable[[Any], bool], str]
@@ -40,9 +39,7 @@ def read_described_file(path: Path, listing: str, expected: str) -> Described | 
     try:
         if not os.path.isfile(path):  # a pipe would never end
             raise OSError("no plain file" if os.path.lexists(path) else "no such file")
-        if path.stat().st_size > _MOST_BYTES:
-            raise OSError(f"more than {_MOST_BYTES >> 20} MiB")
-        text = path.read_text(encoding="utf-8-sig")
+        text = bounded_text(path)
         record, lines = load_yaml(text)
         return Described(record, lines, _entry_lines(text, listing))
     except OSError as error:

@@ -7,6 +7,7 @@ from typing import Any
 from markupsafe import escape
 
 from reelbench.items import LETTERS
+from reelbench.score.coverage import no_score
 from reelbench.score.groups import TOGETHER
 from reelbench.score.rounding import percent
 
@@ -50,8 +51,9 @@ def figures(scores: Scores, tags: Sequence[str]) -> list[Figure]:
 
 
 def main_rows(scores: Scores) -> list[Mapping[str, Any]]:
-    """The results under the condition where models are compared, one for each."""
-    return [row for row in scores["results"] if row["condition"] == scores["main_condition"]]
+    """The results under the condition where models are compared, one for each that has a score."""
+    rows = [row for row in scores["results"] if row["condition"] == scores["main_condition"]]
+    return [row for row in rows if not no_score(row)] or rows
 
 
 def numbers(scores: Scores) -> dict[str, int]:

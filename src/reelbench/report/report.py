@@ -15,6 +15,7 @@ from reelbench.benchmark import Benchmark
 from reelbench.evaluate.folder import read_run
 from reelbench.files import canonical_json, write_atomically
 from reelbench.items import Item, Span
+from reelbench.limits import decode_json
 from reelbench.media.errors import MediaError
 from reelbench.media.frames import Wish, frames_of
 from reelbench.media.safely import probe_safely
@@ -37,6 +38,7 @@ from reelbench.report.tables import (
     judged,
     measures,
 )
+from reelbench.score.coverage import no_score
 from reelbench.score.estimates import few_videos
 from reelbench.score.predictions import Outcome
 from reelbench.score.rounding import fixed, percent, points
@@ -87,6 +89,7 @@ def _page(
         pairs=pairs(scores),
         people=people(scores),
         accuracy_of=accuracy_of,
+        no_score=no_score,
         few_videos=few_videos,
         sureness=_sureness,
         several_conditions=len({row["condition"] for row in results}) > 1,
@@ -137,7 +140,7 @@ def _spent(outs: Sequence[Path]) -> dict[str, Mapping[str, Any]]:
     found: dict[str, Mapping[str, Any]] = {}
     for out in outs:
         try:
-            spent = json.loads((out / "status.json").read_text(encoding="utf-8"))["spent"]
+            spent = decode_json((out / "status.json").read_text(encoding="utf-8"))["spent"]
             found |= {name: each for name, each in spent.items() if each["input_tokens"]}
         except (OSError, ValueError, KeyError, TypeError):
             continue  # a run of an earlier version, or one that was killed

@@ -141,8 +141,12 @@ function cellText(cell) {
 
 const LATEX = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" };
 for (const sign of "&%$#_{}") LATEX[sign] = `\\${sign}`;
+const PAIR = String.raw`[+-]?(\d[\d,]*)?\.?\d+([eE][+-]?\d+)?\s?%?( (to|of) [+-]?(\d[\d,]*)?\.?\d+\s?%?)?`;
+const NUMBER = new RegExp(`^(${PAIR}( \\(${PAIR}\\))?|-)$`);
 const FORMS = {
-  csv: (rows) => rows.map((row) => row.map((cell) => /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell).join(",")).join("\n") + "\n",
+  // What a spreadsheet would take for a formula gets a quote in front; numbers stay numbers.
+  csv: (rows) => rows.map((row) => row.map((cell) => /^\s*[=+\-@\t\r＝＋－＠]/.test(cell) && !NUMBER.test(cell) ? `'${cell}` : cell)
+    .map((cell) => /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell).join(",")).join("\n") + "\n",
   md: (rows) => [rows[0], rows[0].map(() => "---"), ...rows.slice(1)]
     .map((row) => `| ${row.map((cell) => cell.replaceAll("\\", "\\\\").replaceAll("|", "\\|")).join(" | ")} |`).join("\n") + "\n",
   tex: (rows) => {

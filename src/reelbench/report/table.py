@@ -47,11 +47,22 @@ class Table:
 
 
 def _in_csv(cell: str) -> str:
-    """Quote what must be; Python's own writer forgets a lone carriage return."""
+    """Quote what must be; Python's own writer forgets a lone carriage return.
+
+    What a spreadsheet would take for a formula gets a quote in front; numbers stay numbers.
+    """
+    if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
+        cell = f"'{cell}"
     if not re.search(r'[",\r\n]', cell):
         return cell
     doubled = cell.replace('"', '""')
     return f'"{doubled}"'
+
+
+_FORMULA = re.compile(r"\s*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
+_ONE_NUMBER = r"[+-]?(?:\d[\d,]*)?\.?\d+(?:[eE][+-]?\d+)?\s?%?"
+_PAIR = rf"{_ONE_NUMBER}(?: (?:to|of) {_ONE_NUMBER})?"
+_NUMBER = re.compile(rf"{_PAIR}(?: \({_PAIR}\))?|-")
 
 
 def _in_markdown(cell: str) -> str:

@@ -10,6 +10,7 @@ from reelbench.report.comparison import pairs, people, standings
 from reelbench.report.declared import declared, shown, sureness
 from reelbench.report.figures import label, main_rows, shown_tags
 from reelbench.report.table import Table
+from reelbench.score.coverage import no_score
 from reelbench.score.metrics import METRICS
 from reelbench.score.rounding import fixed, percent, points
 
@@ -65,8 +66,10 @@ def leaderboard(scores: Scores) -> Table:
             row["model"],
             *([row["condition"]] if several else []),
             accuracy_of(row),
-            f"{percent(row['interval'][0])} to {percent(row['interval'][1])}",
-            "" if row["standard_error"] is None else percent(row["standard_error"]),
+            no_score(row) or " to ".join(map(percent, row["interval"])),
+            ""
+            if row["standard_error"] is None or no_score(row)
+            else percent(row["standard_error"]),
             str(row["videos"]),
             *(_standing(row, scores, standing) if standing else ()),
             *(_metric(row, name) for name in names),
@@ -84,7 +87,7 @@ def _standing(
     row: Mapping[str, Any], scores: Scores, standing: Mapping[str, Mapping[str, Any]]
 ) -> list[str]:
     """Rank and letters, under the condition where models are compared."""
-    if row["condition"] != scores["comparison"]["condition"]:
+    if row["condition"] != scores["comparison"]["condition"] or no_score(row):
         return ["", ""]
     own = standing[row["model"]]
     low, high = own["rank_interval"]
@@ -92,7 +95,12 @@ def _standing(
 
 
 def accuracy_of(row: Mapping[str, Any]) -> str:
-    """Write an accuracy, from the counts: the share in the file is rounded already."""
+    """Write an accuracy, from the counts: the share in the file is rounded already.
+
+    Empty where most of its questions failed: that would be no score.
+    """
+    if "statuses" in row and no_score(row):
+        return ""
     return percent(row["correct"] / row["items"])
 
 
@@ -142,14 +150,18 @@ def _with_interval(metric: Mapping[str, Any] | None) -> str:
 
 
 def _metric(row: Mapping[str, Any], name: str) -> str:
-    return percent(row["metrics"][name]["value"]) if name in row["metrics"] else ""
+    shown = name in row["metrics"] and not no_score(row)
+    return percent(row["metrics"][name]["value"]) if shown else ""
 
 
 def by_tag(scores: Scores, tag: str) -> Table:
     """Accuracy by the values of a tag."""
     values = list(scores["chance"]["by"][tag])
     rows = [
-        [label(row, scores["results"]), *(accuracy_of(row["by"][tag][v]) for v in values)]
+        [
+            label(row, scores["results"]),
+            *("" if no_score(row) else accuracy_of(row["by"][tag][v]) for v in values),
+        ]
         for row in scores["results"]
     ]
     chance = ["chance", *(percent(scores["chance"]["by"][tag][value]) for value in values)]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from reelbench.evaluate.vote import Answer
+from reelbench.score.coverage import no_score
 from reelbench.score.rounding import rounded
 
 # What does not tell ways of asking apart.
@@ -23,7 +24,7 @@ def ablations(
     ``conditions`` are those of ``run.json``, ``rows`` the results. The best prompt of a model is
     the best in the ablation of ``prompt``, with all the others beside it.
     """
-    scored = {(row["model"], row["condition"]): row for row in rows}
+    scored = {(row["model"], row["condition"]): row for row in rows if not no_score(row)}
     models = sorted({model for model, _ in scored})
     found = []
     for field, together in _alike(conditions):

@@ -1,5 +1,6 @@
 """What a difference of two models owes to the items that only one of them answered."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,16 @@ class BothAnswered:
             "difference": rounded(self.difference),
             "interval": None if self.interval is None else [rounded(end) for end in self.interval],
         }
+
+
+def no_score(row: Mapping[str, Any]) -> str:
+    """Say why a result is no score: most of its questions failed before a model could answer.
+
+    Empty where it is one. Refusals and replies that cannot be read are a model's own doing.
+    """
+    failed = sum(row["statuses"].get(status, 0) for status in ("error", "timeout"))
+    asked = sum(row["statuses"].values())
+    return f"no score: {failed:,} of {asked:,} failed" if failed * 2 > asked else ""
 
 
 def coverage_warning(

@@ -15,6 +15,7 @@ from reelbench.errors import ReelbenchError
 from reelbench.evaluate.rubric import CHOICE
 from reelbench.item_rules import decode_strictly
 from reelbench.items import Item
+from reelbench.limits import bounded_lines
 from reelbench.score.estimates import estimate_record
 from reelbench.score.intervals import Cell, Estimate, intervals
 from reelbench.score.metrics import METRICS
@@ -201,8 +202,8 @@ def _read(path: Path) -> dict[Graded, Grades]:
     scores: dict[Graded, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     rounds: dict[Graded, list[int]] = defaultdict(lambda: [0, 0])
     scales: dict[Graded, tuple[float, float]] = {}
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
-        row, faults = decode_strictly(line)
+    for number, line in enumerate(_lines(path), 1):
+        row, faults = decode_strictly(line.rstrip())
         try:
             key = (row["model"], row["condition"], row["judge"], row["rubric"])
             failed = ["failure" in each for each in row["rounds"]]
@@ -228,6 +229,11 @@ def _read(path: Path) -> dict[Graded, Grades]:
         )
         for key, counts in rounds.items()
     }
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        yield from bounded_lines(file)
 
 
 def _compared(graded: Mapping[Graded, Grades]) -> Iterator[dict[str, Any]]:

@@ -12,6 +12,7 @@ from reelbench.evaluate.judge import Reply
 from reelbench.evaluate.vote import Answer, majority
 from reelbench.item_rules import decode_strictly
 from reelbench.items import Item, Problem, shown
+from reelbench.limits import bounded_lines
 from reelbench.models.base import REPLIED, STATUSES
 
 Asked = tuple[str, str]  # model and condition
@@ -134,7 +135,7 @@ def has_reply(row: Mapping[str, Any]) -> bool:
 def _rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Any]]:
     try:
         with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(bounded_lines(file), 1):
                 content, _ = tidy_line(line, number)
                 if not content:
                     continue

@@ -17,6 +17,7 @@ from reelbench.benchmark import BenchmarkError, tidy_line
 from reelbench.errors import ReelbenchError
 from reelbench.item_rules import decode_strictly
 from reelbench.items import Problem, shown
+from reelbench.limits import bounded_bytes
 
 SUBJECT_NAMES = ("subject", "id", "item", "unit", "units")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -90,7 +91,7 @@ def read_ratings(path: Path, scale: Scale, id_column: str | None = None) -> Rati
     a row and one rater a column, but for ``id_column`` or a first column with a name for subjects.
     """
     try:
-        content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+        content = bounded_bytes(path).removeprefix(codecs.BOM_UTF8)
     except FileNotFoundError:
         raise ReelbenchError(f"{path} does not exist: name a CSV or JSONL file.") from None
     sheet = _Sheet(path, scale, id_column)

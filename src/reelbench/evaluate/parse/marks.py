@@ -1,6 +1,5 @@
 """Answers between marks: JSON, boxes, brackets and tags."""
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +8,7 @@ from reelbench.evaluate.parse.agreement import Located, agreed
 from reelbench.evaluate.parse.letters import Reader, Reading
 from reelbench.evaluate.parse.lookup import ends_of
 from reelbench.evaluate.parse.question import Places
+from reelbench.limits import decode_json
 
 _NAMES = (
     "answer", "answers", "final_answer", "finalanswer", "correct_answer", "choice", "option",
@@ -62,7 +62,7 @@ def _json_places(candidates: list[str], text: str, reader: Reader) -> Places:
     chosen: set[int] = set()
     for candidate in candidates:
         try:
-            value = json.loads(candidate)
+            value = decode_json(candidate)
         except (ValueError, RecursionError):
             continue
         verdicts = _verdicts(value, reader)

@@ -11,6 +11,7 @@ from reelbench.errors import ReelbenchError
 from reelbench.files import write_atomically
 from reelbench.item_rules import item_from_line
 from reelbench.items import Item, Json
+from reelbench.limits import MOST_LINE, bounded_lines
 from reelbench.make.lint.lint import items_path
 from reelbench.make.lint.options import misaligned_texts
 
@@ -26,7 +27,9 @@ def fix(path: Path | str) -> int:
     changed = 0
     lines: list[bytes] = []
     with file.open("rb") as source:
-        for number, line in enumerate(source, 1):
+        for number, line in enumerate(bounded_lines(source), 1):
+            if len(line) > MOST_LINE:
+                raise ReelbenchError(f"{file}:{number} has more than {MOST_LINE >> 20} MiB.")
             content, oddities = tidy_line(line, number)
             aligned = _align(content)
             if not oddities and aligned == content:

@@ -1,5 +1,6 @@
 """Lint a benchmark folder or a file of items, good or bad, ours or not."""
 
+import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from reelbench.benchmark import (
 from reelbench.errors import ReelbenchError
 from reelbench.item_rules import decode_strictly
 from reelbench.items import Item, Problem
+from reelbench.limits import MOST_TABLE, bounded_bytes, bounded_lines
 from reelbench.make.lint.duplicates import duplicate_findings
 from reelbench.make.lint.findings import TAGS, Finding, LintReport
 from reelbench.make.lint.foreign import draft_item
@@ -122,12 +124,15 @@ def _without_answer(item: Item, line: int) -> Finding:
 
 def _records(path: Path) -> Iterator[tuple[int, object, str]]:
     """Yield the records of a file with one a line, or of one JSON list; or why one is none."""
-    whole, faults = decode_strictly(path.read_bytes())
-    if not faults and isinstance(whole, list):
-        yield from ((number, record, "") for number, record in enumerate(whole, 1))
-        return
     with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
+        listed = file.peek(64).lstrip(codecs.BOM_UTF8 + b" \t\r\n").startswith(b"[")
+    if listed:
+        whole, faults = decode_strictly(bounded_bytes(path), MOST_TABLE)
+        if not faults and isinstance(whole, list):
+            yield from ((number, record, "") for number, record in enumerate(whole, 1))
+            return
+    with path.open("rb") as file:
+        for number, line in enumerate(bounded_lines(file), 1):
             content, _ = tidy_line(line, number)
             if content:
                 record, faults = decode_strictly(content)

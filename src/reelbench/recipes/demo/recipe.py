@@ -16,13 +16,13 @@ import yaml
 
 from reelbench.benchmark import ITEMS_FILE, MANIFEST_FILE, Benchmark
 from reelbench.errors import ReelbenchError
+from reelbench.files import sweep_partial_files
 from reelbench.items import LETTERS, Item, Media, freeze
 from reelbench.make.balance import Dealer
 from reelbench.manifest import Manifest, Protocol, read_manifest
 from reelbench.media.compose import compose
 from reelbench.media.scene import Scene
 from reelbench.media.synthesize import is_synthesized, synthesize
-from reelbench.media.write import PARTIAL
 from reelbench.progress import progress
 from reelbench.recipes.demo.questions import BUILDERS, Draft
 from reelbench.seeds import rng_for
@@ -106,8 +106,8 @@ def _render_all(root: Path, scenes: Sequence[Scene]) -> None:
             for _ in each_in_a_process(synthesize, missing, limit=300):
                 advance()
     finally:
-        for left in (*media.glob(f"{PARTIAL}*"), *truth.glob(".*")):
-            left.unlink()  # of this demo, stopped, or of one before it that was killed
+        for folder in (media, truth):
+            sweep_partial_files(folder)  # of this demo, stopped, or of one that was killed
 
 
 def _video(scene: Scene) -> str:

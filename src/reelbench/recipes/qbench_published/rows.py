@@ -15,6 +15,7 @@ from typing import Any
 from reelbench.files import json_fault
 from reelbench.item_rules import decode_strictly
 from reelbench.items import Problem
+from reelbench.limits import MOST_TABLE, decode_json
 from reelbench.recipes.fields import found_as
 from reelbench.recipes.qbench_published.notes import Notes
 from reelbench.recipes.qbench_video.words import SPLITS
@@ -74,7 +75,7 @@ def _entries(path: Path, raw: bytes, notes: Notes) -> Iterator[Entry]:
     if path.suffix.lower() == LINES:
         yield from _lines(file, raw, notes)
         return
-    content, problems = decode_strictly(raw)
+    content, problems = decode_strictly(raw, MOST_TABLE)
     if not problems:
         yield from _listed(file, content, notes)
         return
@@ -122,7 +123,7 @@ def _listed(file: str, content: Any, notes: Notes) -> Iterator[Entry]:
 def _located(file: str, raw: bytes, problem: Problem) -> Problem:
     """Say in which line of a file it stops being JSON, where that can be told."""
     try:
-        json.loads(raw.decode())
+        decode_json(raw.decode())
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         return Problem("ENCODING", "file", f"byte 0x{raw[error.start]:02X}", "UTF-8", file, line)

@@ -57,7 +57,7 @@ class TestFinding:
         '{"score": 3', '{"score": 3, "why": "cut o', '```json\n{"score": 3, "wh',
         '{"scores": [1, 2], "why": "cut o', '{"first": {"score": 3}, "second": {"sco', '[{"score": 3}, {"sc',
         '{"score": NaN}', '{"score": Infinity}',
-        "[" * 50_000, '{"score":' * 50_000,
+        "[" * 50_000, '{"score":' * 50_000, "{" * 300_000, "[x " * 100_000, "```json\n{" * 30_000,
     ], ids=lambda reply: repr(reply[:30]))  # fmt: skip
     def test_none(self, reply: str) -> None:
         """Cut off, not JSON, or a model that repeats itself: a part of it is not what was meant."""

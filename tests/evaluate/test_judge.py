@@ -341,13 +341,15 @@ class TestOwnRubric:
         assert said in str(caught.value)
         assert not (tmp_path / "r").exists()
 
-    @pytest.mark.parametrize("name", ["../outside", "absent", "/tmp"])
-    def test_none_outside(self, name: str, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(("name", "told"), [
+        ("../outside", "does not lie inside"),
+        ("/tmp", "does not lie inside"),
+        ("absent", r"one of ours \(criteria, points, quality\) or a folder"),
+    ])  # fmt: skip
+    def test_none_outside(self, name: str, told: str, tmp_path: Path) -> None:
         self.folder(tmp_path / "outside", "{{response}}", self.SCHEMA)
         (tmp_path / "b").mkdir()
-        with pytest.raises(
-            ReelbenchError, match=r"one of ours \(criteria, points, quality\) or a folder"
-        ):
+        with pytest.raises(ReelbenchError, match=told):
             load_rubric(name, tmp_path / "b")
 
 

@@ -231,7 +231,10 @@ class TestPrompts:
 
     @pytest.mark.parametrize(
         ("name", "words"),
-        [("../b", "folder inside"), ("absent", "one of ours \\(default, qbench, reasoned\\)")],
+        [
+            ("../b", "does not lie inside"),
+            ("absent", "one of ours \\(default, qbench, reasoned\\)"),
+        ],
     )
     def test_no_such_prompt(self, name: str, words: str, tmp_path: Path) -> None:
         benchmark = blind_benchmark(tmp_path / "b", *ITEMS, prompt=name)

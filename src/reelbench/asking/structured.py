@@ -171,7 +171,7 @@ def find_json(reply: str) -> Any:
     text = without_reasoning(reply)
     if not text:
         raise ValueError("the reply is empty")
-    for candidate in [text, *reversed(_FENCED.findall(text))]:
+    for candidate in [text, *reversed(_FENCED.findall(text)[-_MOST_FENCES:])]:
         try:
             value = _DECODER.decode(candidate.strip())
             check_depth(candidate)
@@ -179,8 +179,8 @@ def find_json(reply: str) -> Any:
         except (ValueError, RecursionError):
             continue
     found: list[Any] = []
-    place = 0
-    while match := _START.search(text, place):
+    place = failures = 0
+    while failures <= _MOST_FAILURES and (match := _START.search(text, place)):
         try:
             value, place = _DECODER.raw_decode(text, match.start())
         except RecursionError:
@@ -188,7 +188,7 @@ def find_json(reply: str) -> Any:
         except ValueError:
             if _SURELY.match(text, match.start()):
                 raise ValueError("there is no complete JSON in the reply") from None
-            place = match.end()
+            place, failures = match.end(), failures + 1
             continue
         check_depth(text[match.start() : place])
         found.append(value)
@@ -212,7 +212,9 @@ def _finite(word: str) -> float | None:
 
 
 _DECODER = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite)
+_MOST_FENCES = 100
 _START = re.compile(r"[{\[]")
+_MOST_FAILURES = 100  # brackets that begin no JSON; each costs as much as what stands before it
 _SURELY = re.compile(r"""\{\s*"|\[\s*[{"]""")  # words in brackets begin otherwise
 
 

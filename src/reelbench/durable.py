@@ -65,7 +65,7 @@ def _writer(path: Path, schema: str) -> sqlite3.Connection:
     # Held until closing: a second run on the same folder is told so at once.
     modes = "locking_mode = EXCLUSIVE", "journal_mode = WAL", "synchronous = FULL"
     pragmas = "".join(f"PRAGMA {mode};" for mode in modes)
-    return prepared(connection, f"{pragmas}{schema}BEGIN IMMEDIATE; COMMIT;")
+    return prepared(connection, f"{pragmas}{schema};BEGIN IMMEDIATE; COMMIT;")
 
 
 def prepared(connection: sqlite3.Connection, script: str) -> sqlite3.Connection:

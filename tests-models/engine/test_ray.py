@@ -1,6 +1,7 @@
 """Jobs on a real Ray cluster of two nodes: the same results, whatever dies."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from reelbench.engine.base import Done, Engine, Job
 from reelbench.engine.cluster import RayEngine
 from reelbench.engine.local import LocalEngine
 from reelbench.errors import ReelbenchError
+from reelbench.extras import install_command
 from reelbench.workers import GIGABYTE
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -290,5 +292,5 @@ def test_an_address_where_nothing_is() -> None:
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ReelbenchError, match=r"pip install 'reelbench\[ray\]'"):
+    with pytest.raises(ReelbenchError, match=re.escape(install_command("ray"))):
         RayEngine()

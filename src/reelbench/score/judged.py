@@ -36,16 +36,6 @@ class Grades:
     invalid: int
 
 
-def score_judgements(
-    paths: Sequence[Path],
-    benchmark: Benchmark,
-    results: Sequence[Result],
-    clusters: Mapping[str, int],
-) -> dict[str, Any]:
-    """Return the means of what judges gave, alone and with closed items; and judges compared."""
-    return summed_up(read_grades(paths), benchmark, results, clusters)
-
-
 def read_grades(paths: Sequence[Path]) -> dict[Graded, Grades]:
     """Return what is in files of judgements, in the order in which it stands there."""
     return {key: grades for path in paths for key, grades in _read(path).items()}

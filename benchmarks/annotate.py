@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from reelbench.media.safely import probe_safely
+from reelbench.media.decode.isolated import probe_safely
 
 TRAILER = Path(__file__).parents[2] / "shared" / "data" / "video" / "animation_trailer.mp4"
 COPIES = 4

@@ -32,7 +32,7 @@ from decoding.loaders import numbers, ours
 from decoding.videos import VIDEOS, make
 from numpy.typing import NDArray
 
-from reelbench.cache import cache_folder
+from reelbench.base.cache import cache_folder
 from reelbench.media import decode
 
 COUNTS = (16, 64)

@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from reelbench.benchmark import items_text, read_items
-from reelbench.items import Item, Media, freeze
+from reelbench.data.benchmark import items_text, read_items
+from reelbench.data.items import Item, Media, freeze
 
 COUNT = 100_000
 REPEATS = 3

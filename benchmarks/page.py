@@ -14,10 +14,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from reelbench.benchmark import Benchmark
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item, Media
+from reelbench.data.manifest import Manifest, Protocol
 from reelbench.evaluate.condition import Condition
-from reelbench.items import Item, Media
-from reelbench.manifest import Manifest, Protocol
 from reelbench.report.report import report_run
 
 ITEMS, MODELS, REPEATS = 4000, 10, 3

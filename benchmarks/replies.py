@@ -22,8 +22,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from reelbench.data.items import LETTERS
 from reelbench.evaluate.parse import parse_answer
-from reelbench.items import LETTERS
 
 
 def main() -> None:

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from decoding.videos import Video, make
 
-from reelbench.benchmark import Benchmark
-from reelbench.items import Item, Media
-from reelbench.manifest import Manifest, Protocol
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item, Media
+from reelbench.data.manifest import Manifest, Protocol
 
 HERE = Path(__file__).parent
 QUESTIONS, CLIPS, CONNECTIONS = 1000, 20, 64

@@ -7,8 +7,8 @@ from support import blind_benchmark, make_item
 from tiny import make_tiny
 from videos import make_video
 
-from reelbench.benchmark import Benchmark
-from reelbench.items import Media
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Media
 
 
 @pytest.fixture(scope="session")

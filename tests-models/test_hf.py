@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from support import blind_benchmark
 
-from reelbench.benchmark import Benchmark
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.run import run_benchmark
 from reelbench.models.load import load_model
 

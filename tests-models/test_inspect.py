@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from servers import completion, serving
 
-from reelbench.benchmark import Benchmark
+from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.run import run_benchmark
 
 # What Inspect itself calls of others' is for Inspect to renew.

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from support import blind_benchmark, wait_until
 
-from reelbench.benchmark import Benchmark
+from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.run import run_benchmark
 
 

@@ -8,14 +8,14 @@ from typing import Any
 from parts import Studio, by_turns
 from servers import Reply, Server
 
-from reelbench.files import digest_of
-from reelbench.make.funnel import funnel_record
-from reelbench.make.generate import Commission, Draft, checking, writing
-from reelbench.make.pipeline import Passed
-from reelbench.make.rules import load_rules
-from reelbench.make.stage import Rejected
-from reelbench.make.store import Result
-from reelbench.make.wording import Wording
+from reelbench.base.files import digest_of
+from reelbench.make.parts.rules import load_rules
+from reelbench.make.parts.write import Commission, Draft, checking, writing
+from reelbench.make.pipeline.funnel import funnel_record
+from reelbench.make.pipeline.prompts import Wording
+from reelbench.make.pipeline.run import Passed
+from reelbench.make.pipeline.stage import Rejected
+from reelbench.make.pipeline.store import Result
 
 CONTEXT = "# A film\n\nScene 1: a boat leaves. Scene 2: a storm. Scene 3: it returns {{count}}."
 PROMPT = "Write {{count}} questions.\n{{context}}\n{{rules}}\n{{examples}}\n{{reply}}"

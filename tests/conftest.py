@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from support import reelbench
 
-from reelbench.benchmark import items_text
-from reelbench.items import Item
-from reelbench.manifest import Manifest
+from reelbench.data.benchmark import items_text
+from reelbench.data.items import Item
+from reelbench.data.manifest import Manifest
 
 pytest.register_assert_rewrite("commissions", "filming")  # they assert for several tests
 

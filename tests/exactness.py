@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from reelbench.items import Item
-from reelbench.media.looks import DAMAGES
+from reelbench.data.items import Item
+from reelbench.media.measure.quality import DAMAGES
 from reelbench.recipes.qbench_exact.plan import WORDS
 
 

@@ -16,9 +16,9 @@ from actors import Actors, write_card
 from servers import Server, serving
 from support import make_item, run_here
 
-from reelbench.benchmark import Benchmark
-from reelbench.items import Item, Media, freeze
-from reelbench.manifest import Manifest
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item, Media, freeze
+from reelbench.data.manifest import Manifest
 
 ALL = ("fine", "guessable", "false")
 SKILL = {

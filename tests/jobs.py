@@ -5,7 +5,7 @@ import signal
 import threading
 from pathlib import Path
 
-from reelbench.workers import GIGABYTE
+from reelbench.base.workers import GIGABYTE
 
 
 def double(number: int) -> int:

@@ -19,7 +19,7 @@ import numpy as np
 
 from reelbench.annotate import registry
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 
 MODULE = "operators_for_tests"
 OPERATORS = {

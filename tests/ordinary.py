@@ -1,6 +1,6 @@
 """A small made-up clip that is as sharp, bright, colourful and steady as real ones are.
 
-Exact questions want clips that are ordinary by ``reelbench.media.looks``: with these, nearly every
+Exact questions want clips that are ordinary by ``reelbench.media.measure.quality``: with these, nearly every
 order can be carried out, so that tests are quick.
 """
 
@@ -13,8 +13,8 @@ import numpy as np
 from PIL import Image as Pillow
 from scipy import ndimage
 
-from reelbench.media.frames import Wish, frames_of
-from reelbench.media.write import written
+from reelbench.media.decode.frames import Wish, frames_of
+from reelbench.media.edit.write import written
 
 HEIGHT, WIDTH, RATE = 96, 128, 20
 _SPEED = 1.6  # pixels that it pans from frame to frame

@@ -9,13 +9,13 @@ import msgspec
 from msgspec import structs
 from support import make_item
 
-from reelbench.items import Item, Media, freeze
-from reelbench.make.funnel import funnel_record
-from reelbench.make.page import write_pages
-from reelbench.make.pipeline import Passed
-from reelbench.make.stage import Each, Rejected, Stage, Undecided
-from reelbench.make.store import Result
-from reelbench.seeds import rng_for
+from reelbench.base.seeds import rng_for
+from reelbench.data.items import Item, Media, freeze
+from reelbench.make.page.page import write_pages
+from reelbench.make.pipeline.funnel import funnel_record
+from reelbench.make.pipeline.run import Passed
+from reelbench.make.pipeline.stage import Each, Rejected, Stage, Undecided
+from reelbench.make.pipeline.store import Result
 
 CATEGORIES = (
     "Visual Reasoning",

@@ -9,16 +9,17 @@ from typing import Any
 
 from servers import Answer, Reply, Server, completion, serving
 
-from reelbench.asking.asker import Asker
-from reelbench.items import Item
-from reelbench.journal import open_journal
-from reelbench.make.desk import Desk
-from reelbench.make.embed import Embedder, SentenceEncoder
-from reelbench.make.pipeline import Passed, Pipeline
-from reelbench.make.stage import Each, Recipe, Rejected, Role, Sources, Stage, Undecided
-from reelbench.make.store import open_store
-from reelbench.make.wording import Wording, load_wording
-from reelbench.manifest import Manifest
+from reelbench.client.client import Asker
+from reelbench.client.journal import open_journal
+from reelbench.data.items import Item
+from reelbench.data.manifest import Manifest
+from reelbench.data.sources import Sources
+from reelbench.make.parts.embed import Embedder, SentenceEncoder
+from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.prompts import Wording, load_wording
+from reelbench.make.pipeline.run import Passed, Pipeline
+from reelbench.make.pipeline.stage import Each, Recipe, Rejected, Role, Stage, Undecided
+from reelbench.make.pipeline.store import open_store
 from reelbench.models.card import Card
 from reelbench.models.openai import OpenAIModel
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from support import run_here
 
-from reelbench.benchmark import Benchmark, BenchmarkError
-from reelbench.items import Item
-from reelbench.make.stage import Sources
-from reelbench.recipes.qbench_published.source import questions_in
+from reelbench.data.benchmark import Benchmark, BenchmarkError
+from reelbench.data.items import Item
+from reelbench.data.sources import Sources
+from reelbench.interop.qbench_video.source import questions_in
 
 PAIR = "A.mp4_cat_B.mp4.mp4"
 

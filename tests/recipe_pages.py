@@ -13,14 +13,14 @@ from typing import Any
 import yaml
 from support import REPOSITORY
 
+from reelbench.base.errors import ReelbenchError
 from reelbench.cli import COMMANDS, _parser
 from reelbench.cli.say import settings
-from reelbench.errors import ReelbenchError
 from reelbench.evaluate.condition import conditions_for
-from reelbench.make.cast import parse_roles
-from reelbench.make.make import used_prompts
-from reelbench.make.rules import load_rules
-from reelbench.make.stage import Recipe
+from reelbench.make.parts.rules import load_rules
+from reelbench.make.pipeline.make import used_prompts
+from reelbench.make.pipeline.roles import parse_roles
+from reelbench.make.pipeline.stage import Recipe
 from reelbench.recipes import load_recipe
 from reelbench.score.metrics import METRICS
 

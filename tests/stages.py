@@ -7,9 +7,9 @@ from typing import Any
 from parts import Studio
 from support import make_item
 
-from reelbench.items import Item
-from reelbench.make.desk import Desk
-from reelbench.make.stage import Each, Stage
+from reelbench.data.items import Item
+from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.stage import Each, Stage
 
 
 class Worker:

@@ -11,9 +11,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from reelbench.benchmark import Benchmark
-from reelbench.items import Item, Media
-from reelbench.manifest import Manifest, Protocol
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item, Media
+from reelbench.data.manifest import Manifest, Protocol
 
 REPOSITORY = Path(__file__).parent.parent
 SHARED = REPOSITORY.parent / "shared"

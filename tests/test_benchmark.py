@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from support import make_item
 
-from reelbench.benchmark import Benchmark, BenchmarkError, items_text, read_items
-from reelbench.errors import ReelbenchError
-from reelbench.items import Item, Media, freeze
-from reelbench.manifest import Manifest, Protocol
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.benchmark import Benchmark, BenchmarkError, items_text, read_items
+from reelbench.data.items import Item, Media, freeze
+from reelbench.data.manifest import Manifest, Protocol
 
 Save = Callable[..., Path]
 

@@ -90,7 +90,7 @@ def test_links_lead_somewhere() -> None:
 
 
 def test_every_tag_of_the_linter_is_explained() -> None:
-    from reelbench.make.lint.findings import TAGS
+    from reelbench.lint.findings import TAGS
 
     page = (REPOSITORY / "docs" / "review.md").read_text()
     for tag, (severity, _) in TAGS.items():

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from reelbench.durable import open_durable
+from reelbench.base.durable import open_durable
 
 
 def test_a_schema_needs_no_semicolon_at_its_end(tmp_path: Path) -> None:

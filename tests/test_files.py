@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.files import (
+from reelbench.base.files import (
     canonical_json,
     digest_of,
     json_fault,
     sweep_partial_files,
     write_atomically,
 )
-from reelbench.seeds import rng_for, seed_for
+from reelbench.base.seeds import rng_for, seed_for
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(
@@ -77,7 +77,7 @@ def test_what_is_wrong_with_json_is_told_alike_by_every_python(
 HOLDING = """
 import sys, time
 from pathlib import Path
-from reelbench.files import partial_file
+from reelbench.base.files import partial_file
 with partial_file(Path(sys.argv[1]), ".mp4") as (handle, name):
     print(name, flush=True)
     time.sleep(600)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import make_item
 
-from reelbench.item_rules import item_from_line
-from reelbench.items import Item, freeze
+from reelbench.data.item_rules import item_from_line
+from reelbench.data.items import Item, freeze
 
 
 def read(line: str | bytes) -> Item:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from support import make_item
 
-from reelbench.durable import checksum
-from reelbench.errors import ReelbenchError
-from reelbench.journal import open_journal
+from reelbench.base.durable import checksum
+from reelbench.base.errors import ReelbenchError
+from reelbench.client.journal import open_journal
 from reelbench.models.base import Response
 
 BLIND = ["baseline:random", "baseline:longest"]

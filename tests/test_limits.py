@@ -11,19 +11,19 @@ import pytest
 from servers import completion, serving
 from support import blind_benchmark, make_item, run_here
 
-from reelbench.asking.structured import find_json
-from reelbench.benchmark import Benchmark, BenchmarkError, read_items
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.limits import MOST_DEPTH, LimitError, bounded_lines, bounded_text, check_depth
+from reelbench.base.yaml_files import load_yaml
+from reelbench.client.journal import open_journal
+from reelbench.client.structured import find_json
+from reelbench.data.benchmark import Benchmark, BenchmarkError, read_items
+from reelbench.data.manifest import Manifest, read_manifest
 from reelbench.evaluate.condition import conditions_for
 from reelbench.evaluate.run import run_benchmark
-from reelbench.journal import open_journal
-from reelbench.limits import MOST_DEPTH, LimitError, bounded_lines, bounded_text, check_depth
-from reelbench.make.rules import load_rules
-from reelbench.manifest import Manifest, read_manifest
+from reelbench.make.parts.rules import load_rules
 from reelbench.models.base import Response
 from reelbench.models.load import load_model
 from reelbench.score.predictions import read_predictions
-from reelbench.yaml_files import load_yaml
 
 DEPTHS = (MOST_DEPTH + 1, 900, 100_000)
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(

@@ -7,9 +7,9 @@ import pytest
 import yaml
 from support import make_item
 
-from reelbench.benchmark import Benchmark, BenchmarkError
-from reelbench.items import freeze
-from reelbench.manifest import Manifest
+from reelbench.data.benchmark import Benchmark, BenchmarkError
+from reelbench.data.items import freeze
+from reelbench.data.manifest import Manifest
 
 Save = Callable[..., Path]
 HEAD = "name: x\nversion: '1'\n"

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from support import make_item
 
-from reelbench.benchmark import BenchmarkError, read_items
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.benchmark import BenchmarkError, read_items
+from reelbench.data.items import Media, freeze
+from reelbench.data.paths import inner_path
 from reelbench.evaluate.prompt import load_prompts
 from reelbench.evaluate.rubric import load_rubric
-from reelbench.items import Media, freeze
-from reelbench.paths import inner_path
 
 SCHEMA = '{"type": "object", "properties": {"grade": {"enum": [0, 1]}}, "required": ["grade"]}'
 

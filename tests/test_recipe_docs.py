@@ -13,8 +13,8 @@ from quality_actors import Critics, gallery
 from recipe_pages import CODE, PAGES, PAPERS, content_of, faults, keys_in, rows_under
 from support import REPOSITORY, reelbench
 
-from reelbench.items import Item
-from reelbench.media.looks import CORNERS, DAMAGES
+from reelbench.data.items import Item
+from reelbench.media.measure.quality import CORNERS, DAMAGES
 from reelbench.recipes import RECIPES
 from reelbench.recipes.qbench_exact.asking import ask
 from reelbench.recipes.qbench_exact.clips import Take
@@ -46,8 +46,8 @@ def instead(right: str, wrong: str) -> Callable[[str], str]:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (instead("filters.context_independence", "filters.context_freedom"), "there is no reelbench.make.filters.context_freedom"),
-        (instead("reelbench.make.funnel.", "reelbench.make.tunnel."), "there is no reelbench.make.tunnel.funnel_record"),
+        (instead("filters.context_independence", "filters.context_freedom"), "there is no reelbench.make.parts.filters.context_freedom"),
+        (instead("reelbench.make.pipeline.funnel.", "reelbench.make.tunnel."), "there is no reelbench.make.tunnel.funnel_record"),
         (instead("cineaste/taxonomy.yaml", "cineaste/categories.yaml"), "there is no file recipes/cineaste/categories.yaml"),
         (instead("stage `veracity`", "stage `truth`"), "there is no stage truth"),
         (instead("prompts `context` and `scene`", "prompts `context` and `act`"), "there is no prompt act"),

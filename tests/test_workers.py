@@ -12,8 +12,8 @@ import pytest
 from jobs import die, double, eat, fail, hang, make_a_lock, stall_or_double
 from support import wait_until
 
-from reelbench.errors import ReelbenchError
-from reelbench.workers import GIGABYTE, WorkerError, WorkerPool, each_in_a_process
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.workers import GIGABYTE, WorkerError, WorkerPool, each_in_a_process
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_an_idle_worker_that_was_ended_is_replaced(pool: WorkerPool) -> None:
 
 def test_workers_end_with_their_parent(tmp_path: Path) -> None:
     program = (
-        "import os\nfrom reelbench.workers import WorkerPool\n"
+        "import os\nfrom reelbench.base.workers import WorkerPool\n"
         "pool = WorkerPool(1)\nprint(pool.call(os.getpid, limit=30), flush=True)\n"
         "import threading; threading.Event().wait()\n"
     )
@@ -133,7 +133,7 @@ def test_a_copy_of_the_process_leaves_the_workers_alone(pool: WorkerPool) -> Non
 def test_where_memory_is_limited_already() -> None:
     program = (
         "import resource\nresource.setrlimit(resource.RLIMIT_AS, (3 * 2**30, 3 * 2**30))\n"
-        "from reelbench.workers import WorkerPool\nprint(WorkerPool(1).call(abs, -5, limit=30))\n"
+        "from reelbench.base.workers import WorkerPool\nprint(WorkerPool(1).call(abs, -5, limit=30))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
@@ -151,7 +151,7 @@ def test_what_cannot_be_passed_on_is_told_so(pool: WorkerPool) -> None:
 
 def test_a_function_of_a_script(tmp_path: Path) -> None:
     program = (
-        "from reelbench.workers import WorkerPool\n"
+        "from reelbench.base.workers import WorkerPool\n"
         "def own(): return 1\n"
         "try: WorkerPool(1).call(own, limit=30)\n"
         "except Exception as error: print(type(error).__name__, error)\n"

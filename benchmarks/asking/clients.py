@@ -17,11 +17,11 @@ from typing import Any
 import aiohttp
 from decoding.loaders import peak_mb
 
-from reelbench.benchmark import Benchmark
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item
 from reelbench.evaluate.condition import Condition
 from reelbench.evaluate.run import run_benchmark
 from reelbench.evaluate.show import parts_of, show_for
-from reelbench.items import Item
 from reelbench.models.base import Picture
 from reelbench.models.card import Card
 

@@ -26,8 +26,8 @@ def numbers(total: int, count: int) -> list[int]:
 
 def ours() -> Callable[[str, int], Any]:
     """Reelbench, decoding in this process."""
-    from reelbench.media.decode import frames_at
-    from reelbench.media.probe import probe
+    from reelbench.media.decode.decode import frames_at
+    from reelbench.media.decode.probe import probe
 
     def load(video: str, count: int) -> Any:
         info = probe(video)

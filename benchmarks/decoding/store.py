@@ -13,9 +13,9 @@ from unittest import mock
 
 from decoding.loaders import peak_mb
 
-from reelbench.media import frames, safely
-from reelbench.media.frames import Wish, frames_of
-from reelbench.media.store import FrameStore
+from reelbench.media.decode import frames, isolated
+from reelbench.media.decode.frames import Wish, frames_of
+from reelbench.media.decode.store import FrameStore
 
 ASKED = 3 * 5 * 4  # questions, orders, models
 BOTH = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
@@ -30,7 +30,7 @@ def main() -> None:
     """Ask once, then as often as a run asks, and print what it cost as JSON."""
     path, wish = Path(sys.argv[1]), Wish(f"uniform:{sys.argv[2]}")
     decodes = 0
-    plain = safely.safely
+    plain = isolated.safely
 
     def counting(*args: Any) -> object:
         nonlocal decodes
@@ -42,7 +42,7 @@ def main() -> None:
         store = FrameStore(Path(folder), limit=10**10)
         began = cpu()
         first = frames_of(path, wish, store)
-        safely.close()  # so that the worker's time and memory are counted
+        isolated.close()  # so that the worker's time and memory are counted
         cold = cpu() - began
         began = cpu()
         for _ in range(ASKED - 1):

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from measuring.world import clip_of, table
-from reelbench.annotate.fingerprint import near_duplicate_clips
+from reelbench.annotate.operators.fingerprint import near_duplicate_clips
 from reelbench.annotate.registry import in_order, load_operator
-from reelbench.media.clip import cut_exactly
+from reelbench.media.edit.clip import cut_exactly
 
 
 def said(path: Path, *names: str, **labels: Any) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from scipy.stats import spearmanr
 
 from measuring.world import clip_of, table
 from reelbench.annotate.registry import load_operator
-from reelbench.media.decode import Image
-from reelbench.media.degrade import degrade_images
-from reelbench.media.frames import Wish, decoded_frames
-from reelbench.media.glance import glance
-from reelbench.media.looks import DAMAGES, quality
-from reelbench.media.write import even, written
+from reelbench.media.decode.decode import Image
+from reelbench.media.decode.frames import Wish, decoded_frames
+from reelbench.media.decode.stream import glance
+from reelbench.media.edit.degrade import degrade_images
+from reelbench.media.edit.write import even, written
+from reelbench.media.measure.quality import DAMAGES, quality
 
 SEVERITIES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 SECONDS, LONGEST = 4.0, 360

@@ -12,11 +12,11 @@ from scipy.optimize import linear_sum_assignment
 
 from measuring.world import SEED, SENTENCES, clip_of, edits, rendered, table
 from reelbench.annotate.operator import Clip
-from reelbench.annotate.pitch import Pitch, yin
+from reelbench.annotate.operators.pitch import Pitch, yin
 from reelbench.annotate.registry import load_operator
-from reelbench.media.audio import SPEECH_RATE, read_audio, write_wav
-from reelbench.media.probe import probe
-from reelbench.media.scene import SOUND_LENGTH
+from reelbench.media.decode.probe import probe
+from reelbench.media.edit.audio import SPEECH_RATE, read_audio, write_wav
+from reelbench.world.scene import SOUND_LENGTH
 
 Sound = NDArray[np.float32]
 Span = tuple[float, float]

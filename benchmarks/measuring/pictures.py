@@ -21,14 +21,14 @@ from measuring.world import (
     rendered,
     table,
 )
-from reelbench.annotate.fingerprint import near_duplicate_clips
+from reelbench.annotate.common.tracking import best_pairs
 from reelbench.annotate.operator import Clip
+from reelbench.annotate.operators.fingerprint import near_duplicate_clips
 from reelbench.annotate.registry import load_operator
-from reelbench.annotate.tracking import best_pairs
-from reelbench.media.clip import cut_exactly
-from reelbench.media.scene import FRAME_RATE, HEIGHT, WIDTH, Scene
-from reelbench.media.synthesize import draw_frame
-from reelbench.media.write import written
+from reelbench.media.edit.clip import cut_exactly
+from reelbench.media.edit.write import written
+from reelbench.world.render import draw_frame
+from reelbench.world.scene import FRAME_RATE, HEIGHT, WIDTH, Scene
 
 
 def shots(folder: Path) -> None:

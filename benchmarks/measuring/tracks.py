@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from measuring.world import SEED, boxes_at, cuts_of, rendered, scenes, table
+from reelbench.annotate.common.tracking import Detection, Track, best_pairs, join, overlaps, shot_at
 from reelbench.annotate.registry import load_operator
-from reelbench.annotate.tracking import Detection, Track, best_pairs, join, overlaps, shot_at
-from reelbench.media.scene import Scene
+from reelbench.world.scene import Scene
 
 
 def seen(

@@ -6,10 +6,10 @@ from functools import cache
 from pathlib import Path
 
 from reelbench.annotate.operator import Clip
-from reelbench.media.compose import compose
-from reelbench.media.probe import probe
-from reelbench.media.scene import Scene
-from reelbench.media.synthesize import synthesize
+from reelbench.media.decode.probe import probe
+from reelbench.world.compose import compose
+from reelbench.world.render import synthesize
+from reelbench.world.scene import Scene
 
 SEED, VIDEOS = 7, 8
 FEW = 4  # videos for what takes long

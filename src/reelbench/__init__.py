@@ -23,23 +23,23 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from reelbench.benchmark import Benchmark, BenchmarkError
-    from reelbench.errors import ReelbenchError
+    from reelbench.base.errors import ReelbenchError
+    from reelbench.data.benchmark import Benchmark, BenchmarkError
+    from reelbench.data.items import Item, Media
+    from reelbench.data.manifest import Manifest, Protocol
     from reelbench.evaluate.run import run_benchmark
-    from reelbench.items import Item, Media
-    from reelbench.make.lint import lint_benchmark
-    from reelbench.manifest import Manifest, Protocol
+    from reelbench.lint import lint_benchmark
     from reelbench.score.score import score_predictions
 
 _HOMES = {
-    "Benchmark": "benchmark",
-    "BenchmarkError": "benchmark",
-    "Item": "items",
-    "Manifest": "manifest",
-    "Media": "items",
-    "Protocol": "manifest",
-    "ReelbenchError": "errors",
-    "lint_benchmark": "make.lint",
+    "Benchmark": "data.benchmark",
+    "BenchmarkError": "data.benchmark",
+    "Item": "data.items",
+    "Manifest": "data.manifest",
+    "Media": "data.items",
+    "Protocol": "data.manifest",
+    "ReelbenchError": "base.errors",
+    "lint_benchmark": "lint",
     "run_benchmark": "evaluate.run",
     "score_predictions": "score.score",
 }

@@ -8,15 +8,16 @@ import pytest
 from support import SHARED
 from videos import make_video
 
-from reelbench.annotate import crops, emotion
-from reelbench.annotate.appearance import PALETTE, Appearance, _colours, _lab, sentence
-from reelbench.annotate.demographics import Demographics
-from reelbench.annotate.emotion import EMOTIONS, Emotion
-from reelbench.annotate.mouth import Mouth
+from reelbench.annotate.common import crops
 from reelbench.annotate.operator import Clip, NotApplicable, Value
+from reelbench.annotate.operators import emotion
+from reelbench.annotate.operators.appearance import PALETTE, Appearance, _colours, _lab, sentence
+from reelbench.annotate.operators.demographics import Demographics
+from reelbench.annotate.operators.emotion import EMOTIONS, Emotion
+from reelbench.annotate.operators.mouth import Mouth
+from reelbench.annotate.operators.speaker import Speaker
 from reelbench.annotate.registry import in_order, load_operator
-from reelbench.annotate.speaker import Speaker
-from reelbench.media.probe import MediaInfo, probe
+from reelbench.media.decode.probe import MediaInfo, probe
 
 VIDEOS = SHARED / "data" / "video"
 shared = pytest.mark.skipif(not VIDEOS.is_dir(), reason=f"the clips of {VIDEOS} are not here")

@@ -10,18 +10,18 @@ from PIL import Image
 from support import SHARED
 from videos import make_video, pictures
 
-from reelbench.annotate.fingerprint import Fingerprint, near_duplicate_clips
-from reelbench.annotate.language import Language
-from reelbench.annotate.motion import Motion
 from reelbench.annotate.operator import Clip, NotApplicable
+from reelbench.annotate.operators.fingerprint import Fingerprint, near_duplicate_clips
+from reelbench.annotate.operators.language import Language
+from reelbench.annotate.operators.motion import Motion
+from reelbench.annotate.operators.shots import Shots
+from reelbench.annotate.operators.unsafe import Unsafe
 from reelbench.annotate.registry import load_operator
-from reelbench.annotate.shots import Shots
-from reelbench.annotate.unsafe import Unsafe
-from reelbench.media.clip import edit
-from reelbench.media.degrade import degrade_video
-from reelbench.media.glance import glance
-from reelbench.media.probe import probe
-from reelbench.media.write import written
+from reelbench.media.decode.probe import probe
+from reelbench.media.decode.stream import glance
+from reelbench.media.edit.clip import edit
+from reelbench.media.edit.degrade import degrade_video
+from reelbench.media.edit.write import written
 from reelbench.weights import weights_file
 
 VIDEO = SHARED / "data" / "video"

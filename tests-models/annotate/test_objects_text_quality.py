@@ -10,15 +10,15 @@ import pytest
 from support import SHARED
 from videos import make_video, pictures
 
-from reelbench.annotate.objects import CLUTTER, Objects
 from reelbench.annotate.operator import Clip, NotApplicable
-from reelbench.annotate.quality import _BRISQUE_FOLDERS, Quality
-from reelbench.annotate.text import Text, Written, merged
-from reelbench.errors import ReelbenchError
-from reelbench.media.decode import every_frame
-from reelbench.media.degrade import degrade_video
-from reelbench.media.probe import probe
-from reelbench.media.write import even, written
+from reelbench.annotate.operators.objects import CLUTTER, Objects
+from reelbench.annotate.operators.quality import _BRISQUE_FOLDERS, Quality
+from reelbench.annotate.operators.text import Text, Written, merged
+from reelbench.base.errors import ReelbenchError
+from reelbench.media.decode.decode import every_frame
+from reelbench.media.decode.probe import probe
+from reelbench.media.edit.degrade import degrade_video
+from reelbench.media.edit.write import even, written
 
 OPERATORS = [Objects(rate=1), Text(), Quality()]
 

@@ -11,12 +11,12 @@ import pytest
 from support import SHARED
 from videos import make_video, tone
 
-from reelbench.annotate.coco import detect
+from reelbench.annotate.common.coco import detect
 from reelbench.annotate.operator import Clip, NotApplicable
 from reelbench.annotate.registry import load_operator
-from reelbench.media.decode import frames_at
-from reelbench.media.glance import glance
-from reelbench.media.probe import probe
+from reelbench.media.decode.decode import frames_at
+from reelbench.media.decode.probe import probe
+from reelbench.media.decode.stream import glance
 
 VIDEO = SHARED / "data" / "video"
 real = pytest.mark.skipif(not VIDEO.exists(), reason="../shared/data/video is not there")

@@ -9,12 +9,12 @@ from PIL import Image
 from support import SHARED
 from videos import make_video
 
-from reelbench.annotate.preview import write_preview
-from reelbench.annotate.preview_scenes import PEOPLE, Scenes
-from reelbench.errors import ReelbenchError
-from reelbench.media.audio import read_audio
-from reelbench.media.decode import frames_at
-from reelbench.media.probe import MediaInfo, probe
+from reelbench.annotate.preview.overlay import PEOPLE, Scenes
+from reelbench.annotate.preview.preview import write_preview
+from reelbench.base.errors import ReelbenchError
+from reelbench.media.decode.decode import frames_at
+from reelbench.media.decode.probe import MediaInfo, probe
+from reelbench.media.edit.audio import read_audio
 
 TALK = SHARED / "data" / "video" / "speech_two_faces.mp4"
 INFO = MediaInfo("mp4", 4.0, 4.0, width=320, height=180, frame_rate=25.0, codec="h264")
@@ -170,7 +170,7 @@ def test_a_broken_and_a_turned_clip_are_shown_as_far_as_they_go(tmp_path: Path) 
 
 
 def test_a_clip_without_a_picture_is_refused(tmp_path: Path) -> None:
-    from reelbench.media.audio import write_wav
+    from reelbench.media.edit.audio import write_wav
 
     write_wav(tmp_path / "a.wav", np.zeros((1, 8000), np.float32), 8000)
     with pytest.raises(ReelbenchError, match="no picture in it"):

@@ -13,13 +13,13 @@ import pytest
 from support import SHARED
 
 from reelbench.annotate.operator import Clip
+from reelbench.annotate.operators.sound import Sound
+from reelbench.annotate.operators.transcript import Transcript
+from reelbench.annotate.operators.turns import Turns
+from reelbench.annotate.operators.voices import embed
 from reelbench.annotate.registry import in_order, load_operator
-from reelbench.annotate.sound import Sound
-from reelbench.annotate.transcript import Transcript
-from reelbench.annotate.turns import Turns
-from reelbench.annotate.voices import embed
-from reelbench.media.audio import SPEECH_RATE, read_audio, write_wav
-from reelbench.media.probe import probe
+from reelbench.media.decode.probe import probe
+from reelbench.media.edit.audio import SPEECH_RATE, read_audio, write_wav
 
 VIDEO = SHARED / "data" / "video"
 clips = pytest.mark.skipif(not VIDEO.is_dir(), reason="the real clips of ../shared are not here")

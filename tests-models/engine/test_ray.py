@@ -17,12 +17,12 @@ from errands import attempts, begun, done, mark, mark_and_die, node
 from jobs import double, eat, fail, hang, make_a_lock
 from support import is_gone, wait_until
 
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.extras import install_command
+from reelbench.base.workers import GIGABYTE
 from reelbench.engine.base import Done, Engine, Job
 from reelbench.engine.cluster import RayEngine
 from reelbench.engine.local import LocalEngine
-from reelbench.errors import ReelbenchError
-from reelbench.extras import install_command
-from reelbench.workers import GIGABYTE
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.append(str(BENCHMARKS))  # the benchmark's cluster is ours
@@ -33,7 +33,7 @@ DRIVER = """
 import sys
 from pathlib import Path
 from errands import mark
-from reelbench.durable import open_durable
+from reelbench.base.durable import open_durable
 from reelbench.engine.base import Job
 from reelbench.engine.cluster import RayEngine
 
@@ -283,7 +283,7 @@ def test_a_cluster_of_its_own_leaves_nothing(end: str) -> None:
 def test_an_address_where_nothing_is() -> None:
     program = (
         "from reelbench.engine.cluster import RayEngine\n"
-        "from reelbench.errors import ReelbenchError\n"
+        "from reelbench.base.errors import ReelbenchError\n"
         "try: RayEngine('127.0.0.1:1')\nexcept ReelbenchError as error: print(error)\n"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -6,7 +6,7 @@ import pytest
 from annotating import Given
 from operators_for_tests import counts, looks
 
-from reelbench.extras import install_command
+from reelbench.base.extras import install_command
 
 
 class TestWords:

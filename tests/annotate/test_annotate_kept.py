@@ -15,8 +15,8 @@ from operators_for_tests import counts, looks
 from support import is_gone, rows_held, wait_until
 
 from reelbench.annotate.annotate import annotate
+from reelbench.base.errors import ReelbenchError
 from reelbench.engine.local import LocalEngine
-from reelbench.errors import ReelbenchError
 
 
 class TestOnce:

@@ -7,16 +7,21 @@ import numpy as np
 import pytest
 from videos import make_video, pictures
 
-from reelbench.annotate.fingerprint import BLANK, Fingerprint, frame_hash, near_duplicate_clips
-from reelbench.annotate.format import Format
-from reelbench.annotate.language import Language
-from reelbench.annotate.motion import Motion
 from reelbench.annotate.operator import Clip, NotApplicable, Value
+from reelbench.annotate.operators.fingerprint import (
+    BLANK,
+    Fingerprint,
+    frame_hash,
+    near_duplicate_clips,
+)
+from reelbench.annotate.operators.format import Format
+from reelbench.annotate.operators.language import Language
+from reelbench.annotate.operators.motion import Motion
+from reelbench.annotate.operators.shots import Shots
+from reelbench.annotate.operators.unsafe import Unsafe
 from reelbench.annotate.registry import load_operator
-from reelbench.annotate.shots import Shots
-from reelbench.annotate.unsafe import Unsafe
-from reelbench.errors import ReelbenchError
-from reelbench.media.probe import AudioInfo, MediaInfo, probe
+from reelbench.base.errors import ReelbenchError
+from reelbench.media.decode.probe import AudioInfo, MediaInfo, probe
 
 SOUND_ALONE = Clip(
     Path("a.wav"), "", MediaInfo("wav", 2.0, 2.0, audio=(AudioInfo("pcm", 8000, 1),))

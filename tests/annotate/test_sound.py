@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from videos import make_video
 
-from reelbench.annotate.hearing import bridged, common, hear, runs, within, without
-from reelbench.annotate.loudness import Loudness
+from reelbench.annotate.common.audio import bridged, common, hear, runs, within, without
 from reelbench.annotate.operator import Clip, Labels, NotApplicable
-from reelbench.annotate.pitch import Pitch
+from reelbench.annotate.operators.loudness import Loudness
+from reelbench.annotate.operators.pitch import Pitch
+from reelbench.annotate.operators.speech_emotion import SpeechEmotion
+from reelbench.annotate.operators.transcript import Transcript
+from reelbench.annotate.operators.turns import grouped
+from reelbench.annotate.operators.voice_demographics import VoiceDemographics
 from reelbench.annotate.registry import load_operator
-from reelbench.annotate.speech_emotion import SpeechEmotion
-from reelbench.annotate.transcript import Transcript
-from reelbench.annotate.turns import grouped
-from reelbench.annotate.voice_demographics import VoiceDemographics
-from reelbench.errors import ReelbenchError
-from reelbench.media.audio import SPEECH_RATE, write_wav
+from reelbench.base.errors import ReelbenchError
+from reelbench.media.decode.probe import probe
+from reelbench.media.edit.audio import SPEECH_RATE, write_wav
 from reelbench.media.errors import MediaError
-from reelbench.media.probe import probe
 
 LISTENING = ("sound", "transcript", "turns", "pitch", "loudness")
 

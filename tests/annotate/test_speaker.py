@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from reelbench.annotate.operator import Clip, Value
-from reelbench.annotate.speaker import Speaker, movement, positive_runs
-from reelbench.media.probe import MediaInfo
+from reelbench.annotate.operators.speaker import Speaker, movement, positive_runs
+from reelbench.media.decode.probe import MediaInfo
 
 CLIP = Clip(Path("nowhere.mp4"), "", MediaInfo("mp4", 10.0, 10.0))
 TIMES = np.arange(0, 10, 0.08)

@@ -4,9 +4,17 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reelbench.annotate.bodies import matched
-from reelbench.annotate.identity import frontality, grouped
-from reelbench.annotate.tracking import Box, Detection, Track, join, linked, overlaps, shot_at
+from reelbench.annotate.common.identity import frontality, grouped
+from reelbench.annotate.common.tracking import (
+    Box,
+    Detection,
+    Track,
+    join,
+    linked,
+    overlaps,
+    shot_at,
+)
+from reelbench.annotate.operators.bodies import matched
 
 
 def at(

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from support import REPOSITORY, make_item, reelbench, wait_until
 
+from reelbench.base.extras import install_command
 from reelbench.cli import COMMANDS
-from reelbench.extras import install_command
-from reelbench.items import freeze
+from reelbench.data.items import freeze
 
 Save = Callable[..., Path]
 HEAVY = {

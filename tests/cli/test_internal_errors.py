@@ -13,12 +13,12 @@ from servers import completion, serving
 from support import blind_benchmark, make_item, reelbench
 from videos import make_video
 
-from reelbench.errors import DEFECTS, where
+from reelbench.base.errors import DEFECTS, where
+from reelbench.client.journal import open_journal
+from reelbench.data.items import Media
 from reelbench.evaluate.run import run_benchmark
-from reelbench.items import Media
-from reelbench.journal import open_journal
+from reelbench.media.decode.isolated import safely
 from reelbench.media.errors import MediaError
-from reelbench.media.safely import safely
 
 # As if the library had changed under us, in every process.
 CHANGED = """
@@ -47,7 +47,7 @@ def test_it_ends_the_command_and_says_where(command: str, small_demo: Path, tmp_
     assert (
         f"reelbench {command}: internal error: TypeError: open() is not what it was" in done.stderr
     )
-    assert "reelbench/media/container.py" in done.stderr
+    assert "reelbench/media/decode/container.py" in done.stderr
     assert "reelbench doctor" in done.stderr
     assert "cannot be decoded" not in done.stdout + done.stderr
     if command == "run":
@@ -64,7 +64,7 @@ def test_an_error_that_data_can_bring_about_costs_one_file(
     )  # fmt: skip
     assert done.returncode == 1
     assert "an internal error in decoding it (KeyError: " in done.stderr
-    assert "At reelbench/media/container.py:" in done.stderr
+    assert "At reelbench/media/decode/container.py:" in done.stderr
 
 
 @pytest.mark.parametrize("kind", [*DEFECTS, KeyError, ZeroDivisionError])

@@ -12,9 +12,9 @@ from errands import begun, done, mark
 from jobs import die, double, eat, fail, hang
 from support import is_gone, wait_until
 
+from reelbench.base.workers import GIGABYTE
 from reelbench.engine.base import Done, Job
 from reelbench.engine.local import LocalEngine
-from reelbench.workers import GIGABYTE
 
 
 @pytest.fixture

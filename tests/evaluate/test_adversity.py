@@ -14,7 +14,7 @@ import pytest
 from servers import Server, completion, serving
 from support import blind_benchmark, make_item, reelbench
 
-from reelbench.benchmark import Benchmark
+from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.run import run_benchmark
 
 COUNT = 60

@@ -14,10 +14,10 @@ from servers import Server, completion, serving
 from support import make_item, wait_until
 from videos import make_video
 
-from reelbench.benchmark import Benchmark
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item, Media
+from reelbench.data.manifest import Manifest, Protocol
 from reelbench.evaluate.run import run_benchmark
-from reelbench.items import Item, Media
-from reelbench.manifest import Manifest, Protocol
 from reelbench.score.score import score_run
 
 SECRET = "sk-never-to-be-seen-0987654321"
@@ -141,7 +141,7 @@ def test_the_key_is_in_no_file(benchmark: Benchmark, card: Path, tmp_path: Path)
 
 
 PROGRAM = (
-    "import sys\nfrom reelbench.benchmark import Benchmark\n"
+    "import sys\nfrom reelbench.data.benchmark import Benchmark\n"
     "from reelbench.evaluate.run import run_benchmark\n"
     "run_benchmark(Benchmark.load(sys.argv[1]), [sys.argv[2]], sys.argv[3])\n"
 )

@@ -9,9 +9,9 @@ import pytest
 from servers import Reply, Server, completion, serving
 from support import blind_benchmark, make_item, run_here
 
-from reelbench.asking.spend import Budget, parse_budget
-from reelbench.benchmark import Benchmark
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.client.budget import Budget, parse_budget
+from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.run import run_benchmark
 
 COUNT = 30

@@ -10,13 +10,13 @@ import pytest
 from servers import completion, serving
 from support import blind_benchmark, make_item
 
-from reelbench.benchmark import Benchmark
+from reelbench.base.errors import ReelbenchError
 from reelbench.cli import main
-from reelbench.errors import ReelbenchError
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import freeze
+from reelbench.data.manifest import Manifest, Protocol, read_manifest
 from reelbench.evaluate.condition import Condition, conditions_for, option_orders
 from reelbench.evaluate.run import run_benchmark
-from reelbench.items import freeze
-from reelbench.manifest import Manifest, Protocol, read_manifest
 from reelbench.score.score import score_run
 
 BLIND = ["baseline:longest"]

@@ -12,7 +12,7 @@ import pytest
 from servers import completion, serving
 from support import blind_benchmark, make_item, wait_until
 
-from reelbench.benchmark import Benchmark
+from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.run import run_benchmark
 from reelbench.models.reachability import Reachability, shown_address
 

@@ -11,11 +11,11 @@ from servers import Reply, Server, completion, serving
 from support import blind_benchmark, make_item, run_here
 from videos import make_video
 
-from reelbench.benchmark import Benchmark
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item, Media
 from reelbench.evaluate.forecast import Forecast, Forecasts, forecast
 from reelbench.evaluate.prepare import Wanted
 from reelbench.evaluate.run import run_benchmark
-from reelbench.items import Item, Media
 
 PRICE = {"input": 10.0, "output": 100.0}
 

@@ -11,10 +11,10 @@ from PIL import Image
 from support import blind_benchmark, make_item
 from videos import make_video
 
-from reelbench.benchmark import Benchmark
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item, Media
 from reelbench.evaluate.run import run_benchmark
-from reelbench.items import Item, Media
 from reelbench.models.base import Picture, Request, Response
 from reelbench.models.baselines.shortcuts import Offline
 from reelbench.models.card import Card

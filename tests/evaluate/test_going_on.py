@@ -13,9 +13,9 @@ import pytest
 from servers import Server, completion, serving
 from support import blind_benchmark, make_item, wait_until
 
-from reelbench.asking.spend import Budget
-from reelbench.benchmark import Benchmark
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.client.budget import Budget
+from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.folder import read_run
 from reelbench.evaluate.run import run_benchmark
 from reelbench.report.report import report_run

@@ -11,12 +11,12 @@ import pytest
 from servers import Reply, Server, completion, serving
 from support import blind_benchmark, make_item, run_here
 
-from reelbench.benchmark import Benchmark
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item, freeze
 from reelbench.evaluate.condition import option_orders
 from reelbench.evaluate.rubric import load_rubric
 from reelbench.evaluate.run import run_benchmark
-from reelbench.items import Item, freeze
 from reelbench.score.score import score_run
 
 UNREADABLE = "Well, that furry thing made a lot of noise."

@@ -18,10 +18,10 @@ from servers import Server, completion, serving
 from support import blind_benchmark, make_item, run_here
 from videos import make_video
 
-from reelbench.benchmark import Benchmark
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item, Media, freeze
 from reelbench.evaluate.run import run_benchmark
-from reelbench.items import Item, Media, freeze
 from reelbench.report.tables import leaderboard
 
 SRT = """1

@@ -9,8 +9,8 @@ from typing import cast
 import pytest
 from support import SHARED
 
+from reelbench.data.items import LETTERS, Kind
 from reelbench.evaluate.parse import parse_answer
-from reelbench.items import LETTERS, Kind
 
 OPTIONS = ("a red door", "a blue door", "a dog", "I do not know")
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from reelbench.data.items import LETTERS, Kind
 from reelbench.evaluate.parse import complete_answer, parse_answer
-from reelbench.items import LETTERS, Kind
 
 CITIES = ("Beijing", "Shanghai", "Guangzhou", "Shenzhen")
 COLOURS = ("Red", "Green", "Blue", "Yellow")

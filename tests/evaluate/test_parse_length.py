@@ -8,7 +8,7 @@ from dataclasses import fields
 
 import pytest
 
-from reelbench.asking.reply import plain, undressed, without_reasoning
+from reelbench.client.reply_text import plain, undressed, without_reasoning
 from reelbench.evaluate.parse import complete_answer, parse_answer
 from reelbench.evaluate.parse.languages import LANGUAGES, Vocabulary
 

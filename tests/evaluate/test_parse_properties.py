@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reelbench
+from reelbench.data.items import LETTERS, Kind
 from reelbench.evaluate.parse import parse_answer
-from reelbench.items import LETTERS, Kind
 
 PROMPTS = sorted((Path(reelbench.__file__).parent / "evaluate" / "prompts").glob("*/*.md"))
 OPTIONS = ("a red door", "a blue door", "a dog", "a cat")

@@ -11,15 +11,15 @@ from servers import Server, completion, serving
 from support import blind_benchmark, make_item
 from videos import make_video
 
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.items import Item, Media
+from reelbench.data.manifest import Protocol
 from reelbench.evaluate.ask import Ask, plan
 from reelbench.evaluate.condition import Condition
 from reelbench.evaluate.forecast import forecast
 from reelbench.evaluate.prepare import Wanted
 from reelbench.evaluate.prompt import Prompt, load_prompts
 from reelbench.evaluate.run import run_benchmark
-from reelbench.items import Item, Media
-from reelbench.manifest import Protocol
 from reelbench.models.load import load_model
 from reelbench.models.tokens import text_tokens
 

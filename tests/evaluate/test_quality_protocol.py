@@ -21,10 +21,10 @@ from servers import Reply, Server, completion, serving
 from support import make_item, run_here
 from videos import decode_plainly, fingerprint, make_video, on_screen
 
-from reelbench.benchmark import Benchmark
-from reelbench.items import Media, freeze
-from reelbench.manifest import Manifest
-from reelbench.recipes.qbench_video.words import CONDITIONS, PROTOCOL
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Media, freeze
+from reelbench.data.manifest import Manifest
+from reelbench.interop.qbench_video.taxonomy import CONDITIONS, PROTOCOL
 
 SECONDS = {"media/long.mp4": 4.0, "media/short.mp4": 2.0}
 ONE, TWO = (Media("media/long.mp4"),), (Media("media/long.mp4"), Media("media/short.mp4"))

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from support import blind_benchmark, make_item, reelbench, rows_held, wait_until
 
-from reelbench.benchmark import Benchmark
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.client.journal import open_journal
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import freeze
+from reelbench.data.manifest import Protocol
 from reelbench.evaluate.run import run_benchmark
 from reelbench.evaluate.vote import majority
-from reelbench.items import freeze
-from reelbench.journal import open_journal
-from reelbench.manifest import Protocol
 
 BLIND = ["baseline:random", "baseline:longest"]
 

@@ -9,7 +9,7 @@ import pytest
 from servers import Reply, Server, completion, serving
 from support import blind_benchmark, make_item, run_here
 
-from reelbench.benchmark import Benchmark
+from reelbench.data.benchmark import Benchmark
 
 # What is said to each question, how it ended, and what is to become of it.
 ENDS: dict[str, tuple[str | None, str, str, list[str] | None]] = {

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from msgspec import structs
 from support import make_item
 
-from reelbench.errors import ReelbenchError
-from reelbench.items import LETTERS, Item, Media, freeze
-from reelbench.make.balance import (
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.text import is_none_of_them
+from reelbench.data.items import LETTERS, Item, Media, freeze
+from reelbench.lint import lint_benchmark
+from reelbench.make.parts.balance import (
     Dealer,
     deal_places,
     in_ratio,
@@ -23,8 +25,6 @@ from reelbench.make.balance import (
     split_items,
     to_turn,
 )
-from reelbench.make.lint import lint_benchmark
-from reelbench.make.lint.text import is_none_of_them
 
 NONE = "None of the above"
 Save = Callable[..., Path]

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from msgspec import structs
 from support import make_item
 
-from reelbench.errors import ReelbenchError
-from reelbench.items import Item, Media, freeze
-from reelbench.make.balance import in_ratio, split_items, to_turn, turned
-from reelbench.make.balance.shares import apportion, apportion_within
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.items import Item, Media, freeze
+from reelbench.make.parts.balance import in_ratio, split_items, to_turn, turned
+from reelbench.make.parts.balance.shares import apportion, apportion_within
 
 
 def yes_no(number: int, answer: str, **fields: object) -> Item:

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from parts import a_recipe, ending
 
-from reelbench.errors import ReelbenchError
-from reelbench.items import Item
-from reelbench.make.cast import load_cast, missing_roles, parse_roles, warnings_about
-from reelbench.make.stage import Each, Recipe, Role
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.items import Item
+from reelbench.make.pipeline.roles import load_cast, missing_roles, parse_roles, warnings_about
+from reelbench.make.pipeline.stage import Each, Recipe, Role
 
 
 def stage(name: str, *roles: str, **fields: Any) -> Each:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from reelbench.make.charts import bins_of, category_colours, distribution, many, number
+from reelbench.make.page.charts import bins_of, category_colours, distribution, many, number
 
 
 def test_what_is_not_a_number_is_left_out_of_a_distribution() -> None:

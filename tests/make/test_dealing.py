@@ -11,8 +11,9 @@ from parts import Studio, by_turns, messages
 from servers import Reply, completion
 from support import make_item
 
-from reelbench.items import Item, Media, freeze
-from reelbench.make.dealing import (
+from reelbench.data.items import Item, Media, freeze
+from reelbench.lint.shortcuts import shortcut_findings
+from reelbench.make.parts.balance_stages import (
     balancing_positions,
     choosing_to_turn,
     dealing_places,
@@ -21,9 +22,8 @@ from reelbench.make.dealing import (
     splitting,
     turning,
 )
-from reelbench.make.lint.shortcuts import shortcut_findings
-from reelbench.make.stage import Rejected, Undecided
-from reelbench.make.store import Result
+from reelbench.make.pipeline.stage import Rejected, Undecided
+from reelbench.make.pipeline.store import Result
 
 WRITER = {"writer": ["pen"]}
 

@@ -9,11 +9,11 @@ from parts import Studio, by_turns, messages
 from servers import Reply, Server, completion
 from support import make_item
 
-from reelbench.errors import ReelbenchError
-from reelbench.files import digest_of
-from reelbench.items import Item, freeze
-from reelbench.make.distract import STRATEGIES, distracting
-from reelbench.make.stage import Rejected, Undecided
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import digest_of
+from reelbench.data.items import Item, freeze
+from reelbench.make.parts.distract import STRATEGIES, distracting
+from reelbench.make.pipeline.stage import Rejected, Undecided
 
 CONTEXT = "A boat leaves the harbour; its mast breaks in a storm."
 TEXTS = ("its sail tears", "her rudder jams", "a plank floats", "the anchor slips")

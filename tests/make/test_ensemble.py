@@ -11,10 +11,10 @@ from servers import Reply, Server, completion
 from support import make_item
 from videos import make_video
 
-from reelbench.items import Item, Media
-from reelbench.make.embed import LOADERS, Embedder
-from reelbench.make.ensemble import answering_and_ranking, weighted_ranking
-from reelbench.make.stage import Rejected, Undecided
+from reelbench.data.items import Item, Media
+from reelbench.make.parts.embed import LOADERS, Embedder
+from reelbench.make.parts.ensemble import answering_and_ranking, weighted_ranking
+from reelbench.make.pipeline.stage import Rejected, Undecided
 
 TYPES = {"time": "changes when it is", "colour": "changes a colour"}
 DOG, SNOW, BELL = "a dog barks at the gate", "it snows on the roof", "a bell rings in the tower"

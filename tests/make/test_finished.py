@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from support import make_item
 
-from reelbench.items import Item, Media
-from reelbench.make.finished import collecting
-from reelbench.make.stage import Rejected
+from reelbench.data.items import Item, Media
+from reelbench.make.parts.existing import collecting
+from reelbench.make.pipeline.stage import Rejected
 
 
 @pytest.fixture

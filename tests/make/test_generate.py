@@ -22,12 +22,12 @@ from commissions import (
 from parts import Studio, by_turns, messages
 from servers import completion, without_waiting
 
-from reelbench.files import digest_of
-from reelbench.items import Item
-from reelbench.make.generate import Draft, questions_schema
-from reelbench.make.stage import Rejected, Undecided
-from reelbench.make.store import Result
-from reelbench.make.wording import Wording
+from reelbench.base.files import digest_of
+from reelbench.data.items import Item
+from reelbench.make.parts.write import Draft, questions_schema
+from reelbench.make.pipeline.prompts import Wording
+from reelbench.make.pipeline.stage import Rejected, Undecided
+from reelbench.make.pipeline.store import Result
 
 
 class TestWhatIsAsked:

@@ -22,8 +22,8 @@ from commissions import (
 from parts import Studio, messages
 from servers import Reply, completion
 
-from reelbench.files import digest_of
-from reelbench.make.store import Result
+from reelbench.base.files import digest_of
+from reelbench.make.pipeline.store import Result
 
 # What comes, what is said about it, and how many drafts can be saved where nothing better comes.
 WRONG = [

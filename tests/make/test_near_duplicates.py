@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 from support import SHARED, make_item
 
-from reelbench.errors import ReelbenchError
-from reelbench.extras import install_command
-from reelbench.items import Item, Media
-from reelbench.make.embed import Embedder, Vectors, load_embedder
-from reelbench.make.near_duplicates import ALIKE, Twin, near_duplicates
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.extras import install_command
+from reelbench.data.items import Item, Media
+from reelbench.make.parts.embed import Embedder, Vectors, load_embedder
+from reelbench.make.parts.near_duplicates import ALIKE, Twin, near_duplicates
 
 # (question, right answer, other question, its right answer), both about the same film
 PARAPHRASES = [
@@ -250,7 +250,7 @@ def test_the_order_of_the_items_and_the_blocks_make_no_difference(
     for seed in range(3):
         shuffled = random.Random(seed).sample(items, len(items))
         assert near_duplicates(shuffled, use, within="all") == expected
-    monkeypatch.setattr("reelbench.make.near_duplicates._BLOCK", 7)
+    monkeypatch.setattr("reelbench.make.parts.near_duplicates._BLOCK", 7)
     assert near_duplicates(items, use, within="all") == expected
 
 

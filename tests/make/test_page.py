@@ -11,14 +11,14 @@ from msgspec import structs
 from pages import RECORD, Elements, filtered, planted, stage, statistics, written
 from support import make_item
 
-from reelbench.items import freeze
-from reelbench.make.funnel import funnel_record
-from reelbench.make.page import balance, write_pages
-from reelbench.make.page_facts import answerability
-from reelbench.make.page_svg import picture_of
-from reelbench.make.pipeline import Passed
-from reelbench.make.stage import Rejected, Undecided
-from reelbench.make.store import Result
+from reelbench.data.items import freeze
+from reelbench.make.page.facts import answerability
+from reelbench.make.page.page import balance, write_pages
+from reelbench.make.page.svg import picture_of
+from reelbench.make.pipeline.funnel import funnel_record
+from reelbench.make.pipeline.run import Passed
+from reelbench.make.pipeline.stage import Rejected, Undecided
+from reelbench.make.pipeline.store import Result
 
 SVG = "{http://www.w3.org/2000/svg}"
 

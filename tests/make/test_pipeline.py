@@ -11,11 +11,11 @@ from parts import Studio
 from stages import IDS, ROWS, Worker, raising, results, stage
 from support import make_item
 
-from reelbench.items import Item
-from reelbench.make.desk import Desk
-from reelbench.make.stage import All, Each, Rejected, Undecided
-from reelbench.make.store import Result
-from reelbench.make.wording import Wording
+from reelbench.data.items import Item
+from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.prompts import Wording
+from reelbench.make.pipeline.stage import All, Each, Rejected, Undecided
+from reelbench.make.pipeline.store import Result
 from reelbench.media.errors import MediaError
 
 

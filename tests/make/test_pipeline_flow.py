@@ -12,12 +12,12 @@ from servers import Reply, completion
 from stages import IDS, ROWS, Worker, raising, results, stage
 from support import make_item
 
-from reelbench.errors import ReelbenchError
-from reelbench.items import Item
-from reelbench.make.desk import Desk
-from reelbench.make.pipeline import Passed, Pipeline
-from reelbench.make.stage import All, Rejected, Stage, Undecided
-from reelbench.make.store import open_store
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.items import Item
+from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.run import Passed, Pipeline
+from reelbench.make.pipeline.stage import All, Rejected, Stage, Undecided
+from reelbench.make.pipeline.store import open_store
 
 
 class TestWhatGoesWrong:

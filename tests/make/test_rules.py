@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 from reelbench.evaluate.prompt import fill, slots_of
-from reelbench.make.rules import CHECKS, Asked, Broken, load_rules
+from reelbench.make.parts.rules import CHECKS, Asked, Broken, load_rules
 
 RULES = """
 name: some

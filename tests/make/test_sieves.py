@@ -8,14 +8,18 @@ import pytest
 from parts import Studio, real_embedder
 from support import make_item
 
-from reelbench.errors import ReelbenchError
-from reelbench.items import Item, Media
-from reelbench.make.embed import LOADERS
-from reelbench.make.lint.shortcuts import shortcut_findings
-from reelbench.make.shortcuts import without_shortcuts
-from reelbench.make.sieves import without_findings, without_outstanding_keys, without_twins
-from reelbench.make.stage import All
-from reelbench.make.store import Result
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.items import Item, Media
+from reelbench.lint.shortcuts import shortcut_findings
+from reelbench.make.parts.embed import LOADERS
+from reelbench.make.parts.shortcuts import without_shortcuts
+from reelbench.make.parts.static_filters import (
+    without_findings,
+    without_outstanding_keys,
+    without_twins,
+)
+from reelbench.make.pipeline.stage import All
+from reelbench.make.pipeline.store import Result
 
 FILM = (Media("media/film.mp4"),)
 

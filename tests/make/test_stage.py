@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from parts import a_recipe, ending
 
-from reelbench.errors import ReelbenchError
-from reelbench.items import Item
-from reelbench.make.generate import Commission, Draft, checking, writing
-from reelbench.make.stage import All, Each, Recipe
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.items import Item
+from reelbench.make.parts.write import Commission, Draft, checking, writing
+from reelbench.make.pipeline.stage import All, Each, Recipe
 
 WRITE, CHECK, END = writing(("ask",), 2, 3), checking(3), ending()
 

@@ -10,11 +10,11 @@ import msgspec
 import pytest
 from support import make_item
 
-from reelbench.errors import ReelbenchError
-from reelbench.files import digest_of
-from reelbench.items import Item, Media, freeze
-from reelbench.make.stage import Rejected
-from reelbench.make.store import (
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import digest_of
+from reelbench.data.items import Item, Media, freeze
+from reelbench.make.pipeline.stage import Rejected
+from reelbench.make.pipeline.store import (
     Result,
     copied_store,
     open_store,

@@ -9,11 +9,11 @@ import pytest
 from PIL import Image
 from videos import X264, make_video
 
-from reelbench.media.clip import cut_exactly
-from reelbench.media.decode import every_frame, frames_at
-from reelbench.media.frames import Wish, frames_of, planned_frames
-from reelbench.media.glance import glance
-from reelbench.media.probe import probe
+from reelbench.media.decode.decode import every_frame, frames_at
+from reelbench.media.decode.frames import Wish, frames_of, planned_frames
+from reelbench.media.decode.probe import probe
+from reelbench.media.decode.stream import glance
+from reelbench.media.edit.clip import cut_exactly
 
 # 320 x 180 pixels of this aspect -> what is shown
 ASPECTS = {"4:3": (427, 180), "3:4": (320, 240), "16:15": (341, 180), "1:1": (320, 180)}

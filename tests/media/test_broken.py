@@ -11,10 +11,10 @@ import pytest
 from PIL import Image
 from videos import make_video
 
-from reelbench.media import safely
+from reelbench.media.decode import isolated
+from reelbench.media.decode.frames import Clip, Wish, frames_of
+from reelbench.media.decode.store import FrameStore
 from reelbench.media.errors import MediaError
-from reelbench.media.frames import Clip, Wish, frames_of
-from reelbench.media.store import FrameStore
 
 KINDS = {
     "a.mp4": ("libx264", {"preset": "ultrafast", "threads": "1", "g": "20"}),
@@ -62,13 +62,13 @@ def pictures_of(clip: Clip) -> np.ndarray:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_mutations(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(safely, "LIMIT", 20.0)
+    monkeypatch.setattr(isolated, "LIMIT", 20.0)
     codec, options = KINDS[name]
     source = make_video(tmp_path / name, codec, options, seconds=3, sound=3)
     whole = source.read_bytes()
     store = FrameStore(tmp_path / "store", limit=10**9)
     right = pictures_of(outcome_of(source, store))
-    safely.close()
+    isolated.close()
     before = [resource.getrusage(who).ru_maxrss for who in BOTH]
     outcomes: Counter[str] = Counter()
     for number in range(EACH):
@@ -85,7 +85,7 @@ def test_mutations(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             shown = pictures_of(outcome)
             outcomes["right" if np.array_equal(shown, right) else "other"] += 1
         path.unlink()
-    safely.close()  # so that the workers' memory is counted
+    isolated.close()  # so that the workers' memory is counted
     assert outcomes["error"] > 5
     if name == "b.mkv":  # it has checksums, so that nothing goes unnoticed
         assert outcomes["error"] > EACH - 5, outcomes

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from videos import make_kind, make_video, pictures
 
-from reelbench.errors import ReelbenchError
-from reelbench.media.audio import (
+from reelbench.base.errors import ReelbenchError
+from reelbench.media.decode.decode import every_frame, frames_at
+from reelbench.media.decode.probe import probe
+from reelbench.media.decode.timeline import frame_times
+from reelbench.media.edit.audio import (
     attenuated,
     loudness,
     read_audio,
@@ -17,7 +20,7 @@ from reelbench.media.audio import (
     stream_audio,
     write_wav,
 )
-from reelbench.media.clip import (
+from reelbench.media.edit.clip import (
     crop_to_track,
     cut_at_key_frames,
     cut_exactly,
@@ -26,12 +29,9 @@ from reelbench.media.clip import (
     join,
     with_sound,
 )
-from reelbench.media.decode import every_frame, frames_at
-from reelbench.media.draw import RED, draw_box, draw_letter, draw_timestamp
+from reelbench.media.edit.draw import RED, draw_box, draw_letter, draw_timestamp
+from reelbench.media.edit.write import Sound, written
 from reelbench.media.errors import MediaError
-from reelbench.media.probe import probe
-from reelbench.media.timeline import frame_times
-from reelbench.media.write import Sound, written
 
 RATE = 16_000
 

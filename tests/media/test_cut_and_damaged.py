@@ -10,12 +10,12 @@ import pytest
 from PIL import Image
 from videos import X264, make_video, pictures, tone
 
+from reelbench.media.decode.frames import Wish, decoded_frames, frames_of
+from reelbench.media.decode.integrity import integrity_fault
+from reelbench.media.decode.probe import probe
+from reelbench.media.edit.audio_export import sound_of
+from reelbench.media.edit.video_export import footage_of
 from reelbench.media.errors import MediaError
-from reelbench.media.footage import footage_of
-from reelbench.media.frames import Wish, decoded_frames, frames_of
-from reelbench.media.integrity import integrity_fault
-from reelbench.media.probe import probe
-from reelbench.media.sounds import sound_of
 
 H264 = {**X264, "g": "20", "bf": "2"}
 FRAGMENTS = {"movflags": "frag_keyframe+empty_moov+default_base_moof"}

@@ -21,12 +21,12 @@ from videos import (
     pictures,
 )
 
-from reelbench.media import decode, seek
-from reelbench.media.clip import cut_at_key_frames
-from reelbench.media.decode import every_frame, frames_at, iterate_frames
+from reelbench.media.decode import decode, seek
+from reelbench.media.decode.decode import every_frame, frames_at, iterate_frames
+from reelbench.media.decode.probe import probe
+from reelbench.media.decode.timeline import frame_times
+from reelbench.media.edit.clip import cut_at_key_frames
 from reelbench.media.errors import MediaError
-from reelbench.media.probe import probe
-from reelbench.media.timeline import frame_times
 
 Reference = tuple[Path, list[tuple[float, str]]]
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from videos import fingerprint, make_video
 
-from reelbench.errors import ReelbenchError
-from reelbench.media.decode import every_frame
-from reelbench.media.degrade import DEGRADATIONS, degrade_images, degrade_video
-from reelbench.media.probe import probe
+from reelbench.base.errors import ReelbenchError
+from reelbench.media.decode.decode import every_frame
+from reelbench.media.decode.probe import probe
+from reelbench.media.edit.degrade import DEGRADATIONS, degrade_images, degrade_video
 
 Images = list[np.ndarray]
 SEVERITIES = (0.2, 0.4, 0.6, 0.8, 1.0)
@@ -152,7 +152,7 @@ class TestVideos:
     def test_the_same_bytes_again(self, video: Path, tmp_path: Path) -> None:
         """Whatever was in memory before: encoders have been seen to read what they never wrote."""
         program = (
-            "import sys, pathlib\nfrom reelbench.media.degrade import degrade_video\n"
+            "import sys, pathlib\nfrom reelbench.media.edit.degrade import degrade_video\n"
             "degrade_video(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), 'shake', 0.5, 4)\n"
         )
         made = []

@@ -19,13 +19,14 @@ from PIL import Image
 from support import wait_until
 from videos import make_video
 
-from reelbench.cache import cache_folder
-from reelbench.errors import ReelbenchError
-from reelbench.media import digests, frames, safely
-from reelbench.media.decode import frames_at
+from reelbench.base.cache import cache_folder
+from reelbench.base.errors import ReelbenchError
+from reelbench.media import digests
+from reelbench.media.decode import frames, isolated
+from reelbench.media.decode.decode import frames_at
+from reelbench.media.decode.frames import Clip, Wish, frames_of
+from reelbench.media.decode.store import Entry, FrameStore, default_store
 from reelbench.media.errors import MediaError
-from reelbench.media.frames import Clip, Wish, frames_of
-from reelbench.media.store import Entry, FrameStore, default_store
 
 
 @pytest.fixture(scope="module")
@@ -243,7 +244,7 @@ class TestOnce:
         if not copy:
             try:
                 clip = frames_of(video, Wish("times:2"), store)
-                safely.close()
+                isolated.close()
                 os._exit(0 if clip.pictures[0].time == 2 else 3)
             finally:
                 os._exit(4)
@@ -293,7 +294,7 @@ class TestStore:
 
     def test_a_killed_writer_leaves_nothing_that_is_believed(self, tmp_path: Path) -> None:
         program = (
-            "import sys, pathlib\nfrom reelbench.media.store import Entry, FrameStore, default_store\n"
+            "import sys, pathlib\nfrom reelbench.media.decode.store import Entry, FrameStore, default_store\n"
             "store = FrameStore(pathlib.Path(sys.argv[1]), limit=10**9)\n"
             "for n in range(10**6): store.put(f'{n % 50:04d}', Entry({'n': n}, (bytes(200_000),) * 5))\n"
         )
@@ -318,8 +319,8 @@ class TestStore:
 
     def test_two_processes_share_it(self, video: Path, tmp_path: Path) -> None:
         program = (
-            "import sys, pathlib, json\nfrom reelbench.media.frames import Wish, frames_of\n"
-            "from reelbench.media.store import FrameStore\n"
+            "import sys, pathlib, json\nfrom reelbench.media.decode.frames import Wish, frames_of\n"
+            "from reelbench.media.decode.store import FrameStore\n"
             "store = FrameStore(pathlib.Path(sys.argv[2]), limit=10**9)\n"
             "if __name__ == '__main__':\n"
             "    clip = frames_of(pathlib.Path(sys.argv[1]), Wish('uniform:8'), store)\n"

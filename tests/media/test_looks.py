@@ -9,11 +9,11 @@ from scipy import ndimage
 from scipy.stats import spearmanr
 from support import SHARED
 
-from reelbench.media import measures
-from reelbench.media.degrade import DEGRADATIONS, degrade_images
-from reelbench.media.glance import glance
-from reelbench.media.looks import CORNERS, DAMAGES, course, looks, part_of
-from reelbench.media.write import even
+from reelbench.media.decode.stream import glance
+from reelbench.media.edit.degrade import DEGRADATIONS, degrade_images
+from reelbench.media.edit.write import even
+from reelbench.media.measure import metrics as measures
+from reelbench.media.measure.quality import CORNERS, DAMAGES, course, looks, part_of
 
 SEVERITIES = (0.0, 0.25, 0.5, 0.75, 1.0)
 CLIPS = ("single_face.mp4", "video2.mp4", "carphone_pristine.mp4")

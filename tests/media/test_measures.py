@@ -8,10 +8,10 @@ from scipy import ndimage
 from scipy.stats import spearmanr
 from support import SHARED
 
-from reelbench.media import measures
-from reelbench.media.degrade import degrade_images
-from reelbench.media.glance import glance
-from reelbench.media.measures import luma
+from reelbench.media.decode.stream import glance
+from reelbench.media.edit.degrade import degrade_images
+from reelbench.media.measure import metrics as measures
+from reelbench.media.measure.metrics import luma
 
 SEVERITIES = (0, 0.2, 0.4, 0.6, 0.8, 1.0)
 CLIPS = ("single_face.mp4", "video1.mp4", "video2.mp4", "video4.mp4", "face_then_none.mov")

@@ -9,12 +9,12 @@ import pytest
 from PIL import Image
 from videos import make_video
 
-from reelbench.media.audio import read_audio
+from reelbench.media.decode.frames import Wish, decoded_frames, frames_of
+from reelbench.media.decode.probe import probe
+from reelbench.media.decode.stream import glance
+from reelbench.media.decode.timeline import frame_times
+from reelbench.media.edit.audio import read_audio
 from reelbench.media.errors import MediaError
-from reelbench.media.frames import Wish, decoded_frames, frames_of
-from reelbench.media.glance import glance
-from reelbench.media.probe import probe
-from reelbench.media.timeline import frame_times
 
 SECRET = (200, 30, 30)  # a colour that nothing else here has
 

@@ -12,10 +12,10 @@ from av.stream import Disposition
 from PIL import Image
 from videos import KINDS, decode_plainly, make_kind, make_video, tone
 
-from reelbench.media.decode import frames_at
+from reelbench.base.workers import GIGABYTE
+from reelbench.media.decode.decode import frames_at
+from reelbench.media.decode.probe import probe
 from reelbench.media.errors import MediaError
-from reelbench.media.probe import probe
-from reelbench.workers import GIGABYTE
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -193,7 +193,7 @@ def test_absurd_sizes_are_refused_before_they_are_allocated(
 PEAK = """
 import resource, sys
 from pathlib import Path
-from reelbench.media.frames import Wish, _decode
+from reelbench.media.decode.frames import Wish, _decode
 assert len(_decode(Path(sys.argv[1]), Wish("uniform:2", size="long:64")).pieces) == 2
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """

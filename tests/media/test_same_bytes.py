@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reelbench.media.clip import cut_at_key_frames, cut_exactly, join
-from reelbench.media.compose import compose
-from reelbench.media.synthesize import synthesize
-from reelbench.media.write import Sound, written
+from reelbench.media.edit.clip import cut_at_key_frames, cut_exactly, join
+from reelbench.media.edit.write import Sound, written
+from reelbench.world.compose import compose
+from reelbench.world.render import synthesize
 
 
 def film(path: Path, rate: Fraction | int, heard: bool = False) -> Path:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from reelbench.errors import ReelbenchError
-from reelbench.media.sample import parse_sampling
+from reelbench.base.errors import ReelbenchError
+from reelbench.media.decode.sample import parse_sampling
 
 FRAMES = [n / 25 for n in range(1000)]
 

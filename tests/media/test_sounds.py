@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from videos import make_video, tone
 
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.media.decode.frames import Wish
+from reelbench.media.edit.audio_export import Heard, sound_of
 from reelbench.media.errors import MediaError
-from reelbench.media.frames import Wish
-from reelbench.media.sounds import Heard, sound_of
 
 RATE = 16_000
 

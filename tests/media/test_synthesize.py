@@ -8,11 +8,11 @@ import av
 import numpy as np
 import pytest
 
-from reelbench.media.compose import GAPS, compose
-from reelbench.media.decode import frames_at
-from reelbench.media.probe import probe
-from reelbench.media.scene import COLOURS, HEIGHT, WIDTH, Scene
-from reelbench.media.synthesize import SAMPLE_RATE, draw_frame, is_synthesized, play, synthesize
+from reelbench.media.decode.decode import frames_at
+from reelbench.media.decode.probe import probe
+from reelbench.world.compose import GAPS, compose
+from reelbench.world.render import SAMPLE_RATE, draw_frame, is_synthesized, play, synthesize
+from reelbench.world.scene import COLOURS, HEIGHT, WIDTH, Scene
 
 SCENES = [compose(seed, "scene") for seed in range(60)]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from servers import Reply, anthropic_message, hosting, json_reply, without_waiting
 
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 from reelbench.models.base import Message, Picture, Request, Response, Text
 from reelbench.models.load import load_model
 

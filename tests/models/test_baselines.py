@@ -5,8 +5,8 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from reelbench.benchmark import Benchmark
-from reelbench.items import Kind
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Kind
 from reelbench.models.base import Request
 from reelbench.models.load import load_model
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 from reelbench.models.base import ChatModel
 from reelbench.models.card import Card, Price
 from reelbench.models.load import BACKENDS, load_model

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from servers import Server, completion, serving
 
-from reelbench.asking.asker import Asker
-from reelbench.asking.spend import Ledger
-from reelbench.errors import ReelbenchError
-from reelbench.journal import open_journal
+from reelbench.base.errors import ReelbenchError
+from reelbench.client.budget import Ledger
+from reelbench.client.client import Asker
+from reelbench.client.journal import open_journal
 from reelbench.models.base import ChatModel, Message, Picture, Request, Response, Sound, Text, Video
 from reelbench.models.cascade import Cascade, members_of
 from reelbench.models.load import load_model

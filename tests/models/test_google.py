@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from servers import Call, Reply, Server, gemini_reply, hosting, json_reply, without_waiting
 
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 from reelbench.models.base import Message, Part, Picture, Request, Response, Sound, Text, Video
 from reelbench.models.card import Card
 from reelbench.models.google import GoogleModel

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from servers import Call, Reply, completion, hosting, serving, without_waiting
 
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 from reelbench.models.base import Message, Part, Picture, Request, Response, Sound, Text, Video
 from reelbench.models.calls import Gate
 from reelbench.models.card import Card

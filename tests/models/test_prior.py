@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from reelbench.items import LETTERS, Kind
+from reelbench.data.items import LETTERS, Kind
 from reelbench.models.base import Request, Response
 from reelbench.models.baselines import prior
 from reelbench.models.card import Card

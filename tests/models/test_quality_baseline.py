@@ -11,9 +11,9 @@ import pytest
 from ordinary import ordinary_frames
 from PIL import Image as Pillow
 
-from reelbench.items import Kind
-from reelbench.media.degrade import degrade_images
-from reelbench.media.looks import CORNERS, DAMAGES, looks
+from reelbench.data.items import Kind
+from reelbench.media.edit.degrade import degrade_images
+from reelbench.media.measure.quality import CORNERS, DAMAGES, looks
 from reelbench.models.base import Message, Part, Picture, Request, Text
 from reelbench.models.baselines.quality import answer_about_quality
 from reelbench.models.load import load_model

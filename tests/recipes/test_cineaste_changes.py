@@ -22,8 +22,8 @@ from filming import (
 )
 from videos import make_video
 
-from reelbench.benchmark import Benchmark
-from reelbench.media.probe import probe
+from reelbench.data.benchmark import Benchmark
+from reelbench.media.decode.probe import probe
 
 
 class TestOtherWords:

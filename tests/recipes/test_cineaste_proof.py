@@ -16,11 +16,12 @@ from actors import KINDS, Actors, draw, roles
 from scipy import stats
 from servers import serving
 
-from reelbench.make.desk import Desk
-from reelbench.make.filters import context_independence, contextual_veracity
-from reelbench.make.generate import Commission, checking, writing
-from reelbench.make.make import Made, Order, make_benchmark
-from reelbench.make.stage import Each, Sources
+from reelbench.data.sources import Sources
+from reelbench.make.parts.filters import context_independence, contextual_veracity
+from reelbench.make.parts.write import Commission, checking, writing
+from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.make import Made, Order, make_benchmark
+from reelbench.make.pipeline.stage import Each
 from reelbench.recipes.cineaste.recipe import CATEGORIES, RECIPE
 
 SKILL = {

@@ -9,8 +9,8 @@ from filming import QUESTIONS, SLUGS, check_funnel
 from servers import completion, serving
 from support import SHARED, reelbench
 
-from reelbench.benchmark import Benchmark
-from reelbench.media.probe import probe
+from reelbench.data.benchmark import Benchmark
+from reelbench.media.decode.probe import probe
 from reelbench.media.subtitles import read_subtitles
 
 FILMS = {"carphone": ("carphone_pristine.mp4", "single_face.mp4"),

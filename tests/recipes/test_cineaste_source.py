@@ -11,8 +11,8 @@ import yaml
 from filming import SRT
 from videos import make_video
 
-from reelbench.errors import ReelbenchError
-from reelbench.files import digest_of_file
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import digest_of_file
 from reelbench.recipes.cineaste.source import Movie, SourceError, Sources, movies_in
 
 Describe = Callable[..., Path]

@@ -13,8 +13,8 @@ from msgspec import structs
 from support import run_here
 from videos import make_video
 
-from reelbench.benchmark import Benchmark
-from reelbench.items import Media, freeze
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Media, freeze
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from actors import said_to
 from filtering import SECRET, VIDEOS, Bench, fingerprints, planted, planted_bench
 from support import make_item
 
-from reelbench.benchmark import Benchmark
-from reelbench.items import Media
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Media
 
 
 @pytest.fixture

@@ -21,10 +21,10 @@ from ordinary import ordinary_clip, shown
 from support import is_gone, run_here, starting, wait_until
 from videos import tone
 
-from reelbench.benchmark import Benchmark
-from reelbench.items import Item
-from reelbench.media.frames import Wish, frames_of
-from reelbench.media.looks import CORNERS, DAMAGES, looks, part_of
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item
+from reelbench.media.decode.frames import Wish, frames_of
+from reelbench.media.measure.quality import CORNERS, DAMAGES, looks, part_of
 from reelbench.models.base import Message, Part, Picture, Request, Text
 from reelbench.models.baselines.quality import answer_about_quality
 

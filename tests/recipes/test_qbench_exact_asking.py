@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from reelbench.items import Item
-from reelbench.make.stage import Rejected
-from reelbench.media.looks import DAMAGES
+from reelbench.data.items import Item
+from reelbench.make.pipeline.stage import Rejected
+from reelbench.media.measure.quality import DAMAGES
 from reelbench.recipes.qbench_exact.asking import ask
 from reelbench.recipes.qbench_exact.clips import Take
 from reelbench.recipes.qbench_exact.film import Shown, Wanted

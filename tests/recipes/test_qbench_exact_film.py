@@ -8,8 +8,8 @@ from exactness import Seen, strength
 from ordinary import ordinary_clip, ordinary_frames, shown
 from videos import make_video
 
-from reelbench.media.looks import looks
-from reelbench.media.write import written
+from reelbench.media.edit.write import written
+from reelbench.media.measure.quality import looks
 from reelbench.recipes.qbench_exact.clips import Take
 from reelbench.recipes.qbench_exact.film import Footage, UnfitError, Wanted, film
 

@@ -10,8 +10,8 @@ import pytest
 import yaml
 from msgspec import structs
 
-from reelbench.make.stage import Rejected
-from reelbench.media.looks import DAMAGES
+from reelbench.make.pipeline.stage import Rejected
+from reelbench.media.measure.quality import DAMAGES
 from reelbench.recipes.qbench_exact.clips import Take
 from reelbench.recipes.qbench_exact.plan import FAMILIES, HOME, WORDS, Order, Sheet, plan
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from exactness import Seen, holds
 
-from reelbench.errors import ReelbenchError
-from reelbench.items import Item
-from reelbench.media.looks import CORNERS, DAMAGES
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.items import Item
+from reelbench.media.measure.quality import CORNERS, DAMAGES
 from reelbench.recipes.qbench_exact.asking import ask
 from reelbench.recipes.qbench_exact.clips import Take
 from reelbench.recipes.qbench_exact.film import Shown, UnfitError, Wanted

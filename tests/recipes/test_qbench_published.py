@@ -15,7 +15,7 @@ from published_files import PAIR, Folder, opened, question, yes_no
 from servers import Reply, completion, serving
 from support import run_here
 
-from reelbench.benchmark import Benchmark
+from reelbench.data.benchmark import Benchmark
 from reelbench.recipes import load_recipe
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from published_files import PAIR, Folder, opened, question, yes_no
 
-from reelbench.errors import ReelbenchError
-from reelbench.recipes.qbench_published.rows import split_in
-from reelbench.recipes.qbench_published.source import questions_in
-from reelbench.recipes.qbench_published.words import concerns_in, contexts_in, type_in
+from reelbench.base.errors import ReelbenchError
+from reelbench.interop.qbench_video.rows import split_in
+from reelbench.interop.qbench_video.source import questions_in
+from reelbench.interop.qbench_video.words import concerns_in, contexts_in, type_in
 
 
 @pytest.fixture

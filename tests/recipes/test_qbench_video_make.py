@@ -16,7 +16,7 @@ from quality_actors import Critics, Gallery, gallery
 from servers import completion
 from videos import make_video
 
-from reelbench.benchmark import Benchmark
+from reelbench.data.benchmark import Benchmark
 
 PARK, DREAM, PAIRS = 10, 6, 4 + 3
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 from quality_actors import scored
 
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 from reelbench.recipes.qbench_video.pairing import deal, draw_pairs, pair
 from reelbench.recipes.qbench_video.rows import Partner, Video
 

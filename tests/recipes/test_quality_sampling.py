@@ -12,7 +12,7 @@ import pytest
 from quality_actors import scored, write_datasets
 from support import SHARED
 
-from reelbench.make.stage import Rejected
+from reelbench.make.pipeline.stage import Rejected
 from reelbench.recipes.qbench_video.rows import Interval, Video
 from reelbench.recipes.qbench_video.sampling import in_intervals, sample
 from reelbench.recipes.qbench_video.source import videos_in

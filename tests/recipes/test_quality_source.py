@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from quality_actors import write_datasets
 
-from reelbench.errors import ReelbenchError
-from reelbench.make.stage import Sources
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.sources import Sources
 from reelbench.recipes.qbench_video.source import SourceError, videos_in
 
 PLAIN = {"name": "set", "type": "natural", "scores": "s.csv", "video": "id", "score": "mos"}

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from support import blind_benchmark, make_item, run_here
 
-from reelbench.benchmark import Benchmark
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Media
 from reelbench.evaluate.run import run_benchmark
-from reelbench.items import Media
 from reelbench.report.comparison import p_value, pairs, people
 from reelbench.report.report import report_runs
 from reelbench.report.table import Table

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from support import make_item, reelbench
 
-from reelbench.benchmark import Benchmark
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import freeze
+from reelbench.data.manifest import Manifest
 from reelbench.evaluate.run import run_benchmark
-from reelbench.items import freeze
-from reelbench.manifest import Manifest
 from reelbench.report.declared import best_cells, declared, shown, sureness
 from reelbench.report.report import report_run
 from reelbench.report.tables import judge_orders, tables

@@ -14,10 +14,10 @@ import pytest
 from support import blind_benchmark, make_item
 from videos import make_video
 
-from reelbench.benchmark import Benchmark
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item, Media, freeze
+from reelbench.data.manifest import Protocol
 from reelbench.evaluate.condition import Condition
-from reelbench.items import Item, Media, freeze
-from reelbench.manifest import Protocol
 from reelbench.report import report
 from reelbench.report.comparison import pairs
 from reelbench.report.report import report_run

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from support import blind_benchmark, make_item
 
+from reelbench.data.items import Media, freeze
+from reelbench.data.manifest import Protocol
 from reelbench.evaluate.condition import Condition
-from reelbench.items import Media, freeze
-from reelbench.manifest import Protocol
 from reelbench.report.report import report_run
 
 ITEMS, MODELS, MOST_BYTES = 4000, 10, 15_000_000

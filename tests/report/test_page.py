@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from support import make_item
 
-from reelbench.benchmark import Benchmark
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item, freeze
+from reelbench.data.manifest import Manifest, Protocol
 from reelbench.evaluate.run import run_benchmark
-from reelbench.items import Item, freeze
-from reelbench.manifest import Manifest, Protocol
 from reelbench.report.report import report_run
 
 FLAGS = [

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from support import blind_benchmark, make_item, reelbench
 
-from reelbench.items import freeze
+from reelbench.data.items import freeze
 from reelbench.report.table import Table
 from reelbench.report.tables import leaderboard, tables, write_tables
 from reelbench.score.rounding import percent

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from support import blind_benchmark, make_item
 
+from reelbench.data.manifest import Protocol
 from reelbench.evaluate.condition import Condition
-from reelbench.manifest import Protocol
 from reelbench.score.score import score_predictions
 
 Changes = dict[str, dict[str, Any]]

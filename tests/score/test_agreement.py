@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reelbench.benchmark import BenchmarkError
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.benchmark import BenchmarkError
 from reelbench.score.agreement import METHODS, WEIGHTS, Coefficient, agreement, weight_matrix
 from reelbench.score.intervals import wilson
 from reelbench.score.ratings import Ratings, Scale, read_ratings

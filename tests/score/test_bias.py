@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support import blind_benchmark, make_item
 
-from reelbench.items import Item
+from reelbench.data.items import Item
 from reelbench.score.score import score_predictions
 
 ORDERS = [[0, 1, 2, 3], [2, 0, 3, 1], [3, 2, 1, 0], [1, 3, 0, 2]]

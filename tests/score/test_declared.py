@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from support import make_item
 
-from reelbench.benchmark import Benchmark
-from reelbench.files import pretty_json
-from reelbench.items import Item, Media, freeze
-from reelbench.manifest import Manifest
+from reelbench.base.files import pretty_json
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item, Media, freeze
+from reelbench.data.manifest import Manifest
 from reelbench.score.declared import select
 from reelbench.score.intervals import Cell, intervals
 from reelbench.score.score import score_predictions

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from support import blind_benchmark, make_item
 
-from reelbench.benchmark import Benchmark
-from reelbench.items import Item
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item
 from reelbench.score.intervals import Cell, intervals
 from reelbench.score.judge_order import first_judge, judge_orders
 from reelbench.score.judged import Grades

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from support import blind_benchmark, make_item
 
-from reelbench.benchmark import Benchmark
-from reelbench.items import Item, Media
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item, Media
 from reelbench.score.score import score_predictions
 
 Row = dict[str, Any]

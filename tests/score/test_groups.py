@@ -8,7 +8,7 @@ import pytest
 from support import blind_benchmark, make_item
 from videos import make_video
 
-from reelbench.items import Item, Media, freeze
+from reelbench.data.items import Item, Media, freeze
 from reelbench.score.groups import grouped
 from reelbench.score.score import score_predictions
 

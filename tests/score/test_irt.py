@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 from reelbench.score.irt import Floats, Responses, fit_2pl
 from reelbench.score.subset import choose_subset
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from support import make_item
 
-from reelbench.errors import ReelbenchError
-from reelbench.items import Item
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.items import Item
 from reelbench.score.item_analysis import Answer, Answers, distractors, item_facts
 from reelbench.score.wrong_keys import MARGIN, wrong_key_suspects
 

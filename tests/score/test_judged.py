@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from support import blind_benchmark, make_item
 
-from reelbench.benchmark import Benchmark
-from reelbench.errors import ReelbenchError
-from reelbench.items import Item, Media
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item, Media
 from reelbench.score.intervals import Cell, intervals
 from reelbench.score.judged import read_grades, summed_up
 from reelbench.score.score import score_predictions, video_clusters

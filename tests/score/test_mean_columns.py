@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from support import blind_benchmark, make_item
 
-from reelbench.benchmark import Benchmark
-from reelbench.items import Item, Media, freeze
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item, Media, freeze
 from reelbench.score.intervals import Cell, intervals
 from reelbench.score.macro import macro_estimate
 from reelbench.score.score import score_predictions

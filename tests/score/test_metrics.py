@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from support import SHARED, blind_benchmark, make_item
 
-from reelbench.items import Item, Kind, Media, freeze
+from reelbench.data.items import Item, Kind, Media, freeze
 from reelbench.score.metrics import METRICS, guessing
 from reelbench.score.score import score_predictions
 

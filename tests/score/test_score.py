@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from support import make_item
 
-from reelbench.benchmark import Benchmark, BenchmarkError
-from reelbench.errors import ReelbenchError
-from reelbench.files import pretty_json
-from reelbench.items import Item, Media, freeze
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import pretty_json
+from reelbench.data.benchmark import Benchmark, BenchmarkError
+from reelbench.data.items import Item, Media, freeze
 from reelbench.score.intervals import Cell, Interval, intervals, wilson
 from reelbench.score.score import score_predictions, video_clusters
 

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from support import blind_benchmark, make_item
 
-from reelbench.benchmark import Benchmark
-from reelbench.files import pretty_json
-from reelbench.items import Item, Media, freeze
+from reelbench.base.files import pretty_json
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item, Media, freeze
 from reelbench.score.predictions import read_predictions
 from reelbench.score.score import analyse_items, score_predictions
 

@@ -14,8 +14,8 @@ import yaml
 from support import SHARED
 from wheelhouse import bytes_of, entry, pip_environment, write_wheel
 
-from reelbench.errors import ReelbenchError
-from reelbench.extras import install_command
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.extras import install_command
 from reelbench.weights import needs, weights_file
 from reelbench.weights import registry as registry_module
 from reelbench.weights.pull import pull

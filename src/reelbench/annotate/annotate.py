@@ -12,24 +12,24 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from reelbench.annotate.asking import Asks
-from reelbench.annotate.fingerprint import near_duplicate_clips
+from reelbench.annotate.ask_model import Asks
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
+from reelbench.annotate.operators.fingerprint import near_duplicate_clips
 from reelbench.annotate.registry import in_order, load_operator
-from reelbench.asking.asker import Asker
-from reelbench.asking.session import relay_through, run_to_the_end
-from reelbench.durable import Shelf, open_shelf
+from reelbench.base.durable import Shelf, open_shelf
+from reelbench.base.errors import DEFECTS, ReelbenchError
+from reelbench.base.files import canonical_json, digest_of, pretty_json, write_atomically
+from reelbench.base.limits import decode_json
+from reelbench.base.progress import progress, track
+from reelbench.client.client import Asker
+from reelbench.client.journal import open_journal
+from reelbench.client.session import relay_through, run_to_the_end
 from reelbench.engine.base import Done, Engine, Job
-from reelbench.errors import DEFECTS, ReelbenchError
-from reelbench.files import canonical_json, digest_of, pretty_json, write_atomically
-from reelbench.journal import open_journal
-from reelbench.limits import decode_json
+from reelbench.media.decode.isolated import probe_safely
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import MediaError
-from reelbench.media.safely import probe_safely
 from reelbench.models.base import ChatModel
 from reelbench.models.cascade import members_of
-from reelbench.progress import progress, track
 from reelbench.weights import sha256_of
 
 VIDEOS = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".ts", ".mpg", ".mpeg", ".flv", ".wmv")

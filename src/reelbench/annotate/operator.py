@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
 
-from reelbench.media.probe import MediaInfo
+from reelbench.media.decode.probe import MediaInfo
 
 Value = dict[str, Any]  # plain JSON, documented on the page of labels
 Labels = Mapping[str, Value]  # by name

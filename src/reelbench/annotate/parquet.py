@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from reelbench.annotate.annotate import Annotated
-from reelbench.files import canonical_json
+from reelbench.base.files import canonical_json
 from reelbench.weights import needs
 
 

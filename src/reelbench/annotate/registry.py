@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import Any
 
 from reelbench.annotate.operator import Operator
-from reelbench.errors import ReelbenchError
-from reelbench.parameters import is_like
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.parameters import is_like
 
 OPERATORS: dict[str, tuple[str, str, str]] = {
     # collect
@@ -53,7 +53,8 @@ def load_operator(name: str, **parameters: Any) -> Operator:
     if name not in OPERATORS:
         raise ReelbenchError(f"There is no label {name!r}; there are {', '.join(OPERATORS)}.")
     module, kind, _ = OPERATORS[name]
-    operator_class: type[Operator] = getattr(import_module(f"reelbench.annotate.{module}"), kind)
+    home = import_module(f"reelbench.annotate.operators.{module}")
+    operator_class: type[Operator] = getattr(home, kind)
     usual = operator_class().parameters
     for parameter, value in parameters.items():
         if parameter not in usual:

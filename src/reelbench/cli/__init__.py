@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import NoReturn
 
 from reelbench import __version__
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 
 INTERNAL_ERROR = 70  # exit status, as in sysexits.h
 COMMANDS = {

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.progress import counted
 from reelbench.cli.say import put, put_table, tell
-from reelbench.errors import ReelbenchError
-from reelbench.progress import counted
 from reelbench.score.rounding import fixed
 
 
@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Measure the agreement and print the table."""
-    from reelbench.files import pretty_json
+    from reelbench.base.files import pretty_json
     from reelbench.score.agreement import METHOD, agreement
     from reelbench.score.ratings import Scale, read_ratings
 

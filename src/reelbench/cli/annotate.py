@@ -5,9 +5,9 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.progress import counted
 from reelbench.cli.say import put_table, tell
-from reelbench.errors import ReelbenchError
-from reelbench.progress import counted
 
 if TYPE_CHECKING:
     from reelbench.annotate.annotate import Annotated
@@ -131,9 +131,9 @@ def _settings(words: list[str]) -> dict[str, dict[str, Any]]:
 
 def _previews(found: "Annotated") -> None:
     from reelbench.annotate.annotate import PREVIEWS, values_of
-    from reelbench.annotate.preview import write_preview
+    from reelbench.annotate.preview.preview import write_preview
+    from reelbench.base.progress import track
     from reelbench.media.errors import MediaError
-    from reelbench.progress import track
 
     for name, clip in track(found.clips.items(), "Drawing", len(found.clips), "clips"):
         stem = found.out / PREVIEWS / name

@@ -33,9 +33,9 @@ def _count(text: str) -> int:
 
 def main(options: argparse.Namespace) -> int:
     """Make, lint, run, score and report."""
-    from reelbench.benchmark import Benchmark
+    from reelbench.data.benchmark import Benchmark
     from reelbench.evaluate.run import run_benchmark
-    from reelbench.make.lint import lint_benchmark
+    from reelbench.lint import lint_benchmark
     from reelbench.recipes.demo.recipe import make_demo
     from reelbench.report.report import report_run
     from reelbench.score.score import score_run

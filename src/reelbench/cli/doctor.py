@@ -13,8 +13,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Examine this machine; exit with 1 if the core cannot work here."""
-    from reelbench.doctor import examine
-    from reelbench.files import pretty_json
+    from reelbench.base.doctor import examine
+    from reelbench.base.files import pretty_json
 
     checks = examine()
     if options.json:

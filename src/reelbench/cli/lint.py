@@ -6,14 +6,14 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reelbench.base.progress import counted
 from reelbench.cli.say import put, put_table, tell
-from reelbench.progress import counted
 from reelbench.score.rounding import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reelbench.make.lint import Finding, LintReport
+    from reelbench.lint import Finding, LintReport
 
 TIERS = ("low", "medium", "high", "critical", "never")
 
@@ -44,8 +44,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Lint, and fix first if asked to."""
-    from reelbench.files import pretty_json
-    from reelbench.make.lint import Severity, fix, lint_benchmark
+    from reelbench.base.files import pretty_json
+    from reelbench.lint import Severity, fix, lint_benchmark
 
     if options.fix:
         changed = fix(options.benchmark)
@@ -63,7 +63,7 @@ def main(options: argparse.Namespace) -> int:
 
 def put_report(report: "LintReport", most: int) -> None:
     """Write the findings for a person, the gravest first."""
-    from reelbench.benchmark import in_spans
+    from reelbench.data.benchmark import in_spans
 
     by_tag: dict[str, list[Finding]] = defaultdict(list)
     for finding in report.findings:

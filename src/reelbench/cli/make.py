@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.progress import counted
 from reelbench.cli.say import command, put, put_table, settings, tell
-from reelbench.errors import ReelbenchError
-from reelbench.progress import counted
 from reelbench.score.rounding import percent
 
 if TYPE_CHECKING:
-    from reelbench.make.forecast import Forecast
-    from reelbench.make.make import Made, Order
-    from reelbench.make.stage import Recipe
+    from reelbench.make.pipeline.forecast import Forecast
+    from reelbench.make.pipeline.make import Made, Order
+    from reelbench.make.pipeline.stage import Recipe
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -90,10 +90,10 @@ def _count(text: str) -> int:
 
 def main(options: argparse.Namespace) -> int:
     """Make, or say what making would cost."""
-    from reelbench.asking.spend import parse_budget
-    from reelbench.make.cast import parse_roles
-    from reelbench.make.make import Order, make_benchmark, used_prompts
-    from reelbench.make.wording import copy_wording
+    from reelbench.client.budget import parse_budget
+    from reelbench.make.pipeline.make import Order, make_benchmark, used_prompts
+    from reelbench.make.pipeline.prompts import copy_wording
+    from reelbench.make.pipeline.roles import parse_roles
     from reelbench.recipes import load_recipe
 
     recipe = load_recipe(options.recipe)
@@ -130,7 +130,7 @@ def _dials(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _forecast(recipe: "Recipe", out: Path, order: "Order") -> int:
-    from reelbench.make.make import forecast
+    from reelbench.make.pipeline.make import forecast
 
     rows, passed = forecast(recipe, out, order)
     table = []

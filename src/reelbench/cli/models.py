@@ -70,7 +70,7 @@ def _whether_here(weights: "Weights") -> str:
 
 
 def _pull(options: argparse.Namespace) -> int:
-    from reelbench.errors import ReelbenchError
+    from reelbench.base.errors import ReelbenchError
     from reelbench.weights.find import path_here
     from reelbench.weights.pull import pull
     from reelbench.weights.registry import find, registry

@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
+from reelbench.base.errors import ReelbenchError
 from reelbench.cli.say import put, tell
-from reelbench.errors import ReelbenchError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

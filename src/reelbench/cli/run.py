@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reelbench.base.progress import counted
 from reelbench.cli.say import command, put, put_scores, put_table, tell
-from reelbench.progress import counted
 
 if TYPE_CHECKING:
-    from reelbench.asking.spend import Budget, Ledger
-    from reelbench.benchmark import Benchmark
+    from reelbench.client.budget import Budget, Ledger
+    from reelbench.data.benchmark import Benchmark
+    from reelbench.data.items import Problem
     from reelbench.evaluate.status import RunState
-    from reelbench.items import Problem
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -77,8 +77,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Run, score and report."""
-    from reelbench.asking.spend import parse_budget
-    from reelbench.benchmark import Benchmark
+    from reelbench.client.budget import parse_budget
+    from reelbench.data.benchmark import Benchmark
     from reelbench.evaluate.run import run_benchmark
     from reelbench.report.report import report_run
     from reelbench.score.score import score_run

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reelbench.errors import ReelbenchError
-from reelbench.progress import counted
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.progress import counted
 from reelbench.score.rounding import fixed, percent
 
 
@@ -131,7 +131,7 @@ def settings(words: Sequence[str], form: str) -> dict[str, Any]:
     """Read ``NAME=VALUE`` as often as it is said, each value as YAML has it."""
     import yaml
 
-    from reelbench.yaml_files import load_yaml
+    from reelbench.base.yaml_files import load_yaml
 
     found: dict[str, Any] = {}
     for word in words:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reelbench.base.errors import ReelbenchError
 from reelbench.cli.say import put, put_scores, tell
-from reelbench.errors import ReelbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reelbench.benchmark import Benchmark
+    from reelbench.data.benchmark import Benchmark
     from reelbench.score.judging import JudgingResult
     from reelbench.score.predictions import Asked, Outcome, Rows
 
@@ -75,7 +75,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Score predictions and print the table."""
-    from reelbench.files import pretty_json, write_atomically
+    from reelbench.base.files import pretty_json, write_atomically
 
     if options.run and not options.predictions:
         scored = _of_run(options)
@@ -137,7 +137,7 @@ def _of_run(options: argparse.Namespace) -> _Scored:
 
 
 def _of_predictions(options: argparse.Namespace) -> _Scored:
-    from reelbench.benchmark import Benchmark
+    from reelbench.data.benchmark import Benchmark
     from reelbench.score.predictions import outcomes_in, read_rows
     from reelbench.score.score import score_outcomes
 
@@ -154,8 +154,8 @@ def _of_predictions(options: argparse.Namespace) -> _Scored:
 
 
 def _judged(benchmark: "Benchmark", rows: "Rows", options: argparse.Namespace) -> "JudgingResult":
-    from reelbench.asking.spend import parse_budget
     from reelbench.cli.run import tell_ledger
+    from reelbench.client.budget import parse_budget
     from reelbench.score.judging import judge_rows
 
     if not options.out:

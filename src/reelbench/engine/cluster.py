@@ -1,9 +1,9 @@
 """A Ray cluster: the same jobs, on many machines.
 
 Ray finds a machine with room and notices when one is gone. Inside each of its workers, the job is
-done by a process of ours (``reelbench.workers``), just as on one machine: so what raises, hangs,
-crashes or eats memory is told in the same words wherever it ran, and the clock of a job starts
-when the job does, not when it began to wait for room.
+done by a process of ours (``reelbench.base.workers``), just as on one machine: so what raises,
+hangs, crashes or eats memory is told in the same words wherever it ran, and the clock of a job
+starts when the job does, not when it began to wait for room.
 """
 
 import logging
@@ -15,11 +15,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.workers import GIGABYTE, cores
 from reelbench.engine.base import Done, Job
 from reelbench.engine.dispatch import Dispatch, Holder
-from reelbench.errors import ReelbenchError
 from reelbench.weights import needs
-from reelbench.workers import GIGABYTE, cores
 
 _STORE = GIGABYTE // 2  # of shared memory, in a cluster of our own: labels are small
 _LONG = 30  # characters: Ray adds 70, and a socket's name may have 107

@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from reelbench.base.errors import ReelbenchError
 from reelbench.engine.base import Done, Job
 from reelbench.engine.remote import Actor, do, pack, unpack
-from reelbench.errors import ReelbenchError
 
 _RETRIES = 2  # of a job whose worker or machine died
 _GLANCE = 1.0  # seconds between two looks at which machines there are

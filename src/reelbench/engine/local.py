@@ -4,8 +4,8 @@ import queue
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from reelbench.base.workers import GIGABYTE, WorkerError, WorkerPool, cores
 from reelbench.engine.base import Done, Job
-from reelbench.workers import GIGABYTE, WorkerError, WorkerPool, cores
 
 
 class LocalEngine:

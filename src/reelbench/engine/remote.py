@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from reelbench.errors import ReelbenchError
-from reelbench.workers import WorkerError, WorkerPool
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.workers import WorkerError, WorkerPool
 
 
 def pack(work: Callable[..., Any], args: tuple[Any, ...]) -> bytes:

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reelbench.benchmark import Benchmark
+from reelbench.base.files import digest_of
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item
 from reelbench.evaluate.condition import Condition, option_orders
 from reelbench.evaluate.prompt import Prompt, PromptSet
 from reelbench.evaluate.show import Show, frames_among, show_for
-from reelbench.files import digest_of
-from reelbench.items import Item
 from reelbench.models.base import ChatModel, Message, Part, Request, Text
 from reelbench.models.cascade import Cascade
 

@@ -9,22 +9,22 @@ from typing import Any
 
 import yaml
 
-from reelbench.errors import ReelbenchError
-from reelbench.items import NOTHING, Item, freeze
-from reelbench.limits import bounded_text
-from reelbench.manifest import (
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.limits import bounded_text
+from reelbench.base.seeds import rng_for
+from reelbench.base.yaml_errors import yaml_fault
+from reelbench.base.yaml_files import load_yaml
+from reelbench.data.items import NOTHING, Item, freeze
+from reelbench.data.manifest import (
     Manifest,
     Protocol,
     changed_protocol,
     check_changes,
     choices,
 )
-from reelbench.media.pictures import check_size, media_type_of
-from reelbench.media.sample import Sampling, parse_sampling
-from reelbench.media.sounds import check_sound_encoding
-from reelbench.seeds import rng_for
-from reelbench.yaml_faults import yaml_fault
-from reelbench.yaml_files import load_yaml
+from reelbench.media.decode.images import check_size, media_type_of
+from reelbench.media.decode.sample import Sampling, parse_sampling
+from reelbench.media.edit.audio_export import check_sound_encoding
 
 PROTOCOL = "protocol"  # the condition that a benchmark asks for
 _CHECKED: Mapping[str, Callable[[str], object]] = {

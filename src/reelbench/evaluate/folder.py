@@ -9,12 +9,12 @@ from typing import Any
 import av
 
 from reelbench import __version__
-from reelbench.benchmark import ITEMS_FILE, Benchmark
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import digest_of
+from reelbench.base.limits import decode_json
+from reelbench.data.benchmark import ITEMS_FILE, Benchmark
+from reelbench.data.manifest import Protocol
 from reelbench.evaluate.prepare import Prepared, Wanted
-from reelbench.files import digest_of
-from reelbench.limits import decode_json
-from reelbench.manifest import Protocol
 from reelbench.models.base import ChatModel
 
 

@@ -5,17 +5,18 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reelbench.asking.spend import Budget
-from reelbench.asking.structured import first_request
-from reelbench.benchmark import Benchmark
+from reelbench.base.progress import track
+from reelbench.client.budget import Budget
+from reelbench.client.journal import Journal, open_journal
+from reelbench.client.structured import first_request
+from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.ask import Ask
 from reelbench.evaluate.folder import earlier_run
 from reelbench.evaluate.judge import ROUNDS, graded_slots
 from reelbench.evaluate.prepare import Prepared, Wanted, prepare
 from reelbench.evaluate.show import Show, subtitles_text
-from reelbench.journal import Journal, open_journal
+from reelbench.media.decode.frames import Plan, planned_frames
 from reelbench.media.errors import MediaError
-from reelbench.media.frames import Plan, planned_frames
 from reelbench.models.base import ChatModel, Response
 from reelbench.models.card import Card
 from reelbench.models.cascade import Cascade
@@ -26,7 +27,6 @@ from reelbench.models.tokens import (
     text_tokens,
     video_tokens,
 )
-from reelbench.progress import track
 
 
 @dataclass

@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reelbench.asking.asker import Asker, Stopped
-from reelbench.asking.structured import Structured, ask_json
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.progress import progress
+from reelbench.client.client import Asker, Stopped
+from reelbench.client.journal import Journal
+from reelbench.client.stopping import draining
+from reelbench.client.structured import Structured, ask_json
+from reelbench.data.items import LETTERS, Item
 from reelbench.evaluate.parse import Parsed, complete_answer, parse_answer
 from reelbench.evaluate.prompt import fill, lettered
 from reelbench.evaluate.rubric import CHOICE, Rubric, choice_prompt
-from reelbench.evaluate.stopping import draining
-from reelbench.items import LETTERS, Item
-from reelbench.journal import Journal
 from reelbench.models.base import ChatModel
-from reelbench.progress import progress
 
 ROUNDS = 5
 _AT_ONCE = 64  # judgements under way

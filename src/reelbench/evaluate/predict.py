@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from reelbench.base.files import json_line
+from reelbench.client.journal import Journal
 from reelbench.evaluate.ask import Ask
 from reelbench.evaluate.judge import Judgement, Reply, decided
-from reelbench.files import json_line
-from reelbench.journal import Journal
 from reelbench.models.base import Response
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reelbench.asking.spend import Budget
-from reelbench.benchmark import Benchmark
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.progress import track
+from reelbench.client.budget import Budget
+from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.ask import Ask, plan
 from reelbench.evaluate.condition import Condition, conditions_for
 from reelbench.evaluate.judge import Judges
@@ -19,7 +20,6 @@ from reelbench.media.digests import media_digest
 from reelbench.models.base import ChatModel
 from reelbench.models.cascade import members_of
 from reelbench.models.load import CARDS, Loader
-from reelbench.progress import track
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from importlib.resources import files
 from itertools import accumulate
 from pathlib import Path
 
-from reelbench.errors import ReelbenchError
-from reelbench.files import digest_of
-from reelbench.items import KINDS, LETTERS, Item, Kind
-from reelbench.paths import inner_path
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import digest_of
+from reelbench.data.items import KINDS, LETTERS, Item, Kind
+from reelbench.data.paths import inner_path
 
 _SLOT = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _OF_FRAMES = {"frames", "frames_1", "frames_2"}  # how many in all; which are of which video

@@ -12,10 +12,10 @@ from typing import Any
 
 import jsonschema
 
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import digest_of
+from reelbench.base.limits import decode_json
 from reelbench.evaluate.prompt import fill, inner_folder, slots_of
-from reelbench.files import digest_of
-from reelbench.limits import decode_json
 
 CHOICE = "choice"  # the rubric of what a reply chooses, which gives no grade
 _SLOTS = {"question", "options", "reference", "response", "caption"}

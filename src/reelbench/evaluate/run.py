@@ -7,21 +7,21 @@ killed goes on where it stopped.
 from collections.abc import Sequence
 from pathlib import Path
 
-from reelbench.asking.asker import Asker
-from reelbench.asking.session import relay_through, remember_spent, run_to_the_end
-from reelbench.asking.spend import Budget, Ledger
-from reelbench.benchmark import Benchmark
+from reelbench.base.files import json_line, pretty_json, write_atomically
+from reelbench.base.progress import announce, progress
+from reelbench.client.budget import Budget, Ledger
+from reelbench.client.client import Asker
+from reelbench.client.journal import Journal, open_journal
+from reelbench.client.session import relay_through, remember_spent, run_to_the_end
+from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.folder import earlier_run, run_record
 from reelbench.evaluate.judge import Judgement, judge_all, judged_before
 from reelbench.evaluate.predict import prediction_lines, replies
 from reelbench.evaluate.prepare import Prepared, Wanted, prepare
 from reelbench.evaluate.schedule import Schedule
 from reelbench.evaluate.status import RunState, StatusFile
-from reelbench.files import json_line, pretty_json, write_atomically
-from reelbench.journal import Journal, open_journal
 from reelbench.models.base import ChatModel, token_limit
 from reelbench.models.cascade import Cascade
-from reelbench.progress import announce, progress
 
 
 def run_benchmark(

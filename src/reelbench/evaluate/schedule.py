@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from reelbench.asking.asker import Asker, Stopped
-from reelbench.benchmark import Benchmark
+from reelbench.base.progress import Advance
+from reelbench.client.client import Asker, Stopped
+from reelbench.client.stopping import draining, first_of
+from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.ask import Ask
 from reelbench.evaluate.show import Show, parts_of
 from reelbench.evaluate.status import RunState, StatusFile
-from reelbench.evaluate.stopping import draining, first_of
 from reelbench.media.errors import MediaError
 from reelbench.models.base import Part, Response, Text
-from reelbench.progress import Advance
 
 _CLIPS = 64  # under way at the same time, if their frames fit
 _AHEAD = 4  # clips that may be decoded before there is room for them

@@ -10,20 +10,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from reelbench.benchmark import Benchmark
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item, Media
+from reelbench.data.paths import SUBTITLE_ENDINGS, Folder, beside, inner_path
 from reelbench.evaluate.condition import Condition
-from reelbench.items import Item, Media
+from reelbench.media.decode.frames import Wish, frames_of, shortfalls, spans_of
+from reelbench.media.decode.isolated import probe_safely
+from reelbench.media.decode.sample import parse_sampling
+from reelbench.media.edit.audio_export import sound_of
+from reelbench.media.edit.video_export import footage_of
 from reelbench.media.errors import MediaError, refuse_no_file
-from reelbench.media.footage import footage_of
-from reelbench.media.frames import Wish, frames_of, shortfalls, spans_of
-from reelbench.media.safely import probe_safely
-from reelbench.media.sample import parse_sampling
-from reelbench.media.sounds import sound_of
 from reelbench.media.subtitles import read_subtitles, within
 from reelbench.models.base import Part, Picture, Sound, Text, Video
 from reelbench.models.card import Card
-from reelbench.paths import SUBTITLE_ENDINGS, Folder, beside, inner_path
 
 
 @dataclass(frozen=True)

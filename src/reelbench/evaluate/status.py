@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reelbench.asking.asker import Counts
-from reelbench.asking.spend import Ledger
-from reelbench.files import pretty_json, write_atomically
+from reelbench.base.files import pretty_json, write_atomically
+from reelbench.client.budget import Ledger
+from reelbench.client.client import Counts
 from reelbench.models.base import Response
 
 _EVERY = 1.0  # seconds between two writes

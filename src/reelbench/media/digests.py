@@ -9,10 +9,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
-from reelbench.cache import cache_folder
-from reelbench.durable import prepared
-from reelbench.errors import ReelbenchError
-from reelbench.files import digest_of_file
+from reelbench.base.cache import cache_folder
+from reelbench.base.durable import prepared
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import digest_of_file
 
 Identity = tuple[int, int, int, int, int]  # device, inode, size, time of writing, time of change
 _RECENT = 2_000_000_000  # nanoseconds: within them, a file may change without a new time

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 
 
 class MediaError(ReelbenchError):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
 
-from reelbench.items import Span
+from reelbench.data.items import Span
 from reelbench.media.errors import MediaError, refuse_no_file
 
 _CLOCK = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"

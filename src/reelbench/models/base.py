@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
 
-from reelbench.items import Kind
+from reelbench.data.items import Kind
 from reelbench.models.card import Card
 
 Status = Literal["ok", "truncated", "refused", "error", "timeout", "over_budget"]

@@ -21,12 +21,12 @@ from typing import Any
 import aiohttp
 import msgspec
 
-from reelbench.limits import LimitError, check_depth
+from reelbench.base.limits import LimitError, check_depth
+from reelbench.base.seeds import rng_for
 from reelbench.models.base import Status
 from reelbench.models.card import Card
 from reelbench.models.reachability import Reachability, shown_address
 from reelbench.models.secrets import MASK, redacted, remember_secret
-from reelbench.seeds import rng_for
 
 _TRY_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _ABOUT_THE_REQUEST = frozenset({400, 413, 415, 422})  # its server is there and reads it

@@ -8,10 +8,10 @@ from typing import Any, Literal
 import msgspec
 import yaml
 
-from reelbench.errors import ReelbenchError
-from reelbench.files import canonical_json
-from reelbench.limits import bounded_text
-from reelbench.yaml_files import load_yaml
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import canonical_json
+from reelbench.base.limits import bounded_text
+from reelbench.base.yaml_files import load_yaml
 
 
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

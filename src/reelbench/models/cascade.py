@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from reelbench.errors import ReelbenchError
-from reelbench.files import digest_of
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import digest_of
 from reelbench.models.base import (
     ChatModel,
     Message,

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 from PIL import Image
 
-from reelbench.errors import ReelbenchError
-from reelbench.extras import install_command
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.extras import install_command
 from reelbench.models.base import Picture, Request, Response, Text, read_text
 from reelbench.models.card import FREE, Card
 

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from reelbench.errors import ReelbenchError
-from reelbench.extras import install_command
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.extras import install_command
 from reelbench.models.base import (
     Message,
     Part,

@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 from reelbench.models.base import ChatModel
 from reelbench.models.card import Card, make_card, read_card
 

@@ -6,7 +6,7 @@ again and again, for minutes and without a word.
 
 from urllib.parse import urlsplit, urlunsplit
 
-from reelbench.progress import announce, counted
+from reelbench.base.progress import announce, counted
 
 _EARLY = 3  # failed calls in a row: then it is said
 _MOST_CALLS = 10  # failed calls to a server that cannot be reached, and

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 from reelbench.models.base import Picture, Request, Response, Sound, Video
 from reelbench.models.calls import Caller, Outcome
 from reelbench.models.card import Card

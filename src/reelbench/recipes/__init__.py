@@ -4,8 +4,8 @@ import importlib.util
 from importlib import import_module
 from pathlib import Path
 
-from reelbench.errors import ReelbenchError
-from reelbench.make.stage import Recipe
+from reelbench.base.errors import ReelbenchError
+from reelbench.make.pipeline.stage import Recipe
 
 RECIPES = {
     "cineaste": "questions about films that need the whole story",
@@ -39,5 +39,5 @@ def _own(path: Path) -> Recipe:
     spec.loader.exec_module(module)
     recipe = getattr(module, "RECIPE", None)
     if not isinstance(recipe, Recipe):
-        raise ReelbenchError(f"{path} holds no RECIPE, a reelbench.make.stage.Recipe.")
+        raise ReelbenchError(f"{path} holds no RECIPE, a reelbench.make.pipeline.stage.Recipe.")
     return recipe

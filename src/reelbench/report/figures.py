@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import escape
 
-from reelbench.items import LETTERS
+from reelbench.data.items import LETTERS
 from reelbench.score.coverage import no_score
 from reelbench.score.groups import TOGETHER
 from reelbench.score.rounding import percent

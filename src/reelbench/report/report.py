@@ -11,15 +11,15 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from reelbench import __version__
-from reelbench.benchmark import Benchmark
+from reelbench.base.files import canonical_json, write_atomically
+from reelbench.base.limits import decode_json
+from reelbench.base.progress import counted, track
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item, Span
 from reelbench.evaluate.folder import read_run
-from reelbench.files import canonical_json, write_atomically
-from reelbench.items import Item, Span
-from reelbench.limits import decode_json
+from reelbench.media.decode.frames import Wish, frames_of
+from reelbench.media.decode.isolated import probe_safely
 from reelbench.media.errors import MediaError
-from reelbench.media.frames import Wish, frames_of
-from reelbench.media.safely import probe_safely
-from reelbench.progress import counted, track
 from reelbench.report.comparison import pairs, people, standings
 from reelbench.report.declared import NONE, best_cells, declared, interval_of, name_of
 from reelbench.report.figures import (

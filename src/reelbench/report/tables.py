@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from reelbench.files import write_atomically
+from reelbench.base.files import write_atomically
 from reelbench.report.comparison import pairs, people, standings
 from reelbench.report.declared import declared, shown, sureness
 from reelbench.report.figures import label, main_rows, shown_tags

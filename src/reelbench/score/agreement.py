@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 from reelbench.score.intervals import LEVEL, Interval, wilson
 from reelbench.score.ratings import Ratings, Scale
 from reelbench.score.rounding import rounded

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reelbench.items import LETTERS, Item
+from reelbench.data.items import LETTERS, Item
 from reelbench.score.metrics import ONE_RIGHT
 from reelbench.score.predictions import Outcome
 from reelbench.score.rounding import rounded

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 from reelbench.score.coverage import BothAnswered, coverage_warning
 from reelbench.score.intervals import (
     LEVEL,

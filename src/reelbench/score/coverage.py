@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reelbench.progress import counted
+from reelbench.base.progress import counted
 from reelbench.score.intervals import Interval
 from reelbench.score.rounding import percent, points, rounded
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
-from reelbench.benchmark import Benchmark
-from reelbench.items import Item
-from reelbench.manifest import MEAN_OF
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item
+from reelbench.data.manifest import MEAN_OF
 from reelbench.score.estimates import estimate_record
 from reelbench.score.intervals import Cell, Estimate, intervals
 from reelbench.score.judged import Graded, Grades, worth

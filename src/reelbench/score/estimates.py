@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from reelbench.progress import counted
+from reelbench.base.progress import counted
 from reelbench.score.intervals import Estimate
 from reelbench.score.rounding import rounded
 

@@ -4,10 +4,10 @@ import itertools
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from reelbench.benchmark import Benchmark
-from reelbench.items import Item
-from reelbench.media.durations import duration_of
-from reelbench.progress import track
+from reelbench.base.progress import track
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item
+from reelbench.media.decode.durations import duration_of
 
 Groups = dict[str, dict[str, list[Item]]]
 TOGETHER = ", two together"  # behind the name of a tag: the items that have both of two values

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 from reelbench.score.rounding import rounded
 
 SLOPE_SPREAD = 0.35  # prior: log a is normal around the benchmark's mean, with this deviation

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.errors import ReelbenchError
-from reelbench.items import Item
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.items import Item
 from reelbench.score.irt import Responses
 from reelbench.score.rounding import rounded
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from reelbench.benchmark import Benchmark
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.limits import bounded_lines
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.item_rules import decode_strictly
+from reelbench.data.items import Item
 from reelbench.evaluate.rubric import CHOICE
-from reelbench.item_rules import decode_strictly
-from reelbench.items import Item
-from reelbench.limits import bounded_lines
 from reelbench.score.estimates import estimate_record
 from reelbench.score.intervals import Cell, Estimate, intervals
 from reelbench.score.metrics import METRICS

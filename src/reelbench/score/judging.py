@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reelbench.asking.asker import Asker
-from reelbench.asking.session import relay_through, remember_spent, run_to_the_end
-from reelbench.asking.spend import Budget, Ledger
-from reelbench.benchmark import Benchmark
+from reelbench.base.files import json_line, write_atomically
+from reelbench.client.budget import Budget, Ledger
+from reelbench.client.client import Asker
+from reelbench.client.journal import Journal, open_journal
+from reelbench.client.session import relay_through, remember_spent, run_to_the_end
+from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.condition import conditions_for
 from reelbench.evaluate.judge import Judgement, Judges, Reply, decided, judge_all
 from reelbench.evaluate.predict import answer_fields
 from reelbench.evaluate.rubric import load_rubric
-from reelbench.files import json_line, write_atomically
-from reelbench.journal import Journal, open_journal
 from reelbench.models.cascade import members_of
 from reelbench.models.load import Loader
 from reelbench.score.predictions import Asked, Rows, has_reply, reply_in

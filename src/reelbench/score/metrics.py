@@ -7,8 +7,8 @@ without an answer gets what a wrong one gets.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from reelbench.data.items import Item, Kind
 from reelbench.evaluate.vote import Answer
-from reelbench.items import Item, Kind
 
 STEADY = 0.8  # Cinéaste's threshold (its Table 4)
 ONE_RIGHT: tuple[Kind, ...] = ("single", "yesno")

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from reelbench.benchmark import Benchmark, BenchmarkError, tidy_line
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.limits import bounded_lines
+from reelbench.data.benchmark import Benchmark, BenchmarkError, tidy_line
+from reelbench.data.item_rules import decode_strictly
+from reelbench.data.items import Item, Problem, shown
 from reelbench.evaluate.judge import Reply
 from reelbench.evaluate.vote import Answer, majority
-from reelbench.item_rules import decode_strictly
-from reelbench.items import Item, Problem, shown
-from reelbench.limits import bounded_lines
 from reelbench.models.base import REPLIED, STATUSES
 
 Asked = tuple[str, str]  # model and condition

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.benchmark import BenchmarkError, tidy_line
-from reelbench.errors import ReelbenchError
-from reelbench.item_rules import decode_strictly
-from reelbench.items import Problem, shown
-from reelbench.limits import bounded_bytes
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.limits import bounded_bytes
+from reelbench.data.benchmark import BenchmarkError, tidy_line
+from reelbench.data.item_rules import decode_strictly
+from reelbench.data.items import Problem, shown
 
 SUBJECT_NAMES = ("subject", "id", "item", "unit", "units")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)

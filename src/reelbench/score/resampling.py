@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from reelbench.base.seeds import seed_for
 from reelbench.score.intervals import Numbers
-from reelbench.seeds import seed_for
 
 RESAMPLES = 10_000
 FEWEST_VIDEOS = 6  # with fewer, resamples cannot reach as far as the truth may lie

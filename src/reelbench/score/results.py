@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.items import Item
 from reelbench.evaluate.vote import Answer
-from reelbench.items import Item
 from reelbench.score.bias import biases
 from reelbench.score.estimates import estimate_record
 from reelbench.score.groups import Groups

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from reelbench.benchmark import Benchmark
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import pretty_json, write_atomically
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import Item
 from reelbench.evaluate.condition import PROTOCOL
 from reelbench.evaluate.folder import read_run
 from reelbench.evaluate.vote import TIE_RULE
-from reelbench.files import pretty_json, write_atomically
-from reelbench.items import Item
 from reelbench.score.ablation import ablations
 from reelbench.score.compare import Missing, compare
 from reelbench.score.declared import declared_tables

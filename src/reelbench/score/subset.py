@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.seeds import seed_for
 from reelbench.score.irt import (
     GRID,
     Fit,
@@ -17,7 +18,6 @@ from reelbench.score.irt import (
     placed,
     plain_record,
 )
-from reelbench.seeds import seed_for
 
 RANDOM_SUBSETS = 40
 FEWEST_MODELS = 3  # to leave one out

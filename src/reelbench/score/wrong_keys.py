@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, logsumexp
 
-from reelbench.items import Item
+from reelbench.data.items import Item
 from reelbench.score.irt import Floats, fit_2pl
 from reelbench.score.item_analysis import Answer, Answers
 from reelbench.score.rounding import rounded, significant

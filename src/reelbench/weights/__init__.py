@@ -2,9 +2,9 @@
 
 from collections.abc import Collection
 
-from reelbench.errors import ReelbenchError
-from reelbench.files import digest_of
-from reelbench.progress import note
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import digest_of
+from reelbench.base.progress import note
 from reelbench.weights.find import path_here, weights_file
 from reelbench.weights.needs import needs
 from reelbench.weights.registry import find

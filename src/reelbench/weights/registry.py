@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import yaml
 
-from reelbench.errors import ReelbenchError
-from reelbench.files import digest_of
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import digest_of
 
 
 class Piece(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

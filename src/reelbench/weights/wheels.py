@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 from reelbench.weights.registry import Piece
 
 _OPTIONS = (

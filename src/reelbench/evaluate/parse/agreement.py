@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from reelbench.data.items import Kind
 from reelbench.evaluate.parse.letters import NOTHING, Reading
 from reelbench.evaluate.parse.lookup import alternation
 from reelbench.evaluate.parse.question import Places, UnclearError
-from reelbench.items import Kind
 
 _BETWEEN = re.compile(rf"(?:[\s,;&/+、.$-]|{alternation('joint')})*")
 _GAP = 20  # characters between two marks of one list

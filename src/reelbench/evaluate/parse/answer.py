@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from reelbench.asking.reply import without_reasoning, without_tokens
+from reelbench.client.reply_text import without_reasoning, without_tokens
+from reelbench.data.items import Kind
 from reelbench.evaluate.parse.letters import Reader
 from reelbench.evaluate.parse.lines import (
     concluded,
@@ -36,7 +37,6 @@ from reelbench.evaluate.parse.text import ReplyText, before_next_turn, reply_of,
 from reelbench.evaluate.parse.truncated import before_cut, goes_on
 from reelbench.evaluate.parse.verdicts import verdicts
 from reelbench.evaluate.parse.yes_no import yes_or_no
-from reelbench.items import Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import re
 
-from reelbench.asking.reply import undressed
+from reelbench.client.reply_text import undressed
 from reelbench.evaluate.parse.asserted import FIRST_LOOK
 from reelbench.evaluate.parse.lookup import JOINED_SIGNS, UNSPACED, lowered, words
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from reelbench.asking.reply import MARKS, undressed
+from reelbench.client.reply_text import MARKS, undressed
 from reelbench.evaluate.parse.lookup import IN_WORD, alternation, apart, lowered, words
 from reelbench.evaluate.parse.question import ClosedQuestion, Failure, Places
 

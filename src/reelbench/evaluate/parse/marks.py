@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from reelbench.base.limits import decode_json
 from reelbench.evaluate.parse.agreement import Located, agreed
 from reelbench.evaluate.parse.letters import Reader, Reading
 from reelbench.evaluate.parse.lookup import ends_of
 from reelbench.evaluate.parse.question import Places
-from reelbench.limits import decode_json
 
 _NAMES = (
     "answer", "answers", "final_answer", "finalanswer", "correct_answer", "choice", "option",

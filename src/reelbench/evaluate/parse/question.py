@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from reelbench.asking.reply import plain
+from reelbench.client.reply_text import plain
+from reelbench.data.items import LETTERS, Kind
 from reelbench.evaluate.parse.lookup import words
-from reelbench.items import LETTERS, Kind
 
 Failure = Literal[
     "", "empty reply", "unfinished reasoning", "refusal", "several answers", "no such option",

@@ -4,10 +4,10 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from reelbench.asking.reply import undressed
+from reelbench.client.reply_text import undressed
+from reelbench.data.items import LETTERS
 from reelbench.evaluate.parse.letters import Reader
 from reelbench.evaluate.parse.lookup import alternation, ends_of, lowered, occurrences
-from reelbench.items import LETTERS
 
 _SENTENCE_END = re.compile(r"(?<=[.!?।؟])[\"')\]]{0,3}\s+|(?<=[。！？])[\"')\]]{0,3}\s*|\n+")
 _LINE_LABEL = re.compile(r"\W{0,4}([A-Za-z])\s?[.):]\W{0,4}")

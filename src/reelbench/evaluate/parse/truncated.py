@@ -3,12 +3,12 @@
 import json
 import re
 
-from reelbench.asking.reply import undressed
+from reelbench.client.reply_text import undressed
+from reelbench.data.items import LETTERS
 from reelbench.evaluate.parse.letters import Reader
 from reelbench.evaluate.parse.lookup import lowered, occurrences, words
 from reelbench.evaluate.parse.marks import mark_ends, open_tag
 from reelbench.evaluate.parse.question import Places
-from reelbench.items import LETTERS
 
 _FENCE = re.compile(r"\s*```[a-z]*\s*")
 _END = re.compile(r"(?<![\d.])(?<!\n[A-Z])(?<!^[A-Z])[.!?](?=\s|\Z)|[。।؟\n]")

@@ -1,6 +1,6 @@
 """Baselines: what chance, text shortcuts and classical vision reach."""
 
-from reelbench.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 from reelbench.models.base import ChatModel
 from reelbench.models.baselines.pixels import Pixels
 from reelbench.models.baselines.prior import BlindPrior

@@ -1,7 +1,7 @@
 """What the pixels baseline makes of questions about quality: it measures the frames.
 
 It has no access to any truth, nor to the video without its damage: it knows what an ordinary clip
-is like (``reelbench.media.looks``), and the words that people have for what is worse.
+is like (``reelbench.media.measure.quality``), and the words that people have for what is worse.
 """
 
 import io
@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from PIL import Image as Pillow
 
-from reelbench.media.looks import (
+from reelbench.media.measure.metrics import Image
+from reelbench.media.measure.quality import (
     CORNERS,
     DAMAGES,
     MUCH,
@@ -21,7 +22,6 @@ from reelbench.media.looks import (
     Damage,
     part_of,
 )
-from reelbench.media.measures import Image
 from reelbench.models.base import Picture, Request, Text
 
 _WORDS = {

@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
-from reelbench.items import LETTERS
+from reelbench.base.seeds import rng_for
+from reelbench.data.items import LETTERS
 from reelbench.models.base import Request, Response
 from reelbench.models.card import FREE, Card
-from reelbench.seeds import rng_for
 
 
 class Offline:

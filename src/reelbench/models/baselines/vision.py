@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from PIL import Image
 from scipy import ndimage
 
-from reelbench.media.scene import COLOURS, SHAPES
-from reelbench.media.shapes import shape_mask
 from reelbench.models.base import Picture
+from reelbench.world.scene import COLOURS, SHAPES
+from reelbench.world.shapes import shape_mask
 
 Mask = NDArray[np.bool_]
 _STRONG = 60  # difference of the largest and the smallest channel in a coloured patch

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from reelbench.items import Problem, shown
-from reelbench.recipes.tables import Place, Table, read_table
+from reelbench.data.items import Problem, shown
+from reelbench.interop.csv_tables import Place, Table, read_table
 
 Value = TypeVar("Value")
 

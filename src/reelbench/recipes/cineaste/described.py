@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from reelbench.items import Problem, shown
-from reelbench.paths import SUBTITLE_ENDINGS
-from reelbench.recipes.cineaste.condensed import USABLE_ID, USABLE_ID_SAID, YEARS, Clip, Film, Told
-from reelbench.recipes.fields import (
+from reelbench.data.items import Problem, shown
+from reelbench.data.paths import SUBTITLE_ENDINGS
+from reelbench.interop.csv_tables import Place
+from reelbench.interop.yaml_fields import (
     Rule,
     faults_of,
     found_as,
@@ -19,7 +19,7 @@ from reelbench.recipes.fields import (
     is_text,
     read_described_file,
 )
-from reelbench.recipes.tables import Place
+from reelbench.recipes.cineaste.condensed import USABLE_ID, USABLE_ID_SAID, YEARS, Clip, Film, Told
 
 MOVIE_FILE = "movie.yaml"
 _HOLDS = "a file with title, summary and scenes"

@@ -9,13 +9,13 @@ from typing import Any
 
 from msgspec import structs
 
-from reelbench.files import digest_of_file, write_atomically
-from reelbench.make.desk import Desk, Look, together
-from reelbench.make.generate import Commission
-from reelbench.media.clip import Joined, join
+from reelbench.base.files import digest_of_file, write_atomically
+from reelbench.make.parts.write import Commission
+from reelbench.make.pipeline.context import Desk, Look, together
+from reelbench.media.decode.frames import Wish
+from reelbench.media.decode.isolated import safely
 from reelbench.media.digests import media_digest
-from reelbench.media.frames import Wish
-from reelbench.media.safely import safely
+from reelbench.media.edit.clip import Joined, join
 from reelbench.media.subtitles import Cue, subtitles_file
 from reelbench.recipes.cineaste.source import Movie, Scene
 

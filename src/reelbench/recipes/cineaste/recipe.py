@@ -13,12 +13,12 @@ from pathlib import Path
 
 import yaml
 
-from reelbench.items import Item, freeze
-from reelbench.make.dealing import dealing_places
-from reelbench.make.filters import context_independence, contextual_veracity
-from reelbench.make.generate import Commission, checking, writing
-from reelbench.make.stage import Each, Recipe, Role
-from reelbench.manifest import Manifest, Protocol
+from reelbench.data.items import Item, freeze
+from reelbench.data.manifest import Manifest, Protocol
+from reelbench.make.parts.balance_stages import dealing_places
+from reelbench.make.parts.filters import context_independence, contextual_veracity
+from reelbench.make.parts.write import Commission, checking, writing
+from reelbench.make.pipeline.stage import Each, Recipe, Role
 from reelbench.recipes.cineaste.film import (
     commission,
     concatenate,

@@ -47,16 +47,16 @@ from pathlib import Path
 import msgspec
 from msgspec import structs
 
-from reelbench.benchmark import BenchmarkError
-from reelbench.errors import ReelbenchError
-from reelbench.items import Problem
-from reelbench.make.stage import Sources
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.benchmark import BenchmarkError
+from reelbench.data.items import Problem
+from reelbench.data.paths import SUBTITLE_ENDINGS
+from reelbench.data.sources import Sources
+from reelbench.media.decode.isolated import safely
+from reelbench.media.decode.probe import probe
 from reelbench.media.digests import media_digest, remembered
 from reelbench.media.errors import MediaError
-from reelbench.media.probe import probe
-from reelbench.media.safely import safely
 from reelbench.media.subtitles import Cue, read_subtitles
-from reelbench.paths import SUBTITLE_ENDINGS
 from reelbench.recipes.cineaste.condensed import (
     Clip,
     Film,

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 
-from reelbench.items import Span
-from reelbench.media.scene import COLOURS, SHAPES, WORDS, Event, Scene, SoundKind
+from reelbench.data.items import Span
+from reelbench.world.scene import COLOURS, SHAPES, WORDS, Event, Scene, SoundKind
 
 BIN_SECONDS = 2
 _CLEAR_OF_EDGE = 0.4  # seconds between an event and the edge of the time span that is its answer

@@ -14,19 +14,19 @@ from typing import Any
 
 import yaml
 
-from reelbench.benchmark import ITEMS_FILE, MANIFEST_FILE, Benchmark
-from reelbench.errors import ReelbenchError
-from reelbench.files import sweep_partial_files
-from reelbench.items import LETTERS, Item, Media, freeze
-from reelbench.make.balance import Dealer
-from reelbench.manifest import Manifest, Protocol, read_manifest
-from reelbench.media.compose import compose
-from reelbench.media.scene import Scene
-from reelbench.media.synthesize import is_synthesized, synthesize
-from reelbench.progress import progress
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import sweep_partial_files
+from reelbench.base.progress import progress
+from reelbench.base.seeds import rng_for
+from reelbench.base.workers import each_in_a_process
+from reelbench.data.benchmark import ITEMS_FILE, MANIFEST_FILE, Benchmark
+from reelbench.data.items import LETTERS, Item, Media, freeze
+from reelbench.data.manifest import Manifest, Protocol, read_manifest
+from reelbench.make.parts.balance import Dealer
 from reelbench.recipes.demo.questions import BUILDERS, Draft
-from reelbench.seeds import rng_for
-from reelbench.workers import each_in_a_process
+from reelbench.world.compose import compose
+from reelbench.world.render import is_synthesized, synthesize
+from reelbench.world.scene import Scene
 
 NAME = "reelbench-demo"
 QUESTIONS_PER_VIDEO = 9

@@ -4,17 +4,21 @@ What nobody is named to play is left out: ``--model blind=...`` alone runs the f
 model, and context independence.
 """
 
-from reelbench.make.dealing import balancing_positions
-from reelbench.make.filters import (
+from reelbench.make.parts.balance_stages import balancing_positions
+from reelbench.make.parts.existing import collecting, items_in, same_manifest
+from reelbench.make.parts.filters import (
     blind_ensemble,
     context_independence,
     contextual_veracity,
     one_modality,
 )
-from reelbench.make.finished import collecting, items_in, same_manifest
-from reelbench.make.shortcuts import without_shortcuts
-from reelbench.make.sieves import without_findings, without_outstanding_keys, without_twins
-from reelbench.make.stage import Recipe, Role
+from reelbench.make.parts.shortcuts import without_shortcuts
+from reelbench.make.parts.static_filters import (
+    without_findings,
+    without_outstanding_keys,
+    without_twins,
+)
+from reelbench.make.pipeline.stage import Recipe, Role
 
 RECIPE = Recipe(
     name="filters",

@@ -5,16 +5,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from reelbench.items import LETTERS, Item, Media, freeze
-from reelbench.make.desk import Desk
-from reelbench.make.stage import Rejected
-from reelbench.media.looks import DAMAGES
-from reelbench.progress import counted
+from reelbench.base.progress import counted
+from reelbench.base.seeds import rng_for
+from reelbench.data.items import LETTERS, Item, Media, freeze
+from reelbench.interop.qbench_video.taxonomy import COMPARE, TYPE_OF_KIND
+from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.stage import Rejected
+from reelbench.media.measure.quality import DAMAGES
 from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, seed_of
 from reelbench.recipes.qbench_exact.shots import Shot, Video
 from reelbench.recipes.qbench_exact.wants import NOT_THERE
-from reelbench.recipes.qbench_video.words import COMPARE, TYPE_OF_KIND
-from reelbench.seeds import rng_for
 
 _WRONG = 3  # options beside the key
 _TELLING = ("blur", "noise", "compression")  # which no scene has by itself

@@ -5,8 +5,9 @@ from pathlib import Path
 import msgspec
 
 from reelbench.annotate.annotate import clips_in
-from reelbench.make.desk import Desk
-from reelbench.make.stage import Rejected, Sources
+from reelbench.data.sources import Sources
+from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.stage import Rejected
 
 
 class Clip(msgspec.Struct, frozen=True):

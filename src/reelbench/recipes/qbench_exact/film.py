@@ -13,15 +13,15 @@ from pathlib import Path
 
 import numpy as np
 
-from reelbench.media.decode import Image
-from reelbench.media.degrade import degrade_images
-from reelbench.media.frames import Wish, decoded_frames
-from reelbench.media.glance import glance
-from reelbench.media.looks import CORNERS, DAMAGES, looks, part_of
-from reelbench.media.sample import parse_sampling
-from reelbench.media.write import even, written
+from reelbench.interop.qbench_video.taxonomy import PROTOCOL
+from reelbench.media.decode.decode import Image
+from reelbench.media.decode.frames import Wish, decoded_frames
+from reelbench.media.decode.sample import parse_sampling
+from reelbench.media.decode.stream import glance
+from reelbench.media.edit.degrade import degrade_images
+from reelbench.media.edit.write import even, written
+from reelbench.media.measure.quality import CORNERS, DAMAGES, looks, part_of
 from reelbench.recipes.qbench_exact.clips import Take
-from reelbench.recipes.qbench_video.words import PROTOCOL
 
 ANY = 9.0  # beyond all levels
 _CLEAN = 14  # x264's crf, a little better than ``degrade`` has it: facts are measured behind it

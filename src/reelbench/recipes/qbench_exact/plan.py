@@ -14,12 +14,12 @@ from typing import Any
 import msgspec
 import yaml
 
-from reelbench.make.desk import Desk
-from reelbench.make.stage import Rejected
-from reelbench.media.looks import DAMAGES
+from reelbench.base.seeds import rng_for, seed_for
+from reelbench.interop.qbench_video.taxonomy import SINGLE
+from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.stage import Rejected
+from reelbench.media.measure.quality import DAMAGES
 from reelbench.recipes.qbench_exact.clips import Take
-from reelbench.recipes.qbench_video.words import SINGLE
-from reelbench.seeds import rng_for, seed_for
 
 HOME = files(__package__)
 FAMILIES: Mapping[str, Mapping[str, Any]] = yaml.safe_load(

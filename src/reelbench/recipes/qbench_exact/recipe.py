@@ -13,11 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from reelbench.items import NOTHING, Item
-from reelbench.make.dealing import dealing_places, splitting
-from reelbench.make.stage import All, Each, Recipe
-from reelbench.manifest import Manifest
-from reelbench.media.looks import COURSE, DAMAGES, STILL
+from reelbench.data.items import NOTHING, Item
+from reelbench.data.manifest import Manifest
+from reelbench.interop.qbench_video.taxonomy import SPLITS, quality_manifest
+from reelbench.make.parts.balance_stages import dealing_places, splitting
+from reelbench.make.pipeline.stage import All, Each, Recipe
+from reelbench.media.measure.quality import COURSE, DAMAGES, STILL
 from reelbench.recipes.qbench_exact.asking import ask
 from reelbench.recipes.qbench_exact.clips import Clip, Take, clean_clips, cut
 from reelbench.recipes.qbench_exact.plan import HOME, Order, Sheet, order, plan
@@ -30,7 +31,6 @@ from reelbench.recipes.qbench_exact.shots import (
     is_there,
 )
 from reelbench.recipes.qbench_exact.wants import MARGINS
-from reelbench.recipes.qbench_video.words import SPLITS, quality_manifest
 
 ITEMS = 300
 

@@ -8,21 +8,21 @@ from pathlib import Path
 import msgspec
 from msgspec import structs
 
-from reelbench.asking.asker import Stopped
-from reelbench.files import digest_of_file
-from reelbench.items import Item
-from reelbench.make.desk import Desk
-from reelbench.make.finished import give_second_name
-from reelbench.make.stage import Rejected
+from reelbench.base.files import digest_of_file
+from reelbench.base.seeds import seed_for
+from reelbench.client.client import Stopped
+from reelbench.data.items import Item
+from reelbench.make.parts.existing import give_second_name
+from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.stage import Rejected
+from reelbench.media.decode.isolated import safely
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import MediaError
-from reelbench.media.looks import CORNERS, DAMAGES
-from reelbench.media.safely import safely
+from reelbench.media.measure.quality import CORNERS, DAMAGES
 from reelbench.recipes.qbench_exact.clips import Take
 from reelbench.recipes.qbench_exact.film import Footage, Shown, UnfitError, Wanted, film
 from reelbench.recipes.qbench_exact.plan import Order, seed_of
 from reelbench.recipes.qbench_exact.wants import Wants
-from reelbench.seeds import seed_for
 
 _FOLDER = "make/videos"  # of all that were made, those among them that no item needs
 _LIMIT = 900  # seconds that one attempt may take, on a slow machine

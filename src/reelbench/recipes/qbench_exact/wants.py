@@ -2,16 +2,17 @@
 
 The margin is the least distance, in what is measured, between a key and what would make another
 option right. The smaller it is, the harder the questions. Levels and extents are those of
-``reelbench.media.looks``: a level is how bad it looks, an extent how much of that is our doing.
+``reelbench.media.measure.quality``: a level is how bad it looks, an extent how much of that is our
+doing.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from reelbench.media.looks import CORNERS, DAMAGES, MUCH, PRESENT, SLIGHTLY, STRENGTHS
+from reelbench.base.seeds import rng_for
+from reelbench.media.measure.quality import CORNERS, DAMAGES, MUCH, PRESENT, SLIGHTLY, STRENGTHS
 from reelbench.recipes.qbench_exact.film import Shown, UnfitError, Wanted
 from reelbench.recipes.qbench_exact.plan import Order
-from reelbench.seeds import rng_for
 
 MARGINS = (0.02, 0.2)  # beyond the second, little can be told so far apart
 NOT_THERE = 0.2  # the highest level of what is not there; a little more is there for a sharp eye

@@ -11,15 +11,15 @@ from pathlib import Path
 
 from msgspec import structs
 
-from reelbench.items import Item, freeze
-from reelbench.make.balance import split_items
-from reelbench.make.dealing import choosing_to_turn, splitting, turning
-from reelbench.make.desk import Desk
-from reelbench.make.finished import collecting
-from reelbench.make.stage import All, Recipe, Role
-from reelbench.manifest import Manifest
-from reelbench.recipes.qbench_published.source import questions_in
-from reelbench.recipes.qbench_video.words import SPLITS, quality_manifest
+from reelbench.data.items import Item, freeze
+from reelbench.data.manifest import Manifest
+from reelbench.interop.qbench_video.source import questions_in
+from reelbench.interop.qbench_video.taxonomy import SPLITS, quality_manifest
+from reelbench.make.parts.balance import split_items
+from reelbench.make.parts.balance_stages import choosing_to_turn, splitting, turning
+from reelbench.make.parts.existing import collecting
+from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.stage import All, Recipe, Role
 
 _OPEN_LISTS = ("context", "concern")  # tags of which files may have values of their own
 

@@ -4,11 +4,11 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reelbench.items import Item
+from reelbench.data.items import Item
+from reelbench.interop.qbench_video.taxonomy import CONCERNS, CONTENT, PAIR, QUESTION_TYPES, SINGLE
 from reelbench.recipes.qbench_video.pairing import COARSE, FINE
 from reelbench.recipes.qbench_video.reviewing import agreement
 from reelbench.recipes.qbench_video.rows import Video
-from reelbench.recipes.qbench_video.words import CONCERNS, CONTENT, PAIR, QUESTION_TYPES, SINGLE
 
 
 def quality_statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:

@@ -13,13 +13,13 @@ from statistics import median
 
 from msgspec import structs
 
-from reelbench.errors import ReelbenchError
-from reelbench.make.desk import Desk
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.seeds import rng_for, seed_for
+from reelbench.interop.qbench_video.taxonomy import COMPARE, PAIR, QUESTION_TYPES, SINGLE
+from reelbench.make.pipeline.context import Desk
 from reelbench.recipes.qbench_video.rows import Partner, Video
 from reelbench.recipes.qbench_video.sampling import exactly
 from reelbench.recipes.qbench_video.source import DATASETS
-from reelbench.recipes.qbench_video.words import COMPARE, PAIR, QUESTION_TYPES, SINGLE
-from reelbench.seeds import rng_for, seed_for
 
 _USUAL = 3  # videos to a pair: 2,378 questions on 1,800 videos leave 578 beside one for each
 FINE, COARSE = COMPARE

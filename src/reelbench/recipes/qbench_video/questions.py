@@ -11,16 +11,16 @@ from typing import Any
 
 import msgspec
 
-from reelbench.items import LETTERS, Item, Kind, Media, freeze
-from reelbench.make.desk import Desk, Look
-from reelbench.make.shape import TEXT, closed, listed, same, shuffled
-from reelbench.make.stage import Each, Rejected
+from reelbench.data.items import LETTERS, Item, Kind, Media, freeze
+from reelbench.interop.qbench_video.taxonomy import CONCERNS, PROTOCOL, QUESTION_TYPES, SINGLE
+from reelbench.make.parts.shape import TEXT, closed, listed, same, shuffled
+from reelbench.make.pipeline.context import Desk, Look
+from reelbench.make.pipeline.stage import Each, Rejected
+from reelbench.media.decode.frames import Wish
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import refuse_no_file
-from reelbench.media.frames import Wish
 from reelbench.recipes.qbench_video.pairing import JOINT
 from reelbench.recipes.qbench_video.rows import Partner, Video
-from reelbench.recipes.qbench_video.words import CONCERNS, PROTOCOL, QUESTION_TYPES, SINGLE
 
 YES_OR_NO, WHAT_HOW, OPEN_ENDED = QUESTION_TYPES
 GLOBAL, REFERRING = SINGLE

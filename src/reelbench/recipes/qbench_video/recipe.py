@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from reelbench.items import Item
-from reelbench.make.dealing import choosing_to_turn, dealing_places, splitting, turning
-from reelbench.make.finished import collecting
-from reelbench.make.stage import All, Each, Recipe, Role
-from reelbench.manifest import Manifest
+from reelbench.data.items import Item
+from reelbench.data.manifest import Manifest
+from reelbench.interop.qbench_video.taxonomy import QUESTION_TYPES, SPLITS, quality_manifest
+from reelbench.make.parts.balance_stages import choosing_to_turn, dealing_places, splitting, turning
+from reelbench.make.parts.existing import collecting
+from reelbench.make.pipeline.stage import All, Each, Recipe, Role
 from reelbench.recipes.qbench_video.facts import quality_statistics
 from reelbench.recipes.qbench_video.pairing import deal, pair
 from reelbench.recipes.qbench_video.questions import Order, commission, drafting
@@ -23,7 +24,6 @@ from reelbench.recipes.qbench_video.reviewing import agreeing, reviewing
 from reelbench.recipes.qbench_video.rows import Video
 from reelbench.recipes.qbench_video.sampling import INTERVALS, sample
 from reelbench.recipes.qbench_video.source import videos_in
-from reelbench.recipes.qbench_video.words import QUESTION_TYPES, SPLITS, quality_manifest
 
 STAGES = (
     # 3.2 and 8: of each dataset, equally many videos from each fifth of the range of its scores.

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from reelbench.items import Item, freeze
-from reelbench.make.desk import Desk
-from reelbench.make.filters import answers, facts_of, media_digests, showing
-from reelbench.make.stage import All, Each, Rejected
-from reelbench.recipes.qbench_video.words import PROTOCOL
+from reelbench.data.items import Item, freeze
+from reelbench.interop.qbench_video.taxonomy import PROTOCOL
+from reelbench.make.parts.filters import answers, facts_of, media_digests, showing
+from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.stage import All, Each, Rejected
 
 ROLE = "reviewer"
 AGREED = 0.851  # of the paper's questions, for forecasts

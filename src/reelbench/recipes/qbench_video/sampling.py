@@ -26,10 +26,10 @@ from fractions import Fraction
 
 from msgspec import structs
 
-from reelbench.make.desk import Desk
-from reelbench.make.stage import Rejected
+from reelbench.base.seeds import rng_for, seed_for
+from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.stage import Rejected
 from reelbench.recipes.qbench_video.rows import Interval, Video
-from reelbench.seeds import rng_for, seed_for
 
 INTERVALS = 5
 

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reelbench.files import json_fault
-from reelbench.items import Problem, shown
-from reelbench.recipes.fields import found_as
-from reelbench.recipes.tables import (
+from reelbench.base.files import json_fault
+from reelbench.data.items import Problem, shown
+from reelbench.interop.csv_tables import (
     Place,
     Record,
     csv_records,
@@ -21,6 +20,7 @@ from reelbench.recipes.tables import (
     read_text,
     uneven,
 )
+from reelbench.interop.yaml_fields import found_as
 
 Column = str | int  # by its name, or by its number from 1 where there is no first line of names
 _DELIMITERS = ",;\t"

@@ -37,12 +37,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from reelbench.benchmark import BenchmarkError
-from reelbench.errors import ReelbenchError
-from reelbench.item_rules import path_escapes
-from reelbench.items import Problem, shown
-from reelbench.make.stage import Sources
-from reelbench.recipes.fields import (
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.benchmark import BenchmarkError
+from reelbench.data.item_rules import path_escapes
+from reelbench.data.items import Problem, shown
+from reelbench.data.sources import Sources
+from reelbench.interop.csv_tables import Place
+from reelbench.interop.qbench_video.taxonomy import CONTENT
+from reelbench.interop.yaml_fields import (
     Rule,
     faults_of,
     found_as,
@@ -52,8 +54,6 @@ from reelbench.recipes.fields import (
 )
 from reelbench.recipes.qbench_video.rows import Video
 from reelbench.recipes.qbench_video.scores import Columns, Said, read_scores
-from reelbench.recipes.qbench_video.words import CONTENT
-from reelbench.recipes.tables import Place
 
 DATASETS = "datasets.yaml"
 ENDINGS = (".mp4", ".mkv", ".webm", ".mov", ".m4v", ".avi", ".ts", ".mpg", ".flv", ".wmv")

@@ -1,0 +1,1 @@
+"""What several operators share: detectors, tracking, crops, audio."""

@@ -1,0 +1,134 @@
+"""What the operators that listen share: the sound of a clip, and stretches of time in it."""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from math import inf
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reelbench.annotate.operator import Clip, NotApplicable
+from reelbench.data.items import Span
+from reelbench.media.edit.audio import SPEECH_RATE, stream_audio
+from reelbench.media.edit.write import Samples
+from reelbench.media.errors import MediaError
+from reelbench.weights import needs, weights_file
+
+Mono: TypeAlias = NDArray[np.float32]
+Mask: TypeAlias = NDArray[np.bool_]
+SILENT_DB = -100.0  # said of digital silence, for minus infinity is no JSON
+
+
+def hear(clip: Clip) -> Mono:
+    """Return all sound of a clip as one channel at the rate of speech models."""
+    mono: Mono = hear_channels(clip, SPEECH_RATE, 1)[0]
+    return mono
+
+
+def hear_channels(clip: Clip, rate: int, channels: int) -> Samples:
+    """Return all sound of a clip; raise ``NotApplicable`` where there is none to be heard."""
+    if not clip.info.has_audio:
+        raise NotApplicable("The clip has no sound.")
+    return _decoded(clip.path, clip.digest, rate, channels)
+
+
+@lru_cache(maxsize=1)  # operators follow each other on the same clip; a long one fills memory
+def _decoded(path: Path, digest: str, rate: int, channels: int) -> Samples:  # noqa: ARG001
+    pieces: list[Samples] = []
+    try:
+        pieces.extend(stream_audio(path, rate, channels))
+    except MediaError as error:
+        if not pieces:  # else it breaks off in the middle, and what comes before is as good as any
+            raise NotApplicable(
+                f"None of the clip's sound can be decoded: {error.reason}."
+            ) from None
+    samples = np.concatenate([np.empty((channels, 0), np.float32), *pieces], axis=1)
+    if not samples.shape[1]:
+        raise NotApplicable("The clip's sound has no length.")
+    samples = np.asarray(np.nan_to_num(samples, nan=0.0, posinf=1.0, neginf=-1.0), np.float32)
+    samples.setflags(write=False)  # it is shared
+    return samples
+
+
+def level_db(samples: Samples, rate: int, step: float) -> NDArray[np.float64]:
+    """Return the level of each ``step`` seconds, all channels together, in dB of full scale."""
+    length = max(1, round(step * rate))
+    count = -(-samples.shape[1] // length)
+    power = np.zeros(count)
+    for number in range(count):
+        piece = samples[:, number * length : (number + 1) * length]
+        power[number] = np.mean(np.square(piece, dtype=np.float64))
+    return np.asarray(10 * np.log10(np.maximum(power, 10 ** (SILENT_DB / 10))))
+
+
+def runs(mask: Mask) -> list[tuple[int, int]]:
+    """Return where stretches of True begin, and the places after their ends."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
+    return [(int(begin), int(end)) for begin, end in edges.reshape(-1, 2)]
+
+
+def bridged(spans: Iterable[Span], gap: float) -> list[Span]:
+    """Join spans that overlap or have at most so many seconds between them."""
+    joined: list[Span] = []
+    for start, end in sorted(spans):
+        if joined and start - joined[-1][1] <= gap:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def common(spans: Sequence[Span], others: Sequence[Span]) -> list[Span]:
+    """Return what lies both in spans of one list and of the other, each ordered and apart."""
+    both: list[Span] = []
+    mine, theirs = 0, 0
+    while mine < len(spans) and theirs < len(others):
+        start = max(spans[mine][0], others[theirs][0])
+        end = min(spans[mine][1], others[theirs][1])
+        if start < end:
+            both.append((start, end))
+        if spans[mine][1] < others[theirs][1]:
+            mine += 1
+        else:
+            theirs += 1
+    return both
+
+
+def without(spans: Sequence[Span], others: Sequence[Span]) -> list[Span]:
+    """Return what is left of some ordered spans when others are cut out of them."""
+    merged = bridged(others, 0.0)
+    edges = [-inf, *(moment for span in merged for moment in span), inf]
+    return common(spans, list(zip(edges[::2], edges[1::2], strict=True)))
+
+
+def within(times: NDArray[np.float64], spans: Iterable[Span]) -> Mask:
+    """Say of each of some ordered moments whether it lies in one of the spans."""
+    mask = np.zeros(len(times), bool)
+    for start, end in spans:
+        mask[np.searchsorted(times, start) : np.searchsorted(times, end)] = True
+    return mask
+
+
+def parts(samples: Mono, spans: Sequence[Span]) -> Mono:
+    """Return what is heard in some spans, one after the other."""
+    cut = [samples[round(s * SPEECH_RATE) : round(e * SPEECH_RATE)] for s, e in spans]
+    return np.concatenate([np.empty(0, np.float32), *cut])
+
+
+def turns_of(turns: dict[str, Any]) -> dict[str, list[Span]]:
+    """Return when each speaker speaks, from the label of turns, in the order of the speakers."""
+    spans: dict[str, list[Span]] = {}
+    for turn in turns["turns"]:
+        spans.setdefault(turn["speaker"], []).append((turn["start"], turn["end"]))
+    return dict(sorted(spans.items(), key=lambda each: int(each[0].removeprefix("s"))))
+
+
+def one_thread_session(name: str) -> Any:
+    """Open a model by the name of its weights, so that it gives the same bytes each time."""
+    runtime = needs("onnxruntime", "annotate")
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    file = str(weights_file(name))
+    return runtime.InferenceSession(file, options, providers=["CPUExecutionProvider"])

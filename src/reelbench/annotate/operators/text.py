@@ -1,0 +1,195 @@
+"""What is written on the screen: read where the picture changed, and put together over time."""
+
+import logging
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from reelbench.annotate.common.tracking import Box, overlaps
+from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
+from reelbench.base.errors import ReelbenchError
+from reelbench.media.decode.decode import Image
+from reelbench.media.decode.stream import glance
+from reelbench.media.measure import metrics as measures
+from reelbench.weights import needs
+
+_LEAST_SIDE = 480  # pixels; smaller pictures are enlarged, or small print is not found
+_THIN = 4  # of how many pixels one is compared, to see whether there is anything new to read
+_MODELS = {  # inside rapidocr 3.10.0 (PaddleOCR's, Apache-2.0)
+    "Det": "PP-OCRv6_det_small.onnx",
+    "Cls": "ch_ppocr_mobile_v2.0_cls_mobile.onnx",
+    "Rec": "PP-OCRv6_rec_small.onnx",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A line as it was read in one frame."""
+
+    text: str
+    box: Box
+    score: float
+
+
+@dataclass(frozen=True)
+class Text(Operator):
+    """Read text by PP-OCR (through rapidocr, with the models in its package), ``rate`` a second.
+
+    Pictures are read at no more than ``size`` pixels a side; small print in large ones wants more.
+    A frame is read if it differs somewhere by over ``changed`` levels from the one read last;
+    otherwise what was read still stands. ``lines`` joins readings of one line: what most of them
+    say, from the look at which it came to the one at which it was gone, so times are as coarse as
+    the looks.
+    """
+
+    name: ClassVar[str] = "text"
+    rate: float = 1.0
+    size: int = 960
+    changed: float = 12.0
+    least_score: float = 0.7
+
+    def __call__(self, clip: Clip, labels: Labels) -> Value:
+        """Look at the clip, read what is new, and join it."""
+        if not clip.info.has_video:
+            raise NotApplicable("There is no picture in it on which anything could be written.")
+        looks = list(self._looks(clip))
+        if not looks:
+            raise NotApplicable("No frame of it can be decoded.")
+        end = max(clip.info.duration, looks[-1][0])
+        frames = [
+            {"time": round(time, 4), "lines": [_plain(line) for line in lines]}
+            for time, lines, is_new in looks
+            if is_new
+        ]
+        return {
+            "rate": self.rate,
+            "frames": frames,
+            "lines": merged([(time, lines) for time, lines, _ in looks], end),
+        }
+
+    def _looks(self, clip: Clip) -> Iterator[tuple[float, list[Written], bool]]:
+        """What is written at each look, and whether it was read then or earlier."""
+        read: measures.Grey | None = None
+        lines: list[Written] = []
+        for time, image in glance(clip.path, self.rate, self.size):
+            thin = measures.luma(image[::_THIN, ::_THIN])
+            is_new = read is None or _differ(read, thin, self.changed)
+            if is_new:
+                read = thin
+                scale = clip.info.width / image.shape[1], clip.info.height / image.shape[0]
+                lines = [line for line in _read(image, scale) if line.score >= self.least_score]
+            yield time, lines, is_new
+
+
+def _differ(before: measures.Grey, after: measures.Grey, by: float) -> bool:
+    return before.shape != after.shape or measures.change(before, after) > by
+
+
+def merged(looks: Sequence[tuple[float, Sequence[Written]]], end: float) -> list[Value]:
+    """Join readings of the same line at looks that follow each other; one may be missed."""
+    times = [time for time, _ in looks]
+    open_lines: list[_Line] = []
+    closed: list[_Line] = []
+    for index, (_, found) in enumerate(looks):
+        closed += [line for line in open_lines if index - line.last > 2]
+        open_lines = [line for line in open_lines if index - line.last <= 2]
+        for written in found:
+            same = next((line for line in open_lines if line.goes_on(written, index)), None)
+            if same is None:
+                same = _Line(index)
+                open_lines.append(same)
+            same.readings.append(written)
+            same.last = index
+    lines = sorted(closed + open_lines, key=lambda line: (line.first, line.readings[0].box[1::-1]))
+    return [line.value([*times, end]) for line in lines]
+
+
+@dataclass(slots=True, eq=False)
+class _Line:
+    """A line that stays on the screen for a while, and may be read differently each time."""
+
+    first: int
+    last: int = -1
+    readings: list[Written] = field(default_factory=list)
+
+    def goes_on(self, written: Written, index: int) -> bool:
+        """Whether this is the same line, in the same place and nearly the same words."""
+        before = self.readings[-1]
+        if self.last == index or overlaps([before.box], [written.box])[0, 0] < 0.3:
+            return False
+        texts = SequenceMatcher(None, _bare(before.text), _bare(written.text), autojunk=False)
+        return texts.ratio() >= 0.6
+
+    def value(self, times: Sequence[float]) -> Value:
+        """The reading with the most weight, with the best score it got."""
+        weights: Counter[str] = Counter()
+        for reading in self.readings:
+            weights[reading.text] += round(reading.score * 10_000)  # whole, so order cannot matter
+        text = min(weights, key=lambda one: (-weights[one], one))
+        score = max(reading.score for reading in self.readings if reading.text == text)
+        return {
+            "text": text,
+            "start": round(times[self.first], 4),
+            "end": round(times[self.last + 1], 4),
+            "score": round(score, 4),
+        }
+
+
+def _bare(text: str) -> str:
+    """Letters and digits alone: blanks and stops are what readings differ in most."""
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
+
+
+def _plain(line: Written) -> Value:
+    return {
+        "text": line.text,
+        "box": [round(side, 1) for side in line.box],
+        "score": round(line.score, 4),
+    }
+
+
+def _read(image: Image, scale: tuple[float, float]) -> list[Written]:
+    """Read one picture, top to bottom; boxes are in pixels of the full-size video."""
+    found = _reader()(np.ascontiguousarray(image[..., ::-1]))
+    if found.boxes is None or found.txts is None:
+        return []
+    lines = []
+    for corners, text, score in zip(found.boxes, found.txts, found.scores, strict=True):
+        points = np.asarray(corners, np.float64) * scale
+        (left, top), (right, bottom) = points.min(axis=0).tolist(), points.max(axis=0).tolist()
+        words = " ".join(text.split())
+        if _bare(words):
+            lines.append(Written(words, (left, top, right, bottom), float(score)))
+    return sorted(lines, key=lambda line: (line.box[1], line.box[0], line.text))
+
+
+@cache
+def _reader() -> Any:
+    """The models, on one thread. Their paths are given: else rapidocr might fetch others."""
+    rapidocr, cv2 = needs("rapidocr", "annotate"), needs("cv2", "annotate")
+    cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
+    folder = Path(rapidocr.__file__).parent / "models"
+    missing = [name for name in _MODELS.values() if not (folder / name).is_file()]
+    if missing:
+        raise ReelbenchError(
+            f"rapidocr has no {' and no '.join(missing)} in {folder}: it is not the version that"
+            " carries its models. Install it with pip install 'rapidocr==3.10.0'."
+        )
+    engine = "EngineConfig.onnxruntime."
+    reader = rapidocr.RapidOCR(
+        params={
+            "Global.log_level": "error",
+            "Det.limit_side_len": _LEAST_SIDE,
+            engine + "intra_op_num_threads": 1,
+            engine + "inter_op_num_threads": 1,
+            **{f"{part}.model_path": str(folder / name) for part, name in _MODELS.items()},
+        }
+    )
+    logging.getLogger("RapidOCR").setLevel(logging.ERROR)  # "no text found" is no warning
+    return reader

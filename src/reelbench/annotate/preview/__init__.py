@@ -1,0 +1,1 @@
+"""Labels as one can watch them."""

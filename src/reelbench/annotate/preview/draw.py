@@ -1,0 +1,379 @@
+"""The brushes of a preview: boxes, tags, chips, subtitles, a timeline; readable on anything."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+
+import numpy as np
+from PIL import Image as Pillow
+from PIL import ImageDraw, ImageFont
+
+from reelbench.media.decode.decode import Image
+from reelbench.media.edit.draw import Colour
+
+Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
+Rect = tuple[float, float, float, float]
+
+WHITE: Colour = (255, 255, 255)
+PALE: Colour = (206, 212, 222)
+DIM: Colour = (138, 147, 162)
+INK: Colour = (16, 18, 24)  # dark text and grounds
+TROUGH: Colour = (38, 42, 52)
+SPOKEN: Colour = (255, 205, 86)  # the word that is being said
+_VEIL = 168  # of 255, how much a dark panel hides
+# Which fonts to try for scripts that Pillow's own lacks, where the system has them.
+_OTHER_FONTS = (
+    "DejaVuSans.ttf",
+    "NotoSans-Regular.ttf",
+    "NotoSansCJK-Regular.ttc",
+    "DroidSansFallbackFull.ttf",
+    "NotoSansArabic-Regular.ttf",
+    "NotoSansDevanagari-Regular.ttf",
+    "NotoSansThai-Regular.ttf",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something in the picture with a box around it; ``kind`` is face, body, thing or text."""
+
+    kind: str
+    box: Rect  # in pixels of the full-size video
+    colour: Colour
+    words: str = ""
+    speaks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Subtitle:
+    """What is being said: words, how many of them have begun, and the colour of who says it."""
+
+    words: tuple[str, ...]
+    begun: int
+    colour: Colour | None = None
+    timed: bool = True  # whether it is known which word is being said
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A stretch of a row of the timeline."""
+
+    start: float
+    end: float
+    colour: Colour
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of the timeline."""
+
+    name: str
+    bars: tuple[Bar, ...]
+    colour: Colour = DIM  # of its name
+
+
+def unit_of(size: tuple[int, int]) -> float:
+    """How large to draw on a picture of this width and height: 1 at 1280x720."""
+    return math.sqrt(size[0] * size[1]) / 960
+
+
+class Canvas:
+    """A picture that is drawn on; everything grows with it."""
+
+    def __init__(self, image: Image, size: tuple[int, int]) -> None:
+        """Scale a picture to this width and height."""
+        picture = Pillow.fromarray(image)
+        if picture.size != size:
+            picture = picture.resize(size, Pillow.Resampling.BICUBIC)
+        self.picture = picture
+        self.draw = ImageDraw.Draw(picture)
+        self.unit = unit_of(size)
+        self._taken: list[Rect] = []  # by words, which others keep off
+
+    def px(self, length: float, least: int = 1) -> int:
+        """Turn a length at 1280x720 into pixels of this picture."""
+        return max(least, round(length * self.unit))
+
+    def marks(self, marks: Sequence[Mark], scale: tuple[float, float], time: float) -> None:
+        """Draw boxes, and then their words, so that no box crosses words."""
+        placed = [(mark, _scaled(mark.box, scale)) for mark in marks]
+        for mark, box in placed:
+            if mark.kind == "body":
+                self._corners(box, mark.colour)
+            else:
+                wide, least = {"face": (3, 2), "thing": (2, 1)}.get(mark.kind, (1, 1))
+                louder = self.px(2) if mark.speaks else 0
+                self._frame(box, mark.colour, self.px(wide, least) + louder)
+        for mark, box in placed:
+            if mark.words or mark.speaks:
+                self._tag(mark, box, time)
+
+    def _frame(self, box: Rect, colour: Colour, width: int) -> None:
+        left, top, right, bottom = box
+        if right - left < 2 * width + 2 or bottom - top < 2 * width + 2:
+            return  # nothing of such a box would be seen
+        radius = min(self.px(7), (right - left) / 2, (bottom - top) / 2)
+        # A dark line around a light one is seen on light and on dark.
+        around = (left - 1, top - 1, right + 1, bottom + 1)
+        self.draw.rounded_rectangle(around, radius + 1, outline=INK, width=width + 2)
+        self.draw.rounded_rectangle(box, radius, outline=colour, width=width)
+
+    def _corners(self, box: Rect, colour: Colour) -> None:
+        left, top, right, bottom = (round(side) for side in box)
+        reach, wide = round(min(right - left, bottom - top) * 0.18), self.px(3)
+        arms = []
+        for x, inward in ((left, 1), (right - wide, -1)):
+            for y, downward in ((top, 1), (bottom - wide, -1)):
+                across, down = sorted((x, x + inward * reach)), sorted((y, y + downward * reach))
+                arms.append((across[0], y, across[1] + wide, y + wide))
+                arms.append((x, down[0], x + wide, down[1] + wide))
+        for grow, ink in ((1, INK), (0, colour)):
+            for x1, y1, x2, y2 in arms:
+                self.draw.rectangle((x1 - grow, y1 - grow, x2 - 1 + grow, y2 - 1 + grow), ink)
+
+    def _tag(self, mark: Mark, box: Rect, time: float) -> None:
+        font = font_for(mark.words, self.px(19, 12))
+        pad, high = self.px(7, 4), round(self.px(19, 12) * 1.5)
+        icon = round(high * 0.7) if mark.speaks else 0
+        wide = font.getlength(mark.words) + 2 * pad + icon
+        left, top = self._place(box, wide, high)
+        self.panel((left, top, left + wide, top + high), mark.colour, 235, self.px(5, 3))
+        if mark.speaks:
+            self._voice(left + pad, top + high / 2, high, time)
+        at = (left + pad + icon, top + high / 2)
+        self.draw.text(at, mark.words, fill=INK, font=font, anchor="lm")
+
+    def _place(self, box: Rect, wide: float, high: float) -> tuple[float, float]:
+        """Above a box, else below, else inside; never out of the picture, nor on other words."""
+        width, height = self.picture.size
+        left = min(max(box[0], 0), max(0, width - wide))
+        gap = self.px(4, 2)
+        tries = [box[1] - high - gap, box[3] + gap, box[1] + gap, box[3] - high - gap]
+        inside = [top for top in tries if 0 <= top <= height - high] or [max(0.0, box[1])]
+        rects = [(left, top, left + wide, top + high) for top in inside]
+        free = [rect for rect in rects if not any(_meet(rect, other) for other in self._taken)]
+        chosen = (free or rects)[0]
+        self._taken.append(chosen)
+        return chosen[0], chosen[1]
+
+    def _voice(self, left: float, middle: float, high: float, time: float) -> None:
+        """Three bars that dance: this one speaks."""
+        wide = max(2, round(high * 0.1))
+        for number in range(3):
+            swing = 0.5 + 0.5 * math.sin(time * 11 + number * 2.1)
+            reach = high * (0.12 + 0.2 * swing)
+            x = left + number * wide * 2
+            self.draw.rectangle((x, middle - reach, x + wide - 1, middle + reach), fill=INK)
+
+    def chips(self, words: Sequence[str], kind: str, colour: Colour) -> None:
+        """Write facts into the corners: some on the left, a kind of sound on the right."""
+        edge = self.px(14, 6)
+        left = float(edge)
+        for word in words:
+            left = self._chip(left, edge, word) + self.px(6, 3)
+        if kind:
+            font = font_for(kind, self.px(18, 12))
+            wide = font.getlength(kind) + 2 * self.px(9, 5) + self.px(20, 11)
+            self._chip(self.picture.width - edge - wide, edge, kind, colour)
+
+    def _chip(self, left: float, top: float, word: str, dot: Colour | None = None) -> float:
+        """Write one; return where it ends."""
+        font, pad, high = font_for(word, self.px(18, 12)), self.px(9, 5), self.px(32, 20)
+        room = self.px(20, 11) if dot else 0
+        right = left + font.getlength(word) + 2 * pad + room
+        self.panel((left, top, right, top + high), INK, _VEIL, high // 2)
+        self._taken.append((left, top, right, top + high))
+        middle = top + high / 2
+        if dot:
+            radius, x = self.px(6, 3), left + pad + self.px(5, 3)
+            self.draw.ellipse((x - radius, middle - radius, x + radius, middle + radius), dot)
+        self.draw.text((left + pad + room, middle), word, WHITE, font, anchor="lm")
+        return right
+
+    def panel(self, box: Rect, colour: Colour, opacity: int, radius: int) -> None:
+        """Lay a rounded veil of a colour over a part."""
+        left, top = round(box[0]), round(box[1])
+        wide, high = max(1, round(box[2]) - left), max(1, round(box[3]) - top)
+        self.picture.paste(colour, (left, top), _mask(wide, high, radius, opacity))
+
+
+def subtitles(said: Subtitle | None, width: int, unit: float) -> Pillow.Image:
+    """Return a strip of two lines, those that hold the word being said, or an empty one.
+
+    It goes below the picture, for what is written in the picture is at the bottom as well.
+    """
+    size = max(14, round(26 * unit))
+    high, pad = size * 1.35, max(6, round(12 * unit))
+    strip = Pillow.new("RGB", (width, round(2 * high + pad) // 2 * 2), INK)
+    if said is None:
+        return strip
+    font, draw = font_for(" ".join(said.words), size), ImageDraw.Draw(strip)
+    lines = _lines(said.words, font, width * 0.9)
+    now = max(0, said.begun - 1)
+    row = next((i for i, line in enumerate(lines) if now <= line[-1]), len(lines) - 1)
+    shown = lines[row // 2 * 2 : row // 2 * 2 + 2]
+    if said.colour:
+        draw.rectangle((0, 0, max(3, round(6 * unit)), strip.height), said.colour)
+    for number, line in enumerate(shown):
+        x = (width - font.getlength(" ".join(said.words[i] for i in line))) / 2
+        y = strip.height / 2 + high * (number - (len(shown) - 1) / 2)
+        for index in line:
+            colour = WHITE if index < said.begun or not said.timed else DIM
+            if said.timed and index == said.begun - 1:
+                colour = SPOKEN
+            draw.text((x, y), said.words[index], colour, font, anchor="lm")
+            x += font.getlength(said.words[index] + " ")
+    return strip
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Rows of what happens when, drawn once; a line then moves over them."""
+
+    rows: tuple[Row, ...]
+    seconds: float
+    width: int
+    unit: float
+
+    def at(self, times: Sequence[float], lines: bool = True) -> Pillow.Image:
+        """Return it with a line at each of some moments, or only with the heads of lines."""
+        picture = self._background.copy()
+        draw, top, bottom = ImageDraw.Draw(picture), self._px(6), picture.height - self._px(22, 15)
+        for time in times:
+            x = self._x(min(time, self.seconds))
+            if lines:
+                draw.line((x, top, x, bottom), WHITE, self._px(2, 2))
+            head = self._px(5, 3)
+            draw.polygon([(x - head, top), (x + head, top), (x, top + head * 1.4)], WHITE)
+        return picture
+
+    def _px(self, length: float, least: int = 1) -> int:
+        return max(least, round(length * self.unit))
+
+    @cached_property
+    def _gutter(self) -> float:
+        font = font_for("", self._size)
+        return max(font.getlength(row.name) for row in self.rows) + self._px(28, 14)
+
+    @property
+    def _size(self) -> int:
+        return self._px(16, 11)
+
+    def _x(self, time: float) -> float:
+        left, right = self._gutter, self.width - self._px(18, 9)
+        return left + (right - left) * time / max(self.seconds, 1e-9)
+
+    @cached_property
+    def _background(self) -> Pillow.Image:
+        high, gap, top = self._px(20, 13), self._px(5, 3), self._px(16, 9)
+        height = top + len(self.rows) * (high + gap) + self._px(26, 18)
+        height += height % 2
+        picture = Pillow.new("RGB", (self.width, height), INK)
+        draw, font = ImageDraw.Draw(picture), font_for("", self._size)
+        for number, row in enumerate(self.rows):
+            y = top + number * (high + gap)
+            at = (self._gutter - self._px(12, 6), y + high / 2)
+            draw.text(at, row.name, row.colour, font, anchor="rm")
+            trough = (self._x(0), y, self._x(self.seconds), y + high)
+            draw.rounded_rectangle(trough, self._px(4), fill=TROUGH)
+            for bar in row.bars:
+                self._bar(draw, bar, y, y + high)
+        self._clock(draw, top + len(self.rows) * (high + gap))
+        return picture
+
+    def _bar(self, draw: ImageDraw.ImageDraw, bar: Bar, top: float, bottom: float) -> None:
+        left = self._x(max(0.0, bar.start)) + 0.5
+        right = max(left + 1, self._x(min(bar.end, self.seconds)) - 0.5)
+        draw.rounded_rectangle((left, top, right, bottom), self._px(3), fill=bar.colour)
+        font = font_for(bar.words, max(10, self._size - self._px(3)))
+        if bar.words and font.getlength(bar.words) + 6 < right - left:
+            middle = ((left + right) / 2, (top + bottom) / 2)
+            draw.text(middle, bar.words, INK, font, anchor="mm")
+
+    def _clock(self, draw: ImageDraw.ImageDraw, top: float) -> None:
+        """Write times below, as many as have room."""
+        font = font_for("", max(10, self._size - self._px(3)))
+        room = font.getlength("00:00") * 2.2
+        most = max(1.0, (self._x(self.seconds) - self._x(0)) / room)
+        steps = [1, 2, 5, 10, 15, 30, *(60 * 2**n for n in range(16))]
+        step = next(s for s in steps if self.seconds / s <= most or s == steps[-1])
+        for tick in range(0, int(self.seconds) + 1, step):
+            x = self._x(tick)
+            draw.line((x, top, x, top + self._px(4, 2)), DIM)
+            words = f"{tick // 60}:{tick % 60:02d}"
+            draw.text((x, top + self._px(5, 3)), words, DIM, font, anchor="mt")
+
+
+def stacked(pictures: Sequence[Pillow.Image]) -> Image:
+    """Put pictures of one width under each other."""
+    return np.concatenate([np.asarray(picture) for picture in pictures])
+
+
+@lru_cache(maxsize=256)
+def _mask(wide: int, high: int, radius: int, opacity: int) -> Pillow.Image:
+    """How much a panel hides of each pixel; drawn larger and shrunk, for smooth corners."""
+    large = Pillow.new("L", (wide * 4, high * 4), 0)
+    corner = min(radius * 4, wide * 2, high * 2)
+    area = (0, 0, wide * 4 - 1, high * 4 - 1)
+    ImageDraw.Draw(large).rounded_rectangle(area, corner, fill=opacity)
+    return large.resize((wide, high), Pillow.Resampling.BOX)
+
+
+def font_for(text: str, size: int) -> Font:
+    """Return a font that has the letters of a text: Pillow's own, or one of the system's."""
+    rare = "".join(sorted({letter for letter in text if ord(letter) > 0x17F and letter.isalpha()}))
+    return _font(_covering(rare[:40]) if rare else "", size)
+
+
+@cache
+def _covering(letters: str) -> str:
+    """Return the name of the font that has most of these letters."""
+
+    def has(name: str) -> int:
+        try:
+            font = ImageFont.truetype(name, 20)
+        except OSError:
+            return 0
+        none = bytes(font.getmask("\U0010fffe"))  # the picture for what is not there
+        return sum(bytes(font.getmask(letter)) != none for letter in letters)
+
+    counts = {name: has(name) for name in _OTHER_FONTS}
+    best = max(counts, key=lambda name: counts[name])
+    return best if counts[best] else ""
+
+
+@lru_cache(maxsize=128)
+def _font(name: str, size: int) -> Font:
+    return ImageFont.truetype(name, size) if name else ImageFont.load_default(size)
+
+
+def fitting(text: str, font: Font, wide: float) -> str:
+    """Cut a text to a width, and say so with dots."""
+    if font.getlength(text) <= wide:
+        return text
+    while text and font.getlength(text + "...") > wide:
+        text = text[:-1]
+    return text.rstrip() + "..."
+
+
+def _lines(words: Sequence[str], font: Font, wide: float) -> list[list[int]]:
+    """Break words into lines of a width; words are told by their numbers."""
+    lines: list[list[int]] = [[]]
+    for number, word in enumerate(words):
+        line = " ".join([*(words[i] for i in lines[-1]), word])
+        if lines[-1] and font.getlength(line) > wide:
+            lines.append([])
+        lines[-1].append(number)
+    return lines
+
+
+def _scaled(box: Rect, scale: tuple[float, float]) -> Rect:
+    left, right = sorted((box[0] * scale[0], box[2] * scale[0]))
+    top, bottom = sorted((box[1] * scale[1], box[3] * scale[1]))
+    return left, top, right, bottom
+
+
+def _meet(one: Rect, other: Rect) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

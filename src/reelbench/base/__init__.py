@@ -1,0 +1,1 @@
+"""What everything rests on: errors, seeds, files, durable SQLite, caches, progress, workers."""

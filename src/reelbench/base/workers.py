@@ -1,0 +1,240 @@
+"""Work in other processes: on all cores, and so that what hangs or dies costs one job.
+
+Foreign code that reads foreign files (a video decoder, above all) may crash, loop or eat all
+memory. Here it does so in a process of its own, which is killed and replaced, and the job gets an
+error.
+"""
+
+import atexit
+import os
+import pickle
+import queue
+import resource
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from typing import Any, TypeVar
+
+from reelbench.base.errors import ReelbenchError, where
+
+Result = TypeVar("Result")
+GIGABYTE = 2**30
+_START_LIMIT = 120.0  # seconds
+
+
+class WorkerError(Exception):
+    """A job that ended its worker: the message says how, as a predicate ("took over 60 s")."""
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class WorkerPool:
+    """A few processes that do one job at a time each; started when needed, replaced when lost."""
+
+    def __init__(self, count: int | None = None, memory: int = 4 * GIGABYTE) -> None:
+        self._memory = memory
+        self._closed = False
+        self._owner = os.getpid()
+        self._workers: set[_Worker] = set()
+        self._idle: queue.LifoQueue[_Worker | None] = queue.LifoQueue()
+        for _ in range(count or cores()):
+            self._idle.put(None)  # a place for a worker that is not there yet
+        atexit.register(self.close)
+
+    def call(self, work: Callable[..., Result], *args: object, limit: float) -> Result:
+        """Do a job in a worker; raise what it raises, or ``WorkerError`` if it never returns.
+
+        Waits for a free worker first; the limit, in seconds, is for the job alone.
+        """
+        worker = self._idle.get()
+        try:
+            if self._closed:
+                raise WorkerError("was stopped")
+            if worker is not None and not worker.is_alive:  # ended by someone, not by a job
+                self._lose(worker)
+                worker = None
+            if worker is None:
+                worker = _Worker(self._memory)
+                self._workers.add(worker)
+                if self._closed:  # while it was starting
+                    raise WorkerError("was stopped")
+            result: Result = worker.call(work, args, limit)
+        except BaseException as error:
+            if worker and (isinstance(error, WorkerError) or not isinstance(error, Exception)):
+                self._lose(worker)
+                worker = None
+            raise
+        finally:
+            self._idle.put(worker)
+        return result
+
+    def _lose(self, worker: "_Worker") -> None:
+        worker.kill()
+        self._workers.discard(worker)
+
+    def close(self) -> None:
+        """End all workers at once, also those at work."""
+        if os.getpid() != self._owner:
+            return  # a copy of this process, made by a fork: the workers are not its own
+        self._closed = True
+        for worker in list(self._workers):
+            self._lose(worker)
+        atexit.unregister(self.close)
+
+
+def each_in_a_process(
+    work: Callable[..., Result], jobs: Sequence[tuple[object, ...]], limit: float
+) -> Iterator[Result]:
+    """Yield the result of ``work(*job)`` for each job, in the order of the jobs."""
+    if not jobs:
+        return
+    pool = WorkerPool(min(cores(), len(jobs)))
+    with ThreadPoolExecutor(min(cores(), len(jobs))) as threads:
+        try:
+            results = [threads.submit(pool.call, work, *job, limit=limit) for job in jobs]
+            for result in results:
+                yield result.result()
+        finally:
+            # The threads wait for the workers, and end when those are gone.
+            pool.close()
+            threads.shutdown(wait=False, cancel_futures=True)
+
+
+class _Worker:
+    """One process, and the line to it."""
+
+    def __init__(self, memory: int) -> None:
+        # A new Python, not a fork, which FFmpeg's and BLAS's threads do not survive; and not
+        # multiprocessing's spawn, which runs the user's script again.
+        self._line, theirs = Pipe()
+        life, ours = os.pipe()
+        # The system closes it if this process ends.
+        self._life = open(ours, "wb", buffering=0)  # noqa: SIM115
+        program = f"import sys; from {__name__} import serve; serve(*map(int, sys.argv[1:]))"
+        words = [str(number) for number in (theirs.fileno(), life, memory)]
+        self.process = subprocess.Popen(  # noqa: S603 - ourselves
+            [sys.executable, "-c", program, *words],
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is the parent's, also while this one starts
+            pass_fds=(theirs.fileno(), life),
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+        theirs.close()
+        os.close(life)
+        self._await_start()
+
+    def _await_start(self) -> None:
+        try:
+            if self._line.poll(_START_LIMIT):
+                self._line.recv()
+                return
+        except EOFError:
+            pass
+        self.kill()
+        raise ReelbenchError(
+            f"A worker process did not start: is {sys.executable} able to import reelbench, and "
+            "is there memory for one more process?"
+        )
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can be given a job."""
+        return self.process.poll() is None
+
+    def call(self, work: Callable[..., Any], args: tuple[object, ...], limit: float) -> Any:
+        try:
+            self._line.send((work, args))
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise _unsendable(f"What a worker is to do ({error})") from error
+        except OSError:  # it died, or was ended by close()
+            raise WorkerError(f"crashed ({self._end()})") from None
+        try:
+            if not self._line.poll(limit):
+                raise WorkerError(f"took over {limit:g} s")
+            good, value = self._line.recv()
+        except (EOFError, OSError):  # it died, or was ended by close()
+            raise WorkerError(f"crashed ({self._end()})") from None
+        if good:
+            return value
+        raise value
+
+    def _end(self) -> str:
+        """How it ended, in the system's words."""
+        try:
+            code = self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            return "without a word"
+        return signal.Signals(-code).name if code < 0 else f"exit status {code}"
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        # The line is not closed: another thread may be reading, and learns of the end that way.
+        self._life.close()
+
+
+def serve(line_number: int, life: int, memory: int) -> None:
+    """Be a worker: do the jobs that come over the line, for as long as the parent lives."""
+    threading.Thread(target=_follow, args=(life,), daemon=True).start()
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    with suppress(ValueError, OSError):  # a system that does not let itself be limited
+        most = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    line: Connection[Any, Any] = Connection(line_number)
+    line.send("ready")
+    while True:
+        try:
+            work, args = line.recv()
+        except EOFError:
+            return
+        except Exception as error:  # of the import of whatever it is
+            line.send((False, _unsendable(f"What a worker is to do ({error})")))
+            continue
+        try:
+            answer: tuple[bool, Any] = (True, work(*args))
+        except MemoryError:
+            answer = (False, WorkerError(f"needs over {memory / GIGABYTE:g} GB of memory"))
+        except Exception as error:
+            answer = (False, _sendable(error))
+        try:
+            line.send(answer)
+        except Exception as error:  # of pickling whatever it is
+            line.send((False, _unsendable(f"What {work.__name__} returned ({error})")))
+
+
+def _sendable(error: Exception) -> Exception:
+    """Return an error that can be made again elsewhere and says where it comes from.
+
+    Its traceback stays behind in this process, and some classes take other arguments than theirs.
+    """
+    if isinstance(error, ReelbenchError):
+        return error
+    place = where(error)
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
+    except Exception:  # of a class that cannot be made again
+        error = RuntimeError(f"{type(error).__name__}: {error}")
+    error.add_note(f"At {place}.")
+    return error
+
+
+def _unsendable(what: str) -> ReelbenchError:
+    return ReelbenchError(
+        f"{what} cannot be passed between processes: a function must be one of a module that can "
+        "be imported, and results must be plain data."
+    )
+
+
+def _follow(life: int) -> None:
+    """End with the parent, which may be killed without a word."""
+    os.read(life, 1)
+    os._exit(1)

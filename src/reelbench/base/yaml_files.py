@@ -1,0 +1,87 @@
+"""YAML that others wrote: read with the lines of its fields, within limits."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from reelbench.base.limits import MOST_DEPTH, MOST_TEXT, LimitError
+
+_MOST_NODES = 1_000_000  # values, with what aliases repeat counted each time
+_MOST_BITS = 1024  # of a whole number
+
+
+def load_yaml(text: str) -> tuple[Any, dict[str, int]]:
+    """Parse YAML and return it with the line of each field of the first two levels.
+
+    A field that is said twice is an error, as it is nowhere else in YAML. Tables are looked at
+    down to their columns' tags: a column that is said twice would be lost without a word.
+    """
+    if len(text) > MOST_TEXT:
+        raise LimitError(f"it has more than {MOST_TEXT >> 20} MiB")
+    loader = _Loader(text)
+    try:
+        node = loader.get_single_node()
+        _check_size(node)
+        lines = dict(_field_lines(node, depth=2))
+        return (loader.construct_document(node) if node else None), lines
+    finally:
+        loader.dispose()
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses what nests too deep, and numbers that nobody means."""
+
+    depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        self.depth += 1
+        if self.depth > MOST_DEPTH:
+            deep = f"a nesting deeper than {MOST_DEPTH} levels"
+            raise yaml.MarkedYAMLError(problem=deep, problem_mark=self.get_mark())
+        node: yaml.Node | None = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
+        number: int = super().construct_yaml_int(node)
+        if number.bit_length() > _MOST_BITS:
+            raise yaml.MarkedYAMLError(
+                problem=f"a number of more than {_MOST_BITS} bits", problem_mark=node.start_mark
+            )
+        return number
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
+
+
+def _check_size(node: yaml.Node | None) -> None:
+    """Refuse aliases to aliases, which make a few lines mean more than any memory holds."""
+    sizes: dict[int, int] = {}
+
+    def size(node: yaml.Node) -> int:
+        if id(node) not in sizes:
+            sizes[id(node)] = 1  # of what refers to itself, which is told elsewhere
+            parts = node.value if isinstance(node, yaml.CollectionNode) else ()
+            pairs = isinstance(node, yaml.MappingNode)
+            each = (part for pair in parts for part in pair) if pairs else parts
+            sizes[id(node)] += sum(map(size, each))
+        return sizes[id(node)]
+
+    if node is not None and size(node) > _MOST_NODES:
+        raise LimitError(
+            f"its aliases make more than {_MOST_NODES:,} values of it: write out what is meant"
+        )
+
+
+def _field_lines(node: yaml.Node | None, depth: int, prefix: str = "") -> Iterator[tuple[str, int]]:
+    if not isinstance(node, yaml.MappingNode) or not depth:
+        return
+    seen: set[str] = set()
+    for key, value in node.value:
+        name = f"{prefix}{key.value}"
+        if name in seen:
+            raise yaml.MarkedYAMLError(problem=f"{name!r} twice", problem_mark=key.start_mark)
+        seen.add(name)
+        yield name, key.start_mark.line + 1
+        yield from _field_lines(value, 4 if name == "tables" else depth - 1, f"{name}.")

@@ -1,0 +1,172 @@
+"""What was spent, and what may be: tokens and dollars, counted for a whole run."""
+
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from reelbench.base.errors import ReelbenchError
+from reelbench.models.base import Response
+from reelbench.models.card import Card
+
+_FORM = re.compile(
+    r"(?P<number>\d[\d_]*(?:\.\d+)?)\s*(?P<unit>usd|\$|tokens?|)|\$(?P<usd>\d[\d_]*(?:\.\d+)?)",
+    re.IGNORECASE,
+)
+
+
+_PATIENCE = 3  # calls that may fail one by one before many are made together
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The most that a run may spend, in one of two units."""
+
+    usd: float = math.inf
+    tokens: float = math.inf
+
+    def to_record(self) -> dict[str, float]:
+        """Return it as plain data; nothing where there is no bound."""
+        units = {"usd": self.usd, "tokens": self.tokens}
+        return {unit: most for unit, most in units.items() if math.isfinite(most)}
+
+
+def parse_budget(text: str) -> Budget:
+    """Read ``5``, ``5usd`` or ``2000000tokens``; ``none`` lifts the one that a run has."""
+    if text.strip().lower() == "none":
+        return Budget()
+    match = _FORM.fullmatch(text.strip())
+    if not match:
+        raise ReelbenchError(
+            f"The budget {text!r} is not one we can read: write dollars, such as 5 or 2.50usd, or "
+            "tokens, such as 2000000tokens."
+        )
+    number = float((match["number"] or match["usd"]).replace("_", ""))
+    tokens = (match["unit"] or "").lower().startswith("t")
+    return Budget(tokens=number) if tokens else Budget(usd=number)
+
+
+@dataclass(slots=True)
+class Spent:
+    """What one model has taken so far."""
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0  # that its calls took, side by side or not
+    estimated: int = 0  # requests whose server did not say what they took
+    usd: float | None = None  # None where the model's card has no price
+
+    def to_record(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        record: dict[str, Any] = {name: getattr(self, name) for name in
+                                  ("requests", "input_tokens", "output_tokens")}  # fmt: skip
+        record["seconds"] = round(self.seconds, 3)
+        if self.estimated:
+            record["estimated_requests"] = self.estimated
+        if self.usd is not None:
+            record["usd"] = round(self.usd, 6)
+        return record
+
+
+@dataclass
+class Ledger:
+    """Counts what is spent, and sets aside what is about to be."""
+
+    budget: Budget = field(default_factory=Budget)
+    spent: dict[str, Spent] = field(default_factory=dict)
+    _aside: Budget = field(default_factory=lambda: Budget(0.0, 0.0))
+    _seen: dict[str, "_Seen"] = field(default_factory=dict)
+    _failed: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there is a budget at all."""
+        return self.budget != Budget()
+
+    def check_price(self, card: Card) -> None:
+        """Refuse a model without a price where dollars are counted."""
+        if math.isfinite(self.budget.usd) and card.price is None:
+            raise ReelbenchError(
+                f"{card.name} has no price, so a budget in dollars cannot be kept: write "
+                "`price: {input: 2.5, output: 10}` (dollars for a million tokens) in its card, or "
+                "give the budget in tokens."
+            )
+
+    def knows(self, card: Card) -> bool:
+        """Whether it has been seen what this model's answers take, or that it gives none."""
+        return card.name in self._seen or self._failed[card.name] >= _PATIENCE
+
+    def reserve(self, card: Card, estimate: tuple[int, int]) -> Budget | None:
+        """Set aside what a request will take; None where that would be over the budget."""
+        seen = self._seen.get(card.name)
+        taken, given = seen.corrected(estimate) if seen else estimate
+        share = Budget(card.price.of(taken, given) if card.price else 0.0, taken + given)
+        usd = sum(spent.usd or 0.0 for spent in self.spent.values()) + self._aside.usd
+        total = sum(spent.input_tokens + spent.output_tokens for spent in self.spent.values())
+        if (
+            usd + share.usd > self.budget.usd
+            or total + self._aside.tokens + share.tokens > self.budget.tokens
+        ):
+            return None
+        self._aside = Budget(self._aside.usd + share.usd, self._aside.tokens + share.tokens)
+        return share
+
+    def settle(
+        self,
+        card: Card,
+        share: Budget,
+        estimate: tuple[int, int],
+        got: Response,
+        seconds: float = 0.0,
+    ) -> None:
+        """Put what a request really took in place of what was set aside for it."""
+        self._aside = Budget(self._aside.usd - share.usd, self._aside.tokens - share.tokens)
+        guess = estimate if got.replied else None
+        requests = 0 if got.unasked else 1
+        self.count(card, got.input_tokens, got.output_tokens, guess, requests, seconds)
+        self._failed[card.name] += not got.replied
+        if got.replied:
+            seen = self._seen.setdefault(card.name, _Seen())
+            seen.add(estimate, got.input_tokens, got.output_tokens)
+
+    def count(
+        self,
+        card: Card,
+        input_tokens: int | None,
+        output_tokens: int | None,
+        estimate: tuple[int, int] | None = None,
+        requests: int = 1,
+        seconds: float = 0.0,
+    ) -> None:
+        """Count a request, or several, by what their server said, or by an estimate."""
+        spent = self.spent.setdefault(card.name, Spent())
+        spent.requests += requests
+        spent.seconds += seconds
+        if input_tokens is None and output_tokens is None and estimate is not None:
+            input_tokens, output_tokens = estimate
+            spent.estimated += requests
+        spent.input_tokens += input_tokens or 0
+        spent.output_tokens += output_tokens or 0
+        if card.price is not None:
+            spent.usd = card.price.of(spent.input_tokens, spent.output_tokens)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """How far a model's answers are from our guesses: servers count otherwise than we do."""
+
+    guessed: float = 0.0
+    counted: float = 0.0
+    largest: int = 0  # tokens of a reply
+
+    def add(self, estimate: tuple[int, int], taken: int | None, given: int | None) -> None:
+        self.guessed += estimate[0]
+        self.counted += estimate[0] if taken is None else taken
+        self.largest = max(self.largest, estimate[1] if given is None else given)
+
+    def corrected(self, estimate: tuple[int, int]) -> tuple[float, float]:
+        """What a request will take, to judge by what others took; of replies, the longest."""
+        ratio = self.counted / self.guessed if self.guessed else 1.0
+        return estimate[0] * ratio, float(self.largest)

@@ -1,0 +1,152 @@
+"""Ask a model through the journal: what was answered is not asked again, by anyone.
+
+Equal requests at the same time are one call. A response is in the journal before it counts, and
+what would be over the budget is not asked at all.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from reelbench.base.files import whole_text
+from reelbench.base.limits import MOST_TOKENS
+from reelbench.client.budget import Ledger
+from reelbench.client.journal import Journal
+from reelbench.models.base import EMPTY_REPLY, ChatModel, Request, Response
+from reelbench.models.secrets import redacted
+from reelbench.models.tokens import request_tokens
+
+OVER_BUDGET = Response(
+    "over_budget", error="the budget is spent: run again with a larger one", unasked=True
+)
+
+
+@dataclass
+class Counts:
+    """Where the answers came from."""
+
+    asked: int = 0  # now
+    known: int = 0  # were answered before
+    repeated: int = 0  # were answered now, to the same request of another
+
+
+class Stopped(Exception):  # noqa: N818 - it is no error
+    """Nothing more is to be asked."""
+
+
+class Asker:
+    """One for a run: all its calls go through here."""
+
+    def __init__(self, journal: Journal, ledger: Ledger | None = None) -> None:
+        self.journal, self.ledger = journal, ledger or Ledger()
+        self.counts = Counts()
+        self.stopping = asyncio.Event()
+        # Why a model is asked no more, by name: no budget left, or a server that never answers.
+        self.refused: dict[str, Response] = {}
+        self._now: set[str] = set()
+        self._flights: dict[str, asyncio.Future[Response]] = {}
+        self._places: dict[int, asyncio.Semaphore] = {}
+        self._models: dict[int, ChatModel] = {}
+        self._scouts: dict[str, asyncio.Lock] = {}
+
+    def stop(self) -> None:
+        """Ask nothing more, and wait for nothing that would have to be tried again."""
+        self.stopping.set()
+        for model in self._models.values():
+            model.hurry()
+
+    async def ask(self, model: ChatModel, request: Request) -> Response:
+        """Ask a request that is at hand."""
+        return await self.ask_for(model, request.key, lambda: request)
+
+    async def ask_for(
+        self, model: ChatModel, key: str, make: Callable[[], Request | Response]
+    ) -> Response:
+        """Ask what ``make`` makes when its turn comes; a failure to make it is a response too."""
+        if key in self._flights:
+            response = await asyncio.shield(self._flights[key])
+            self.counts.repeated += response.replied
+            return response
+        known = self.journal.answer(key)
+        if known is not None:
+            self.counts.repeated += key in self._now
+            self.counts.known += key not in self._now
+            return known
+        flight = self._flights[key] = asyncio.get_running_loop().create_future()
+        try:
+            response = await self._in_turn(model, key, make)
+        except BaseException as error:
+            # Who waits for it is not what was stopped: it only gets no answer.
+            flight.set_exception(Stopped() if isinstance(error, asyncio.CancelledError) else error)
+            flight.exception()  # so that nobody need be there to hear it
+            raise
+        else:
+            flight.set_result(response)
+            return response
+        finally:
+            del self._flights[key]
+
+    async def _in_turn(
+        self, model: ChatModel, key: str, make: Callable[[], Request | Response]
+    ) -> Response:
+        self._models[id(model)] = model
+        places = asyncio.Semaphore(model.card.connections)
+        async with self._places.setdefault(id(model), places):
+            if self.stopping.is_set():
+                raise Stopped
+            made = make()
+            if isinstance(made, Response):
+                return made  # nobody was asked
+            if not self.ledger.bounded or self.ledger.knows(model.card):
+                return await self._called(model, key, made)
+            # Until one has told what an answer really takes, none other may spend on a guess.
+            async with self._scouts.setdefault(model.card.name, asyncio.Lock()):
+                if not self.ledger.knows(model.card):
+                    return await self._called(model, key, made)
+            return await self._called(model, key, made)
+
+    async def _called(self, model: ChatModel, key: str, request: Request) -> Response:
+        """Call, and write down what came of it."""
+        card = model.card
+        estimate = request_tokens(card, request) if self.ledger.bounded else None
+        share = self.ledger.reserve(card, estimate or (0, 0))
+        if share is None:
+            self.refused[card.name] = OVER_BUDGET
+            return OVER_BUDGET
+        response = Response("error", error="never asked")
+        guess: tuple[int, int] | None = None
+        began = time.monotonic()
+        try:
+            response = _tidy(await model.ask(request))
+        finally:
+            if response.replied and response.input_tokens is None:
+                guess = estimate = estimate or request_tokens(card, request)
+            seconds = round(time.monotonic() - began, 3)
+            self.ledger.settle(card, share, estimate or (0, 0), response, seconds)
+        if not response.unasked:
+            self.journal.record(key, card.name, response, guess, seconds)
+            self._now.add(key)
+            self.counts.asked += 1
+        elif response.status == "error" and card.backend != "cascade":  # which may do without one
+            self.refused[card.name] = response
+        return response
+
+
+def _tidy(response: Response) -> Response:
+    """Keep keys, half characters and counts that are none out of what is written down.
+
+    A reply without a word is none, whichever model gave it: it is asked for again.
+    """
+    text = response.text and redacted(whole_text(response.text))
+    error = response.error and redacted(whole_text(response.error))
+    taken, given = _count(response.input_tokens), _count(response.output_tokens)
+    tidy = replace(response, text=text, error=error, input_tokens=taken, output_tokens=given)
+    if tidy.status == "ok" and not (text or "").strip():
+        return replace(tidy, status="error", text=None, error=EMPTY_REPLY)
+    return tidy
+
+
+def _count(tokens: int | None) -> int | None:
+    """A server's count of tokens, if it can be one."""
+    return tokens if tokens is not None and 0 <= tokens <= MOST_TOKENS else None

@@ -1,0 +1,130 @@
+"""The journal: every response that was paid for, on disk before it is acknowledged.
+
+Append-only SQLite. A key may have failures, and then one reply; only a reply is ever served
+again. Each row carries a checksum, so that damage is found and named instead of scored.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from reelbench.base.durable import checksum, damaged, nothing_durable, open_durable
+from reelbench.base.files import json_line, whole_text
+from reelbench.base.limits import MOST_TOKENS, decode_json
+from reelbench.models.base import REPLIED, Response
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS responses (
+    number INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    model TEXT NOT NULL,
+    status TEXT NOT NULL,
+    body TEXT NOT NULL,
+    checksum TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS by_key ON responses (key);
+"""
+
+# Sums of what a server may have said: one that is no count is cut, or it would be too much to add.
+_TAKEN = """
+SELECT model, COUNT(*),
+    SUM(MIN(json_extract(body, '$.input_tokens'), :most)),
+    SUM(MIN(json_extract(body, '$.output_tokens'), :most)),
+    SUM(MIN(json_extract(body, '$.estimate[0]'), :most)),
+    SUM(MIN(json_extract(body, '$.estimate[1]'), :most)),
+    SUM(json_extract(body, '$.seconds')),
+    json_extract(body, '$.estimate') IS NOT NULL AS guessed
+FROM responses WHERE json_valid(body) GROUP BY model, guessed
+"""
+
+
+class Journal:
+    """An open journal; make one with ``open_journal``."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self._path = path
+        self._connection = connection
+
+    def record(
+        self,
+        key: str,
+        model: str,
+        response: Response,
+        estimate: tuple[int, int] | None = None,
+        seconds: float | None = None,
+    ) -> None:
+        """Write a response down; when this returns, it survives a crash of the machine.
+
+        ``estimate`` is what it took by our count, where its server gave none; ``seconds`` is how
+        long the call took.
+        """
+        used: dict[str, Any] = {
+            "input_tokens": response.input_tokens,
+            "output_tokens": response.output_tokens,
+            "estimate": estimate,
+            "seconds": seconds,
+        }
+        texts = {"text": response.text, "error": response.error}
+        said = {name: text and whole_text(text) for name, text in texts.items()}
+        body = json_line(said | {name: count for name, count in used.items() if count is not None})
+        row = (key, model, response.status, body)
+        with self._connection:
+            self._connection.execute(
+                "INSERT INTO responses (key, model, status, body, checksum) VALUES (?, ?, ?, ?, ?)",
+                (*row, checksum(*row)),
+            )
+
+    def answer(self, key: str) -> Response | None:
+        """Return the reply that was paid for, if there is one."""
+        found = self._last(key, f"AND status IN {REPLIED}")
+        # Older journals hold replies without a word as final.
+        blank = found is not None and found.status == "ok" and not (found.text or "").strip()
+        return None if blank else found
+
+    def outcome(self, key: str) -> Response | None:
+        """Return the answer to a request, or its latest failure."""
+        return self.answer(key) or self._last(key, "")
+
+    def taken(self) -> list[tuple[str, int, int, int, float, bool]]:
+        """Return each model's calls, tokens in and out, seconds, and whether it is an estimate."""
+        rows = self._connection.execute(_TAKEN, {"most": MOST_TOKENS})
+        return [
+            (
+                model,
+                count,
+                (taken or 0) + (more or 0),
+                (given or 0) + (also or 0),
+                seconds or 0.0,
+                bool(guessed),
+            )
+            for model, count, taken, given, more, also, seconds, guessed in rows
+        ]
+
+    def _last(self, key: str, condition: str) -> Response | None:
+        row = self._connection.execute(
+            "SELECT key, model, status, body, checksum FROM responses "  # noqa: S608
+            f"WHERE key = ? {condition} ORDER BY number DESC LIMIT 1",
+            (key,),
+        ).fetchone()
+        if row is None:
+            return None
+        try:
+            if checksum(*row[:4]) == row[4]:
+                body = decode_json(row[3])
+                for name in ("estimate", "seconds"):
+                    body.pop(name, None)
+                return Response(status=row[2], **body)
+        except (TypeError, ValueError):
+            pass  # a row that we did not write: named below
+        raise damaged(self._path, f"the response {key[:12]} of {row[1]}")
+
+
+@contextmanager
+def open_journal(path: Path, reading: bool = False) -> Iterator[Journal]:
+    """Open a journal for this process alone; or only to read what is there, if anything is."""
+    nothing = reading and not path.exists()
+    opened = nothing_durable(_SCHEMA) if nothing else open_durable(path, _SCHEMA, reading)
+    with opened as connection:
+        yield Journal(path, connection)

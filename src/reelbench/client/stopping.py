@@ -1,0 +1,49 @@
+"""Ctrl-C, or a polite request to end: once ends what is under way in order, twice ends at once."""
+
+import asyncio
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from reelbench.base.progress import note
+from reelbench.client.client import Asker
+from reelbench.media.decode import isolated
+
+
+@contextmanager
+def draining(asker: Asker) -> Iterator[None]:
+    """Let a first Ctrl-C or SIGTERM end what is under way, and a second one end at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def interrupted() -> None:
+        if asker.stopping.is_set():
+            task.cancel()
+            isolated.close()  # or the end would wait for what is being decoded
+        else:
+            note("Finishing what is under way; Ctrl-C again ends at once.")
+        asker.stop()
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        loop.add_signal_handler(number, interrupted)
+    try:
+        yield
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+    finally:
+        for number, handler in before.items():
+            loop.remove_signal_handler(number)
+            signal.signal(number, handler)
+
+
+def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """What went wrong first, out of the group that tasks put it in."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

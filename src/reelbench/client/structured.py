@@ -1,0 +1,231 @@
+"""Ask for JSON: say its schema, check what comes, have it repaired once, try once more, give up.
+
+What a model says is never trusted to be what was asked for. Every call goes through the journal,
+so that asking again costs nothing and ends the same.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import jsonschema
+from referencing import Registry
+
+from reelbench.base.files import canonical_json, digest_of, whole_data
+from reelbench.base.limits import check_depth
+from reelbench.client.client import Asker
+from reelbench.client.reply_text import without_reasoning
+from reelbench.models.base import (
+    EMPTY_REPLY,
+    ChatModel,
+    Message,
+    Part,
+    Request,
+    Response,
+    Status,
+    Text,
+)
+
+TRIES = 2  # times that it is asked from the start, each with one repair
+_FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
+_SHOWN = 300  # characters of what is wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What is shown with a question, and the record of it that decides the reply."""
+
+    parts: Sequence[Part] = ()
+    record: Any = None
+
+
+NOTHING_SHOWN = Shown()
+
+
+@dataclass(frozen=True, slots=True)
+class Structured:
+    """The JSON that a model replied with, or why there is none."""
+
+    data: Any = None
+    failure: str = ""
+    status: Status = "ok"  # of the last call
+    words: str = field(default="", compare=False)  # of the last reply
+    nearly: Any = field(default=None, compare=False)  # JSON in it that is not what was asked for
+
+
+Check = Callable[[Any], str]  # says what is wrong with JSON that fits its schema; nothing if right
+
+
+async def ask_json(
+    asker: Asker,
+    model: ChatModel,
+    prompt: str,
+    schema: Mapping[str, Any],
+    purpose: str,
+    number: int = 0,
+    *,
+    shown: Shown = NOTHING_SHOWN,
+    check: Check = lambda _: "",
+) -> Structured:
+    """Ask until the reply is valid, or as often as is sensible.
+
+    ``number`` tells rounds apart: each is asked for itself. ``check`` looks at what a schema cannot
+    say.
+    """
+    result = Structured(failure="never asked", status="error")
+    for attempt in range(TRIES):
+        said = [Message("user", (*shown.parts, Text(_asked(model, prompt, schema))))]
+        for repair in (False, True):
+            place = [purpose, number, attempt, repair]
+            request = _request(model, said, schema, place, shown.record)
+            response = await asker.ask(model, request)
+            result = _checked(response, schema, check)
+            if response.error == EMPTY_REPLY:
+                break  # there is nothing to repair
+            if result.data is not None or response.status != "ok":
+                return result
+            said += [
+                Message("assistant", (Text(response.text or ""),)),
+                Message("user", (Text(_complaint(result.failure)),)),
+            ]
+    return result
+
+
+def first_request(
+    model: ChatModel, prompt: str, schema: Mapping[str, Any], purpose: str, number: int
+) -> Request:
+    """Return the request that asking begins with."""
+    said = [Message("user", (Text(_asked(model, prompt, schema)),))]
+    return _request(model, said, schema, [purpose, number, 0, False])
+
+
+def _asked(model: ChatModel, prompt: str, schema: Mapping[str, Any]) -> str:
+    """Tell in words what the server cannot be told."""
+    if model.card.schemas:
+        return prompt
+    return f"{prompt}\n\nThe JSON must fit this schema:\n{canonical_json(plain_schema(schema))}"
+
+
+def _request(
+    model: ChatModel,
+    said: list[Message],
+    schema: Mapping[str, Any],
+    place: list[Any],
+    shown: Any = None,
+) -> Request:
+    texts = [
+        [message.role, *(part.text for part in message.parts if isinstance(part, Text))]
+        for message in said
+    ]
+    sent = plain_schema(schema) if model.card.schemas else None
+    content = {
+        "model": model.card.name,
+        "parameters": dict(model.parameters),
+        "messages": texts,
+        "schema": sent,
+        "place": place,
+    }
+    if shown is not None:
+        content["shown"] = shown
+    return Request(digest_of(content), tuple(said), "open", "", schema=sent)
+
+
+def _complaint(failure: str) -> str:
+    return f"That is not the JSON asked for: {failure}. Reply with the corrected JSON alone."
+
+
+def _checked(response: Response, schema: Mapping[str, Any], check: Check) -> Structured:
+    words = response.text or ""
+    if not response.replied:
+        failure = response.error or response.status
+        return Structured(failure=failure, status=response.status, words=words)
+    try:
+        data = whole_data(find_json(words))
+    except (ValueError, RecursionError) as error:
+        # What was cut off would be cut off again: no complaint makes a limit larger.
+        failure = str(error) if response.status == "ok" else f"{error}: {response.error}"
+        return Structured(failure=failure, status=response.status, words=words)
+    # Nothing is fetched, whatever a schema refers to.
+    validator = jsonschema.Draft202012Validator(schema, registry=Registry())
+    errors = validator.iter_errors(data)
+    faults = sorted(f"{_where(error)}{error.message}" for error in errors)
+    if fault := "; ".join(faults)[:_SHOWN] or check(data):
+        return Structured(failure=fault, status=response.status, words=words, nearly=data)
+    return Structured(data, words=words)
+
+
+def _where(error: jsonschema.ValidationError) -> str:
+    path = ".".join(map(str, error.absolute_path))
+    return f"{path}: " if path else ""
+
+
+def find_json(reply: str) -> Any:
+    """Return the JSON object or list in a reply that may have words or a fence around it.
+
+    Where there are two different ones, or what looks like the start of one is never finished,
+    there is none: which of them is meant would be a guess.
+    """
+    text = without_reasoning(reply)
+    if not text:
+        raise ValueError("the reply is empty")
+    for candidate in [text, *reversed(_FENCED.findall(text)[-_MOST_FENCES:])]:
+        try:
+            value = _DECODER.decode(candidate.strip())
+            check_depth(candidate)
+            return value
+        except (ValueError, RecursionError):
+            continue
+    found: list[Any] = []
+    place = failures = 0
+    while failures <= _MOST_FAILURES and (match := _START.search(text, place)):
+        try:
+            value, place = _DECODER.raw_decode(text, match.start())
+        except RecursionError:
+            raise ValueError("the reply nests without end") from None
+        except ValueError:
+            if _SURELY.match(text, match.start()):
+                raise ValueError("there is no complete JSON in the reply") from None
+            place, failures = match.end(), failures + 1
+            continue
+        check_depth(text[match.start() : place])
+        found.append(value)
+    # Beside an object, lists are words in brackets.
+    found = [value for value in found if isinstance(value, dict)] or found
+    if not found:
+        raise ValueError("there is no complete JSON in the reply")
+    if any(value != found[0] for value in found):
+        raise ValueError("there are two different pieces of JSON in the reply")
+    return found[0]
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+def _finite(word: str) -> float | None:
+    """A number that no float can hold is none, which no schema of ours takes for one."""
+    number = float(word)
+    return number if math.isfinite(number) else None
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite)
+_MOST_FENCES = 100
+_START = re.compile(r"[{\[]")
+_MOST_FAILURES = 100  # brackets that begin no JSON; each costs as much as what stands before it
+_SURELY = re.compile(r"""\{\s*"|\[\s*[{"]""")  # words in brackets begin otherwise
+
+
+def plain_schema(schema: Any) -> Any:
+    """Return a schema without what only we read, which strict servers refuse."""
+    if isinstance(schema, Mapping):
+        return {
+            name: {each: plain_schema(inner) for each, inner in value.items()}
+            if name == "properties" and isinstance(value, Mapping)
+            else plain_schema(value)
+            for name, value in schema.items()
+            if not str(name).startswith("x-")
+        }
+    return [plain_schema(part) for part in schema] if isinstance(schema, list) else schema

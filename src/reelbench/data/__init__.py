@@ -1,0 +1,1 @@
+"""Items, their rules, the manifest, and the benchmark folder."""

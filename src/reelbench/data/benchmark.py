@@ -1,0 +1,299 @@
+"""A benchmark is a folder: ``benchmark.yaml``, ``items.jsonl`` and the media they name."""
+
+import codecs
+import gc
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import digest_of, write_atomically
+from reelbench.base.limits import LimitError, bounded_lines
+from reelbench.base.progress import counted
+from reelbench.data.item_rules import item_from_line
+from reelbench.data.items import Item, Media, Problem, shown
+from reelbench.data.manifest import Manifest, read_manifest
+from reelbench.data.paths import Folder, beside
+
+ITEMS_FILE = "items.jsonl"
+MANIFEST_FILE = "benchmark.yaml"
+_MOST_ALIKE = 10_000  # problems of one kind that are kept
+
+
+class BenchmarkError(ReelbenchError):
+    """A benchmark that cannot be trusted as it is; every problem in it is listed."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        total = f"{counted(len(self.problems), 'problem')} to put right first."
+        super().__init__("\n".join([*grouped(self.problems), total]))
+
+
+def grouped(problems: Sequence[Problem]) -> Iterator[str]:
+    """Yield a line for each problem; of many of one kind, the first few and where the rest are."""
+    kinds: dict[tuple[str, ...], list[Problem]] = defaultdict(list)
+    for problem in problems:
+        field = re.sub(r"\d+", "", problem.field)
+        kinds[problem.file, problem.code, field].append(problem)
+    for (file, *_), alike in kinds.items():
+        few = len(alike) if len(alike) <= MOST_ALIKE else FIRST_OF_MANY
+        yield from map(str, alike[:few])
+        if rest := sorted({problem.line for problem in alike[few:]}):
+            yield f"{file}: {len(alike) - few:,} more like it, on {in_spans(rest)}"
+
+
+MOST_ALIKE, FIRST_OF_MANY = 10, 3  # problems of one kind that are listed; of more than that
+_MOST_SPANS = 40  # of lines, in one sentence
+
+
+def in_spans(lines: Sequence[int]) -> str:
+    """Write numbers of lines in words, those that follow each other as "4-5000"."""
+    spans: list[list[int]] = []
+    for line in lines:
+        if spans and line == spans[-1][1] + 1:
+            spans[-1][1] = line
+        else:
+            spans.append([line, line])
+    told = [f"{a}-{b}" if b > a else f"{a}" for a, b in spans[:_MOST_SPANS]]
+    more = sum(b - a + 1 for a, b in spans[_MOST_SPANS:])
+    told += [f"and {more:,} further ones"] if more else []
+    return f"{'lines' if len(lines) > 1 else 'line'} {', '.join(told)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """All of a benchmark but the bytes of its media."""
+
+    root: Path
+    manifest: Manifest
+    items: tuple[Item, ...]
+    warnings: tuple[Problem, ...] = field(default=(), compare=False, repr=False)
+
+    @classmethod
+    def load(cls, root: Path | str) -> "Benchmark":
+        """Read and check a folder; raise ``BenchmarkError`` with everything wrong in it."""
+        root = Path(root)
+        if not root.is_dir():
+            raise ReelbenchError(
+                f"{root} is not a folder: a benchmark is a folder with {MANIFEST_FILE} and "
+                f"{ITEMS_FILE} in it."
+            )
+        manifest, problems = read_manifest(root / MANIFEST_FILE)
+        file = read_items(root / ITEMS_FILE)
+        problems = [*problems, *file.problems]
+        if manifest is not None:
+            problems.extend(split_problems(manifest, file))
+        errors = [problem for problem in problems if not problem.is_warning]
+        if manifest is None or errors:
+            raise BenchmarkError(errors)
+        return cls(root, manifest, file.items, warnings=tuple(problems))
+
+    def save(self, root: Path | str) -> None:
+        """Write ``benchmark.yaml`` and ``items.jsonl``; the same content gives the same bytes.
+
+        What ``load`` would refuse is not written: ``BenchmarkError`` lists it instead.
+        """
+        root = Path(root)
+        text = items_text(self.items)
+        file = _read_lines(root / ITEMS_FILE, text.encode().splitlines(keepends=True))
+        problems = [problem for problem in file.problems if not problem.is_warning]
+        problems += split_problems(self.manifest, file)
+        if problems:
+            raise BenchmarkError(problems)
+        root.mkdir(parents=True, exist_ok=True)
+        write_atomically(root / MANIFEST_FILE, self.manifest.to_yaml())
+        write_atomically(root / ITEMS_FILE, text)
+
+    def split(self, name: str) -> tuple[Item, ...]:
+        """Return the items whose ``split`` tag is ``name``."""
+        splits = self.manifest.splits
+        if name not in splits:
+            known = ", ".join(splits) or "none"
+            raise ReelbenchError(
+                f"{self.manifest.name} has no split {name!r}; {MANIFEST_FILE} declares: {known}."
+            )
+        return tuple(item for item in self.items if name in item.tag("split"))
+
+    def media_file(self, media: Media) -> Path:
+        """Return where the file of one of this benchmark's media is."""
+        return self.root / media.path
+
+    @property
+    def digest(self) -> str:
+        """The hash of what is asked, whatever the order of the lines (media bytes apart)."""
+        return digest_of([self.manifest.to_record(), sorted(item.digest for item in self.items)])
+
+
+def items_text(items: Sequence[Item]) -> str:
+    """Return the text of an ``items.jsonl`` with these items."""
+    return "".join([item.to_line() + "\n" for item in items])
+
+
+@dataclass(frozen=True, slots=True)
+class ItemsFile:
+    """A file of items as read: what could be read, line by line, and all that is wrong."""
+
+    path: Path
+    items: tuple[Item, ...] = ()
+    lines: tuple[int, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def read_items(path: Path | str) -> ItemsFile:
+    """Read a file of items; nothing is raised for bad lines, all of them are listed."""
+    path = Path(path)
+    try:
+        with path.open("rb") as file, _without_collection():
+            begin = file.peek(_GLANCE)[:_GLANCE]
+            if begin[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+                return _unreadable(path, "UTF-16", "UTF-8 (try: iconv -f UTF-16 -t UTF-8)")
+            if re.match(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?:\{|\Z)", begin):
+                return _unreadable(path, "one JSON list", f"one object per line (try: {_JQ})")
+            if re.match(rb"(?:\xef\xbb\xbf)?\s*\{\s*\n", begin):
+                return _unreadable(path, "an object over several lines", f"one line each ({_JQ_C})")
+            return _read_lines(path, bounded_lines(file))
+    except LimitError as error:
+        expected = "items in plain files of at most that size"
+        return _unreadable(path, str(error), expected)
+    except FileNotFoundError:
+        others = sorted(each.name for each in path.parent.glob("*.json*") if each.is_file())
+        found = f"no such file, but {', '.join(others[:3])}" if others else "no such file"
+        return _unreadable(path, found, "one JSON object per line")
+    except OSError as error:
+        return _unreadable(path, error.strerror or str(error), "a file one can read")
+
+
+_GLANCE = 64  # bytes that tell what kind of file it is
+_JQ_C = f"try: jq -c . objects.json > {ITEMS_FILE}"
+_JQ = f"jq -c '.[]' list.json > {ITEMS_FILE}"
+
+
+def _unreadable(path: Path, found: str, expected: str) -> ItemsFile:
+    return ItemsFile(path, problems=(Problem("UNREADABLE", "file", found, expected, str(path)),))
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Pause the cycle collector: items hold no cycles, and scanning them took half the load."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _read_lines(path: Path, file: Iterable[bytes]) -> ItemsFile:
+    items: list[Item] = []
+    lines: list[int] = []
+    told = _Told(str(path))
+    report, problems = told.report, told.problems
+    first_seen: dict[str, int] = {}
+    for number, line in enumerate(file, 1):
+        if told.too_many:
+            problems.append(told.too_many)
+            break
+        content, oddities = tidy_line(line, number)
+        if oddities:
+            report(number, *oddities)
+        if not content:
+            continue
+        item, found = item_from_line(content)
+        if found:
+            report(number, *found)
+        if item is None:
+            continue
+        earlier = first_seen.setdefault(item.id, number)
+        if earlier != number:
+            again = f"{shown(item.id)}, as on line {earlier}"
+            report(number, Problem("DUPLICATE_ID", "id", again, "an id of its own"))
+        items.append(item)
+        lines.append(number)
+    if not items and all(problem.is_warning for problem in problems):
+        holds = "nothing but blank lines" if problems else "an empty file"
+        report(0, Problem("NO_ITEMS", "file", holds, "one question per line, as a JSON object"))
+    refused = {problem.line for problem in problems if not problem.is_warning}
+    for number, problem in _links_outside(path.parent, items, lines, refused):
+        report(number, problem)
+    return ItemsFile(path, tuple(items), tuple(lines), tuple(problems))
+
+
+class _Told:
+    """All that is wrong with a file, within a limit: zeros are no list of a billion faults."""
+
+    def __init__(self, file: str) -> None:
+        self._file, self._counts = file, Counter[str]()
+        self.problems: list[Problem] = []
+        self.too_many: Problem | None = None  # and so no more is read
+
+    def report(self, number: int, *found: Problem) -> None:
+        for problem in found:
+            self._counts[problem.code] += 1
+            if self._counts[problem.code] <= _MOST_ALIKE:
+                self.problems.append(replace(problem, file=self._file, line=number))
+            elif not problem.is_warning or problem.code == "BLANK_LINE":
+                many = f"{problem.code} more than {_MOST_ALIKE:,} times"
+                expected = "a file of items: what follows is not read"
+                self.too_many = Problem("UNREADABLE", "file", many, expected, self._file, number)
+
+
+def tidy_line(line: bytes, number: int) -> tuple[bytes, list[Problem]]:
+    """Take off what editors leave around a line: byte order mark, CR, nothing but blanks."""
+    oddities = []
+    if number == 1 and line.startswith(codecs.BOM_UTF8):
+        line = line.removeprefix(codecs.BOM_UTF8)
+        expected = "UTF-8 without one"
+        oddities.append(Problem("BYTE_ORDER_MARK", "line", "a byte order mark", expected))
+    if line.endswith(b"\r\n"):
+        oddities.append(Problem("CRLF", "line", "CR LF at the end", "LF alone"))
+    line = line.strip(b" \t\r\n")
+    if not line:
+        oddities.append(Problem("BLANK_LINE", "line", "a blank line", "one JSON object"))
+    return line, oddities
+
+
+def _links_outside(
+    root: Path, items: Sequence[Item], lines: Sequence[int], refused: set[int]
+) -> Iterator[tuple[int, Problem]]:
+    """Find media and subtitles outside of the folder, in lines that are right so far."""
+    folder = Folder(root)
+    reasons: dict[str, str | None] = {}
+    for number, item in zip(lines, items, strict=True):
+        if number in refused:
+            continue
+        for place, media in enumerate(item.media):
+            for field_name, path in _files_of(media):
+                if path not in reasons:
+                    reasons[path] = folder.outside(path)
+                if reasons[path]:
+                    found = f"{shown(path)}, {reasons[path]}"
+                    where = f"media[{place}].{field_name}"
+                    yield number, Problem("MEDIA_PATH", where, found, _INSIDE)
+                    break
+
+
+_INSIDE = "a file in the benchmark's folder: copy it there, or mount its folder"
+
+
+def _files_of(media: Media) -> Iterator[tuple[str, str]]:
+    """Yield each file that may be read for a medium, with the field that names it."""
+    yield "path", media.path
+    named = media.extra.get("subtitles")
+    for path in beside(media.path) if named is None else (named,):
+        yield "subtitles", path
+
+
+def split_problems(manifest: Manifest, file: ItemsFile) -> Iterator[Problem]:
+    """Find items that are in none of the declared splits, or in several."""
+    splits = manifest.splits
+    if not splits:
+        return
+    for number, item in zip(file.lines, file.items, strict=True):
+        values = item.tag("split")
+        if len(values) != 1 or values[0] not in splits:
+            found, expected = shown(values), "one of " + ", ".join(splits)
+            yield Problem("BAD_FIELD", "tags.split", found, expected, str(file.path), number)

@@ -1,0 +1,71 @@
+"""Fields of items under misspelt names.
+
+Fields that are not ours are kept, whatever they are called. One that is nearly called like a field
+of ours which the item lacks is more likely a slip, and is named.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+
+from reelbench.base.spelling import meant
+from reelbench.data.items import Item, Json, Media, Problem
+
+_OF_ITEMS = tuple(name for name in Item.__struct_fields__ if name != "extra")
+_OF_MEDIA = (*(name for name in Media.__struct_fields__ if name != "extra"), "subtitles")
+
+# What other benchmarks call our fields.
+_ELSEWHERE = {
+    **dict.fromkeys(("video", "videos", "video_path", "video_id", "clip"), "media"),
+    **dict.fromkeys(("choices", "candidates"), "options"),
+    **dict.fromkeys(("stem", "query"), "question"),
+    "file": "path",
+}
+
+
+def with_misspelt(item: Item, problems: list[Problem]) -> list[Problem]:
+    """Return the problems of an item with what its misspelt fields have to do with them."""
+    names = [*item.extra, *(name for media in item.media for name in media.extra)]
+    if not any(map(_looks_misspelt, names)):
+        return problems
+    return list(beside_misspelt(item.to_record(), problems))
+
+
+@lru_cache(maxsize=65536)
+def _looks_misspelt(name: str) -> bool:
+    near = meant(name, _OF_ITEMS) or meant(name, _OF_MEDIA)
+    return near is not None or name in _ELSEWHERE
+
+
+def beside_misspelt(record: Mapping[str, Json], problems: list[Problem]) -> Iterator[Problem]:
+    """Name misspelt fields: beside the problem that one leads to, or as a warning of their own."""
+    for (where, field), name in _misspelt(record).items():
+        led_to = [problem for problem in problems if problem.field == where + field]
+        problems = [problem for problem in problems if problem.field != where + field]
+        for problem in led_to:
+            told = f"{problem.found}, but {name!r}: perhaps {field!r} is meant"
+            yield replace(problem, found=told)
+        if not led_to:
+            expected = f"a known one: perhaps {field!r} is meant"
+            yield Problem("UNKNOWN_FIELD", where + name, "an unknown field", expected)
+    yield from problems
+
+
+def _misspelt(record: Mapping[str, Json]) -> dict[tuple[str, str], str]:
+    """The fields that a record lacks, by where, and the names that it seems to have them under."""
+    found = {("", field): name for field, name in _slips(record, _OF_ITEMS)}
+    media = record.get("media")
+    for place, medium in enumerate(media if isinstance(media, list) else ()):
+        if isinstance(medium, Mapping):
+            slips = _slips(medium, _OF_MEDIA)
+            found |= {(f"media[{place}].", field): name for field, name in slips}
+    return found
+
+
+def _slips(record: Mapping[str, Json], known: Iterable[str]) -> Iterator[tuple[str, str]]:
+    absent = [name for name in known if name not in record]
+    for name in record:
+        field = None if name in known else meant(name, absent) or _ELSEWHERE.get(name)
+        if field in absent:
+            absent.remove(field)
+            yield field, name

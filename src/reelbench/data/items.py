@@ -1,0 +1,165 @@
+"""An item is one question: media, question, options, answer, tags.
+
+The nouns of ``items.jsonl`` and how they are written back without loss. How a line is read, and
+what its fields may hold, is in ``item_rules.py``.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Literal, NoReturn, get_args
+
+import msgspec
+
+from reelbench.base.files import digest_of
+
+Kind = Literal["single", "multi", "yesno", "open"]
+Json = Any  # plain JSON data, with tuples for lists and FrozenDict for dicts
+Seconds = int | float  # kept apart, so that 10 is not written back as 10.0
+Span = tuple[Seconds, Seconds]
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+class FrozenDict(dict[str, Json]):
+    """A dict that refuses changes (unlike a mappingproxy it can be sent to a worker process)."""
+
+    __slots__ = ()
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("an item is immutable: make a changed copy with msgspec.structs.replace()")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def __reduce__(self) -> tuple[type["FrozenDict"], tuple[dict[str, Json]]]:
+        return FrozenDict, (dict(self),)
+
+
+NOTHING = FrozenDict()
+# ``extra`` is filled by the reader alone: in a file, unknown fields stand among the others.
+NOT_OURS: FrozenDict = msgspec.field(default=NOTHING, name="*")
+
+
+_LEAVES = frozenset({str, int, float, bool, type(None)})
+
+
+def freeze(value: Json) -> Json:
+    """Return plain JSON data as the immutable kind that items hold."""
+    if isinstance(value, dict):
+        return FrozenDict([(k, v if type(v) in _LEAVES else freeze(v)) for k, v in value.items()])
+    if isinstance(value, list | tuple):
+        return tuple([v if type(v) in _LEAVES else freeze(v) for v in value])
+    return value
+
+
+class Media(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """One video, sound or image of an item, or the part of it from ``start`` to ``end`` seconds."""
+
+    path: str
+    start: Seconds | None = None
+    end: Seconds | None = None
+    extra: FrozenDict = NOT_OURS
+
+    def to_record(self) -> dict[str, Json]:
+        """Return the medium as plain data, in the contract's order."""
+        record: dict[str, Json] = {"path": self.path}
+        if self.start is not None:
+            record["start"] = self.start
+        if self.end is not None:
+            record["end"] = self.end
+        return {**record, **self.extra}
+
+
+class Item(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """One question. Fields that are not ours live in ``extra`` and survive every round trip."""
+
+    id: str
+    kind: Kind
+    media: tuple[Media, ...]
+    question: str
+    options: tuple[str, ...] = ()
+    answer: tuple[str, ...] = ()
+    reference: str | None = None
+    evidence: tuple[Span, ...] = ()
+    tags: FrozenDict = NOTHING
+    context: FrozenDict = NOTHING
+    provenance: FrozenDict = NOTHING
+    extra: FrozenDict = NOT_OURS
+
+    @property
+    def letters(self) -> str:
+        """The letters of the options, ``"ABCD"`` for four."""
+        return LETTERS[: len(self.options)]
+
+    @property
+    def correct(self) -> tuple[str, ...]:
+        """The texts of the right options, in the order of the answer."""
+        return tuple(self.options[LETTERS.index(letter)] for letter in self.answer)
+
+    def tag(self, name: str) -> tuple[str, ...]:
+        """All values of one tag as text; empty where the item does not carry it."""
+        value = self.tags.get(name, ())
+        return tuple(map(str, value)) if isinstance(value, tuple) else (str(value),)
+
+    def to_record(self) -> dict[str, Json]:
+        """Return the item as plain data, in the contract's order, without what is empty."""
+        record: dict[str, Json] = {"id": self.id, "kind": self.kind}
+        record["media"] = [media.to_record() for media in self.media]
+        record["question"] = self.question
+        for name in ("options", "answer", "evidence", "tags", "context", "provenance"):
+            if getattr(self, name):
+                record[name] = getattr(self, name)
+            if name == "answer" and self.reference is not None:
+                record["reference"] = self.reference
+        return {**record, **self.extra}
+
+    @property
+    def chance(self) -> float:
+        """The chance that a blind guess is right: one option, or one non-empty set of them."""
+        return 1 / (2 ** len(self.options) - 1 if self.kind == "multi" else len(self.options))
+
+    def to_line(self) -> str:
+        """Write the item as its line of ``items.jsonl``, without the newline."""
+        return json.dumps(self.to_record(), ensure_ascii=False, allow_nan=False)
+
+    @property
+    def digest(self) -> str:
+        """The hash of all that this item says, independent of how its line was laid out."""
+        return digest_of(self.to_record())
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with one field: where it is, what was found and what was expected."""
+
+    code: str
+    field: str
+    found: str
+    expected: str
+    file: str = ""
+    line: int = 0
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether the file can be read all the same, without loss or doubt."""
+        return self.code in _HARMLESS
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.field}: found {self.found}, expected {self.expected}"
+
+
+_HARMLESS = frozenset({"BYTE_ORDER_MARK", "CRLF", "BLANK_LINE", "UNKNOWN_FIELD"})
+
+
+def shown(value: Json, limit: int = 60) -> str:
+    """Show a found value in an error, on one line and not too long."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = re.sub(r"\s+", " ", text)
+    text = text if len(text) <= limit else text[: limit - 1] + "…"
+    return f"{text!r}" if isinstance(value, str) else text

@@ -1,0 +1,368 @@
+"""``benchmark.yaml``: what a benchmark is called, how it is split and how it asks to be run."""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.limits import bounded_text
+from reelbench.base.spelling import meant
+from reelbench.base.yaml_errors import yaml_fault
+from reelbench.base.yaml_files import load_yaml
+from reelbench.data.items import NOTHING, Json, Problem, freeze, shown
+
+METRICS = ("accuracy",)
+MODALITIES = ("T", "A+T", "V+T", "V+A+T")
+MOST_ORDERS = 1000
+MEAN_OF = "mean_of"  # in a table: a column that is the mean of others, not of items with a tag
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """How the benchmark asks to be run."""
+
+    sampling: str = "uniform:16"
+    prompt: str = "default"
+    orders: int | str = 1  # seeded orders of the options; or "circular": each option in each place
+    timestamps: bool = False
+    modalities: str = "V+T"  # what of V (video), A (audio) and T (text) a model gets
+    subtitles: bool = False  # as text, beside whatever else is shown
+    rounds: int = 1  # how often the same is asked
+    fixed_last: tuple[str, ...] = ("None of the above",)  # options that stay last in every order
+    frame_size: str = ""  # such as "long:768"; empty for as they are
+    frame_encoding: str = "jpeg:90"  # or "png", "webp": both lossless
+    sound_encoding: str = "wav"  # or "mp3": a sixth of the size
+    accept_damage: bool = False  # show what there is of a file that is cut or damaged
+    rubric: str = "points"  # by which a judge grades replies to open questions
+    metrics: tuple[str, ...] = ("accuracy",)
+    extra: Mapping[str, Json] = NOTHING
+
+    def to_record(self) -> dict[str, Json]:
+        """Return it as plain data; what few benchmarks need, only where it is not as usual."""
+        usual, always = Protocol(), ("sampling", "prompt", "orders", "timestamps", "metrics")
+        names = [part.name for part in fields(self) if part.name != "extra"]
+        said = [n for n in names if n in always or getattr(self, n) != getattr(usual, n)]
+        return {**{name: getattr(self, name) for name in said}, **self.extra}
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The content of ``benchmark.yaml``."""
+
+    name: str
+    version: str
+    title: str = ""
+    licence: str = ""
+    taxonomy: Mapping[str, Json] = NOTHING
+    splits: Mapping[str, Json] = NOTHING
+    protocol: Protocol = field(default_factory=Protocol)
+    conditions: Mapping[str, Json] = NOTHING  # other ways of asking, by name: what they change
+    tables: Mapping[str, Json] = NOTHING  # of results, by name: which items are in which column
+    extra: Mapping[str, Json] = NOTHING
+
+    def to_record(self) -> dict[str, Json]:
+        """Return the manifest as plain data, in the order a person would write it."""
+        return {
+            "name": self.name,
+            "version": self.version,
+            **{name: getattr(self, name) for name in ("title", "licence") if getattr(self, name)},
+            **{name: getattr(self, name) for name in ("taxonomy", "splits") if getattr(self, name)},
+            "protocol": self.protocol.to_record(),
+            **({"conditions": self.conditions} if self.conditions else {}),
+            **({"tables": self.tables} if self.tables else {}),
+            **self.extra,
+        }
+
+    def to_yaml(self) -> str:
+        """Return the text of a ``benchmark.yaml`` with this content."""
+        return yaml.safe_dump(_plain(self.to_record()), sort_keys=False, allow_unicode=True)
+
+
+def _plain(value: Json) -> Json:
+    """Return frozen data as the dicts and lists that YAML knows."""
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, tuple | list) else value
+
+
+def read_manifest(path: Path) -> tuple[Manifest | None, list[Problem]]:
+    """Read and check a ``benchmark.yaml``; all its problems are listed at once."""
+    text = ""
+    try:
+        text = bounded_text(path)
+        record, lines = load_yaml(text)
+    except FileNotFoundError:
+        expected = "a file with at least the lines `name: ...` and `version: ...`"
+        other = path.with_suffix(".yml")
+        found = f"no such file, but {other.name}" if other.exists() else "no such file"
+        return None, [Problem("UNREADABLE", "file", found, expected, str(path))]
+    except (OSError, UnicodeDecodeError) as error:
+        found = getattr(error, "strerror", None) or str(error)
+        return None, [Problem("UNREADABLE", "file", found, "a UTF-8 file", str(path))]
+    except (ValueError, RecursionError) as error:  # a date that is none; an alias to itself
+        return None, [Problem("NOT_YAML", "file", str(error), "plain YAML", str(path))]
+    except yaml.YAMLError as error:
+        found, expected, line = yaml_fault(error, text)
+        return None, [Problem("NOT_YAML", "line", found, expected, str(path), line)]
+    problems = [
+        Problem(code, name, found, expected, str(path), _line_of(name, lines))
+        for code, name, found, expected in _faults(record)
+    ]
+    if any(not problem.is_warning for problem in problems):
+        return None, problems
+    return _manifest(freeze(record)), problems
+
+
+def _manifest(record: Mapping[str, Json]) -> Manifest:
+    protocol = record.get("protocol", NOTHING)
+    if "modalities" in protocol:
+        protocol = {**protocol, "modalities": in_usual_order(protocol["modalities"])}
+    return Manifest(
+        **{name: value for name, value in record.items() if name in _TOP and name != "protocol"},
+        protocol=Protocol(
+            **{name: value for name, value in protocol.items() if name in _PROTOCOL},
+            extra=freeze({n: v for n, v in protocol.items() if n not in _PROTOCOL}),
+        ),
+        extra=freeze({name: value for name, value in record.items() if name not in _TOP}),
+    )
+
+
+def _line_of(name: str, lines: Mapping[str, int]) -> int:
+    """The line of a field, or of what it is in; 0 where neither is known."""
+    while name not in lines and "." in name:
+        name = name.rpartition(".")[0]
+    return lines.get(name, 0)
+
+
+Fault = tuple[str, str, str, str]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 1 <= value <= MOST_ORDERS
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(map(_is_text, value))
+
+
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(name, str) for name in value)
+
+
+def _are_metrics(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(name in METRICS for name in value)
+
+
+def _foreign(value: Any, inside: tuple[int, ...] = ()) -> str | None:
+    """Show the first part of a value that JSON has no word for; None where there is none."""
+    if isinstance(value, dict | list):
+        if id(value) in inside:
+            return "an alias to itself"
+        names = value if isinstance(value, dict) else ()
+        if odd := [name for name in names if not isinstance(name, str)]:
+            return f"the name {odd[0]!r}, which is not text"
+        parts = value.values() if isinstance(value, dict) else value
+        faults = (_foreign(part, (*inside, id(value))) for part in parts)
+        return next((fault for fault in faults if fault), None)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, str) and not _encodable(value):
+        return "half a surrogate pair"
+    return None if isinstance(value, str | int | float | bool | None) else shown(str(value))
+
+
+def _encodable(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+Rule = tuple[Callable[[Any], bool], str]
+_TEXT: Rule = (_is_text, 'text (put a number in quotes: "1.0")')
+_YES_OR_NO: Rule = (lambda value: isinstance(value, bool), "true or false")
+_MAPPING: Rule = (_is_mapping, "a mapping of names")
+_TOP: dict[str, Rule] = {
+    "name": _TEXT,
+    "version": _TEXT,
+    "title": _TEXT,
+    "licence": _TEXT,
+    "taxonomy": _MAPPING,
+    "splits": _MAPPING,
+    "protocol": _MAPPING,
+    "conditions": _MAPPING,
+    "tables": _MAPPING,
+}
+_TABLE: dict[str, Rule] = {
+    "title": _TEXT,
+    "where": (_is_mapping, "a mapping of tags to their values"),
+    "columns": (
+        lambda value: _is_mapping(value) and bool(value),
+        f"a mapping of columns to tags and their values, {{}} for all items, or {MEAN_OF}",
+    ),
+}
+_PROTOCOL: dict[str, Rule] = {
+    "sampling": (_is_text, "text, such as uniform:16 for 16 frames, or fps:2"),
+    "prompt": (_is_text, "default, reasoned, qbench, or a folder in the benchmark"),
+    "orders": (
+        lambda value: _is_count(value) or value == "circular",
+        f"a whole number from 1 to {MOST_ORDERS}, or circular",
+    ),
+    "timestamps": _YES_OR_NO,
+    "modalities": (
+        lambda value: isinstance(value, str) and in_usual_order(value) in MODALITIES,
+        "one of " + ", ".join(MODALITIES),
+    ),
+    "subtitles": _YES_OR_NO,
+    "rounds": (_is_count, f"a whole number from 1 to {MOST_ORDERS}"),
+    "fixed_last": (_are_texts, "a list of the options' texts"),
+    "frame_size": (lambda value: isinstance(value, str), "text, such as long:768 or short:360"),
+    "frame_encoding": (_is_text, "jpeg:90 or another quality, png or webp"),
+    "sound_encoding": (_is_text, "wav or mp3"),
+    "accept_damage": _YES_OR_NO,
+    "rubric": (_is_text, "points, quality, criteria, or a folder in the benchmark"),
+    "metrics": (_are_metrics, "a list with some of: " + ", ".join(METRICS)),
+}
+assert set(_TOP) | {"extra"} == {part.name for part in fields(Manifest)}
+
+
+def _faults(record: Any) -> Iterator[Fault]:
+    if not isinstance(record, dict):
+        found = "nothing" if record is None else shown(str(record))
+        yield "BAD_FIELD", "file", found, "a mapping with name and version"
+        return
+    foreign = [(str(name), fault) for name, value in record.items() if (fault := _foreign(value))]
+    foreign += [(str(name), str(name)) for name in record if not isinstance(name, str)]
+    for name, fault in foreign:
+        yield "BAD_FIELD", name, fault, "text, numbers, lists and mappings (dates in quotes)"
+    if foreign:
+        return
+    for name in ("name", "version"):
+        if name not in record:
+            yield "MISSING_FIELD", name, "nothing", _TEXT[1]
+    yield from _field_faults(record, _TOP)
+    protocol = record.get("protocol")
+    if _is_mapping(protocol):
+        yield from _field_faults(protocol, _PROTOCOL, "protocol.")
+    conditions = record.get("conditions", {})
+    for name, changes in conditions.items() if _is_mapping(conditions) else ():
+        if not _is_mapping(changes):
+            yield "BAD_FIELD", f"conditions.{name}", shown(str(changes)), "a mapping of fields"
+        else:
+            yield from _condition_faults(name, changes)
+    tables = record.get("tables", {})
+    for name, table in tables.items() if _is_mapping(tables) else ():
+        yield from _table_faults(f"tables.{name}", name, table)
+
+
+def _table_faults(where: str, name: str, table: Any) -> Iterator[Fault]:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
+        yield "BAD_FIELD", where, shown(name), "letters, digits, - and _: files are named by it"
+    if not _is_mapping(table):
+        yield "BAD_FIELD", where, shown(str(table)), "a mapping with columns"
+        return
+    yield from _field_faults(table, _TABLE, f"{where}.")
+    if "columns" not in table:
+        yield "MISSING_FIELD", f"{where}.columns", "nothing", _TABLE["columns"][1]
+    yield from _choice_faults(f"{where}.where", table.get("where"))
+    columns = table.get("columns")
+    for column, chosen in columns.items() if _is_mapping(columns) else ():
+        here = f"{where}.columns.{column}"
+        if not _is_text(column):
+            yield "BAD_FIELD", f"{where}.columns", shown(column), "a name for the column"
+        if not _is_mapping(chosen):
+            expected = "a mapping of tags to their values, {} for all items"
+            yield "BAD_FIELD", here, shown(str(chosen)), expected
+        elif MEAN_OF in chosen:
+            yield from _mean_faults(here, column, columns)
+        else:
+            yield from _choice_faults(here, chosen)
+
+
+def _mean_faults(here: str, column: str, columns: Mapping[str, Any]) -> Iterator[Fault]:
+    """What is wrong with a column that is the mean of others."""
+    parts, others = columns[column][MEAN_OF], [name for name in columns[column] if name != MEAN_OF]
+    known = {n for n, choice in columns.items() if not _is_mapping(choice) or MEAN_OF not in choice}
+    if others:
+        expected = f"{MEAN_OF} alone: its columns say which items they have"
+        yield "BAD_FIELD", here, shown(", ".join(map(str, others))), expected
+    if not _are_texts(parts) or not parts:
+        expected = "a list of the names of other columns"
+        yield "BAD_FIELD", f"{here}.{MEAN_OF}", shown(str(parts)), expected
+        return
+    for part in dict.fromkeys(parts):
+        if part not in known:
+            expected = "a column of this table that chooses items: " + ", ".join(sorted(known))
+            yield "BAD_FIELD", f"{here}.{MEAN_OF}", shown(part), expected
+        elif parts.count(part) > 1:
+            yield "BAD_FIELD", f"{here}.{MEAN_OF}", f"{shown(part)} twice", "each column once"
+
+
+def _choice_faults(where: str, chosen: Any) -> Iterator[Fault]:
+    """What is wrong with a choice of items by their tags, if it is one at all."""
+    for tag, values in chosen.items() if _is_mapping(chosen) else ():
+        if not _is_text(values) and not (_are_texts(values) and values):
+            expected = "a value in text (numbers, yes and no in quotes), or a list of some"
+            yield "BAD_FIELD", f"{where}.{tag}", shown(str(values)), expected
+
+
+def _condition_faults(name: str, changes: Mapping[str, Any]) -> Iterator[Fault]:
+    for field_name, value in changes.items():
+        if field_name not in _PROTOCOL or field_name == "metrics":
+            known = [field for field in _PROTOCOL if field != "metrics"]
+            close = meant(field_name, known)
+            expected = f"perhaps {close!r}: " if close else ""
+            expected += "one of " + ", ".join(known)
+            yield "BAD_FIELD", f"conditions.{name}", shown(field_name), expected
+            continue
+        if not choices(field_name, value):
+            yield "BAD_FIELD", f"conditions.{name}.{field_name}", "nothing", "at least one value"
+        for choice in choices(field_name, value):
+            yield from _field_faults({field_name: choice}, _PROTOCOL, f"conditions.{name}.")
+
+
+def choices(field_name: str, value: Any) -> list[Any]:
+    """The values that a condition gives a field: several, where a list stands for a text."""
+    spans = isinstance(value, list | tuple) and field_name != "fixed_last"
+    values = list(value) if spans else [value]
+    return [in_usual_order(each) for each in values] if field_name == "modalities" else values
+
+
+def in_usual_order(modalities: Any) -> Any:
+    """Return modalities in the one spelling they have; what is no such thing, as it is."""
+    letters = sorted(str(modalities).upper().replace(" ", "").split("+"))
+    known = {tuple(sorted(each.split("+"))): each for each in MODALITIES}
+    return known.get(tuple(letters), modalities)
+
+
+def changed_protocol(protocol: Protocol, name: str, changes: Mapping[str, Any]) -> Protocol:
+    """Return a protocol with some fields changed; raise a sentence for what cannot be."""
+    check_changes(name, changes)
+    changed = replace(protocol, **freeze(dict(changes)))
+    return replace(changed, modalities=in_usual_order(changed.modalities))
+
+
+def check_changes(name: str, changes: Mapping[str, Any]) -> None:
+    """Raise a sentence for what a condition cannot change, or not to that."""
+    faults = list(_condition_faults(name, changes))
+    if faults:
+        told = "; ".join(f"{where}: found {found}, expected {expected}"
+                         for _, where, found, expected in faults)  # fmt: skip
+        raise ReelbenchError(f"The condition {name!r} cannot be asked: {told}.")
+
+
+def _field_faults(record: Any, rules: Mapping[str, Rule], prefix: str = "") -> Iterator[Fault]:
+    for name, value in record.items():
+        if name in rules:
+            right, expected = rules[name]
+            if not right(value):
+                yield "BAD_FIELD", f"{prefix}{name}", shown(str(value)), expected
+        elif close := meant(name, rules):
+            expected = f"a known one: perhaps {close!r} is meant"
+            yield "BAD_FIELD", f"{prefix}{name}", "an unknown field", expected

@@ -1,0 +1,83 @@
+"""Read items in other people's formats, as far as an editor needs them.
+
+Only for looking: a draft has question, options and answer, and stands for one line of a file
+that keeps another contract than ours. Nothing is run or scored from it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reelbench.data.items import LETTERS, NOTHING, Item, Kind, Media, freeze
+
+_QUESTION = ("question", "stem", "query", "prompt")
+_OPTIONS = ("options", "choices", "candidates", "answers", "answer_choices")
+_ANSWER = ("answer", "correct_label", "correct_labels", "correct_choice", "label", "answer_id",
+           "correct_answer", "correct_answers", "gt")  # fmt: skip
+_MEDIA = ("media", "video", "video_path", "video_name", "video_id", "videoID", "clip")
+_WRITTEN_OUT = ("correct_answer", "correct_answers", "answer_text")
+
+
+def draft_item(record: Any, number: int) -> Item | None:
+    """Make an item of a foreign record, or None where it is no closed question."""
+    if not isinstance(record, Mapping):
+        return None
+    question, options = _first(record, _QUESTION), _options(record)
+    if not isinstance(question, str) or not question.strip() or not options:
+        return None
+    answer = _answer(record, options)
+    written = {n: record[n] for n in _WRITTEN_OUT if isinstance(record.get(n), str | list)}
+    return Item(
+        id=str(record.get("id", record.get("question_id", f"line {number}"))),
+        kind=_kind(record, options, answer),
+        media=(Media(str(_first(record, _MEDIA) or "")),),
+        question=question,
+        options=options,
+        answer=answer,
+        extra=freeze(written) or NOTHING,
+    )
+
+
+def _first(record: Mapping[str, Any], names: Sequence[str]) -> Any:
+    return next((record[name] for name in names if name in record), None)
+
+
+def _options(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """Options as a list of texts, or as an object from letters to texts."""
+    found = _first(record, _OPTIONS)
+    if isinstance(found, Mapping):
+        found = [found[letter] for letter in sorted(found, key=str)]
+    if not isinstance(found, list | tuple) or len(found) > len(LETTERS):
+        return ()
+    return tuple(map(str, found)) if all(isinstance(o, str | int | float) for o in found) else ()
+
+
+def _answer(record: Mapping[str, Any], options: tuple[str, ...]) -> tuple[str, ...]:
+    """The letters of the answer, which may be given as letters, numbers or texts."""
+    for name in _ANSWER:
+        given = record.get(name)
+        parts = given if isinstance(given, list | tuple) else [given]
+        letters = [_letter(part, options) for part in parts]
+        if letters and all(letters):
+            return tuple(letter for letter in letters if letter)
+    return ()
+
+
+def _letter(given: Any, options: tuple[str, ...]) -> str | None:
+    if isinstance(given, int) and not isinstance(given, bool):
+        return LETTERS[given] if 0 <= given < len(LETTERS) else "?"
+    if not isinstance(given, str) or not given.strip():
+        return None
+    text = given.strip()
+    label = text.strip("().:").upper()
+    if len(label) == 1 and label in LETTERS and text not in options:
+        return label
+    return LETTERS[options.index(text)] if text in options else None
+
+
+def _kind(record: Mapping[str, Any], options: tuple[str, ...], answer: tuple[str, ...]) -> Kind:
+    named = " ".join(str(record.get(n, "")) for n in ("kind", "type", "question_type")).lower()
+    if "multi" in named and "multiple choice" not in named and "multiple-choice" not in named:
+        return "multi"
+    if sorted(option.strip(" .").lower() for option in options) == ["no", "yes"]:
+        return "yesno"
+    return "multi" if len(answer) > 1 else "single"

@@ -1,0 +1,1 @@
+"""The published files of Q-Bench-Video."""

@@ -1,0 +1,39 @@
+"""What is wrong in files of questions, and what is only odd."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from reelbench.base.progress import counted
+from reelbench.data.items import Problem
+from reelbench.interop.csv_tables import Place
+
+
+def place_of(place: Place) -> str:
+    """Say where a question is: ``dev.json [3]``, ``both.json test[3]`` or ``mine.jsonl:4``."""
+    line, entry = (f":{place.line}" if place.line else ""), place.prefix.rstrip(".")
+    return f"{place.file}{line}" + (f" {entry}" if entry else "")
+
+
+@dataclass
+class Notes:
+    """All that is found in the files: problems, which stop the making, and what is only odd.
+
+    An oddity that a thousand questions share is one sentence, with the first place.
+    """
+
+    problems: list[Problem] = field(default_factory=list)
+    _odd: dict[str, list[Place]] = field(default_factory=dict)
+
+    def wrong(self, place: Place, name: str, found: str, expected: str) -> None:
+        """Note a problem of a field."""
+        self.problems.append(place.problem("BAD_FIELD", name, found, expected))
+
+    def odd(self, place: Place, says: str) -> None:
+        """Note what a user should know, though it stops nothing."""
+        self._odd.setdefault(says, []).append(place)
+
+    @property
+    def warnings(self) -> Iterator[str]:
+        """Yield a sentence for each oddity."""
+        for says, places in self._odd.items():
+            yield f"{says}: {counted(len(places), 'question')}, the first in {place_of(places[0])}."

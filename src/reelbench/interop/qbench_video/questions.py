@@ -1,0 +1,249 @@
+"""One object of a published file, read as a question: its words, options, key and tags."""
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reelbench.base.text import plain
+from reelbench.data.item_rules import MAX_OPTIONS, MIN_OPTIONS
+from reelbench.data.items import LETTERS, Kind
+from reelbench.interop.csv_tables import Place
+from reelbench.interop.qbench_video.notes import Notes
+from reelbench.interop.qbench_video.rows import Row
+from reelbench.interop.qbench_video.taxonomy import QUESTION_TYPES, SPLITS, TYPE_OF_KIND
+from reelbench.interop.qbench_video.words import are_texts, concerns_in, type_in
+from reelbench.interop.yaml_fields import found_as
+
+FIELDS = ("video_name", "question", "answers", "correct_choice", "question_type", "context",
+          "quality_concern")  # fmt: skip
+_LETTER = re.compile(r"\(?([A-Za-z])\)?\s*[.:]?")  # alone
+_LETTERED = re.compile(r"\(?([A-Za-z])\s*[.):]\s*(\S.*)", re.DOTALL)  # before a text
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a question says, before its videos are looked for."""
+
+    place: Place
+    file: str
+    split: str
+    video_name: str
+    question: str
+    kind: Kind
+    options: tuple[str, ...]
+    answer: tuple[str, ...]  # the letter; none for an open question, or where it is kept back
+    reference: str | None
+    question_type: str
+    context: str
+    concerns: tuple[str, ...]
+    aside: Mapping[str, Any]  # fields that mean nothing here, and what was not understood
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the file tells what is right."""
+        return bool(self.answer or self.reference)
+
+
+def read_question(row: Row, notes: Notes) -> Question | None:
+    """Read one question; None where something is wrong with it, all of which is noted."""
+    return _Reader(row, notes).read()
+
+
+class _Reader:
+    """The fields of one question, and what is wrong with them."""
+
+    def __init__(self, row: Row, notes: Notes) -> None:
+        self._row, self._record, self._place = row, row.record, row.place
+        self._notes = notes
+        self._wrong: set[str] = set()  # fields, which need not keep others from being looked at
+        self._aside = {name: part for name, part in row.record.items() if name not in FIELDS}
+
+    def read(self) -> Question | None:
+        video = self._text("video_name", "a video's name, or A.mp4_cat_B.mp4.mp4 for two")
+        question = self._text("question", "text, not blank")
+        choice, context = self._may_be_text("correct_choice"), self._may_be_text("context")
+        kind, answers, told = self._shape()
+        key = reference = ""
+        if self._wrong & {"answers", "question_type", "correct_choice"}:
+            pass  # there is no telling what the answer would be
+        elif kind == "open":
+            answers, reference = (), self._reference(answers, choice)
+        else:
+            key = self._key(answers, choice) if self._are_options(answers) and choice else ""
+        concerns, split = self._concerns(), self._split()
+        self._look_for_slips()
+        if self._wrong:
+            return None
+        return Question(
+            place=self._place,
+            file=self._row.file,
+            split=split,
+            video_name=video,
+            question=question,
+            kind=kind,
+            options=tuple(answers),
+            answer=(key,) if key else (),
+            reference=reference or None,
+            question_type=told or TYPE_OF_KIND[kind],
+            context=context,
+            concerns=concerns,
+            aside=self._aside,
+        )
+
+    def _refuse(self, name: str, found: str, expected: str) -> None:
+        self._wrong.add(name.partition("[")[0])
+        self._notes.wrong(self._place, name, found, expected)
+
+    def _text(self, name: str, expected: str) -> str:
+        value = self._record.get(name)
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+        self._refuse(name, found_as(value), expected)
+        return ""
+
+    def _may_be_text(self, name: str) -> str:
+        value = self._record.get(name)
+        if value is not None and not isinstance(value, str):
+            self._refuse(name, found_as(value), "text")
+        return value.strip() if isinstance(value, str) else ""
+
+    def _shape(self) -> tuple[Kind, Sequence[str], str]:
+        """Return the kind, the answers without letters, and the type of question as it is told."""
+        told, answers = self._type(), self._answers()
+        closed = bool(answers) and len(answers) >= MIN_OPTIONS
+        if told == "Open-ended" or (not told and not closed):
+            return "open", answers, told
+        words = sorted(plain(answer).strip(" .!") for answer in answers)
+        kind: Kind = "yesno" if words == ["no", "yes"] else "single"
+        if told and told != TYPE_OF_KIND[kind]:
+            options = "Yes and No" if kind == "yesno" else "others than Yes and No"
+            self._notes.odd(
+                self._place, f"question_type says {told}, and the options are {options}"
+            )
+        return kind, answers, told
+
+    def _type(self) -> str:
+        said = self._record.get("question_type")
+        if isinstance(said, bool) or not isinstance(said, str | int | float | None):
+            expected = f"one of {', '.join(QUESTION_TYPES)}"
+            self._refuse("question_type", found_as(said), expected)
+            return ""
+        told = type_in(said) if isinstance(said, str) else ""
+        if not told:
+            shown = "is not said" if said in (None, "") else f"{found_as(said)} is not known"
+            self._notes.odd(self._place, f"question_type {shown}, and is told by the options")
+            if said not in (None, ""):
+                self._aside["question_type"] = said
+        return told
+
+    def _answers(self) -> Sequence[str]:
+        said = self._record.get("answers")
+        if said is None or said in ("", []):
+            return ()
+        if isinstance(said, str):  # as a reference may stand there
+            said = [said]
+        if not are_texts(said):
+            expected = 'a list of texts, none blank (put numbers in quotes: "3")'
+            self._refuse("answers", _found_among(said), expected)
+            return ()
+        texts = [text.strip() for text in said]
+        labels = [_LETTERED.fullmatch(text) for text in texts]
+        if len(texts) > MAX_OPTIONS or not all(labels):
+            return texts
+        letters = [label[1].upper() for label in labels if label]
+        if letters == list(LETTERS[: len(texts)]):
+            return [label[2].strip() for label in labels if label]
+        if len(texts) > 1:
+            expected = f"the letters A to {LETTERS[len(texts) - 1]} in order, or none"
+            self._refuse("answers", f"the letters {', '.join(letters)}", expected)
+        return texts
+
+    def _are_options(self, options: Sequence[str]) -> bool:
+        if not MIN_OPTIONS <= len(options) <= MAX_OPTIONS:
+            expected = f"{MIN_OPTIONS} to {MAX_OPTIONS}, or question_type Open-ended"
+            self._refuse("answers", f"{len(options)} options", expected)
+        texts = [plain(option) for option in options]
+        for place, text in enumerate(texts):
+            if text in texts[:place]:
+                found = f"{found_as(options[place])}, as in answers[{texts.index(text)}]"
+                self._refuse(f"answers[{place}]", found, "an option of its own")
+        return "answers" not in self._wrong
+
+    def _key(self, options: Sequence[str], choice: str) -> str:
+        """Return the letter of the option that is said to be right, by its letter or its text."""
+        places = _places(options, choice)
+        if len(places) == 1:
+            return LETTERS[places.pop()]
+        expected = f"a letter from A to {LETTERS[len(options) - 1]}, or the text of an option"
+        both = " (the letter of one option and the text of another)" if places else ""
+        self._refuse("correct_choice", f"{found_as(choice)}{both}", expected)
+        return ""
+
+    def _reference(self, answers: Sequence[str], choice: str) -> str:
+        """Return the answer in words: the choice, the answer that it names, or the only one."""
+        places = _places(answers, choice)
+        if len(places) == 1:
+            choice = answers[places.pop()]
+        elif _LETTER.fullmatch(choice):
+            self._refuse("correct_choice", found_as(choice), "the answer in words")
+        elif not choice and len(answers) > 1:
+            found = f"{len(answers)} texts and no correct_choice"
+            self._refuse("answers", found, "one answer to an open question")
+        choice = choice or (answers[0] if answers else "")
+        if [text for text in answers if plain(text) != plain(choice)]:
+            self._aside["answers"] = list(answers)
+        return choice
+
+    def _concerns(self) -> tuple[str, ...]:
+        said = self._record.get("quality_concern")
+        if said is None or said in ("", []):
+            self._notes.odd(self._place, "quality_concern is not said")
+            return ()
+        if not isinstance(said, str) and not are_texts(said):
+            self._refuse("quality_concern", _found_among(said), "text, or a list of texts")
+            return ()
+        known, others = concerns_in(said)
+        for other in others:
+            says = f"quality_concern {found_as(other)} is kept, and is in no column of the tables"
+            self._notes.odd(self._place, says)
+        return (*known, *others)
+
+    def _split(self) -> str:
+        said = self._record.get("split")
+        if not isinstance(said, str) or said not in SPLITS:
+            return self._row.split
+        del self._aside["split"]
+        return said
+
+    def _look_for_slips(self) -> None:
+        """Ask about fields that are almost called like one that is not there."""
+        absent = [name for name in FIELDS if name not in self._record]
+        for name in self._aside:
+            for close in difflib.get_close_matches(name.casefold(), absent, n=1, cutoff=0.8):
+                says = f"The field {found_as(name)} is left aside (perhaps {close} is meant)"
+                self._notes.odd(self._place, says)
+
+
+def _places(options: Sequence[str], choice: str) -> set[int]:
+    """Return the places of the options that a choice may mean, by letter, by text or by both."""
+    meant = _by_text(options, choice)
+    alone, before = _LETTER.fullmatch(choice), _LETTERED.fullmatch(choice)
+    if alone and (place := LETTERS.index(alone[1].upper())) < len(options):
+        meant.add(place)
+    if before:
+        meant |= {LETTERS.index(before[1].upper())} & _by_text(options, before[2])
+    return meant
+
+
+def _by_text(options: Sequence[str], text: str) -> set[int]:
+    same = plain(text).rstrip(" .")
+    return {place for place, option in enumerate(options) if plain(option).rstrip(" .") == same}
+
+
+def _found_among(value: Any) -> str:
+    """Show the first part of a list that is no text."""
+    parts = value if isinstance(value, list) else ()
+    odd = [part for part in parts if not isinstance(part, str) or not part.strip()]
+    return f"{found_as(odd[0])} in it" if odd else found_as(value)

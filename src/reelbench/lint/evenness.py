@@ -1,0 +1,77 @@
+"""How unlikely a benchmark's regularities would be if keys were put down by chance."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from reelbench.base.seeds import seed_for
+
+ENOUGH = 5  # expected keys per place below which the chi-square law does not hold
+SIMULATIONS = 20_000
+EXACT = 500  # bets up to which their law is computed exactly
+
+Stratum = tuple[int, int]  # places, and how many of them are right
+
+
+def evenness_of(strata: Mapping[Stratum, Counter[int]]) -> dict[str, Any] | None:
+    """Compare counts of places with even ones by chi-square, stratum by stratum.
+
+    Where counts are small its law does not hold, and their part is simulated instead.
+    """
+    statistic, freedom = 0.0, 0
+    simulated = np.zeros(SIMULATIONS)
+    by_law = True
+    generator = np.random.Generator(np.random.PCG64(seed_for("evenness")))
+    for (places, right), counts in sorted(strata.items()):
+        size = counts.total() // right
+        if right == places:
+            continue
+        statistic += _chi_square(np.array([[counts[p] for p in range(places)]]), size, right)[0]
+        freedom += places - 1
+        if size * right / places >= ENOUGH:
+            simulated += generator.chisquare(places - 1, SIMULATIONS)
+        else:
+            by_law = False
+            simulated += _chi_square(_even_draws(generator, size, places, right), size, right)
+    if not freedom:
+        return None
+    beyond = int((simulated >= statistic - 1e-9).sum())
+    p = special.chdtrc(freedom, statistic) if by_law else (1 + beyond) / (1 + SIMULATIONS)
+    return {"chi_square": round(statistic, 3), "degrees_of_freedom": freedom, "p": float(p)}
+
+
+def _chi_square(counts: NDArray[Any], size: int, right: int) -> NDArray[np.float64]:
+    """The statistic of each row of counts."""
+    places = counts.shape[1]
+    expected = size * right / places
+    # The places of one item's several keys exclude each other, which shrinks the spread.
+    spread = expected * (1 - right / places) * places / (places - 1)
+    return np.asarray(((counts - expected) ** 2 / spread).sum(axis=1), np.float64)
+
+
+def _even_draws(
+    generator: np.random.Generator, size: int, places: int, right: int
+) -> NDArray[np.int64]:
+    """Draw counts as they would be if keys were put in even places."""
+    if right == 1:
+        return generator.multinomial(size, [1 / places] * places, SIMULATIONS)
+    counts = np.zeros((SIMULATIONS, places), np.int64)
+    for _ in range(size):
+        order = generator.random((SIMULATIONS, places)).argsort(axis=1)
+        counts += order < right
+    return counts
+
+
+def at_least(wins: int, chances: Sequence[float]) -> float:
+    """The probability of so many wins or more in bets with these chances."""
+    if len(chances) <= EXACT:
+        from scipy import stats  # takes a second, which only this law needs
+
+        return min(1.0, float(stats.poisson_binom.sf(wins - 1, chances)))
+    mean = sum(chances)
+    spread = sum(chance * (1 - chance) for chance in chances) ** 0.5
+    return float(special.ndtr((mean - wins + 0.5) / max(spread, 1e-9)))

@@ -1,0 +1,220 @@
+"""What the whole benchmark gives away: places, lengths, ranks, and answers that come too often."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from reelbench.base.text import is_none_of_them, plain
+from reelbench.data.items import LETTERS, Item
+from reelbench.lint.evenness import Stratum, at_least, evenness_of
+from reelbench.lint.findings import Finding, Severity
+from reelbench.score.rounding import percent
+
+UNLIKELY = 0.001  # a benchmark has many figures: call only what chance would hardly do
+GAIN = 0.10  # what a guesser must win over chance for a shortcut to be HIGH
+
+Look = tuple[list[Finding], dict[str, Any] | None]
+
+
+def shortcut_findings(items: Sequence[Item]) -> tuple[list[Finding], dict[str, Any]]:
+    """Return what is given away, and the figures whether or not anything is."""
+    figures: dict[str, Any] = {}
+    findings: list[Finding] = []
+    for name, look in _LOOKS.items():
+        found, figures[name] = look(items)
+        findings += found
+    return findings, figures
+
+
+def _shortcut(tag: str, message: str, gain: float) -> Finding:
+    finding = Finding.of(tag, message)
+    return replace(finding, severity=Severity.HIGH) if gain > GAIN else finding
+
+
+def _key_positions(items: Sequence[Item]) -> Look:
+    """Test whether the right options stand equally often in every place.
+
+    Items are compared with those of equal option count and equal number of right options; a
+    closing "none of the above" is left out, since its place is fixed.
+    """
+    strata: dict[Stratum, Counter[int]] = defaultdict(Counter)
+    for item in items:
+        places = len(item.options) - is_none_of_them(item.options[-1]) if item.options else 0
+        right = [LETTERS.index(letter) for letter in item.answer]
+        if item.kind in ("single", "multi") and all(place < places for place in right):
+            strata[places, len(right)].update(right)
+    evenness = evenness_of(strata)
+    if evenness is None:
+        return [], None
+    single = [item for item in items if item.kind == "single"]
+    keys = Counter(item.answer[0] for item in single)
+    figure = evenness | {"single_keys": dict(sorted(keys.items()))}
+    if evenness["p"] >= UNLIKELY:
+        return [], figure
+    message = f"right options are not spread evenly over places ({_told(evenness)})"
+    gain = 0.0
+    if keys:
+        best, wins = keys.most_common(1)[0]
+        accuracy, chance = wins / len(single), _chance(single)
+        gain = accuracy - chance
+        message += (
+            f"; always {best} is right in {percent(accuracy)} of {len(single)} single-select "
+            f"items, where chance gives {percent(chance)}"
+        )
+    return [_shortcut("KEY_POSITION", message, gain)], figure
+
+
+def _told(evenness: Mapping[str, Any]) -> str:
+    return (
+        f"chi-square {evenness['chi_square']:.1f}, {evenness['degrees_of_freedom']} degrees of "
+        f"freedom, p = {evenness['p']:.1g}"
+    )
+
+
+def _chance(items: Sequence[Item]) -> float:
+    return sum(item.chance for item in items) / max(1, len(items))
+
+
+def _key_lengths(items: Sequence[Item]) -> Look:
+    """Bet on the longest option, and on the shortest: how often is it a right one?"""
+    closed = [item for item in items if item.kind in ("single", "multi")]
+    figure: dict[str, Any] = {}
+    findings = []
+    for word, best in (("longest", max), ("shortest", min)):
+        bet = _bet(closed, best)
+        if bet is None:
+            continue
+        figure[word] = bet
+        if bet["p"] < UNLIKELY:
+            message = (
+                f"the {word} option is right in {percent(bet['accuracy'])} of {bet['items']} "
+                f"items, where chance gives {percent(bet['chance'])} (p = {bet['p']:.1g})"
+            )
+            gain = bet["accuracy"] - bet["chance"]
+            findings.append(_shortcut("KEY_LENGTH", message, gain))
+    return findings, figure or None
+
+
+def _bet(items: Sequence[Item], best: Callable[[list[int]], int]) -> dict[str, Any] | None:
+    """What the bet wins, shares split where several options tie, beside chance.
+
+    How unlikely that is, is told by the items in which one option stands out alone.
+    """
+    won = expected = 0.0
+    clear_wins, clear_chances = 0, []
+    for item in items:
+        lengths = [len(option) for option in item.options]
+        tied = [place for place, length in enumerate(lengths) if length == best(lengths)]
+        right = {LETTERS.index(letter) for letter in item.answer}
+        won += len(right & set(tied)) / len(tied)
+        expected += len(right) / len(item.options)
+        if len(tied) == 1:
+            clear_wins += tied[0] in right
+            clear_chances.append(len(right) / len(item.options))
+    if not clear_chances:
+        return None
+    return {
+        "items": len(items),
+        "accuracy": round(won / len(items), 4),
+        "chance": round(expected / len(items), 4),
+        "p": at_least(clear_wins, clear_chances),
+    }
+
+
+def _key_numbers(items: Sequence[Item]) -> Look:
+    """Test whether the right number is as often the least, a middle one or the greatest."""
+    strata: dict[Stratum, Counter[int]] = defaultdict(Counter)
+    for item in items:
+        numbers = [_number(option) for option in item.options]
+        known = [number for number in numbers if number is not None]
+        if item.kind == "single" and len(set(known)) == len(item.options):
+            rank = sorted(known).index(known[LETTERS.index(item.answer[0])])
+            strata[len(known), 1][rank] += 1
+    evenness = evenness_of(strata)
+    if evenness is None:
+        return [], None
+    total = sum(counts.total() for counts in strata.values())
+    wins = {
+        "least": sum(counts[0] for counts in strata.values()),
+        "greatest": sum(counts[places - 1] for (places, _), counts in strata.items()),
+        "middle": sum(counts[(places - 1) // 2] for (places, _), counts in strata.items()),
+    }
+    best = max(wins, key=lambda word: wins[word])
+    chance = sum(counts.total() / places for (places, _), counts in strata.items()) / total
+    figure = evenness | {"items": total, "best": best, "accuracy": round(wins[best] / total, 4)}
+    if evenness["p"] >= UNLIKELY:
+        return [], figure
+    message = (
+        f"the right number's rank among the options is not even ({_told(evenness)}); picking the "
+        f"{best} is right in {percent(wins[best] / total)} of {total} items, where chance gives "
+        f"{percent(chance)}"
+    )
+    return [_shortcut("KEY_NUMBER", message, wins[best] / total - chance)], figure
+
+
+def _number(option: str) -> float | None:
+    """The number that an option gives, or the first of a span; None if it is no number."""
+    found = re.fullmatch(r"\D*?(-?\d+(?:\.\d+)?)(?:\D+\d+(?:\.\d+)?)?[^\d]*", option)
+    return float(found[1]) if found and len(option) <= 40 else None
+
+
+_YES = frozenset({"yes", "true", "correct", "right", "是", "对", "正确", "はい"})
+_NO = frozenset({"no", "false", "incorrect", "wrong", "否", "不是", "错", "错误", "いいえ"})
+
+
+def _yes_no(items: Sequence[Item]) -> Look:
+    asked = [item for item in items if item.kind == "yesno"]
+    answers = Counter(_side(item) for item in asked)
+    if not asked:
+        return [], None
+    (first, often), seldom = answers.most_common(1)[0], len(asked)
+    seldom -= often
+    p = binomial_p(often, len(asked), 0.5)
+    figure = {**dict(sorted(answers.items())), "p": p}
+    if p >= UNLIKELY:
+        return [], figure
+    message = f"{often} of {len(asked)} yes/no items have the answer {first} (p = {p:.1g})"
+    return [Finding.of("YES_NO_IMBALANCE", message)], figure
+
+
+def _side(item: Item) -> str:
+    """Yes or no, whatever the words; the letter where they are neither."""
+    word = plain(item.correct[0]).strip(" .!。")
+    return "yes" if word in _YES else "no" if word in _NO else item.answer[0]
+
+
+def _none_of_the_above(items: Sequence[Item]) -> Look:
+    single = [item for item in items if item.kind == "single"]
+    offered = [item for item in single if any(map(is_none_of_them, item.options))]
+    if not offered:
+        return [], None
+    right = sum(is_none_of_them(item.correct[0]) for item in offered)
+    chance = _chance(offered)
+    p = binomial_p(right, len(offered), chance)
+    figure = {"offered": len(offered), "right": right, "chance": round(chance, 4), "p": p}
+    if p >= UNLIKELY:
+        return [], figure
+    message = (
+        f"'none of the above' is right in {right} of the {len(offered)} items that offer it, "
+        f"where {percent(chance)} would give nothing away (p = {p:.1g})"
+    )
+    gain = abs(right / len(offered) - chance)
+    return [_shortcut("NONE_OF_THE_ABOVE", message, gain)], figure
+
+
+_LOOKS: dict[str, Callable[[Sequence[Item]], Look]] = {
+    "key_positions": _key_positions,
+    "key_lengths": _key_lengths,
+    "key_numbers": _key_numbers,
+    "yes_no": _yes_no,
+    "none_of_the_above": _none_of_the_above,
+}
+
+
+def binomial_p(hits: int, of: int, chance: float) -> float:
+    """How probable so many hits or something rarer are, if each comes by chance."""
+    from scipy import stats  # takes a second, which few benchmarks need
+
+    return float(stats.binomtest(hits, of, chance).pvalue)

@@ -1,7 +1,0 @@
-"""The linter: what a careful editor would look for in a benchmark, ours or anyone's."""
-
-from reelbench.make.lint.findings import Finding, LintReport, Severity
-from reelbench.make.lint.fix import fix
-from reelbench.make.lint.lint import lint_benchmark
-
-__all__ = ["Finding", "LintReport", "Severity", "fix", "lint_benchmark"]

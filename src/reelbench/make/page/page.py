@@ -1,0 +1,241 @@
+"""The pages of a make: the funnel as a picture, and all that it says as one page.
+
+What models wrote is on them, and is trusted with nothing: every text is escaped, and the page's own
+policy lets no script run but ours.
+"""
+
+import base64
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from reelbench import __version__
+from reelbench.base.files import write_atomically
+from reelbench.base.progress import counted
+from reelbench.make.page.charts import (
+    Distribution,
+    category_colours,
+    distribution,
+    many,
+    number,
+    shortened,
+    units,
+)
+from reelbench.make.page.facts import (
+    MOST_CATEGORIES,
+    MOST_WORDS,
+    Answerability,
+    answerability,
+)
+from reelbench.make.page.svg import picture_of
+from reelbench.make.pipeline.funnel import Fate, fates
+from reelbench.make.pipeline.run import Passed
+from reelbench.score.rounding import percent
+
+SVG_FILE, PAGE_FILE = "funnel.svg", "made.html"
+_EXAMPLES = 5  # of each reason
+_MOST_REASONS = 40  # of each stage
+_MOST_FAILURES = 20
+# Neither XML nor a file in UTF-8 can hold these.
+_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def write_pages(
+    out: Path,
+    recipe: str,
+    record: Mapping[str, Any],
+    funnel: Mapping[str, Any],
+    statistics: Mapping[str, Any],
+    passed: Sequence[Passed],
+) -> None:
+    """Write ``funnel.svg`` and ``made.html``; the same make gives the same bytes."""
+    svg = _render("funnel.svg.j2", it=picture_of(recipe, funnel))
+    write_atomically(out / SVG_FILE, svg)
+    script = _own("made.js")
+    page = _render(
+        "made.html.j2",
+        title=recipe,
+        policy=_policy(script),
+        style=Markup(_look()),  # noqa: S704 - our own files
+        script=Markup(script),  # noqa: S704
+        svg=Markup(svg),  # noqa: S704 - escaped when it was made
+        record=record,
+        heading=_heading(record, funnel),
+        stages=funnel["stages"],
+        most_categories=MOST_CATEGORIES,
+        balance=balance(funnel),
+        colours=category_colours(funnel),
+        measured=answerability(passed),
+        reasons=[found for each in passed if (found := _reasons(each))],
+        undecided=_undecided(funnel),
+        numbers=statistics.get("numbers") or {},
+        distributions=_distributions(statistics),
+        provenance=_provenance(record),
+        version=__version__,
+        counted=counted,
+        many=many,
+        number=number,
+        order_of=_order_of,
+        percent=percent,
+        units=units,
+    )
+    write_atomically(out / PAGE_FILE, page)
+
+
+def _render(name: str, **values: Any) -> str:
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return _UNWRITABLE.sub("\ufffd", environment.from_string(_own(name)).render(**values))
+
+
+def _own(name: str) -> str:
+    return files("reelbench.make").joinpath("templates", name).read_text("utf-8")
+
+
+def _look() -> str:
+    """The page looks as reports do, and adds what they have not."""
+    return files("reelbench.report").joinpath("style.css").read_text("utf-8") + _own("made.css")
+
+
+def _policy(script: str) -> str:
+    """What a browser may do with the page: run our script, and fetch nothing."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    allowed = f"script-src 'sha256-{digest}'; style-src 'unsafe-inline'"
+    return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
+
+
+def _heading(record: Mapping[str, Any], funnel: Mapping[str, Any]) -> list[str]:
+    """What there is to know at a glance."""
+    stages, sources = funnel["stages"], funnel["sources"]
+    unit = stages[0]["takes"] if stages else "source"
+    found = units(sources["in"], unit)
+    told = [f"{sources['out']:,} of {found}" if sources["rejected"] else found]
+    if stages:
+        told.append(f"{units(stages[-1]['out'], stages[-1]['gives'])} left")
+    lost = sum(stage["undecided"] for stage in stages)
+    told += [f"{lost:,} undecided"] if lost else []
+    told.append(f"seed {record.get('seed', 0)}")
+    rules = record.get("rules")
+    told += [f"rules {rules['name']} {rules['version']}"] if rules else []
+    told += [f"at most {record['limit']:,} sources"] if "limit" in record else []
+    told += [f"ended with {record['until']}"] if "until" in record else []
+    return told
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """How many items there are of each category, before the filters and after."""
+
+    before: Mapping[str, int]
+    after: Mapping[str, int]
+
+    @property
+    def sums(self) -> tuple[int, int]:
+        """All together."""
+        return sum(self.before.values()), sum(self.after.values())
+
+
+def balance(funnel: Mapping[str, Any]) -> Balance | None:
+    """Count categories before the first filter, and in what is left at the end."""
+    stages = funnel["stages"]
+    first = next((place for place, stage in enumerate(stages) if "rate" in stage), len(stages))
+    told = [stage["by_category"] for stage in stages[first:] if "by_category" in stage]
+    if not told:
+        return None
+    before, after = told[0], told[-1]
+    names = [name for name in category_colours(funnel) if name in before or name in after]
+    found = Balance(
+        {name: before.get(name, {}).get("in", 0) for name in names},
+        {name: after.get(name, {}).get("out", 0) for name in names},
+    )
+    return found if found.sums[0] else None
+
+
+def _order_of(stage: Answerability) -> str:
+    """Say which items of a filter come first, and why."""
+    if stage.rejects_answerable:
+        return "The most answerable come first."
+    return "The least answerable come first, as it is those that this stage rejects."
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A row that was rejected."""
+
+    id: str
+    category: str
+    detail: str
+    words: str
+
+
+def _reasons(passed: Passed) -> tuple[str, list[tuple[str, int, list[Example]]]] | None:
+    """Why a stage rejected rows, the most usual reason first, each with a few examples."""
+    rejected: dict[str, list[Fate]] = {}
+    for fate in fates(passed):
+        if fate.rejected:
+            rejected.setdefault(fate.rejected.reason, []).append(fate)
+    usual = sorted(rejected.items(), key=lambda pair: (-len(pair[1]), pair[0]))[:_MOST_REASONS]
+    told = [(why, len(rows), [_example(row) for row in rows[:_EXAMPLES]]) for why, rows in usual]
+    return (passed.stage.name, told) if told else None
+
+
+def _example(fate: Fate) -> Example:
+    assert fate.rejected is not None
+    words = shortened("\n".join(text.strip() for text in fate.rejected.words), MOST_WORDS)
+    detail = shortened(fate.rejected.detail, MOST_WORDS)
+    return Example(shortened(str(fate.row.id), 120), fate.category, detail, words)
+
+
+def _undecided(funnel: Mapping[str, Any]) -> list[tuple[str, str, str, int]]:
+    """What failed, where and how often, the most usual first."""
+    found = Counter(
+        (each["stage"], each["status"], shortened(each["error"], MOST_WORDS))
+        for each in funnel.get("undecided", ())
+    )
+    usual = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:_MOST_FAILURES]
+    return [(*which, count) for which, count in usual]
+
+
+def _distributions(statistics: Mapping[str, Any]) -> list[Distribution]:
+    told = statistics.get("distributions") or {}
+    made = [distribution(name, values) for name, values in told.items()]
+    return [each for each in made if each is not None]
+
+
+def _provenance(record: Mapping[str, Any]) -> dict[str, str]:
+    """Everything that decided the result, in words."""
+    rules = record.get("rules")
+    told = {
+        "Recipe": record.get("recipe", ""),
+        "Sources": record.get("source", ""),
+        "Seed": str(record.get("seed", 0)),
+        "Rules": f"{rules['name']} {rules['version']}, sha256 {rules['sha256']}" if rules else "",
+        "Own prompts": record.get("prompts", ""),
+        **{
+            f"Models as {role}": "; ".join(f"{m['name']} {_value(m['parameters'])}" for m in models)
+            for role, models in record.get("models", {}).items()
+        },
+        **{f"Stage {each['name']}": _stage_in_words(each) for each in record.get("stages", ())},
+        "Versions": ", ".join(f"{k} {v}" for k, v in record.get("versions", {}).items()),
+    }
+    return {name: text for name, text in told.items() if text}
+
+
+def _stage_in_words(stage: Mapping[str, Any]) -> str:
+    parameters = [f"{name} {_value(value)}" for name, value in stage["parameters"].items()]
+    prompts = [f"prompt {name} {digest[:12]}" for name, digest in stage["prompts"].items()]
+    return ", ".join([f"version {stage['version']}", *parameters, *prompts])
+
+
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""Stages that recipes are composed of."""

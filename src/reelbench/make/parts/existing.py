@@ -1,0 +1,141 @@
+"""Begin with a benchmark that is there already, and end with another beside it."""
+
+import os
+import shutil
+from collections import defaultdict
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from pathlib import Path
+
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.benchmark import (
+    ITEMS_FILE,
+    MANIFEST_FILE,
+    Benchmark,
+    BenchmarkError,
+    grouped,
+    read_items,
+    split_problems,
+    tidy_line,
+)
+from reelbench.data.item_rules import decode_strictly
+from reelbench.data.items import Item, Problem
+from reelbench.data.manifest import Manifest, read_manifest
+from reelbench.data.paths import Folder
+from reelbench.data.sources import Sources
+from reelbench.evaluate.show import subtitles_of
+from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.stage import Each, Rejected
+from reelbench.media.digests import media_digest
+
+
+def items_in(source: Path) -> Sources:
+    """Return the items of a benchmark; those that break the contract are broken, by name."""
+    manifest = _manifest(source)
+    file = read_items(source / ITEMS_FILE)
+    problems = [*file.problems, *split_problems(manifest, file)]
+    errors = [problem for problem in problems if not problem.is_warning]
+    if unreadable := [problem for problem in errors if not problem.line]:
+        raise BenchmarkError(unreadable)
+    faults: dict[int, list[Problem]] = defaultdict(list)
+    for problem in errors:
+        faults[problem.line].append(problem)
+    names = dict(zip(file.lines, (item.id for item in file.items), strict=True))
+    names |= _names(file.path, faults.keys() - names.keys())
+    broken = [(names[line], _told(line, faults[line])) for line in sorted(faults)]
+    numbered = zip(file.lines, file.items, strict=True)
+    rows = [item for line, item in numbered if line not in faults]
+    warnings = list(grouped([problem for problem in problems if problem.is_warning]))
+    return Sources(rows, broken, warnings)
+
+
+def _names(path: Path, lines: AbstractSet[int]) -> dict[int, str]:
+    """What to call lines that hold no item: by the id they give, or by their number."""
+    names: dict[int, str] = {}
+    if lines:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if number in lines:
+                    record, _ = decode_strictly(tidy_line(line, number)[0])
+                    named = record.get("id") if isinstance(record, dict) else None
+                    names[number] = named if isinstance(named, str) else f"line {number}"
+    return names
+
+
+def _told(line: int, problems: Sequence[Problem]) -> str:
+    faults = [f"{p.field}: found {p.found}, expected {p.expected}" for p in problems]
+    return f"line {line}: {'; '.join(faults)}"
+
+
+def same_manifest(_items: Sequence[Item], source: Path) -> Manifest:
+    """Return the manifest of the benchmark that items came from, its version marked as another."""
+    manifest = _manifest(source)
+    return replace(manifest, version=f"{manifest.version}+made")
+
+
+def _manifest(source: Path) -> Manifest:
+    if not source.is_dir():
+        raise ReelbenchError(
+            f"{source} is not a folder: name a benchmark, with {MANIFEST_FILE} and {ITEMS_FILE}."
+        )
+    manifest, problems = read_manifest(source / MANIFEST_FILE)
+    if manifest is None:
+        raise BenchmarkError([problem for problem in problems if not problem.is_warning])
+    return manifest
+
+
+def collecting() -> Each:
+    """Return the stage that puts what items need into the new benchmark."""
+    return Each(
+        name="collect",
+        takes=Item,
+        gives=Item,
+        work=_collect,
+        writes=True,
+        reads=_digests,
+        intact=_is_collected,
+    )
+
+
+def _digests(item: Item, desk: Desk) -> list[str | None]:
+    paths = [desk.source / name for name in _files(item, desk.source)]
+    return [media_digest(path) if path.is_file() else None for path in paths]
+
+
+async def _collect(item: Item, desk: Desk) -> list[Item]:
+    """Give each file a second name in the new folder; where that cannot be, copy it."""
+    for name in _files(item, desk.source):
+        there, here = desk.source / name, desk.out / name
+        if Path(name).parts[0] == "make":
+            raise Rejected("a file in make/", f"{name} lies where the journal of making is kept.")
+        if there.is_file():
+            give_second_name(there, here)
+    return [item]
+
+
+def give_second_name(there: Path, here: Path) -> None:
+    """Let a file be found in another place too; where it cannot have two names, copy it."""
+    here.parent.mkdir(parents=True, exist_ok=True)
+    here.unlink(missing_ok=True)
+    try:
+        os.link(os.path.realpath(there), here)  # the file, not a link that leads to it
+    except OSError:
+        shutil.copyfile(there, here)
+
+
+def _is_collected(item: Item, desk: Desk) -> bool:
+    return all(
+        (desk.out / name).is_file()
+        for name in _files(item, desk.source)
+        if (desk.source / name).is_file()
+    )
+
+
+def _files(item: Item, root: Path) -> list[str]:
+    benchmark = Benchmark(root, Manifest("source", "1"), (item,))
+    named = [item.context.get("file"), *(subtitles_of(benchmark, media) for media in item.media)]
+    # What an item names is not to be trusted: nothing outside of the two folders is touched.
+    folder = Folder(root)
+    inside = [name for name in named if isinstance(name, str) and not folder.outside(name)]
+    return [*(media.path for media in item.media), *inside]

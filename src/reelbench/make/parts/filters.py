@@ -1,0 +1,288 @@
+"""Filters that ask: is a question answerable without what it is about, or not even with it?
+
+Each asks models a question several times and counts the right answers. A reply that cannot be read
+is not right. The options stand in another order each time, so that who always says B knows nothing.
+Open questions have nothing to choose from and pass.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import structs
+
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import digest_of
+from reelbench.client.structured import NOTHING_SHOWN, Shown
+from reelbench.data.benchmark import Benchmark
+from reelbench.data.items import LETTERS, Item, freeze
+from reelbench.data.manifest import Manifest, Protocol
+from reelbench.data.paths import inner_path
+from reelbench.evaluate.condition import Condition, option_orders
+from reelbench.evaluate.parse import complete_answer, parse_answer
+from reelbench.evaluate.prompt import lettered
+from reelbench.evaluate.show import parts_of, show_for
+from reelbench.make.pipeline.context import Desk, together
+from reelbench.make.pipeline.stage import Each, Rejected
+from reelbench.media.digests import media_digest
+from reelbench.media.errors import refuse_no_file
+from reelbench.models.base import ChatModel
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """One answer of one model."""
+
+    model: str
+    chosen: tuple[str, ...] | None  # the options' texts; None where they cannot be read
+    right: bool
+    words: str
+
+
+async def answers(
+    item: Item,
+    desk: Desk,
+    role: str,
+    prompt: str,
+    *,
+    seeds: int,
+    shuffle: bool = True,
+    context: str = "",
+    shown: Callable[[ChatModel], Any] | None = None,
+) -> list[Answered]:
+    """Ask all models of a role about an item, so many times each."""
+    orders = option_orders(item, Protocol(orders=seeds), desk.seed)
+    if not shuffle:
+        orders = [orders[0]] * seeds
+
+    async def one(model: ChatModel, number: int, visible: Shown) -> Answered:
+        order = orders[number]
+        options = tuple(item.options[place] for place in order)
+        slots = {"question": item.question, "options": lettered(options), "context": context}
+        text = desk.wording.prompt(prompt, **slots)
+        reply = await desk.choice(model, item, order, text, number, visible)
+        words = reply.text or ""
+        read = parse_answer if reply.status == "ok" else complete_answer
+        places = read(words, item.kind, options).places
+        chosen = None if places is None else {order[place] for place in places}
+        right = chosen == {LETTERS.index(letter) for letter in item.answer}
+        texts = None if chosen is None else tuple(item.options[p] for p in sorted(chosen))
+        return Answered(model.card.name, texts, right, words)
+
+    work = []
+    for model in desk.cast[role]:
+        visible = await shown(model) if shown else NOTHING_SHOWN
+        work += [one(model, number, visible) for number in range(seeds)]
+    return await together(work)
+
+
+def facts_of(answered: Sequence[Answered]) -> dict[str, Any]:
+    """Return what a filter saw, as items and rejects record it."""
+    models = dict.fromkeys(each.model for each in answered)
+    return {
+        "right": sum(each.right for each in answered),
+        "of": len(answered),
+        # In words, for letters are dealt anew later.
+        "answers": [each.chosen and list(each.chosen) for each in answered],
+        "models": {name: sum(a.right for a in answered if a.model == name) for name in models},
+    }
+
+
+Facts = Mapping[str, Any]
+Parameters = Mapping[str, Any]
+
+
+def _filter(
+    name: str,
+    role: str,
+    prompt: str,
+    reason: str,
+    drops: Callable[[Facts, Parameters], bool],
+    parameters: Parameters,
+    *,
+    given: Callable[[Item, Desk, Parameters], dict[str, Any]] = lambda *_: {},
+    baselines_aside: bool = False,
+    **more: Any,
+) -> Each:
+    """Return a stage that asks, counts and drops; ``given`` is what is told or shown beside."""
+
+    def is_dropped(facts: Facts, desk: Desk, said: Parameters) -> bool:
+        aside = {m.card.name for m in desk.cast[role] if m.card.backend == "baseline"}
+        models = {
+            name: right
+            for name, right in facts["models"].items()
+            if not baselines_aside or name not in aside
+        }
+        return bool(models) and drops({**facts, "models": models}, said)
+
+    async def work(item: Item, desk: Desk, **said: Any) -> list[Item]:
+        if item.kind == "open":
+            return [item]
+        shuffle = said.get("shuffle", True)
+        beside = given(item, desk, said)
+        got = await answers(
+            item, desk, role, prompt, seeds=said["seeds"], shuffle=shuffle, **beside
+        )
+        facts = facts_of(got)
+        if is_dropped(facts, desk, said):
+            detail = f"{facts['right']} of {facts['of']} answers are right"
+            words = [f"{each.model}: {each.words}" for each in got]
+            raise Rejected(reason, detail, words, facts)
+        return [structs.replace(item, provenance=freeze({**item.provenance, name: facts}))]
+
+    return Each(
+        name=name,
+        takes=Item,
+        gives=Item,
+        work=work,
+        roles=(role,),
+        prompts=(prompt,),
+        parameters=parameters,
+        filters=True,
+        fault=_seeds_fault,
+        **more,
+    )
+
+
+def _seeds_fault(parameters: Parameters) -> str:
+    seeds, drop_at = parameters["seeds"], parameters.get("drop_at", 1)
+    if seeds < 1:
+        return f"seeds is {seeds}, and nobody would be asked"
+    if isinstance(drop_at, int) and not 1 <= drop_at <= seeds:
+        return f"drop_at is {drop_at} of {seeds} seeds"
+    return ""
+
+
+def _some_model_knows(facts: Facts, said: Parameters) -> bool:
+    """Whether one of the models is right often enough."""
+    return bool(max(facts["models"].values()) >= said["drop_at"])
+
+
+def _share(facts: Facts) -> float:
+    # 4 of 5 is 0.8, whatever floating point makes of it.
+    return float(round(facts["right"] / facts["of"], 9))
+
+
+def context_independence(
+    seeds: int = 5, drop_at: int = 5, *, shuffle: bool = True, **more: Any
+) -> Each:
+    """Drop what a model answers right ``drop_at`` times of ``seeds`` from the words alone.
+
+    With ``baselines_aside``, baselines are asked and drop nothing: they are right by luck as often
+    as chance has it, and ``without_shortcuts`` weighs that.
+    """
+    return _filter(
+        "independence",
+        "blind",
+        "independence",
+        "answerable without context",
+        _some_model_knows,
+        {"seeds": seeds, "drop_at": drop_at, "shuffle": shuffle},
+        **more,
+    )
+
+
+def contextual_veracity(
+    seeds: int = 5, keep_at: float = 0.8, *, shuffle: bool = True, **more: Any
+) -> Each:
+    """Keep what is answered right by at least this share of seeds from the whole context."""
+    return _filter(
+        "veracity",
+        "veracity",
+        "veracity",
+        "context contradicts the key",
+        lambda facts, said: _share(facts) < said["keep_at"],
+        {"seeds": seeds, "keep_at": keep_at, "shuffle": shuffle},
+        given=lambda item, desk, _: {"context": context_of(item, desk)},
+        reads=lambda item, desk: None if item.kind == "open" else digest_of(context_of(item, desk)),
+        **more,
+    )
+
+
+def blind_ensemble(seeds: int = 1, drop_at: float = 0.5, **more: Any) -> Each:
+    """Drop what this share of the answers of several models gets right from the words alone."""
+    return _filter(
+        "ensemble",
+        "ensemble",
+        "independence",
+        "right blind too often",
+        lambda facts, said: _share(facts) >= said["drop_at"],
+        {"seeds": seeds, "drop_at": drop_at},
+        **more,
+    )
+
+
+SENSES = {"watcher": ("V+T", "pictures alone"), "listener": ("A+T", "sound alone")}
+
+
+def one_modality(
+    role: str, seeds: int = 1, drop_at: int = 1, sampling: str = "uniform:16", **more: Any
+) -> Each:
+    """Drop what is solved by who only sees, or only hears: its question is not about both."""
+    modality, told = SENSES[role]
+
+    def given(item: Item, desk: Desk, said: Parameters) -> dict[str, Any]:
+        protocol = Protocol(sampling=said["sampling"], modalities=modality)
+        return {"shown": showing(item, desk, protocol)}
+
+    return _filter(
+        role,
+        role,
+        "answer",
+        f"solved by {told}",
+        _some_model_knows,
+        {"seeds": seeds, "drop_at": drop_at, "sampling": sampling},
+        given=given,
+        reads=media_digests,
+        **more,
+    )
+
+
+def context_of(item: Item, desk: Desk) -> str:
+    """Return the text that an item was made from: kept, in a file beside it, or in the item."""
+    context = item.context
+    kept = context.get("sha256") and desk.store.kept(context["sha256"])
+    if kept:
+        return str(kept)
+    file = context.get("file")
+    if isinstance(file, str):
+        path = inner_path(desk.media, file)
+        if not path.is_file():
+            raise ReelbenchError(f"{path}, the context of {item.id}, is not there.")
+        return path.read_text(encoding="utf-8", errors="replace")
+    if isinstance(context.get("text"), str):
+        return str(context["text"])
+    raise ReelbenchError(
+        f"{item.id} has no context to go by: write it into the item as context.text, name a file "
+        "inside the benchmark as context.file, or leave out what reads it."
+    )
+
+
+def media_digests(item: Item, desk: Desk) -> list[str]:
+    """Return the hashes of an item's media; raise ``MediaError`` for one that is not there."""
+    for media in item.media:
+        refuse_no_file(desk.media / media.path)
+    return [media_digest(desk.media / media.path) for media in item.media]
+
+
+def showing(item: Item, desk: Desk, protocol: Protocol) -> Callable[[ChatModel], Awaitable[Shown]]:
+    """Return what shows models an item's media as a protocol has it, for ``answers``."""
+    condition = Condition.of(protocol, "shown", {})
+
+    async def shown(model: ChatModel) -> Shown:
+        return await asyncio.to_thread(_shown, item, desk, condition, model)
+
+    return shown
+
+
+def _shown(item: Item, desk: Desk, condition: Condition, model: ChatModel) -> Shown:
+    benchmark = Benchmark(desk.media, Manifest("filter", "1"), (item,))
+    show = show_for(benchmark, item, condition, model.card)
+    media_digests(item, desk)  # or it is said which file is not there
+    digests = {
+        path: media_digest(desk.media / path)
+        for path in (*show.paths, *(words for words in show.words if words))
+    }
+    parts, _ = parts_of(benchmark, show)
+    return Shown(parts, show.record(digests))

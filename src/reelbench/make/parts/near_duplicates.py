@@ -1,0 +1,180 @@
+"""Items that ask the same in other words, by the meaning of their texts.
+
+The linter compares words and tells; this compares meanings and says which item to drop. Two items
+are twins when all of this holds:
+
+- question and right answer, embedded together, have a cosine of at least ``alike``;
+- the right answers say the same: the same words, or a cosine of at least ``SAME_ANSWER``. Else it
+  is the same question with another answer, which is for the linter (CONTRADICTORY_KEYS);
+- neither the questions nor the answers stand in contrast: before and after, left and right, a man
+  and a woman, two numbers, a negation. Embeddings hardly see these. The words are English; in
+  other languages only numbers written in digits count.
+
+The figures behind both numbers are in tests/make/test_near_duplicates.py.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.text import bare, plain, words
+from reelbench.data.items import Item
+from reelbench.make.parts.embed import Embedder, Vectors
+
+ALIKE = 0.92
+SAME_ANSWER = 0.8
+_DIGITS = 4  # of a cosine; far above the noise of an embedder (6e-7)
+_SLACK = 1e-3  # single precision finds candidates this far below, double precision decides
+_BLOCK = 512  # items compared with all kept ones at a time
+
+# One contrast a line; what stands between two bars means the same.
+_TABLE = """
+before | after
+first | second | third | fourth | last
+start beginning | middle | end ending
+left | right
+up | down
+top | bottom
+yes | no
+man men guy guys | woman women lady ladies | boy boys | girl girls
+red | orange | yellow | green | blue | purple | pink | brown | black | white | gray grey
+one | two | three | four | five | six | seven | eight | nine | ten
+"""
+_CONTRASTS = [
+    {word: side.split()[0] for side in line.split("|") for word in side.split()}
+    for line in _TABLE.strip().splitlines()
+]
+_NEGATION = re.compile(r"\b(?:not|never|nobody|nothing|without|cannot|\w+n['’]t)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """An item to drop, the kept one that it repeats, and how alike they are."""
+
+    item: str
+    twin: str
+    cosine: float
+
+
+def near_duplicates(
+    items: Sequence[Item],
+    embedder: Embedder,
+    alike: float = ALIKE,
+    within: Literal["media", "all"] = "media",
+) -> list[Twin]:
+    """Say which items to drop, by id: each repeats one that stands before it and is kept.
+
+    The order is that of the ids as text, never that of ``items``. Of a chain whose ends are not
+    alike, both ends stay: an item is compared with kept ones alone, and named beside the first
+    of them that it repeats. Within ``all``, a template that is asked of many films with the same
+    answer is found as well, which is rarely meant to be dropped.
+    """
+    if not 0 < alike <= 1:
+        raise ReelbenchError(f"alike is a cosine above 0 and at most 1; found {alike}.")
+    ordered = sorted(items, key=lambda item: item.id)
+    for item, following in pairwise(ordered):
+        if item.id == following.id:
+            raise ReelbenchError(f"Two items have the id {item.id!r}: give each its own.")
+    groups: dict[object, list[Item]] = defaultdict(list)
+    for item in ordered:
+        groups[item.media if within == "media" else None].append(item)
+    compared = [[_Said.by(item) for item in group] for group in groups.values() if len(group) > 1]
+    vectors = _Vectors(embedder, [said for group in compared for said in group])
+    return sorted(
+        (twin for group in compared for twin in _greedy(group, vectors, alike)),
+        key=lambda twin: twin.item,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What one item says, ready to be compared."""
+
+    id: str
+    text: str
+    answer: str
+    answers: frozenset[str]
+    marks: tuple[tuple[bool, tuple[frozenset[str], ...]], ...]
+
+    @classmethod
+    def by(cls, item: Item) -> "_Said":
+        right = sorted(map(plain, item.correct or (item.reference or "",)))
+        question, answer = plain(item.question), "; ".join(right)
+        marks = (_marks(question), _marks(answer))
+        text = f"{question} {answer}".strip()
+        return cls(item.id, text, answer, frozenset(map(bare, right)), marks)
+
+    def contrasts_with(self, other: "_Said") -> bool:
+        for (negated, own), (its_negated, its) in zip(self.marks, other.marks, strict=True):
+            if negated != its_negated:
+                return True
+            if any(not (a <= b or b <= a) for a, b in zip(own, its, strict=True)):
+                return True
+        return False
+
+
+def _marks(text: str) -> tuple[bool, tuple[frozenset[str], ...]]:
+    """Whether a text is negated, and its words of each contrast; last, its digits."""
+    found = words(text)
+    groups = [frozenset(group[word] for word in found if word in group) for group in _CONTRASTS]
+    digits = frozenset(word for word in found if word.isdecimal())
+    return _NEGATION.search(text) is not None, (*groups, digits)
+
+
+class _Vectors:
+    """The vectors of all that is said, each text embedded once and in the order of the texts."""
+
+    def __init__(self, embedder: Embedder, said: Sequence[_Said]) -> None:
+        texts = sorted({each.text for each in said} | {each.answer for each in said})
+        self._row = {text: row for row, text in enumerate(texts)}
+        self._all = embedder(texts) if texts else np.empty((0, 1), np.float32)
+        lengths = np.linalg.norm(self._all, axis=-1)
+        if self._all.shape[:-1] != (len(texts),) or not np.allclose(lengths, 1, atol=1e-3):
+            raise ReelbenchError(
+                f"The embedder {embedder.name} gave an array of shape {self._all.shape} for "
+                f"{len(texts)} texts; expected one vector of length 1 for each."
+            )
+
+    def of(self, texts: Sequence[str]) -> Vectors:
+        return self._all[[self._row[text] for text in texts]]
+
+    def cosine(self, text: str, other: str) -> float:
+        """The same for the same two vectors, wherever they stand."""
+        one, two = self._all[self._row[text]], self._all[self._row[other]]
+        return round(float((one.astype(np.float64) * two).sum()), _DIGITS)
+
+
+def _greedy(group: Sequence[_Said], vectors: _Vectors, alike: float) -> Iterator[Twin]:
+    kept: list[_Said] = []
+    for begin in range(0, len(group), _BLOCK):
+        block = group[begin : begin + _BLOCK]
+        before = list(kept)
+        rows = vectors.of([said.text for said in block])
+        near = rows @ vectors.of([said.text for said in before]).T >= alike - _SLACK
+        near_own = rows @ rows.T >= alike - _SLACK
+        own_kept: list[int] = []
+        for row, said in enumerate(block):
+            candidates = [before[place] for place in np.flatnonzero(near[row])]
+            candidates += [block[place] for place in own_kept if near_own[row, place]]
+            twin = next(filter(None, (_twin(said, c, vectors, alike) for c in candidates)), None)
+            if twin:
+                yield twin
+            else:
+                own_kept.append(row)
+                kept.append(said)
+
+
+def _twin(said: _Said, kept: _Said, vectors: _Vectors, alike: float) -> Twin | None:
+    if said.contrasts_with(kept):
+        return None
+    same = said.answers == kept.answers
+    if not same and vectors.cosine(said.answer, kept.answer) < SAME_ANSWER:
+        return None
+    cosine = vectors.cosine(said.text, kept.text)
+    return Twin(said.id, kept.id, cosine) if cosine >= alike else None

@@ -1,0 +1,57 @@
+"""The shape of replies that are asked for, and of the items they become."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import structs
+
+from reelbench.base.seeds import rng_for
+from reelbench.base.text import bare, plain
+from reelbench.data.items import LETTERS, Item, freeze
+
+TEXT = {"type": "string", "pattern": r"\S"}  # not blank
+
+
+def closed(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of an object with these fields, all of them and no others."""
+    return {
+        "type": "object",
+        "properties": dict(fields),
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def listed(one: Mapping[str, Any], least: int, most: int | None = None) -> dict[str, Any]:
+    """Return the JSON schema of a list of so many."""
+    bounds = {"minItems": least} | ({"maxItems": most} if most is not None else {})
+    return {"type": "array", "items": dict(one), **bounds}
+
+
+def same(texts: Iterable[str]) -> bool:
+    """Whether two of some options say the same, but for case, labels and marks."""
+    listed = list(texts)
+    return len({bare(text) or plain(text) for text in listed}) < len(listed)
+
+
+def shuffled(
+    seed: int, name: str, key: str, wrong: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return options in an order drawn by an item's name, and the letter of the right one."""
+    options = [key, *wrong]
+    places = list(range(len(options)))
+    rng_for(seed, "options", name).shuffle(places)
+    return tuple(options[place] for place in places), (LETTERS[places.index(0)],)
+
+
+def with_options(item: Item, seed: int, key: str, wrong: Sequence[str], **provenance: Any) -> Item:
+    """Return an item that asks to choose between a key and distractors."""
+    options, answer = shuffled(seed, item.id, key, wrong)
+    return structs.replace(
+        item,
+        kind="single",
+        options=options,
+        answer=answer,
+        reference=None,
+        provenance=freeze({**item.provenance, **provenance}),
+    )

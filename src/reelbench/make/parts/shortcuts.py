@@ -1,0 +1,104 @@
+"""Filters against shortcuts that would not put another shortcut in their place.
+
+A rule such as "take the longest option" is right by luck about as often as chance has it. Who drops
+every item on which it is right leaves a benchmark in which it is always wrong, which is one more
+thing to know. So only what it is right on beyond chance is left out.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from reelbench.base.seeds import seed_for
+from reelbench.data.items import LETTERS, Item
+from reelbench.lint.evenness import at_least
+from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.stage import All, Rejected
+
+
+@dataclass(frozen=True, slots=True)
+class Bet:
+    """An item on which a rule decides, whether it is right, and how probable that is by luck."""
+
+    item: Item
+    won: bool
+    chance: float
+
+
+def beyond_chance(bets: Sequence[Bet]) -> list[Item]:
+    """Return what to leave out, in this order, so that a rule wins no more than by luck."""
+    wins, expected = sum(bet.won for bet in bets), sum(bet.chance for bet in bets)
+    dropped = []
+    for bet in bets:
+        if bet.won and wins > expected + 1e-9:  # thirds do not add up to one
+            dropped.append(bet.item)
+            wins, expected = wins - 1, expected - bet.chance
+    return dropped
+
+
+def without_shortcuts(unlikely: float = 0.05) -> All:
+    """Return the stage that leaves out what the longest or shortest option wins beyond chance.
+
+    The same holds for the baselines among those who answered blind. A rule that wins no more than
+    chance would do now and then (``unlikely``) is let be.
+    """
+    return All(
+        name="shortcuts",
+        takes=Item,
+        gives=Item,
+        filters=True,
+        work=_without_shortcuts,
+        parameters={"unlikely": unlikely},
+        fault=lambda said: "" if 0 < said["unlikely"] < 1 else "unlikely is between 0 and 1",
+    )
+
+
+def _without_shortcuts(
+    items: Sequence[Item], desk: Desk, *, unlikely: float
+) -> list[Item | Rejected]:
+    dropped: dict[str, str] = {}
+    went_on = True
+    while went_on:  # what one rule loses another may win
+        went_on = False
+        left = [item for item in items if item.id not in dropped]
+        for rule, bets in _rules(left, desk):
+            wins, chances = sum(bet.won for bet in bets), [bet.chance for bet in bets]
+            if wins > sum(chances) and at_least(wins, chances) < unlikely:
+                told = f"{rule} is right on {wins} of {len(bets)} items, by luck {sum(chances):.0f}"
+                dropped |= {item.id: told for item in beyond_chance(bets)}
+                went_on = True
+                break
+    return [
+        Rejected("a shortcut is right too often", dropped[item.id]) if item.id in dropped else item
+        for item in items
+    ]
+
+
+def _rules(items: Sequence[Item], desk: Desk) -> Iterator[tuple[str, list[Bet]]]:
+    closed = [item for item in items if item.kind in ("single", "multi")]
+    for word in ("longest", "shortest"):
+        ranked = [(ratio, bet) for item in closed for ratio, bet in _by_length(item, word)]
+        ranked.sort(key=lambda each: (-each[0], each[1].item.id))
+        yield f"the {word} option", [bet for _, bet in ranked]
+    for model in desk.cast.get("blind", ()):
+        if model.card.backend == "baseline":
+            bets = [bet for item in items for bet in _of_baseline(item, model.card.name)]
+            bets.sort(key=lambda bet: seed_for(desk.seed, "shortcuts", bet.item.id))
+            yield model.card.name, bets
+
+
+def _by_length(item: Item, word: str) -> Iterator[tuple[float, Bet]]:
+    """The bet on the option that alone is longest or shortest, and how far it stands out."""
+    lengths = [len(option) for option in item.options]
+    first, second = sorted(lengths, reverse=word == "longest")[:2]
+    if first != second:
+        won = LETTERS[lengths.index(first)] in item.answer
+        ratio = max(first, second) / max(1, min(first, second))
+        yield ratio, Bet(item, won, len(item.answer) / len(item.options))
+
+
+def _of_baseline(item: Item, name: str) -> Iterator[Bet]:
+    """What a baseline made of an item, if it was asked; it has won if it was right each time."""
+    facts = item.provenance.get("independence", {})
+    models = facts.get("models", {}) if isinstance(facts, Mapping) else {}
+    if name in models and item.options:
+        yield Bet(item, models[name] * len(models) == facts["of"], item.chance)

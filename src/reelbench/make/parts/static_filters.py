@@ -1,0 +1,146 @@
+"""Filters that ask nobody: repeated questions, what the linter finds, keys that stand out."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from reelbench.base.text import words
+from reelbench.data.items import LETTERS, Item
+from reelbench.lint.duplicates import duplicate_findings
+from reelbench.lint.findings import Severity
+from reelbench.lint.media import media_findings
+from reelbench.lint.options import answer_findings, option_findings
+from reelbench.make.parts.embed import load_embedder
+from reelbench.make.parts.near_duplicates import near_duplicates
+from reelbench.make.parts.shortcuts import Bet, beyond_chance
+from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.stage import All, Rejected
+from reelbench.media.digests import media_digest
+
+Kept = list[Item | Rejected]
+
+
+def without_twins(alike: float = 0.92, within: str = "media") -> All:
+    """Return the stage that keeps one of questions that ask the same in other words."""
+    return All(
+        name="twins",
+        takes=Item,
+        gives=Item,
+        filters=True,
+        work=_without_twins,
+        parameters={"alike": alike, "within": within},
+        fault=lambda said: "" if said["within"] in ("media", "all") else "within is media or all",
+    )
+
+
+def _without_twins(items: Sequence[Item], _desk: Desk, *, alike: float, within: Any) -> Kept:
+    twins = near_duplicates(items, load_embedder(), alike, within) if items else []
+    found = {twin.item: twin for twin in twins}
+    return [
+        Rejected("asks the same as another", f"{twin.twin}, alike to {twin.cosine:.2f}")
+        if (twin := found.get(item.id))
+        else item
+        for item in items
+    ]
+
+
+def without_findings(tier: str = "HIGH", media: bool = False) -> All:
+    """Return the stage that leaves out items in which the linter finds something of this tier.
+
+    With ``media``, their files are opened too: what is missing or broken cannot be asked about.
+    """
+    tiers = list(Severity.__members__)
+    return All(
+        name="lint",
+        takes=Item,
+        gives=Item,
+        filters=True,
+        work=_without_findings,
+        reads=_media_digests,
+        parameters={"tier": tier, "media": media},
+        fault=lambda said: (
+            "" if said["tier"] in Severity.__members__ else f"tier is one of {tiers}"
+        ),
+    )
+
+
+def _media_digests(items: Sequence[Item], desk: Desk) -> dict[str, str | None]:
+    """The hashes of all media, so that a file that has come back is looked at again."""
+    digests: dict[str, str | None] = {}
+    for path in sorted({media.path for item in items for media in item.media}):
+        file = desk.media / path
+        digests[path] = media_digest(file) if file.is_file() else None
+    return digests
+
+
+def _without_findings(items: Sequence[Item], desk: Desk, *, tier: str, media: bool) -> Kept:
+    numbered = list(enumerate(items, 1))
+    findings = [
+        finding
+        for number, item in numbered
+        for finding in (*option_findings(item, number), *answer_findings(item, number))
+    ]
+    findings += duplicate_findings(numbered)
+    findings += media_findings(desk.media, numbered) if media else ()
+    found: dict[str, list[Any]] = {}
+    for finding in findings:
+        if finding.severity >= Severity[tier]:
+            found.setdefault(finding.item, []).append(finding)
+    return [
+        Rejected(f"lint {found[item.id][0].tag}", "; ".join(f.message for f in found[item.id]))
+        if item.id in found
+        else item
+        for item in items
+    ]
+
+
+def without_outstanding_keys(factor: float = 1.5) -> All:
+    """Return the stage that leaves out keys that are much longer or shorter than the rest.
+
+    Only as many as stand out beyond chance: where wrong options do so as often as the key would by
+    luck, leaving out the keys alone would tell that what stands out is wrong.
+    """
+    return All(
+        name="lengths",
+        takes=Item,
+        gives=Item,
+        filters=True,
+        work=_without_outstanding_keys,
+        parameters={"factor": factor},
+        version=2,
+    )
+
+
+def _without_outstanding_keys(items: Sequence[Item], _desk: Desk, *, factor: float) -> Kept:
+    faults: dict[str, str] = {}
+    for longer in (True, False):
+        bets, ratios = [], {}
+        for item in items:
+            found = _outstanding(item, factor, longer)
+            if found is not None:
+                place, ratio = found
+                bets.append(Bet(item, LETTERS[place] in item.answer, 1 / len(item.options)))
+                ratios[item.id] = ratio
+        order = sorted(bets, key=lambda bet: (-ratios[bet.item.id], bet.item.id))
+        faults |= {item.id: _lengths(item) for item in beyond_chance(order)}
+    return [
+        Rejected("the key's length gives it away", faults[item.id]) if item.id in faults else item
+        for item in items
+    ]
+
+
+def _outstanding(item: Item, factor: float, longer: bool) -> tuple[int, float] | None:
+    """The option that stands out by its length, and how far; a difference of two words is none."""
+    if item.kind != "single" or len(set(item.options)) < 3:
+        return None
+    lengths = [len(words(option)) for option in item.options]
+    first, second = sorted(lengths, reverse=longer)[:2]
+    long, short = max(first, second), min(first, second)
+    if long - short <= 2 or long <= factor * short:
+        return None
+    return lengths.index(first), long / max(1, short)
+
+
+def _lengths(item: Item) -> str:
+    (key,) = item.correct
+    others = [len(words(option)) for option in item.options if option != key]
+    return f"{len(words(key))} words, the others {min(others)} to {max(others)}"

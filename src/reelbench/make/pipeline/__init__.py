@@ -1,0 +1,1 @@
+"""Recipes, stages, and what takes rows through them."""

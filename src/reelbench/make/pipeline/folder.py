@@ -1,0 +1,123 @@
+"""What a folder that was made says about how: ``make/make.json``."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reelbench import __version__
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.limits import decode_json
+from reelbench.client.budget import Budget
+from reelbench.data.benchmark import ITEMS_FILE
+from reelbench.make.pipeline.prompts import Wording
+from reelbench.make.pipeline.roles import Cast
+from reelbench.make.pipeline.stage import Recipe, Stage
+from reelbench.models.load import CARDS
+
+if TYPE_CHECKING:
+    from reelbench.make.pipeline.make import Order
+
+
+def read_make(out: Path) -> dict[str, Any]:
+    """Read how a folder was made; nothing where it was not."""
+    path = out / "make" / "make.json"
+    try:
+        record: dict[str, Any] = decode_json(path.read_text(encoding="utf-8"))
+        _ = record["recipe"], record["seed"], record["source"], dict(record["named"])
+    except FileNotFoundError:
+        return {}
+    except (ValueError, KeyError, TypeError) as error:
+        raise ReelbenchError(
+            f"{path} is damaged ({error!r}): remove it, and make again with all that was said the "
+            "first time; nothing that was answered is asked again."
+        ) from None
+    return record
+
+
+def refuse_to_overwrite(recipe: Recipe, out: Path, seed: int | None) -> None:
+    """Leave a folder alone that holds anything but an earlier make of the same."""
+    earlier = read_make(out)
+    if not earlier and (out / ITEMS_FILE).exists():
+        raise ReelbenchError(
+            f"{out} holds a benchmark that was not made here: name another folder with --out."
+        )
+    if earlier and earlier["recipe"] != recipe.name:
+        raise ReelbenchError(
+            f"{out} was made by the recipe {earlier['recipe']}, not {recipe.name}: name another "
+            "folder with --out."
+        )
+    if earlier and seed is not None and seed != earlier["seed"]:
+        raise ReelbenchError(
+            f"{out} was made with seed {earlier['seed']}: leave --seed out to go on with it, or "
+            "name another folder with --out."
+        )
+
+
+def earlier_make(out: Path, order: "Order") -> "Order":
+    """Fill in what is not said anew with what was said the last time."""
+    earlier = read_make(out)
+    if not earlier:
+        return order
+    named = {
+        role: [_found(out, name) for name in names] for role, names in earlier["named"].items()
+    }
+    prompts = earlier.get("prompts")
+    return replace(
+        order,
+        source=order.source or Path(os.path.normpath(out / earlier["source"])),
+        models={**named, **order.models},
+        prompts=order.prompts or (Path(os.path.normpath(out / prompts)) if prompts else None),
+        parameters={**earlier.get("changed", {}), **order.parameters},
+        seed=earlier["seed"],
+        budget=order.budget or Budget(**earlier.get("budget", {})),
+    )
+
+
+def make_record(
+    recipe: Recipe, order: "Order", cast: Cast, wording: Wording, out: Path
+) -> dict[str, Any]:
+    """Return the content of ``make.json``: everything that decides the result."""
+    assert order.source is not None
+    return {
+        "recipe": recipe.name,
+        "seed": order.seed or 0,
+        "source": _seen_from(out, order.source),
+        "named": {
+            role: [_seen_from(out, Path(name)) if name.endswith(CARDS) else name for name in names]
+            for role, names in order.models.items()
+        },
+        "models": {
+            role: [{"name": m.card.name, "parameters": dict(m.parameters)} for m in models]
+            for role, models in cast.items()
+        },
+        **({"prompts": _seen_from(out, order.prompts)} if order.prompts else {}),
+        "rules": wording.rules.record if wording.rules else None,
+        "changed": dict(order.parameters),
+        "stages": [_stage_record(stage, wording) for stage in recipe.stages],
+        **({"limit": order.limit} if order.limit is not None else {}),
+        **({"without": list(order.without)} if order.without else {}),
+        **({"until": order.until} if order.until is not None else {}),
+        **({"budget": bound} if (bound := (order.budget or Budget()).to_record()) else {}),
+        "versions": {"reelbench": __version__},
+    }
+
+
+def _stage_record(stage: Stage, wording: Wording) -> Mapping[str, Any]:
+    return {
+        "name": stage.name,
+        "version": stage.version,
+        "roles": list(stage.roles),
+        "parameters": dict(stage.parameters),
+        "prompts": {name: wording.digest([name]) for name in stage.prompts},
+    }
+
+
+def _seen_from(out: Path, path: Path) -> str:
+    """Where something is, seen from the folder, so that both can be moved together."""
+    return os.path.relpath(path.resolve(), out.resolve())
+
+
+def _found(out: Path, name: str) -> str:
+    return os.path.normpath(out.resolve() / name) if name.endswith(CARDS) else name

@@ -1,0 +1,89 @@
+"""What making would ask and cost, before it is spent.
+
+The recipe is gone through with a desk at which nobody is asked. What was answered before is known;
+where an answer is missing, its request is counted, and the stage says what may come of the row.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reelbench.base.seeds import rng_for
+from reelbench.client.client import Asker
+from reelbench.client.journal import Journal
+from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.run import Pipeline
+from reelbench.make.pipeline.stage import Each, Recipe, Rejected, Stage
+from reelbench.make.pipeline.store import RowStore
+from reelbench.models.base import ChatModel, Request, Response
+from reelbench.models.card import Card
+from reelbench.models.tokens import request_tokens
+
+
+@dataclass
+class Forecast:
+    """What one stage would ask one model."""
+
+    stage: str
+    card: Card
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    @property
+    def usd(self) -> float | None:
+        """What it would cost, where the model has a price."""
+        price = self.card.price
+        return None if price is None else price.of(self.input_tokens, self.output_tokens)
+
+
+class Unasked(Exception):  # noqa: N818 - it is no error
+    """Somebody would be asked."""
+
+
+class DryAsker(Asker):
+    """Counts what it is asked to ask."""
+
+    def __init__(self, journal: Journal) -> None:
+        super().__init__(journal)
+        self.stage, self.replies = "", 0
+        self.found: dict[tuple[str, str], Forecast] = {}
+
+    async def _in_turn(
+        self, model: ChatModel, _key: str, make: Callable[[], Request | Response]
+    ) -> Response:
+        made = make()
+        if isinstance(made, Response):
+            return made
+        place = (self.stage, model.card.name)
+        row = self.found.setdefault(place, Forecast(self.stage, model.card))
+        taken, given = request_tokens(model.card, made)
+        row.requests += 1
+        row.input_tokens += taken
+        row.output_tokens += self.replies if self.replies and not model.card.reply_tokens else given
+        raise Unasked
+
+
+class DryPipeline(Pipeline):
+    """Goes through a recipe without doing anything that costs."""
+
+    def __init__(self, recipe: Recipe, desk: Desk, store: RowStore, asker: DryAsker) -> None:
+        super().__init__(recipe, desk, store)
+        self._asker = asker
+
+    def begin(self, stage: Stage) -> None:
+        """Count under another stage's name."""
+        self._asker.stage = stage.name
+        self._asker.replies = stage.replies if isinstance(stage, Each) else 0
+
+    async def work(self, stage: Each, row: Any) -> Sequence[Any]:
+        """Work on a row as far as that costs nothing; imagine the rest."""
+        if not stage.writes:
+            try:
+                return await super().work(stage, row)
+            except Unasked:
+                pass
+        draw = rng_for(self._desk.seed, "forecast", stage.name, row.id).random()
+        if draw >= stage.keeps:
+            raise Rejected("as many as may be expected")
+        return stage.imagine(row, self._desk)

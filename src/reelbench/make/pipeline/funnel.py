@@ -1,0 +1,155 @@
+"""The funnel: how many rows went into each stage, and what became of them."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reelbench.base.files import json_line
+from reelbench.data.items import Item
+from reelbench.make.pipeline.run import Passed
+from reelbench.make.pipeline.stage import Rejected, Stage, Undecided
+from reelbench.make.pipeline.store import record_of, rejected_record
+from reelbench.score.estimates import estimate_record
+from reelbench.score.intervals import Cell, intervals
+from reelbench.score.rounding import rounded
+
+CATEGORY = "category"  # the tag by which rows are counted
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of one row in one stage."""
+
+    stage: Stage
+    row: Any
+    made: int  # rows that it gave
+    rejected: Rejected | None = None
+    undecided: Undecided | None = None
+
+    @property
+    def category(self) -> str:
+        """The category of the row, where it has one."""
+        return category_of(self.row)
+
+
+def category_of(row: Any) -> str:
+    """Return the category of a row; empty where it has none."""
+    if isinstance(row, Item):
+        return ", ".join(row.tag(CATEGORY))
+    return str(getattr(row, CATEGORY, ""))
+
+
+def fates(passed: Passed) -> list[Fate]:
+    """Say what became of each row of a stage."""
+    return [
+        Fate(passed.stage, row, 0, undecided=result)
+        if isinstance(result, Undecided)
+        else Fate(passed.stage, row, len(result.rows), result.rejected)
+        for row, result in zip(passed.rows, passed.results, strict=True)
+    ]
+
+
+def funnel_record(passed: Sequence[Passed], broken: Sequence[tuple[str, str]]) -> Any:
+    """Return the content of ``funnel.json``."""
+    return {
+        "sources": {
+            "in": len(passed[0].rows) + len(broken) if passed else len(broken),
+            "out": len(passed[0].rows) if passed else 0,
+            "rejected": len(broken),
+        },
+        "stages": [_stage_record(each) for each in passed],
+        "undecided": [
+            {"stage": fate.stage.name, "id": fate.row.id, **_why(fate.undecided)}
+            for each in passed
+            for fate in fates(each)
+            if fate.undecided
+        ],
+    }
+
+
+def _why(undecided: Undecided) -> dict[str, str]:
+    return {"status": undecided.status, "error": undecided.error}
+
+
+def _stage_record(passed: Passed) -> dict[str, Any]:
+    every = fates(passed)
+    groups = {fate.category: None for fate in every if fate.category}
+    out = Counter(category_of(row) for row in passed.out)
+    by_category: dict[str, dict[str, Any]] = {
+        name: _counts([fate for fate in every if fate.category == name]) | {"out": out[name]}
+        for name in groups
+    }
+    # Where a stage makes rows of another kind, only those have categories.
+    for name in out:
+        if name and name not in by_category:
+            by_category[name] = {"out": out[name]}
+    record: dict[str, Any] = {
+        "stage": passed.stage.name,
+        "takes": passed.stage.takes.__name__.lower(),
+        "gives": passed.stage.gives.__name__.lower(),
+        **_counts(every),
+        "out": len(passed.out),
+        "reasons": _reasons(every),
+    }
+    if by_category:
+        record["by_category"] = by_category
+    if passed.stage.filters:
+        cells = [every, *([fate for fate in every if fate.category == name] for name in groups)]
+        told: list[dict[str, Any]] = [record, *(by_category[name] for name in groups)]
+        for part, rates in zip(told, _rates(cells), strict=True):
+            part |= rates
+    return record
+
+
+def _counts(every: Sequence[Fate]) -> dict[str, int]:
+    """What went in is what was let through, what was rejected and what is undecided."""
+    return {
+        "in": len(every),
+        "passed": sum(not fate.rejected and not fate.undecided for fate in every),
+        "rejected": sum(fate.rejected is not None for fate in every),
+        "undecided": sum(fate.undecided is not None for fate in every),
+    }
+
+
+def _reasons(every: Iterable[Fate]) -> dict[str, int]:
+    found = Counter(fate.rejected.reason for fate in every if fate.rejected)
+    return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _rates(groups: Sequence[Sequence[Fate]]) -> Iterator[dict[str, Any]]:
+    """The share that a filter rejects of what it decided, and how sure that is, by videos."""
+    decided = [[fate for fate in group if not fate.undecided] for group in groups]
+    media = {_media(fate.row): None for group in decided for fate in group}
+    numbers = {key: number for number, key in enumerate(media)}
+    cells = [
+        Cell(
+            [numbers[_media(f.row)] for f in group], [float(f.rejected is not None) for f in group]
+        )
+        for group in decided
+        if group
+    ]
+    found = iter(intervals(cells, len(numbers)) if cells else ())
+    for group in decided:
+        rejected = sum(fate.rejected is not None for fate in group)
+        rate = rounded(rejected / len(group)) if group else None
+        yield {"rate": rate, **estimate_record(next(found) if group else None)}
+
+
+def _media(row: Any) -> tuple[str, ...]:
+    """What rows that hang together share: their videos."""
+    return tuple(medium.path for medium in row.media) if isinstance(row, Item) else (row.id,)
+
+
+def reject_lines(passed: Sequence[Passed], broken: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield the lines of ``rejects.jsonl``: every row that was left out, why, and who said what."""
+    for name, reason in broken:
+        why = rejected_record(Rejected("source", reason))
+        yield json_line({"stage": "sources", "id": name, **why})
+    for each in passed:
+        for fate in fates(each):
+            if fate.rejected:
+                said: Mapping[str, Any] = {"stage": each.stage.name, "id": fate.row.id}
+                said = {**said, **({CATEGORY: fate.category} if fate.category else {})}
+                why = rejected_record(fate.rejected)
+                yield json_line({**said, **why, "row": record_of(fate.row)})

@@ -1,0 +1,225 @@
+"""Make a benchmark by a recipe, into a folder that can be made again at no cost.
+
+Beside what a benchmark holds there are ``funnel.json`` and its picture, ``rejects.jsonl``, and in
+``make/`` the journal of calls, the store of rows and ``make.json``, which says all that decided the
+result.
+"""
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import json_line, pretty_json, write_atomically
+from reelbench.base.seeds import seed_for
+from reelbench.client.budget import Budget, Ledger
+from reelbench.client.client import Asker, Counts
+from reelbench.client.journal import open_journal
+from reelbench.client.session import relay_through, remember_spent, run_to_the_end
+from reelbench.data.benchmark import ITEMS_FILE, Benchmark
+from reelbench.data.items import Item
+from reelbench.data.sources import Sources
+from reelbench.make.page.page import write_pages
+from reelbench.make.pipeline.context import Desk, DryDesk
+from reelbench.make.pipeline.folder import earlier_make, make_record, refuse_to_overwrite
+from reelbench.make.pipeline.forecast import DryAsker, DryPipeline, Forecast
+from reelbench.make.pipeline.funnel import funnel_record, reject_lines
+from reelbench.make.pipeline.prompts import Wording, load_wording
+from reelbench.make.pipeline.roles import Cast, load_cast, missing_roles, warnings_about
+from reelbench.make.pipeline.run import Passed, Pipeline
+from reelbench.make.pipeline.stage import Recipe
+from reelbench.make.pipeline.store import RowStore, copied_store, open_store, record_of
+from reelbench.models.base import ChatModel
+from reelbench.models.cascade import members_of
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a user asks for; what is left out is as it was in the folder, or as usual."""
+
+    source: Path | None = None
+    models: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by role
+    prompts: Path | None = None  # a folder with words of one's own
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # by STAGE.NAME
+    seed: int | None = None
+    limit: int | None = None  # sources, drawn by the seed
+    until: str | None = None  # the stage to end with
+    without: Sequence[str] = ()  # names of stages to leave out
+    budget: Budget | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What came of it."""
+
+    passed: Sequence[Passed]
+    items: Sequence[Item]
+    funnel: Mapping[str, Any]
+    counts: Counts
+    ledger: Ledger
+    warnings: Sequence[str]
+    left_out: Sequence[str]  # names of stages that nobody plays a role in
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    recipe: Recipe
+    order: Order
+    sources: Sources
+    cast: Cast
+    wording: Wording
+    left_out: Sequence[str]
+
+    @property
+    def source(self) -> Path:
+        assert self.order.source is not None
+        return self.order.source
+
+    @property
+    def seed(self) -> int:
+        return self.order.seed or 0
+
+    def desk(self, kind: type[Desk], out: Path, store: RowStore, asker: Asker) -> Desk:
+        desk = kind(self.source, out, store, asker, self.cast, self.wording, self.seed)
+        desk.media = self.source if self.recipe.media == "source" else out
+        return desk
+
+    @property
+    def everyone(self) -> list[ChatModel]:
+        models = dict.fromkeys(model for models in self.cast.values() for model in models)
+        return list(members_of(list(models)))
+
+
+def make_benchmark(recipe: Recipe, out: Path, order: Order) -> Made:
+    """Make a benchmark, or go on with one; raise a sentence for what is wrong before any call."""
+    prepared = _prepare(recipe, out, order)
+    ledger = Ledger(prepared.order.budget or Budget())
+    for model in prepared.everyone:
+        ledger.check_price(model.card)
+    work = out / "make"
+    work.mkdir(parents=True, exist_ok=True)
+    with open_journal(work / "journal.sqlite") as journal, open_store(work / "rows.sqlite") as rows:
+        remember_spent(journal, ledger, prepared.everyone)
+        record = make_record(prepared.recipe, prepared.order, prepared.cast, prepared.wording, out)
+        write_atomically(work / "make.json", pretty_json(record))
+        asker = Asker(journal, ledger)
+        desk = prepared.desk(Desk, out, rows, asker)
+        pipeline = Pipeline(prepared.recipe, desk, rows)
+        passed = run_to_the_end(_take(pipeline, prepared, asker))
+        funnel = funnel_record(passed, prepared.sources.broken)
+        items = _write(prepared, out, desk, passed, record, funnel)
+    warnings = [*prepared.sources.warnings, *desk.notes, *warnings_about(recipe, prepared.cast)]
+    return Made(passed, items, funnel, asker.counts, ledger, warnings, prepared.left_out)
+
+
+async def _take(pipeline: Pipeline, prepared: _Prepared, asker: Asker) -> list[Passed]:
+    relay_through(asker, prepared.everyone)
+    try:
+        return await pipeline.take(prepared.sources.rows)
+    finally:
+        for model in prepared.everyone:
+            await model.close()
+
+
+def _prepare(recipe: Recipe, out: Path, order: Order) -> _Prepared:
+    refuse_to_overwrite(recipe, out, order.seed)
+    order = earlier_make(out, order)
+    if order.source is None:
+        raise ReelbenchError(f"From what? Name the sources of {recipe.name} with --source.")
+    if out.resolve().is_relative_to(order.source.resolve()):
+        raise ReelbenchError(f"{out} lies in {order.source}: name a folder outside of the sources.")
+    recipe = recipe.changed(order.parameters)
+    cast = load_cast(recipe, order.models)
+    recipe, left_out = _played(recipe.until(order.until).without(order.without), cast)
+    lacking = missing_roles(recipe, cast)
+    if lacking:
+        raise ReelbenchError(lacking)
+    wording = load_wording(recipe.home, order.prompts, recipe.categories or None)
+    sources = _limited(recipe.sources(order.source), order.limit, order.seed or 0)
+    if not sources.rows and not sources.broken:
+        raise ReelbenchError(f"{order.source} holds nothing to make {recipe.name} of.")
+    return _Prepared(recipe, order, sources, cast, wording, left_out)
+
+
+def _played(recipe: Recipe, cast: Cast) -> tuple[Recipe, list[str]]:
+    """Leave out what is optional and played by nobody."""
+    absent = [
+        stage
+        for stage in recipe.stages
+        if stage.optional and not all(role in cast for role in stage.roles)
+    ]
+    kept = tuple(stage for stage in recipe.stages if stage not in absent)
+    return recipe.only(kept), [stage.name for stage in absent]
+
+
+def _limited(sources: Sources, limit: int | None, seed: int) -> Sources:
+    """Draw some of the sources: a larger number keeps those of a smaller one."""
+    if limit is None:
+        return sources
+    drawn = sorted(sources.rows, key=lambda row: seed_for(seed, "limit", row.id))[:limit]
+    ids = {row.id for row in drawn}
+    return replace(sources, rows=[row for row in sources.rows if row.id in ids])
+
+
+def _write(
+    prepared: _Prepared,
+    out: Path,
+    desk: Desk,
+    passed: Sequence[Passed],
+    record: Mapping[str, Any],
+    funnel: Mapping[str, Any],
+) -> Sequence[Item]:
+    """Write what was made; the benchmark itself only where the recipe came to its end."""
+    broken = prepared.sources.broken
+    write_atomically(out / "funnel.json", pretty_json(funnel))
+    write_atomically(out / "rejects.jsonl", "".join(reject_lines(passed, broken)))
+    statistics = prepared.recipe.statistics
+    found = statistics({each.stage.name: each.out for each in passed}) if statistics else {}
+    if found:
+        write_atomically(out / "statistics.json", pretty_json(found))
+    write_pages(out, prepared.recipe.name, record, funnel, found, passed)
+    last = passed[-1].out
+    if prepared.order.until is not None:
+        lines = [json_line(record_of(row)) for row in last]
+        write_atomically(out / "make" / f"{passed[-1].stage.name}.jsonl", "".join(lines))
+        return ()
+    items = tuple(last)
+    if items:
+        _write_contexts(out, desk, items)
+        manifest = prepared.recipe.manifest(items, prepared.source)
+        Benchmark(out, manifest, items).save(out)
+    else:
+        (out / ITEMS_FILE).unlink(missing_ok=True)  # of an earlier time: nothing is left of it
+    return items
+
+
+def _write_contexts(out: Path, desk: Desk, items: Sequence[Item]) -> None:
+    """Put what items were made from beside them, for people and for who checks them again."""
+    files = {item.context.get("file"): item.context.get("sha256") for item in items}
+    for name, digest in files.items():
+        text = digest and desk.store.kept(digest)
+        if name and text:
+            path = out / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, text)
+
+
+def forecast(recipe: Recipe, out: Path, order: Order) -> tuple[list[Forecast], list[Passed]]:
+    """Say what making would ask, stage by stage, without asking or writing anything."""
+    prepared = _prepare(recipe, out, order)
+    work = out / "make"
+    with contextlib.ExitStack() as stack:
+        journal = stack.enter_context(open_journal(work / "journal.sqlite", reading=True))
+        store = stack.enter_context(copied_store(work / "rows.sqlite"))
+        asker = DryAsker(journal)
+        desk = prepared.desk(DryDesk, out, store, asker)
+        pipeline = DryPipeline(prepared.recipe, desk, store, asker)
+        passed = run_to_the_end(_take(pipeline, prepared, asker))
+    return list(asker.found.values()), passed
+
+
+def used_prompts(recipe: Recipe) -> Iterator[str]:
+    """Yield the names of all prompts of a recipe, each once."""
+    yield from dict.fromkeys(name for stage in recipe.stages for name in stage.prompts)

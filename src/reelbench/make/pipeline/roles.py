@@ -1,0 +1,90 @@
+"""Who plays which role: models by the parts they have in a recipe."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from reelbench.base.errors import ReelbenchError
+from reelbench.make.pipeline.stage import Recipe, Role
+from reelbench.models.base import ChatModel
+from reelbench.models.load import Loader
+
+Cast = Mapping[str, tuple[ChatModel, ...]]
+
+
+def parse_roles(words: Sequence[str], recipe: Recipe) -> dict[str, list[str]]:
+    """Read ``ROLE=MODEL`` as often as it is said; raise a sentence for what is not there."""
+    named: dict[str, list[str]] = defaultdict(list)
+    for word in words:
+        role, equals, model = word.partition("=")
+        if not equals or role not in recipe.roles or not model:
+            known = "".join(f"\n  {name}: {each.does}" for name, each in recipe.roles.items())
+            raise ReelbenchError(
+                f"{word!r} gives no role of {recipe.name} to a model: write ROLE=MODEL, such as "
+                f"writer=openai:gpt-4o, with one of these roles:{known or ' (it has none)'}"
+            )
+        named[role].append(model)
+    for role, models in named.items():
+        if len(models) > 1 and not recipe.roles[role].many:
+            raise ReelbenchError(f"The {role} is one model, not {len(models)}: {', '.join(models)}")
+    return dict(named)
+
+
+def load_cast(recipe: Recipe, named: Mapping[str, Sequence[str]]) -> Cast:
+    """Load the models; who is named twice is one model with one pace."""
+    loader = Loader()
+    cast: dict[str, tuple[ChatModel, ...]] = {}
+    for role, part in recipe.roles.items():
+        names = named.get(role) or _standing_in(recipe.roles, part, named)
+        if names:
+            models = dict.fromkeys(loader.load(name) for name in names)
+            if len(models) > 1 and not part.many:
+                told = ", ".join(model.card.name for model in models)
+                raise ReelbenchError(f"Who is the {role} of {told}? Name one with --model.")
+            cast[role] = tuple(models)
+    _check_names(cast)
+    return cast
+
+
+def _standing_in(
+    roles: Mapping[str, Role], part: Role, named: Mapping[str, Sequence[str]]
+) -> Sequence[str]:
+    while part.stands_in:
+        if part.stands_in in named:
+            return named[part.stands_in]
+        part = roles[part.stands_in]
+    return ()
+
+
+def _check_names(cast: Cast) -> None:
+    known: dict[str, ChatModel] = {}
+    for model in (model for models in cast.values() for model in models):
+        if known.setdefault(model.card.name, model) is not model:
+            raise ReelbenchError(
+                f"Two models are called {model.card.name}: give each a name of its own in its "
+                "card, or nobody can tell who wrote what."
+            )
+
+
+def missing_roles(recipe: Recipe, cast: Cast) -> str:
+    """Say which roles nobody plays; nothing where all are played."""
+    needed = {role for stage in recipe.stages if not stage.optional for role in stage.roles}
+    lacking = [role for role in recipe.roles if role in needed and role not in cast]
+    lines = "".join(f"\n  --model {role}=...  {recipe.roles[role].does}" for role in lacking)
+    return f"{recipe.name} needs a model for:{lines}" if lacking else ""
+
+
+def warnings_about(recipe: Recipe, cast: Cast) -> Iterator[str]:
+    """Say what will be worth less than one may think."""
+    writers = {model for role in ("writer", "distractor") for model in cast.get(role, ())}
+    for role, part in recipe.roles.items():
+        for model in cast.get(role, ()):
+            if part.verifies and model in writers:
+                yield (
+                    f"{model.card.name} is the {role} of what it wrote itself: it will find its "
+                    "own errors plausible, so name another model"
+                )
+            if part.verifies and model.parameters.get("temperature") == 0:
+                yield (
+                    f"{model.card.name} is the {role} at temperature 0, so that only the order of "
+                    "the options will differ between its seeds"
+                )

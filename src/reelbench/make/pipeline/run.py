@@ -1,0 +1,192 @@
+"""Take rows through the stages of a recipe; what is kept of an earlier time is not done again."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import digest_of
+from reelbench.base.progress import progress
+from reelbench.client.client import Stopped
+from reelbench.client.stopping import draining, first_of
+from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.stage import All, Each, Recipe, Rejected, Stage, Undecided
+from reelbench.make.pipeline.store import Result, RowStore, record_of, rejected_record, row_of
+from reelbench.media.errors import MediaError
+
+_AT_ONCE = 64  # rows that a stage works at
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What a stage made of each of its rows, or why that is undecided."""
+
+    stage: Stage
+    rows: Sequence[Any]
+    results: Sequence[Result | Undecided]
+
+    @property
+    def out(self) -> list[Any]:
+        """The rows that go on."""
+        results = [result for result in self.results if isinstance(result, Result)]
+        return [row for result in results for row in result.rows]
+
+
+class Verdicts(msgspec.Struct, frozen=True):
+    """Whom a filter rejects of all rows, by id."""
+
+    rejected: dict[str, Any]
+
+
+def _result(made: Any) -> Result:
+    return Result(rejected=made) if isinstance(made, Rejected) else Result([made])
+
+
+class Pipeline:
+    """One pass of rows through a recipe."""
+
+    def __init__(self, recipe: Recipe, desk: Desk, store: RowStore) -> None:
+        self._recipe, self._desk, self._store = recipe, desk, store
+        self._stopping = desk.asker.stopping
+
+    async def take(self, rows: Sequence[Any]) -> list[Passed]:
+        """Take rows through all stages; raise ``KeyboardInterrupt`` after Ctrl-C."""
+        passed: list[Passed] = []
+        stages = self._recipe.stages
+        with draining(self._desk.asker):
+            for number, stage in enumerate(stages, 1):
+                _check_ids(stage, rows)
+                self.begin(stage)
+                label = f"{number}/{len(stages)} {stage.name}"
+                with progress(label, len(rows), "rows") as advance:
+                    if isinstance(stage, All):
+                        results = await self._all(stage, rows)
+                    else:
+                        assert isinstance(stage, Each)
+                        results = await self._each(stage, rows, advance)
+                if self._stopping.is_set():
+                    raise KeyboardInterrupt
+                passed.append(Passed(stage, rows, results))
+                rows = passed[-1].out
+        return passed
+
+    def begin(self, stage: Stage) -> None:
+        """Be told which stage comes next."""
+
+    async def _all(self, stage: All, rows: Sequence[Any]) -> list[Result | Undecided]:
+        if not stage.filters:
+            return [_result(made) for made in await self._worked(stage, rows)]
+        # What a filter says of all rows is kept too: it may have read them for minutes.
+        record: Any = {row.id: digest_of(record_of(row)) for row in rows}
+        read = await asyncio.to_thread(stage.reads, rows, self._desk)
+        key = key_of(stage, record if read is None else [record, read], self._desk)
+        known = self._store.get(key, Verdicts)
+        if known is None:
+            made = zip(rows, await self._worked(stage, rows), strict=True)
+            rejects = {row.id: rejected_record(m) for row, m in made if isinstance(m, Rejected)}
+            known = Result([Verdicts(rejects)])
+            self._store.put(key, stage.name, known)
+        rejects = known.rows[0].rejected
+        return [_result(Rejected(**rejects[row.id]) if row.id in rejects else row) for row in rows]
+
+    async def _worked(self, stage: All, rows: Sequence[Any]) -> Sequence[Any]:
+        return await asyncio.to_thread(stage.work, rows, self._desk, **stage.parameters)
+
+    async def _each(
+        self, stage: Each, rows: Sequence[Any], advance: Callable[[], None]
+    ) -> list[Result | Undecided]:
+        results: list[Result | Undecided] = [Undecided("stopped", "not begun")] * len(rows)
+        places = asyncio.Semaphore(_AT_ONCE)
+
+        async def work_at(number: int, key: str) -> None:
+            try:
+                results[number] = await self._one(stage, rows[number], key)
+            finally:
+                places.release()
+                advance()
+
+        # All of them first: what is wrong with a row's files is told before any call.
+        keys = [await self._key(stage, row) for row in rows]
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for number, key in enumerate(keys):
+                    known = self._store.get(key, stage.gives) if key else None
+                    if known and all(stage.intact(made, self._desk) for made in known.rows):
+                        results[number] = known
+                        advance()
+                        continue
+                    await places.acquire()
+                    if self._stopping.is_set():
+                        break
+                    tasks.create_task(work_at(number, key))
+        except BaseExceptionGroup as group:
+            raise first_of(group) from None
+        return results
+
+    async def _key(self, stage: Each, row: Any) -> str:
+        """Hash what decides about a row; nothing where a file that does cannot be read."""
+        try:
+            read = await asyncio.to_thread(stage.reads, row, self._desk)
+        except MediaError:
+            return ""
+        record = record_of(row)
+        return key_of(stage, record if read is None else [record, read], self._desk)
+
+    async def _one(self, stage: Each, row: Any, key: str) -> Result | Undecided:
+        await asyncio.sleep(0)  # where Ctrl-C takes effect: a stage may never wait
+        try:
+            # As they will come back from the store, so that a second time is like the first.
+            made = await self.work(stage, row)
+            result = Result([row_of(record_of(each), stage.gives) for each in made])
+        except Rejected as rejected:
+            result = Result(rejected=rejected)
+        except MediaError as error:
+            # Not kept: the file may be there again next time, and looking costs nothing.
+            return Result(rejected=Rejected("media", str(error)))
+        except Stopped:
+            return Undecided("stopped", "stopped before it was asked")
+        except Undecided as undecided:
+            return undecided
+        if not result.rows and not result.rejected:
+            result = Result(rejected=Rejected("nothing made"))
+        if key:
+            self._store.put(key, stage.name, result)
+        return result
+
+    async def work(self, stage: Each, row: Any) -> Sequence[Any]:
+        """Do a stage's work on one row."""
+        return await stage.work(row, self._desk, **stage.parameters)
+
+
+def key_of(stage: Stage, record: Any, desk: Desk) -> str:
+    """Hash all that decides what a stage makes of a row, or of all of them."""
+    return digest_of(
+        {
+            "stage": stage.name,
+            "version": stage.version,
+            "parameters": dict(stage.parameters),
+            "words": desk.wording.digest(stage.prompts),
+            "models": {role: _models(desk, role) for role in stage.roles},
+            "seed": desk.seed,
+            "row": record,
+        }
+    )
+
+
+def _models(desk: Desk, role: str) -> list[Any]:
+    return [
+        [card.name, dict(model.parameters), card.sees, card.hears, card.video, card.frames]
+        for model in desk.cast.get(role, ())
+        for card in [model.card]
+    ]
+
+
+def _check_ids(stage: Stage, rows: Sequence[Any]) -> None:
+    seen: set[str] = set()
+    for row in rows:
+        if row.id in seen:
+            raise ReelbenchError(f"Two rows are called {row.id!r} before the stage {stage.name}.")
+        seen.add(row.id)

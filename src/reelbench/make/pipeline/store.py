@@ -1,0 +1,109 @@
+"""What stages made of rows, kept under the hash of everything that decided it.
+
+A second run finds all of it here; a change redoes what it touches and what follows from that.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from reelbench.base.durable import SHELF, Shelf, damaged, nothing_durable, open_durable
+from reelbench.base.files import digest_of, json_line, whole_text
+from reelbench.data.item_rules import item_from_line
+from reelbench.data.items import Item
+from reelbench.make.pipeline.stage import Rejected
+
+_SCHEMA = f"""{SHELF}
+CREATE TABLE IF NOT EXISTS texts (digest TEXT PRIMARY KEY, text TEXT NOT NULL);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a stage made of one row: other rows, or a reject."""
+
+    rows: Sequence[Any] = ()
+    rejected: Rejected | None = None
+
+
+class RowStore:
+    """An open store; make one with ``open_store``."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self._path, self._connection = path, connection
+        self._shelf = Shelf(path, connection)
+
+    def get(self, key: str, kind: type) -> Result | None:
+        """Return what is kept under a key, its rows being of that type."""
+        body = self._shelf.get(key)
+        if body is None:
+            return None
+        if "rejected" in body:
+            return Result(rejected=Rejected(**body["rejected"]))
+        return Result([row_of(record, kind) for record in body["rows"]])
+
+    def put(self, key: str, stage: str, result: Result) -> None:
+        """Keep a result; when this returns, it survives a crash of the machine."""
+        if result.rejected:
+            body: Mapping[str, Any] = {"rejected": rejected_record(result.rejected)}
+        else:
+            body = {"rows": [record_of(row) for row in result.rows]}
+        self._shelf.put(key, stage, body)
+
+    def keep(self, text: str) -> str:
+        """Keep a text that many rows refer to; return the digest that it is found by."""
+        text = whole_text(text)
+        digest = digest_of(text)
+        with self._connection:
+            self._connection.execute("INSERT OR IGNORE INTO texts VALUES (?, ?)", (digest, text))
+        return digest
+
+    def kept(self, digest: str) -> str | None:
+        """Return a text that was kept."""
+        row = self._connection.execute("SELECT text FROM texts WHERE digest = ?", (digest,))
+        found = row.fetchone()
+        if found is not None and digest_of(found[0]) != digest:
+            raise damaged(self._path, f"the text {digest[:12]}")
+        return found and str(found[0])
+
+
+@contextmanager
+def open_store(path: Path) -> Iterator[RowStore]:
+    """Open a store for this process alone."""
+    with open_durable(path, _SCHEMA) as connection:
+        yield RowStore(path, connection)
+
+
+@contextmanager
+def copied_store(path: Path) -> Iterator[RowStore]:
+    """Open a copy of a store in memory: what is written to it is forgotten."""
+    with nothing_durable(_SCHEMA) as connection:
+        if path.exists():
+            with open_durable(path, _SCHEMA, reading=True) as there:
+                there.backup(connection)
+        yield RowStore(path, connection)
+
+
+def record_of(row: Any) -> Any:
+    """Return a row as plain data."""
+    return row.to_record() if isinstance(row, Item) else msgspec.to_builtins(row)
+
+
+def row_of(record: Any, kind: type) -> Any:
+    """Return the row that plain data was made of."""
+    if kind is not Item:
+        return msgspec.convert(record, kind)
+    item, _ = item_from_line(json_line(record).strip().encode())
+    assert item is not None, "a stage gave an item that cannot be read back"
+    return item
+
+
+def rejected_record(rejected: Rejected) -> dict[str, Any]:
+    """Return why a row was rejected as plain data."""
+    record = {"reason": rejected.reason, "detail": rejected.detail, "words": list(rejected.words)}
+    return {**record, **({"facts": dict(rejected.facts)} if rejected.facts else {})}

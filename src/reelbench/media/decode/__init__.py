@@ -1,0 +1,1 @@
+"""From a file to frames: probe, seek, sample, decode, store."""

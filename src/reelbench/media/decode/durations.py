@@ -1,0 +1,20 @@
+"""How long videos are, each measured once: thousands of them would take a minute each time."""
+
+from pathlib import Path
+
+from reelbench.media.decode.isolated import safely
+from reelbench.media.decode.probe import probe
+from reelbench.media.digests import remembered
+from reelbench.media.errors import MediaError
+
+
+def duration_of(path: Path) -> float | None:
+    """Return the seconds that a file lasts; None where it cannot be opened."""
+    try:
+        return float(remembered("seconds", path, _measured))
+    except (MediaError, OSError):
+        return None
+
+
+def _measured(path: Path) -> str:
+    return repr(safely(probe, path, False).duration)

@@ -1,0 +1,241 @@
+"""The frames of a clip, as pictures ready to be sent: decoded once, safely, and kept.
+
+This is the one way from a file to what a model sees. Decoding is done by a worker process with a
+time and memory limit; the result goes into the frame store, from which every later question, model
+and option order is served without opening a decoder.
+"""
+
+import functools
+import math
+import os
+import threading
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from weakref import WeakValueDictionary
+
+import av
+
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import digest_of
+from reelbench.data.items import Span
+from reelbench.media.decode.decode import Frame, iterate_frames
+from reelbench.media.decode.images import encode_picture, media_type_of, resized, resized_shape
+from reelbench.media.decode.isolated import safely
+from reelbench.media.decode.probe import MediaInfo, probe
+from reelbench.media.decode.sample import parse_sampling
+from reelbench.media.decode.store import Entry, FrameStore, default_store
+from reelbench.media.decode.timeline import frame_times
+from reelbench.media.digests import Identity, identity_of, media_digest
+from reelbench.media.errors import MediaError, refuse_no_file
+
+_MOST_BYTES = 10**9  # of the encoded frames of one clip
+_ROUNDED_UP = 1.0  # seconds by which an item's end may lie beyond the file's: 12 for 11.3
+VERSION = 2  # raise it when a change alters which frames come, or their bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Which frames of a video are wanted, and as what: all of it decides the key."""
+
+    sampling: str
+    start: float | None = None
+    end: float | None = None
+    evidence: tuple[Span, ...] = ()
+    shared_by: int = 1  # media that share the sampling's budget
+    size: str = ""  # "long:768" or "short:360": the side to shrink to; empty for as it is
+    encoding: str = "jpeg:90"  # or "png", "webp": both lossless
+    accept_damage: bool = False  # take what there is of a file that ends early or is damaged
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One encoded frame, the moment it was asked for and when it came on the screen."""
+
+    time: float
+    shown_at: float
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """The frames of a wish, and what one should know about them."""
+
+    pictures: tuple[Picture, ...]
+    media_type: str
+    warnings: tuple[str, ...] = ()
+
+
+def frames_of(path: Path, wish: Wish, store: FrameStore | None = None) -> Clip:
+    """Return the frames of a wish, from the store or decoded now; raise ``MediaError`` else.
+
+    Any number of threads may ask: equal wishes at the same time are decoded once, and a file that
+    failed is not tried again by this process.
+    """
+    store = store or default_store()
+    identity, key = _key(path, wish)
+    entry = store.get(key)
+    if entry is None:
+        entry = _decoded_once(key, identity, path, wish, store)
+    moments = zip(entry.facts["times"], entry.facts["shown_at"], entry.pieces, strict=True)
+    pictures = tuple(Picture(time, shown_at, data) for time, shown_at, data in moments)
+    return Clip(pictures, entry.facts["media_type"], tuple(entry.facts["warnings"]))
+
+
+def _key(path: Path, wish: Wish) -> tuple[Identity, str]:
+    """Hash all that decides the frames: the video's bytes, the wish and the decoder."""
+    if math.isnan(wish.start or 0.0) or math.isnan(wish.end or 0.0) or wish.shared_by < 1:
+        raise ReelbenchError(f"{wish} asks for no part of a video that there could be.")
+    try:
+        refuse_no_file(path)
+        identity = identity_of(path)
+        digest = media_digest(path)
+    except OSError as error:
+        raise MediaError(path, error.strerror or str(error)) from error
+    wanted = asdict(wish) | {"sampling": parse_sampling(wish.sampling).text}
+    decoder = [VERSION, av.__version__, ".".join(map(str, av.library_versions["libavcodec"]))]
+    return identity, digest_of([digest, wanted, decoder])
+
+
+class _Flights:
+    """What this process is decoding, and what it failed to."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._locks: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
+        self.failures: dict[str, MediaError] = {}
+
+    def lock(self, key: str) -> threading.Lock:
+        with self._guard:
+            return self._locks.setdefault(key, threading.Lock())
+
+
+@functools.cache
+def _flights(_process: int) -> _Flights:
+    return _Flights()  # not a fork's: its locks may be held by threads that it has not got
+
+
+def _decoded_once(key: str, identity: Identity, path: Path, wish: Wish, store: FrameStore) -> Entry:
+    flights = _flights(os.getpid())
+    with flights.lock(key):
+        if key in flights.failures:
+            raise MediaError(path, flights.failures[key].reason)
+        entry = store.get(key)  # by who was here before
+        if entry is None:
+            try:
+                entry = safely(_decode, path, wish)
+            except MediaError as error:
+                flights.failures[key] = error
+                raise
+            if identity_of(path) != identity:
+                raise MediaError(path, "changed while it was read: ask again when it is whole")
+            store.put(key, entry)
+        return entry
+
+
+def decoded_frames(path: Path, wish: Wish) -> list[Frame]:
+    """Return the very frames that a wish gives, in their full size; it decodes right here."""
+    times = _times(path, probe(path, counting=False), wish)
+    return list(iterate_frames(path, times, skip_damage=wish.accept_damage))
+
+
+def _decode(path: Path, wish: Wish) -> Entry:
+    """Decode and encode, frame by frame: only encoded ones are held, and not too many."""
+    media_type = media_type_of(wish.encoding)
+    info = probe(path, counting=False)
+    warnings = _checked(path, info, wish)
+    times = _times(path, info, wish)
+    asked, shown, pieces, size = [], [], [], 0
+    for frame in iterate_frames(path, times, skip_damage=wish.accept_damage):
+        asked.append(round(frame.time, 6))
+        shown.append(round(frame.shown_at, 6))
+        pieces.append(encode_picture(resized(frame.image, wish.size), wish.encoding))
+        size += len(pieces[-1])
+        if size > _MOST_BYTES:
+            most = f"{_MOST_BYTES / 1e9:g} GB"
+            raise MediaError(path, f"its frames take over {most}: ask for fewer or smaller ones")
+    if not pieces:
+        raise MediaError(path, "none of the frames asked for can be decoded")
+    if len(pieces) < len(times):
+        lacking = len(times) - len(pieces)
+        warnings.append(f"{lacking} of {len(times)} frames are left out, for they are damaged")
+    facts = {"times": asked, "shown_at": shown, "warnings": warnings, "media_type": media_type}
+    return Entry(facts, tuple(pieces))
+
+
+def _checked(path: Path, info: MediaInfo, wish: Wish) -> list[str]:
+    if not info.has_video:
+        raise MediaError(path, "no video in it")
+    return shortfalls(path, info, wish)
+
+
+def shortfalls(path: Path, info: MediaInfo, wish: Wish) -> list[str]:
+    """Refuse a file that lacks something of what a wish is about, or warn where that is accepted.
+
+    All that is shown of a file, be it frames, sound or words, passes here.
+    """
+    found = f"{info.cut}: fetch it again" if info.cut else ""
+    asked = wish.end or 0.0
+    if not found and not info.is_image and asked > info.end + _ROUNDED_UP:
+        found = (
+            f"ends at {info.end:.2f} s, but is asked for up to {asked:g} s: put start and end right"
+        )
+    if found and not wish.accept_damage:
+        raise MediaError(path, f"{found}, or write accept_damage: true into the protocol")
+    return [found] if found else []
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How many frames a wish comes to, how large they are, and how much of a video it is about."""
+
+    count: int
+    width: int
+    height: int
+    seconds: float
+    has_audio: bool
+
+
+def planned_frames(path: Path, wish: Wish) -> Plan:
+    """Return what a wish comes to, without decoding anything."""
+    refuse_no_file(path)
+    return safely(_plan, path, wish)
+
+
+def _plan(path: Path, wish: Wish) -> Plan:
+    info = probe(path, counting=False)
+    if info.is_image:
+        return Plan(1, *resized_shape(info.width, info.height, wish.size), 1.0, False)
+    seconds = sum(end - start for start, end in spans_of(path, info, wish))
+    if not info.has_video:
+        return Plan(0, 0, 0, seconds, info.has_audio)
+    _checked(path, info, wish)
+    shape = resized_shape(info.width, info.height, wish.size)
+    return Plan(len(_times(path, info, wish)), *shape, seconds, info.has_audio)
+
+
+def spans_of(path: Path, info: MediaInfo, wish: Wish) -> list[Span]:
+    """Return the parts of a video that a wish is about; raise ``MediaError`` for none."""
+    start, end = max(0.0, wish.start or 0.0), info.duration
+    if wish.end is not None:
+        end = min(end, wish.end)
+    if start >= end:
+        asked = f"from {start} to {'its end' if wish.end is None else f'{wish.end} s'}"
+        raise MediaError(path, f"lasts {info.duration:.2f} s: nothing {asked}")
+    spans = parse_sampling(wish.sampling).spans(start, end, wish.evidence)
+    if not spans:
+        raise MediaError(path, f"{wish.sampling} leaves nothing of it")
+    return spans
+
+
+def _times(path: Path, info: MediaInfo, wish: Wish) -> list[float]:
+    if info.is_image:
+        return [0.0]
+    sampling = parse_sampling(wish.sampling).shared_by(wish.shared_by)
+    spans = spans_of(path, info, wish)
+    try:
+        times = sampling.times(spans, frame_times(path) if sampling.counts_frames else ())
+    except ReelbenchError as error:
+        raise MediaError(path, str(error)) from None
+    if not times:
+        raise MediaError(path, f"{wish.sampling} leaves no frame of it")
+    return times

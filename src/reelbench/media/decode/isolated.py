@@ -1,0 +1,50 @@
+"""Work on foreign files in processes of their own: a decoder that hangs or dies costs one file."""
+
+import functools
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from reelbench.base.errors import DEFECTS, ReelbenchError
+from reelbench.base.workers import WorkerError, WorkerPool
+from reelbench.media.decode.probe import MediaInfo, probe
+from reelbench.media.errors import MediaError
+
+Result = TypeVar("Result")
+LIMIT = 300.0  # seconds that one piece of work on one file may take
+
+
+def safely(work: Callable[..., Result], path: Path, *args: object, limit: float = LIMIT) -> Result:
+    """Do ``work(path, *args)`` in a worker; what goes wrong is a ``MediaError`` on the file.
+
+    A defect of ours is raised as it is: it would befall every other file, too.
+    """
+    try:
+        return _pool(os.getpid()).call(work, path, *args, limit=limit)
+    except ReelbenchError:
+        raise
+    except WorkerError as error:
+        raise MediaError(path, f"decoding it {error}") from None
+    except DEFECTS:
+        raise
+    except Exception as error:  # of whatever library, on whatever the file holds
+        told = " ".join([f"{type(error).__name__}: {error}.", *getattr(error, "__notes__", ())])
+        raise MediaError(path, f"an internal error in decoding it ({told})") from error
+
+
+def probe_safely(path: Path) -> MediaInfo:
+    """Probe a file that may be anything."""
+    return safely(probe, path)
+
+
+def close() -> None:
+    """End the workers; the next piece of work starts new ones."""
+    _pool(os.getpid()).close()
+    _pool.cache_clear()
+
+
+@functools.cache
+def _pool(_process: int) -> WorkerPool:
+    """The workers of one process: a fork of it must not talk to them."""
+    return WorkerPool()

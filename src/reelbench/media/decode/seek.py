@@ -1,0 +1,106 @@
+"""Which key frame a moment needs, and how to get there."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from av.container import InputContainer
+from av.video.stream import VideoStream
+
+from reelbench.media.decode.container import (
+    origin,
+    tells_times,
+)
+
+ROUNDING = 1e-6  # seconds by which a time may lie before the frame it means
+_STEPS_BACK = 6  # tries to find a key frame that lies early enough, each twice as far back
+_UNSEARCHABLE = frozenset({"gif", "apng", "h264", "hevc", "mpegvideo", "m4v", "ivf", "obu"})
+_Found = tuple[int, int]  # what to ask the container for, and the key frame that this leads to
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Moments that need the same key frame, and the seek that leads to it."""
+
+    seek: int  # what to ask the container for
+    key: int  # timestamp of the key frame
+    targets: list[tuple[float, int]] = field(default_factory=list)  # time, and as a timestamp
+
+    def after(self, count: int) -> "Stretch":
+        """The same without its first targets."""
+        return replace(self, targets=self.targets[count:])
+
+
+def stretches(
+    container: InputContainer, stream: VideoStream, times: Sequence[float]
+) -> list[Stretch] | None:
+    """Find the key frame that each moment needs; None if the file cannot be searched by time."""
+    name = container.format.name
+    searchable = name not in _UNSEARCHABLE and not name.endswith("_pipe")
+    if not searchable or not tells_times(container, stream) or not times:
+        return None
+    begin, first = origin(container, stream), _first(container, stream)
+    base = float(stream.time_base or 1)
+    timestamps = [max(first, begin + int((time + ROUNDING) / base)) for time in times]
+    keys = _keys(timestamps, lambda wanted: _key_before(container, stream, wanted))
+    if keys is None:
+        return None
+    found: list[Stretch] = []
+    for key, time, timestamp in zip(keys, times, timestamps, strict=True):
+        if not found or found[-1].key != key[1]:
+            found.append(Stretch(*key))
+        found[-1].targets.append((time, timestamp))
+    return found
+
+
+def one_earlier(container: InputContainer, stream: VideoStream, stretch: Stretch) -> Stretch | None:
+    """The same moments, sought from the key frame before; None if there is none.
+
+    In an open group of pictures a decoder that starts at the key frame misses what a later packet
+    refers to, which looks like damage.
+    """
+    found = _key_before(container, stream, stretch.key - 1)
+    return replace(stretch, seek=found[0]) if found and found[1] < stretch.key else None
+
+
+def _first(container: InputContainer, stream: VideoStream) -> int:
+    """The timestamp of the first frame."""
+    return origin(container, stream) if stream.start_time is None else stream.start_time
+
+
+def _keys(timestamps: Sequence[int], find: Callable[[int], _Found | None]) -> list[_Found] | None:
+    """Find the key frame of each; what lies between two that share one needs no search."""
+    found: dict[int, _Found] = {}
+    last = len(timestamps) - 1
+    todo = [(0, 0), (last, last), (0, last)]
+    for low, high in todo:  # which grows
+        if low == high:
+            key = find(timestamps[low])
+            if key is None:
+                return None
+            found[low] = key
+        elif found[low] == found[high] or found[low][1] == found[high][1]:
+            found.update(dict.fromkeys(range(low + 1, high), found[low]))
+        elif high - low > 1:
+            middle = (low + high) // 2
+            todo += [(middle, middle), (low, middle), (middle, high)]
+    return [found[number] for number in range(len(timestamps))]
+
+
+def _key_before(container: InputContainer, stream: VideoStream, timestamp: int) -> _Found | None:
+    """Return the seek that leads to the last key frame shown by then, and its own timestamp."""
+    first = _first(container, stream)
+    back = 0
+    for _ in range(_STEPS_BACK):
+        seek = max(first, timestamp - back)
+        container.seek(seek, stream=stream, backward=True)
+        packet = next((p for p in container.demux(stream) if p.size), None)
+        if packet is None or not packet.is_keyframe or packet.pts is None:
+            return None
+        if packet.pts <= timestamp:
+            return seek, packet.pts
+        if seek == first:
+            return None
+        # Containers search by decoding time, so a key frame may be shown only after the moment.
+        decoded = packet.pts if packet.dts is None else packet.dts
+        back = max(2 * back, timestamp - decoded + 1, 1)
+    return None

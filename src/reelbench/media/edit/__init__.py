@@ -1,0 +1,1 @@
+"""Change and write media: cut, join, draw, degrade, encode."""

@@ -1,0 +1,80 @@
+"""The sound of a clip, as bytes ready to be sent."""
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import av
+import numpy as np
+
+from reelbench.base.errors import ReelbenchError
+from reelbench.media.decode.frames import Wish, shortfalls, spans_of
+from reelbench.media.decode.isolated import safely
+from reelbench.media.decode.probe import probe
+from reelbench.media.edit.audio import SPEECH_RATE, read_audio, write_wav
+from reelbench.media.edit.write import UNSIGNED, Samples, Sound
+
+MP3_RATE = 48_000  # bits a second: speech and music at 16 kHz lose little by it
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """The sound of a clip, encoded."""
+
+    data: bytes
+    media_type: str
+    seconds: float
+
+
+def sound_of(path: Path, wish: Wish, encoding: str) -> Heard | None:
+    """Return the sound of the part that a wish is about; None where the file has none.
+
+    Where the wish is for several spans, they are heard one after the other.
+    """
+    check_sound_encoding(encoding)
+    return safely(_sound, path, wish, encoding)
+
+
+def check_sound_encoding(encoding: str) -> None:
+    """Refuse an encoding that there is not."""
+    if encoding not in _ENCODINGS:
+        known = ", ".join(_ENCODINGS)
+        raise ReelbenchError(f"The encoding {encoding!r} of sound is not one we know: {known}.")
+
+
+def _sound(path: Path, wish: Wish, encoding: str) -> Heard | None:
+    info = probe(path, counting=False)
+    shortfalls(path, info, wish)
+    if not info.has_audio:
+        return None
+    pieces = [
+        read_audio(path, SPEECH_RATE, start=start, end=end)
+        for start, end in spans_of(path, info, wish)
+    ]
+    samples = np.concatenate([np.empty((1, 0), np.float32), *pieces], axis=1)
+    encode, media_type = _ENCODINGS[encoding]
+    return Heard(encode(samples), media_type, round(samples.shape[1] / SPEECH_RATE, 3))
+
+
+def _wav(samples: Samples) -> bytes:
+    file = io.BytesIO()
+    write_wav(file, samples, SPEECH_RATE)
+    return file.getvalue()
+
+
+def _mp3(samples: Samples) -> bytes:
+    file = io.BytesIO()
+    with av.open(file, "w", format="mp3", options={"write_xing": "0"} | UNSIGNED) as container:
+        stream = container.add_stream("libmp3lame", rate=SPEECH_RATE, layout="mono")
+        stream.bit_rate = MP3_RATE
+        for frame in Sound([samples], SPEECH_RATE).frames():
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    return file.getvalue()
+
+
+_ENCODINGS: dict[str, tuple[Callable[[Samples], bytes], str]] = {
+    "wav": (_wav, "audio/wav"),
+    "mp3": (_mp3, "audio/mp3"),
+}

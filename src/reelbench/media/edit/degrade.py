@@ -1,0 +1,341 @@
+"""Damage a video by a known amount: eighteen ways, each with a severity from 0 to 1.
+
+A severity of 0 changes no picture, bit for bit; more severity is more damage in a measurable
+quality, which tests measure. (Writing a video encodes it, which always costs a little: crf 16.)
+The same seed damages the same way on every machine. Lengths in pixels are for a picture 360 pixels
+high and grow with it, so that a severity looks alike at any size.
+
+This decodes where it is called: for files that may be anything, call it through ``safely``.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain, groupby
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image as Pillow
+from PIL import ImageFilter
+from scipy import ndimage
+
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.seeds import seed_for
+from reelbench.data.items import Span
+from reelbench.media.decode.decode import Image, every_frame, upright
+from reelbench.media.decode.probe import probe
+from reelbench.media.decode.timeline import frame_times
+from reelbench.media.edit.audio import stream_audio
+from reelbench.media.edit.clip import SOUND_RATE
+from reelbench.media.edit.write import STEADY, Sound, even, written
+from reelbench.media.measure.metrics import luma
+
+Images = Iterator[Image]
+Region = tuple[float, float, float, float]  # left, top, right, bottom as shares of the picture
+_CLEAN, _WORST = 16, 51  # x264's crf for a video that is not to suffer, and for one that is
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a way of damaging may need to know."""
+
+    severity: float
+    count: int  # pictures
+    seed: int
+
+    def generator(self, *names: object) -> np.random.Generator:
+        """Draws for one purpose, the same on every machine."""
+        return np.random.Generator(np.random.PCG64(seed_for(self.seed, "degrade", *names)))
+
+
+Damage = Callable[[Images, Scene], Images]
+
+
+def degrade_video(
+    source: Path,
+    out: Path,
+    kind: str,
+    severity: float,
+    seed: int = 0,
+    span: Span | None = None,
+    region: Region | None = None,
+) -> None:
+    """Write a video damaged in one way, throughout or within a span of time and a region."""
+    info = probe(source, counting=False)
+    start, end = span or (0.0, float("inf"))
+    inside = sum(start <= time < end for time in frame_times(source))
+    scene = Scene(_checked(kind, severity), inside, seed)
+    damage = _within(DEGRADATIONS[kind], region)
+    sound = None
+    if info.has_audio:
+        sound = Sound(stream_audio(source, SOUND_RATE, 2, 0.0, info.duration), SOUND_RATE, 2)
+    with written(out, info.frame_rate or 25, _CLEAN, sound) as writer:
+        parts = groupby(every_frame(source), key=lambda pair: start <= pair[0] < end)
+        for is_inside, pairs in parts:
+            times: deque[float] = deque()
+            pictures = _apart(pairs, times)
+            for image in damage(pictures, scene) if is_inside else pictures:
+                writer.show(even(image), times.popleft())
+
+
+def _apart(pairs: Iterable[tuple[float, Image]], times: deque[float]) -> Images:
+    """Yield pictures, and put their times aside."""
+    for time, image in pairs:
+        times.append(time)
+        yield image
+
+
+def degrade_images(
+    images: Iterable[Image],
+    kind: str,
+    severity: float,
+    seed: int = 0,
+    region: Region | None = None,
+) -> list[Image]:
+    """Return pictures damaged in one way, throughout or within a region."""
+    pictures = list(images)
+    scene = Scene(_checked(kind, severity), len(pictures), seed)
+    return list(_within(DEGRADATIONS[kind], region)(iter(pictures), scene))
+
+
+def _checked(kind: str, severity: float) -> float:
+    if kind not in DEGRADATIONS:
+        known = ", ".join(DEGRADATIONS)
+        raise ReelbenchError(f"There is no degradation {kind!r}; there are: {known}.")
+    if not 0 <= severity <= 1:
+        raise ReelbenchError(f"A severity is from 0 to 1, not {severity}.")
+    return severity
+
+
+def _within(damage: Damage, region: Region | None) -> Damage:
+    """Keep the damage to a region of the picture."""
+    if region is None:
+        return damage
+
+    def local(images: Images, scene: Scene) -> Images:
+        originals: deque[Image] = deque()
+
+        def remembered() -> Images:
+            for image in images:
+                originals.append(image)
+                yield image
+
+        for changed in damage(remembered(), scene):
+            original = originals.popleft()
+            height, width = original.shape[:2]
+            rows = slice(round(region[1] * height), round(region[3] * height))
+            columns = slice(round(region[0] * width), round(region[2] * width))
+            mixed = original.copy()
+            mixed[rows, columns] = changed[rows, columns]
+            yield mixed
+
+    return local
+
+
+def _each(change: Callable[[NDArray[np.float32], float, Scene], NDArray[Any]]) -> Damage:
+    """Make a damage of a change to one picture, given as floats; severity 0 leaves it alone."""
+
+    def damage(images: Images, scene: Scene) -> Images:
+        for image in images:
+            if scene.severity == 0:
+                yield image
+            else:
+                changed = change(image.astype(np.float32), image.shape[0] / 360, scene)
+                yield np.clip(np.round(changed), 0, 255).astype(np.uint8)
+
+    return damage
+
+
+def _gaussian_blur(image: NDArray[np.float32], scale: float, scene: Scene) -> NDArray[Any]:
+    radius = 6 * scene.severity * scale
+    picture = Pillow.fromarray(image.astype(np.uint8))
+    return np.asarray(picture.filter(ImageFilter.GaussianBlur(radius)), np.float32)
+
+
+def _motion_blur(image: NDArray[np.float32], scale: float, scene: Scene) -> NDArray[Any]:
+    length = 1 + 2 * round(18 * scene.severity * scale)
+    return np.asarray(ndimage.uniform_filter1d(image, length, axis=1, mode="nearest"))
+
+
+def _defocus(image: NDArray[np.float32], scale: float, scene: Scene) -> NDArray[Any]:
+    from scipy import signal  # takes a second, which no other damage needs
+
+    radius = 9 * scene.severity * scale
+    reach = int(np.ceil(radius))
+    y, x = np.mgrid[-reach : reach + 1, -reach : reach + 1]
+    # Partly covered pixels count in part, so that the disc grows evenly.
+    disc = np.clip(radius + 0.5 - np.hypot(x, y), 0, 1)[..., None]
+    padded = np.pad(image, ((reach, reach), (reach, reach), (0, 0)), mode="edge")
+    return np.asarray(signal.fftconvolve(padded, disc / disc.sum(), mode="valid", axes=(0, 1)))
+
+
+def _downscale(image: NDArray[np.float32], _: float, scene: Scene) -> NDArray[Any]:
+    height, width = image.shape[:2]
+    factor = 1 + 11 * scene.severity
+    small = (max(1, round(width / factor)), max(1, round(height / factor)))
+    picture = Pillow.fromarray(image.astype(np.uint8)).resize(small, Pillow.Resampling.BOX)
+    return np.asarray(picture.resize((width, height), Pillow.Resampling.BILINEAR), np.float32)
+
+
+def _over_exposure(image: NDArray[np.float32], _: float, scene: Scene) -> NDArray[Any]:
+    return image * (1 + 1.8 * scene.severity)
+
+
+def _under_exposure(image: NDArray[np.float32], _: float, scene: Scene) -> NDArray[Any]:
+    return image * (1 - 0.9 * scene.severity)
+
+
+def _low_contrast(image: NDArray[np.float32], _: float, scene: Scene) -> NDArray[Any]:
+    middle = image.mean()
+    return np.asarray(middle + (image - middle) * (1 - 0.9 * scene.severity))
+
+
+def _colour_cast(image: NDArray[np.float32], _: float, scene: Scene) -> NDArray[Any]:
+    warm = np.array([1 + 0.5 * scene.severity, 1.0, 1 - 0.6 * scene.severity], np.float32)
+    return np.asarray(image * warm)
+
+
+def _oversaturation(image: NDArray[np.float32], _: float, scene: Scene) -> NDArray[Any]:
+    grey = luma(image)
+    return grey[..., None] + (image - grey[..., None]) * (1 + 3 * scene.severity)
+
+
+def _banding(image: NDArray[np.float32], _: float, scene: Scene) -> NDArray[Any]:
+    step = 1 + 79 * scene.severity
+    return np.asarray(np.floor(image / step) * step + (step - 1) / 2)
+
+
+def _noise(images: Images, scene: Scene) -> Images:
+    for number, image in enumerate(images):
+        if scene.severity == 0:
+            yield image
+            continue
+        grain = scene.generator("noise", number).standard_normal(image.shape, np.float32)
+        noisy = image + grain * np.float32(55 * scene.severity)
+        yield np.clip(np.round(noisy), 0, 255).astype(np.uint8)
+
+
+def _compression(images: Images, scene: Scene) -> Images:
+    """Encode for too few bits, and decode again."""
+    if scene.severity == 0:
+        yield from images
+        return
+    first = next(images, None)
+    if first is None:
+        return
+    height, width = first.shape[:2]
+    encoder = av.VideoCodecContext.create("libx264", "w")
+    encoder.height, encoder.width = height + height % 2, width + width % 2
+    encoder.pix_fmt, encoder.time_base = "yuv420p", Fraction(1, 25)
+    quality = round(_CLEAN + (_WORST - _CLEAN) * scene.severity)
+    encoder.options = {**STEADY, "crf": str(quality), "g": "250"}
+    decoder = av.VideoCodecContext.create("h264", "r")
+    decoder.thread_count = 1
+    for number, image in enumerate(chain([first], images)):
+        padded = np.pad(image, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
+        frame = av.VideoFrame.from_ndarray(padded, "rgb24")
+        frame.pts = number
+        for packet in encoder.encode(frame):
+            yield from (upright(f)[:height, :width] for f in decoder.decode(packet))
+    for packet in encoder.encode(None):
+        yield from (upright(f)[:height, :width] for f in decoder.decode(packet))
+    yield from (upright(f)[:height, :width] for f in decoder.decode(None))
+
+
+def _shake(images: Images, scene: Scene) -> Images:
+    """Move the picture about, as an unsteady hand does: smoothly, and never back to rest."""
+    steps = scene.generator("shake").standard_normal((scene.count + 8, 2))
+    path = ndimage.gaussian_filter1d(steps, 1.2, axis=0)
+    path = path / max(1e-9, np.abs(path).max())
+    for number, image in enumerate(images):
+        reach = 22 * scene.severity * image.shape[0] / 360
+        down, right = (round(float(move) * reach) for move in path[number % len(path)])
+        yield _moved(image, down, right)
+
+
+def _moved(image: Image, down: int, right: int) -> Image:
+    margin = max(abs(down), abs(right))
+    if not margin:
+        return image
+    padded = np.pad(image, ((margin, margin), (margin, margin), (0, 0)), mode="edge")
+    height, width = image.shape[:2]
+    top, left = margin - down, margin - right
+    return np.ascontiguousarray(padded[top : top + height, left : left + width])
+
+
+def _flicker(images: Images, scene: Scene) -> Images:
+    swings = scene.generator("flicker").uniform(-1, 1, scene.count + 1)
+    for number, image in enumerate(images):
+        gain = 1 + 0.5 * scene.severity * float(swings[number % len(swings)])
+        changed = np.clip(np.round(image.astype(np.float32) * np.float32(gain)), 0, 255)
+        yield changed.astype(np.uint8) if scene.severity else image
+
+
+def _dropped_frames(images: Images, scene: Scene) -> Images:
+    """Lose frames here and there: the one before stays on the screen."""
+    luck = scene.generator("dropped frames").random(scene.count + 1)
+    shown: Image | None = None
+    for number, image in enumerate(images):
+        if shown is None or luck[number % len(luck)] >= 0.8 * scene.severity:
+            shown = image
+        yield shown
+
+
+def _stutter(images: Images, scene: Scene) -> Images:
+    """Show only every so many-th frame, evenly: a video at a low rate."""
+    hold = 1 + 11 * scene.severity
+    shown: Image | None = None
+    upcoming = 0.0
+    for number, image in enumerate(images):
+        if shown is None or number >= upcoming - 1e-9:
+            shown = image
+            upcoming += hold
+        yield shown
+
+
+def _freeze(images: Images, scene: Scene) -> Images:
+    """Stop once, as a player does that waits for data, and go on where the time has got to."""
+    length = round(0.7 * scene.severity * scene.count)
+    begin = round(float(scene.generator("freeze").random()) * (scene.count - length))
+    shown: Image | None = None
+    for number, image in enumerate(images):
+        if shown is None or not begin < number <= begin + length:
+            shown = image
+        yield shown
+
+
+def _ghosting(images: Images, scene: Scene) -> Images:
+    """Let what was on the screen a moment ago shine through."""
+    before: deque[Image] = deque(maxlen=4)
+    share = np.float32(0.5 * scene.severity)
+    for image in images:
+        ghost = before[0] if before else image
+        mixed = image.astype(np.float32) * (1 - share) + ghost.astype(np.float32) * share
+        before.append(image)
+        yield np.round(mixed).astype(np.uint8) if scene.severity else image
+
+
+DEGRADATIONS: dict[str, Damage] = {
+    "gaussian blur": _each(_gaussian_blur),
+    "motion blur": _each(_motion_blur),
+    "defocus": _each(_defocus),
+    "noise": _noise,
+    "compression": _compression,
+    "downscale": _each(_downscale),
+    "over-exposure": _each(_over_exposure),
+    "under-exposure": _each(_under_exposure),
+    "low contrast": _each(_low_contrast),
+    "colour cast": _each(_colour_cast),
+    "oversaturation": _each(_oversaturation),
+    "banding": _each(_banding),
+    "shake": _shake,
+    "flicker": _flicker,
+    "dropped frames": _dropped_frames,
+    "stutter": _stutter,
+    "freeze": _freeze,
+    "ghosting": _ghosting,
+}

@@ -1,0 +1,58 @@
+"""A clip as a video file, ready to be sent to who watches videos."""
+
+import mimetypes
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from reelbench.media.decode.frames import Wish, shortfalls, spans_of
+from reelbench.media.decode.isolated import safely
+from reelbench.media.decode.probe import probe
+from reelbench.media.decode.sample import parse_sampling
+from reelbench.media.edit.clip import cut_exactly, with_sound
+from reelbench.media.errors import MediaError
+
+MOST_BYTES = 2 * 10**9  # what the largest upload takes
+
+
+@dataclass(frozen=True, slots=True)
+class Footage:
+    """A video file, how much of it is meant, and how many frames a second are to be looked at."""
+
+    data: bytes
+    media_type: str
+    seconds: float
+    rate: float | None
+
+
+def footage_of(path: Path, wish: Wish, cut: bool, muted: bool) -> Footage:
+    """Return a video: as it is or with what is not meant cut off, with its sound or without."""
+    return safely(_footage, path, wish, cut, muted)
+
+
+def _footage(path: Path, wish: Wish, cut: bool, muted: bool) -> Footage:
+    info = probe(path, counting=False)
+    if not info.has_video or info.is_image:
+        raise MediaError(path, "no moving picture in it")
+    shortfalls(path, info, wish)
+    ((start, end),) = spans_of(path, info, wish)
+    file, kind = path, mimetypes.guess_type(path.name)[0] or "video/mp4"
+    with tempfile.TemporaryDirectory() as folder:
+        if cut and (start > 0 or end < info.duration):
+            file, kind = Path(folder) / "cut.mp4", "video/mp4"
+            cut_exactly(path, start, end, file)
+        if muted and info.has_audio:
+            silent, kind = Path(folder) / "silent.mp4", "video/mp4"
+            with_sound(file, None, silent)
+            file = silent
+        if file.stat().st_size > MOST_BYTES:
+            raise MediaError(path, "too large to be sent: show frames of it instead")
+        return Footage(file.read_bytes(), kind, end - start, _rate(wish, end - start))
+
+
+def _rate(wish: Wish, seconds: float) -> float | None:
+    """The frames a second that a sampling comes to, for who picks the frames himself."""
+    sampling = parse_sampling(wish.sampling).shared_by(wish.shared_by)
+    most = sampling.count or sampling.most
+    rates = [rate for rate in (sampling.rate, most and most / seconds) if rate]
+    return round(min(rates), 6) if rates else None

@@ -1,0 +1,1 @@
+"""Measure pictures: sharpness, noise, exposure and what they say of quality."""

@@ -1,0 +1,216 @@
+"""What can be measured of a picture, of two that follow each other, and of a whole row of them.
+
+Plain functions on arrays, with NumPy and SciPy alone. A ``Grey`` is the luma of a picture, from 0
+to 255; lengths are shares of the picture's height, so that they mean the same at every size. Each
+measure was held against real clips damaged more and more (``reelbench.media.edit.degrade``).
+"""
+
+from collections.abc import Sequence
+from math import hypot
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+Image = NDArray[np.uint8]  # height x width x 3, RGB
+Grey = NDArray[np.float32]  # height x width, 0 to 255
+_GRID = 8  # pixels of a block, in JPEG and in most of MPEG
+_PATCH = 16  # pixels of the patches that noise is measured in
+_DARK, _BRIGHT = 10, 245  # levels at which nothing can be told apart any more
+_FLAT = 1.0  # levels; a picture that varies by less shows nothing
+
+
+def luma(image: Image | NDArray[np.float32]) -> Grey:
+    """How bright each pixel is (BT.601, as JPEG and most video has it)."""
+    # Term by term: a product of matrices is summed in another order on another machine.
+    red, green, blue = (image[..., channel].astype(np.float32) for channel in range(3))
+    shares = np.float32(0.299), np.float32(0.587), np.float32(0.114)
+    return np.asarray(red * shares[0] + green * shares[1] + blue * shares[2], np.float32)
+
+
+# One picture
+
+
+def sharpness(grey: Grey) -> float:
+    """From 0, blurred, to 1: how much of the detail a further blur takes away.
+
+    A blurred picture hardly changes if it is blurred once more (Crété et al., 2007). Contrast
+    cancels out. The worse direction counts, as motion blurs one alone; noise counts as detail.
+    Three scales are looked at, of which the coarser tell blurred from very blurred.
+    """
+    details = []
+    for _ in range(3):
+        details.append(min(_detail(grey), _detail(grey.T)))
+        grey = _halved(grey)
+    return float(np.mean(details))
+
+
+def _halved(grey: Grey) -> Grey:
+    """A picture of half the size, unless it is tiny already."""
+    rows, columns = (side // 2 for side in grey.shape)
+    if min(rows, columns) < 16:
+        return grey
+    quarters = grey[: rows * 2, : columns * 2].reshape(rows, 2, columns, 2)
+    return np.asarray(quarters.mean(axis=(1, 3)), np.float32)
+
+
+def _detail(grey: Grey) -> float:
+    """What share of the steps between neighbours in a row a blur along the row takes away."""
+    if grey.shape[1] < 2:
+        return 0.0
+    blurred = ndimage.uniform_filter1d(grey, 9, axis=1, mode="nearest")
+    steps = np.abs(np.diff(grey, axis=1))
+    lost = np.maximum(0, steps - np.abs(np.diff(blurred, axis=1)))
+    whole = float(steps.sum(dtype=np.float64))
+    return float(lost.sum(dtype=np.float64)) / whole if whole > 0 else 0.0
+
+
+def noise(grey: Grey) -> float:
+    """The deviation of the noise, in levels, as seen in the smoothest parts of the picture.
+
+    Immerkær's mask (1996) cancels what is flat or sloped and leaves noise and texture; of the
+    patches the calmest quarter is believed, which has no texture. Black and blown-out ones, where
+    noise is cut off, are passed over.
+    """
+    if min(grey.shape) < 3:
+        return 0.0
+    across = grey[:, :-2] - 2 * grey[:, 1:-1] + grey[:, 2:]
+    rest = np.abs(across[:-2] - 2 * across[1:-1] + across[2:])
+    strength = _patch_means(rest) * np.sqrt(np.pi / 2) / 6
+    level = _patch_means(grey[1:-1, 1:-1])
+    usable = strength[(level > _DARK) & (level < _BRIGHT)]
+    return float(np.quantile(usable, 0.25)) if usable.size else 0.0
+
+
+def _patch_means(values: Grey) -> NDArray[np.float64]:
+    """The mean of each patch; what is left over at the right and below is not counted."""
+    side = min(_PATCH, *values.shape)
+    rows, columns = values.shape[0] // side, values.shape[1] // side
+    patches = values[: rows * side, : columns * side].reshape(rows, side, columns, side)
+    return np.asarray(patches.mean(axis=(1, 3), dtype=np.float64))
+
+
+def brightness(grey: Grey) -> float:
+    """The mean, from 0, black, to 1, white."""
+    return float(grey.mean(dtype=np.float64)) / 255
+
+
+def too_dark(grey: Grey) -> float:
+    """The share of the picture that is as good as black."""
+    return float(np.mean(grey <= _DARK))
+
+
+def too_bright(grey: Grey) -> float:
+    """The share of the picture that is as good as white."""
+    return float(np.mean(grey >= _BRIGHT))
+
+
+def contrast(grey: Grey) -> float:
+    """The deviation of the brightness, from 0, all alike, to 1, half black and half white."""
+    return float(grey.std(dtype=np.float64)) / 127.5
+
+
+def colourfulness(image: Image) -> float:
+    """Hasler and Süsstrunk (2003): 0 for grey, 15 slightly, 45 quite, 80 and more highly so."""
+    sides = _opponents(image)
+    spread = hypot(*(float(side.std(dtype=np.float64)) for side in sides))
+    return spread + 0.3 * hypot(*(float(side.mean(dtype=np.float64)) for side in sides))
+
+
+def cast(image: Image) -> float:
+    """How far the mean colour is from grey, in levels of its two opponents."""
+    return hypot(*(float(side.mean(dtype=np.float64)) for side in _opponents(image)))
+
+
+def _opponents(image: Image) -> tuple[Grey, Grey]:
+    """Red against green, and yellow against blue."""
+    fewer = image[::2, ::2]  # most video has no finer colours
+    red, green, blue = (fewer[..., channel].astype(np.float32) for channel in range(3))
+    return red - green, (red + green) * np.float32(0.5) - blue
+
+
+def blockiness(grey: Grey) -> float:
+    """How far steps between blocks of 8 x 8 pixels stand out, against steps within; 0 for none.
+
+    It needs the pixels as they were encoded: scaling moves the grid away. Codecs that smooth their
+    blocks' edges (H.264 and later) show blocks only where bits are really few.
+    """
+    return max(0.0, (_grid_excess(grey) + _grid_excess(grey.T)) / 2)
+
+
+def _grid_excess(grey: Grey) -> float:
+    """By how much steps at the grid exceed their neighbours, less the same amid the blocks."""
+    if grey.shape[1] < 3 * _GRID:
+        return 0.0
+    steps = np.abs(np.diff(grey, axis=1))
+
+    def excess(phase: int) -> float:
+        at = np.arange(phase, steps.shape[1] - 1, _GRID)
+        beside = (steps[:, at - 1] + steps[:, at + 1]) / 2
+        return float(np.maximum(0, steps[:, at] - beside).mean(dtype=np.float64))
+
+    amid = (excess(_GRID // 4) + excess(_GRID // 2)) / 2
+    return (excess(_GRID - 1) - amid) / (float(steps.mean(dtype=np.float64)) + 0.05)
+
+
+# Two pictures
+
+
+def change(before: Grey, after: Grey) -> float:
+    """The largest change anywhere, in levels: of means over 4 x 4 pixels, so that noise is less."""
+    apart = np.abs(ndimage.uniform_filter(after - before, 4, mode="nearest"))
+    return float(apart.max())
+
+
+def likeness(before: Grey, after: Grey) -> float:
+    """Correlation, -1 to 1: low where a cut lies between, high where only the light changed."""
+    spread = float(before.std(dtype=np.float64)), float(after.std(dtype=np.float64))
+    if min(spread) < _FLAT:
+        return 1.0 if max(spread) < _FLAT else 0.0
+    apart = (before - before.mean(dtype=np.float64)) * (after - after.mean(dtype=np.float64))
+    return float(apart.mean(dtype=np.float64)) / (spread[0] * spread[1])
+
+
+def shift(before: Grey, after: Grey) -> tuple[float, float]:
+    """How far the picture as a whole moved, right and down, in shares of its height.
+
+    By phase correlation, which finds the move that most of the picture shares.
+    """
+    height, width = before.shape
+    window = np.outer(np.hanning(height), np.hanning(width)).astype(np.float32)
+    spectra = [np.fft.rfft2((one - one.mean(dtype=np.float64)) * window) for one in (before, after)]
+    cross = spectra[1] * np.conj(spectra[0])
+    peaks = np.fft.irfft2(cross / (np.abs(cross) + 1e-3 * np.abs(cross).max() + 1e-9), before.shape)
+    down, right = np.unravel_index(int(np.argmax(peaks)), peaks.shape)
+    moves = (_centre(peaks[:, right], int(down)), _centre(peaks[down], int(right)))
+    return moves[1] / height, moves[0] / height
+
+
+def _centre(peaks: NDArray[np.float64], index: int) -> float:
+    """Where a peak lies between samples, counted from 0 to either side."""
+    size = len(peaks)
+    left, middle, right = (float(peaks[(index + step) % size]) for step in (-1, 0, 1))
+    bend = left - 2 * middle + right
+    place = index + (0.5 * (left - right) / bend if bend < 0 else 0.0)
+    return place - size if place > size / 2 else place
+
+
+# A row of pictures
+
+
+def jumps(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far each value lies from halfway between its neighbours: the part that changes fastest.
+
+    One less at either end than there are values; what rises or falls steadily gives 0.
+    """
+    row = np.asarray(values, np.float64)
+    if len(row) < 3:
+        return np.zeros(0)
+    return np.abs(row[1:-1] - (row[:-2] + row[2:]) / 2)
+
+
+def unevenness(steps: Sequence[float]) -> float:
+    """How unequal the steps from one new picture to the next are: deviation by mean, 0 for even."""
+    row = np.asarray(steps, np.float64)
+    mean = float(row.mean()) if len(row) else 0.0
+    return float(row.std()) / mean if mean > 0 else 0.0

@@ -1,0 +1,1 @@
+"""The synthetic world: videos whose truth is known, for the demo and for tests."""

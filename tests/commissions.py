@@ -12,10 +12,10 @@ from reelbench.base.files import digest_of
 from reelbench.make.parts.rules import load_rules
 from reelbench.make.parts.write import Commission, Draft, checking, writing
 from reelbench.make.pipeline.funnel import funnel_record
-from reelbench.make.pipeline.prompts import Wording
-from reelbench.make.pipeline.run import Passed
+from reelbench.make.pipeline.prompts import Prompts
+from reelbench.make.pipeline.run import StageResult
 from reelbench.make.pipeline.stage import Rejected
-from reelbench.make.pipeline.store import Result
+from reelbench.make.pipeline.store import RowResult
 
 CONTEXT = "# A film\n\nScene 1: a boat leaves. Scene 2: a storm. Scene 3: it returns {{count}}."
 PROMPT = "Write {{count}} questions.\n{{context}}\n{{rules}}\n{{examples}}\n{{reply}}"
@@ -32,9 +32,9 @@ categories:
 WRITE, CHECK = writing(("ask",), 2, 3), checking(3)
 
 
-def wording(rules: str = "", **more: Any) -> Wording:
+def prompts(rules: str = "", **more: Any) -> Prompts:
     texts = {"ask": PROMPT, "reply": "Reply with JSON."}
-    return Wording(texts, load_rules(rules) if rules else None, more)
+    return Prompts(texts, load_rules(rules) if rules else None, more)
 
 
 def commission(number: int = 1, **fields: Any) -> Commission:
@@ -70,8 +70,8 @@ GOOD = reply(question(1), question(2))
 
 
 def studio(folder: Path, *replies: str | Reply, rules: str = "", **card: Any) -> Studio:
-    cast = {"writer": [{"name": "pen", **card}]}
-    return Studio(folder, by_turns(*replies), cast, wording(rules), texts=[CONTEXT])
+    models = {"writer": [{"name": "pen", **card}]}
+    return Studio(folder, by_turns(*replies), models, prompts(rules), texts=[CONTEXT])
 
 
 def written(folder: Path, *replies: str | Reply, **more: Any) -> tuple[Any, Server]:
@@ -79,15 +79,15 @@ def written(folder: Path, *replies: str | Reply, **more: Any) -> tuple[Any, Serv
     return studio(folder, *replies, **more).work(WRITE, commission())
 
 
-def made(folder: Path, *replies: str | Reply, **more: Any) -> tuple[list[Passed], Server]:
+def made(folder: Path, *replies: str | Reply, **more: Any) -> tuple[list[StageResult], Server]:
     """One commission through writing and checking."""
     return studio(folder, *replies, **more).take([commission()], WRITE, CHECK)
 
 
-def reasons(passed: Passed) -> Counter[str]:
+def reasons(passed: StageResult) -> Counter[str]:
     """Why rows were rejected, counted as the funnel counts them."""
     (stage,) = funnel_record([passed], ())["stages"]
-    rejected = [r.rejected for r in passed.results if isinstance(r, Result) and r.rejected]
+    rejected = [r.rejected for r in passed.results if isinstance(r, RowResult) and r.rejected]
     assert stage["rejected"] == len(rejected)
     return Counter(each.reason for each in rejected)
 
@@ -95,5 +95,5 @@ def reasons(passed: Passed) -> Counter[str]:
 def checked(folder: Path, said: Any, rules: str = "", **fields: Any) -> Any:
     """What the check makes of one draft: an item, or why it is none."""
     draft = Draft(id="d", commission=commission(**fields), said=said, writer="pen")
-    result, _ = Studio(folder, wording=wording(rules)).work(CHECK, draft)
+    result, _ = Studio(folder, prompts=prompts(rules)).work(CHECK, draft)
     return result if isinstance(result, Rejected) else result[0]

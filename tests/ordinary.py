@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image as Pillow
 from scipy import ndimage
 
-from reelbench.media.decode.frames import Wish, frames_of
+from reelbench.media.decode.frames import FrameSpec, frames_of
 from reelbench.media.edit.write import written
 
 HEIGHT, WIDTH, RATE = 96, 128, 20
@@ -60,6 +60,6 @@ def shown(
     path: Path, shared_by: int, start: float | None = None, end: float | None = None
 ) -> Sequence[np.ndarray]:
     """What a model sees of a video, or of a part of it."""
-    wish = Wish("uniform:16", start, end, shared_by=shared_by, encoding="png")
-    pictures = [Pillow.open(io.BytesIO(each.data)) for each in frames_of(path, wish).pictures]
+    spec = FrameSpec("uniform:16", start, end, shared_by=shared_by, encoding="png")
+    pictures = [Pillow.open(io.BytesIO(each.data)) for each in frames_of(path, spec).pictures]
     return [np.asarray(picture.convert("RGB")) for picture in pictures]

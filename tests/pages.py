@@ -13,9 +13,9 @@ from reelbench.base.seeds import rng_for
 from reelbench.data.items import Item, Media, freeze
 from reelbench.make.page.page import write_pages
 from reelbench.make.pipeline.funnel import funnel_record
-from reelbench.make.pipeline.run import Passed
-from reelbench.make.pipeline.stage import Each, Rejected, Stage, Undecided
-from reelbench.make.pipeline.store import Result
+from reelbench.make.pipeline.run import StageResult
+from reelbench.make.pipeline.stage import Rejected, RowStage, Stage, Undecided
+from reelbench.make.pipeline.store import RowResult
 
 CATEGORIES = (
     "Visual Reasoning",
@@ -41,17 +41,19 @@ class Draft(msgspec.Struct, frozen=True):
     category: str
 
 
-async def nothing(row: Any, desk: Any) -> Sequence[Any]:
+async def nothing(row: Any, ctx: Any) -> Sequence[Any]:
     raise AssertionError("no stage works here")
 
 
 def stage(name: str, takes: type = Item, gives: type = Item) -> Stage:
-    return Each(name=name, takes=takes, gives=gives, work=nothing, filters=takes is Item)
+    return RowStage(name=name, input=takes, output=gives, work=nothing, filters=takes is Item)
 
 
-def filtered(name: str, items: Sequence[Item], right_of: Any, drops: Any, of: int = 5) -> Passed:
+def filtered(
+    name: str, items: Sequence[Item], right_of: Any, drops: Any, of: int = 5
+) -> StageResult:
     """A filter that asked: each item is right so often, and dropped or not for it."""
-    results: list[Result | Undecided] = []
+    results: list[RowResult | Undecided] = []
     for item in items:
         right = right_of(item)
         answers = ["B"] * right + ["C", None, "A", "D", "C", "A"][: of - right]
@@ -62,14 +64,14 @@ def filtered(name: str, items: Sequence[Item], right_of: Any, drops: Any, of: in
                 for a in answers
             ]
             detail = f"{right} of {of} answers are right"
-            results.append(Result(rejected=Rejected(f"dropped by {name}", detail, words, facts)))
+            results.append(RowResult(rejected=Rejected(f"dropped by {name}", detail, words, facts)))
         else:
             noted = freeze({**item.provenance, name: facts})
-            results.append(Result([structs.replace(item, provenance=noted)]))
-    return Passed(stage(name), items, results)
+            results.append(RowResult([structs.replace(item, provenance=noted)]))
+    return StageResult(stage(name), items, results)
 
 
-def planted(questions: int = 2400, movies: int = 20, **more: Any) -> list[Passed]:
+def planted(questions: int = 2400, movies: int = 20, **more: Any) -> list[StageResult]:
     """A make as Cinéaste's: movies, commissions, drafts, items and two filters."""
     rng = rng_for(7, "page", "planted")
     films = [Movie(f"tt{n:03d}") for n in range(movies)]
@@ -83,12 +85,14 @@ def planted(questions: int = 2400, movies: int = 20, **more: Any) -> list[Passed
     drafts[-1] = drafts[-1][: each - (each * len(commissions) - questions)]
     flat = [one for row in drafts for one in row]
     items = [_item(n, draft, **more) for n, draft in enumerate(flat)]
-    written: list[Result | Undecided] = [Result(row) for row in drafts]
+    written: list[RowResult | Undecided] = [RowResult(row) for row in drafts]
     checked = [
-        Result(rejected=Rejected(*rng.choice(_RULES))) if rng.random() < 0.04 else Result([item])
+        RowResult(rejected=Rejected(*rng.choice(_RULES)))
+        if rng.random() < 0.04
+        else RowResult([item])
         for item in items
     ]
-    whole = Passed(stage("check", Draft, Item), flat, checked)
+    whole = StageResult(stage("check", Draft, Item), flat, checked)
     ease = dict(zip(CATEGORIES, EASY, strict=True))
     blind = filtered(
         "independence",
@@ -100,8 +104,8 @@ def planted(questions: int = 2400, movies: int = 20, **more: Any) -> list[Passed
         blind.results[place] = Undecided("error", "HTTP 503 from http://127.0.0.1:8000: no room")  # type: ignore[index]
     truth = filtered("veracity", blind.out, lambda item: _right(rng, 0.72), lambda right: right < 4)
     return [
-        Passed(stage("order", Movie, Commission), films, [Result(row) for row in orders]),
-        Passed(stage("write", Commission, Draft), commissions, written),
+        StageResult(stage("order", Movie, Commission), films, [RowResult(row) for row in orders]),
+        StageResult(stage("write", Commission, Draft), commissions, written),
         whole, blind, truth,
     ]  # fmt: skip
 
@@ -163,7 +167,7 @@ def statistics() -> dict[str, Any]:
 
 
 def written(
-    out: Path, passed: Sequence[Passed], found: Any = None, **record: Any
+    out: Path, passed: Sequence[StageResult], found: Any = None, **record: Any
 ) -> tuple[str, str, Any]:
     """Write the pages; return the picture, the page and the funnel."""
     funnel = funnel_record(passed, [("tt999", "no video")])

@@ -1,4 +1,4 @@
-"""Parts of a make for tests: a desk over a real server, a real store and a real journal."""
+"""Parts of a make for tests: a stage context over a real server, a real store and a real journal."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -9,16 +9,16 @@ from typing import Any
 
 from servers import Answer, Reply, Server, completion, serving
 
-from reelbench.client.client import Asker
+from reelbench.client.client import Client
 from reelbench.client.journal import open_journal
 from reelbench.data.items import Item
 from reelbench.data.manifest import Manifest
 from reelbench.data.sources import Sources
 from reelbench.make.parts.embed import Embedder, SentenceEncoder
-from reelbench.make.pipeline.context import Desk
-from reelbench.make.pipeline.prompts import Wording, load_wording
-from reelbench.make.pipeline.run import Passed, Pipeline
-from reelbench.make.pipeline.stage import Each, Recipe, Rejected, Role, Stage, Undecided
+from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.prompts import Prompts, load_prompts
+from reelbench.make.pipeline.run import Pipeline, StageResult
+from reelbench.make.pipeline.stage import Recipe, Rejected, Role, RowStage, Stage, Undecided
 from reelbench.make.pipeline.store import open_store
 from reelbench.models.card import Card
 from reelbench.models.openai import OpenAIModel
@@ -82,13 +82,13 @@ class Studio:
 
     folder: Path
     answer: Answer = never
-    cast: Mapping[str, Sequence[str | Mapping[str, Any]]] = field(default_factory=dict)
-    wording: Wording = field(default_factory=lambda: load_wording(None, None, None))
+    models: Mapping[str, Sequence[str | Mapping[str, Any]]] = field(default_factory=dict)
+    prompts: Prompts = field(default_factory=lambda: load_prompts(None, None, None))
     seed: int = 0
     texts: Sequence[str] = ()  # to be kept first
 
-    def at_desk(self, work: Callable[[Desk], Awaitable[Any]]) -> tuple[Any, Server]:
-        """Do something at a desk."""
+    def with_context(self, work: Callable[[StageContext], Awaitable[Any]]) -> tuple[Any, Server]:
+        """Do something with a stage context."""
         self.folder.mkdir(exist_ok=True)
         with (
             serving(self.answer) as server,
@@ -99,20 +99,26 @@ class Studio:
                 store.keep(text)
 
             async def to_the_end() -> Any:
-                cast = self._cast(server.url)
+                models_by_role = self._models(server.url)
                 source = self.folder / "source"
-                desk = Desk(
-                    source, self.folder, store, Asker(journal), cast, self.wording, self.seed
+                ctx = StageContext(
+                    source,
+                    self.folder,
+                    store,
+                    Client(journal),
+                    models_by_role,
+                    self.prompts,
+                    self.seed,
                 )
                 try:
-                    return await work(desk)
+                    return await work(ctx)
                 finally:
-                    for model in {model for models in cast.values() for model in models}:
+                    for model in {model for models in models_by_role.values() for model in models}:
                         await model.close()
 
             return asyncio.run(to_the_end()), server
 
-    def _cast(self, url: str) -> dict[str, tuple[OpenAIModel, ...]]:
+    def _models(self, url: str) -> dict[str, tuple[OpenAIModel, ...]]:
         known: dict[str, OpenAIModel] = {}
 
         def model(card: str | Mapping[str, Any]) -> OpenAIModel:
@@ -120,26 +126,26 @@ class Studio:
             made = OpenAIModel(Card(endpoint=url, **{"retries": 0, **fields}))
             return known.setdefault(fields["name"], made)
 
-        return {role: tuple(map(model, cards)) for role, cards in self.cast.items()}
+        return {role: tuple(map(model, cards)) for role, cards in self.models.items()}
 
-    def work(self, stage: Each, row: Any) -> tuple[Any, Server]:
+    def work(self, stage: RowStage, row: Any) -> tuple[Any, Server]:
         """Call a stage's work on one row: what it gives, or why it gives nothing."""
 
-        async def one(desk: Desk) -> Any:
+        async def one(ctx: StageContext) -> Any:
             try:
-                return await stage.work(row, desk, **stage.parameters)
+                return await stage.work(row, ctx, **stage.parameters)
             except (Rejected, Undecided) as why:
                 return why
 
-        return self.at_desk(one)
+        return self.with_context(one)
 
-    def take(self, rows: Sequence[Any], *stages: Stage) -> tuple[list[Passed], Server]:
+    def take(self, rows: Sequence[Any], *stages: Stage) -> tuple[list[StageResult], Server]:
         """Take rows through stages, as a make does."""
 
-        async def through(desk: Desk) -> list[Passed]:
-            return await Pipeline(recipe_of(*stages), desk, desk.store).take(rows)
+        async def through(ctx: StageContext) -> list[StageResult]:
+            return await Pipeline(recipe_of(*stages), ctx, ctx.store).take(rows)
 
-        return self.at_desk(through)
+        return self.with_context(through)
 
 
 def nowhere(_: Path) -> Sources:
@@ -155,7 +161,7 @@ def a_recipe(*stages: Stage, **fields: Any) -> Recipe:
     roles = {role: Role(f"plays {role}", many=True) for stage in stages for role in stage.roles}
     plain: dict[str, Any] = {
         "name": "parts",
-        "says": "what a test needs",
+        "description": "what a test needs",
         "sources": nowhere,
         "stages": stages,
         "roles": roles,
@@ -169,10 +175,10 @@ def recipe_of(*stages: Stage) -> Recipe:
     return a_recipe(ending()).only(stages)
 
 
-async def _as_it_is(item: Item, _desk: Desk) -> list[Item]:
+async def _as_it_is(item: Item, _ctx: StageContext) -> list[Item]:
     return [item]
 
 
-def ending(name: str = "end") -> Each:
+def ending(name: str = "end") -> RowStage:
     """A stage that lets items through."""
-    return Each(name=name, takes=Item, gives=Item, work=_as_it_is)
+    return RowStage(name=name, input=Item, output=Item, work=_as_it_is)

@@ -25,7 +25,7 @@ from servers import Reply, completion, serving
 from support import run_here
 from videos import make_video
 
-from reelbench.recipes.qbench_video.rows import Video
+from reelbench.recipes.qbench_video.rows import ScoredVideo
 
 REVIEWERS = ("reviewer-1", "reviewer-2", "reviewer-3")
 _DAMAGES = ("strong blur", "heavy noise", "visible blocks", "colour banding", "slight flicker")
@@ -157,10 +157,10 @@ def write_datasets(source: Path, *datasets: Mapping[str, Any]) -> Path:
     return path
 
 
-def scored(*scores: float, wanted: int | None = None, dataset: str = "set") -> list[Video]:
+def scored(*scores: float, wanted: int | None = None, dataset: str = "set") -> list[ScoredVideo]:
     """Videos with these scores, of which so many are wanted."""
     return [
-        Video(
+        ScoredVideo(
             id=f"{dataset}:{number}",
             dataset=dataset,
             content="natural",

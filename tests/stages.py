@@ -8,8 +8,8 @@ from parts import Studio
 from support import make_item
 
 from reelbench.data.items import Item
-from reelbench.make.pipeline.context import Desk
-from reelbench.make.pipeline.stage import Each, Stage
+from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.stage import RowStage, Stage
 
 
 class Worker:
@@ -19,13 +19,13 @@ class Worker:
         self.done: list[str] = []
         self._make = make
 
-    async def __call__(self, item: Item, _desk: Desk, **_: Any) -> Any:
+    async def __call__(self, item: Item, _ctx: StageContext, **_: Any) -> Any:
         self.done.append(item.id)
         return self._make(item)
 
 
-def stage(work: Any = None, name: str = "work", **fields: Any) -> Each:
-    return Each(name=name, takes=Item, gives=Item, work=work or Worker(), **fields)
+def stage(work: Any = None, name: str = "work", **fields: Any) -> RowStage:
+    return RowStage(name=name, input=Item, output=Item, work=work or Worker(), **fields)
 
 
 def raising(error: BaseException, *ids: str) -> Worker:

@@ -22,7 +22,7 @@ from reelbench.data.items import Item
 from reelbench.evaluate.condition import Condition
 from reelbench.evaluate.run import run_benchmark
 from reelbench.evaluate.show import parts_of, show_for
-from reelbench.models.base import Picture
+from reelbench.models.base import ImagePart
 from reelbench.models.card import Card
 
 CONNECTIONS = 64
@@ -49,7 +49,7 @@ def bodies(benchmark: Benchmark) -> list[Callable[[], dict[str, Any]]]:
         parts = frames[item.media]
         content: list[dict[str, Any]] = []
         for part in parts:
-            if isinstance(part, Picture):
+            if isinstance(part, ImagePart):
                 data = base64.b64encode(part.data).decode()
                 address = {"url": f"data:{part.media_type};base64,{data}"}
                 content.append({"type": "image_url", "image_url": address})

@@ -14,7 +14,7 @@ from unittest import mock
 from decoding.loaders import peak_mb
 
 from reelbench.media.decode import frames, isolated
-from reelbench.media.decode.frames import Wish, frames_of
+from reelbench.media.decode.frames import FrameSpec, frames_of
 from reelbench.media.decode.store import FrameStore
 
 ASKED = 3 * 5 * 4  # questions, orders, models
@@ -28,7 +28,7 @@ def cpu() -> float:
 
 def main() -> None:
     """Ask once, then as often as a run asks, and print what it cost as JSON."""
-    path, wish = Path(sys.argv[1]), Wish(f"uniform:{sys.argv[2]}")
+    path, spec = Path(sys.argv[1]), FrameSpec(f"uniform:{sys.argv[2]}")
     decodes = 0
     plain = isolated.safely
 
@@ -41,12 +41,12 @@ def main() -> None:
     with counted, tempfile.TemporaryDirectory() as folder:
         store = FrameStore(Path(folder), limit=10**10)
         began = cpu()
-        first = frames_of(path, wish, store)
+        first = frames_of(path, spec, store)
         isolated.close()  # so that the worker's time and memory are counted
         cold = cpu() - began
         began = cpu()
         for _ in range(ASKED - 1):
-            assert frames_of(path, wish, store) == first
+            assert frames_of(path, spec, store) == first
         warm = (cpu() - began) / (ASKED - 1)
     figures = {"cold": cold, "warm": warm, "asked": ASKED, "decodes": decodes}
     worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024

@@ -11,7 +11,7 @@ from scipy.stats import spearmanr
 from measuring.world import clip_of, table
 from reelbench.annotate.registry import load_operator
 from reelbench.media.decode.decode import Image
-from reelbench.media.decode.frames import Wish, decoded_frames
+from reelbench.media.decode.frames import FrameSpec, decoded_frames
 from reelbench.media.decode.stream import glance
 from reelbench.media.edit.degrade import degrade_images
 from reelbench.media.edit.write import even, written
@@ -58,7 +58,7 @@ def _correlated(clip: Path, kind: str, name: str) -> tuple[float, float]:
             for part in _said(kind, damage.quality):
                 said = said[part]
             whole.append(damage.worse * float(said))
-            shown = [frame.image for frame in decoded_frames(path, Wish("uniform:16"))]
+            shown = [frame.image for frame in decoded_frames(path, FrameSpec("uniform:16"))]
             few.append(damage.worse * quality(damage.quality, shown))
     return _spearman(whole), _spearman(few)
 

@@ -13,14 +13,14 @@ from videos import make_video, pictures
 from reelbench.annotate.operator import Clip, NotApplicable
 from reelbench.annotate.operators.objects import CLUTTER, Objects
 from reelbench.annotate.operators.quality import _BRISQUE_FOLDERS, Quality
-from reelbench.annotate.operators.text import Text, Written, merged
+from reelbench.annotate.operators.text import ScreenText, Written, merged
 from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.decode import every_frame
 from reelbench.media.decode.probe import probe
 from reelbench.media.edit.degrade import degrade_video
 from reelbench.media.edit.write import even, written
 
-OPERATORS = [Objects(rate=1), Text(), Quality()]
+OPERATORS = [Objects(rate=1), ScreenText(), Quality()]
 
 
 def _clip(path: Path) -> Clip:
@@ -57,7 +57,7 @@ def _silent(_: object, *__: object, **___: object) -> None:
 def test_the_caption_is_read_without_the_network_and_with_its_time(monkeypatch):
     monkeypatch.setattr(socket.socket, "connect", _silent)
     monkeypatch.setattr(socket, "getaddrinfo", _silent)
-    label = Text()(_real("speech_two_faces.mp4"), {})
+    label = ScreenText()(_real("speech_two_faces.mp4"), {})
     line = next(line for line in label["lines"] if "OBAMA" in line["text"])
     assert line["text"] == "PRESIDENT OBAMA STATEMENT ON IRAN"
     assert line["start"] == pytest.approx(3, abs=1)
@@ -69,13 +69,13 @@ def test_the_caption_is_read_without_the_network_and_with_its_time(monkeypatch):
 
 
 def test_a_title_card_is_read(tmp_path):
-    label = Text()(_real("animation_trailer.mp4", tmp_path, (18.0, 21.0)), {})
+    label = ScreenText()(_real("animation_trailer.mp4", tmp_path, (18.0, 21.0)), {})
     assert "A (slightly overweight) bunny" in [line["text"] for line in label["lines"]]
 
 
 def test_a_still_picture_is_read_once(tmp_path):
     clip = _made(tmp_path / "still.mp4", pictures(1) * 60)
-    assert len(Text()(clip, {})["frames"]) == 1
+    assert len(ScreenText()(clip, {})["frames"]) == 1
 
 
 def test_readings_of_one_line_are_joined_and_the_majority_is_believed():

@@ -13,7 +13,7 @@ import pytest
 from support import SHARED
 
 from reelbench.annotate.operator import Clip
-from reelbench.annotate.operators.sound import Sound
+from reelbench.annotate.operators.sound import SoundEvents
 from reelbench.annotate.operators.transcript import Transcript
 from reelbench.annotate.operators.turns import Turns
 from reelbench.annotate.operators.voices import embed
@@ -121,7 +121,7 @@ def test_word_error_rate_counts_what_is_changed_left_out_and_put_in() -> None:
     ],
 )
 def test_kinds_of_sound_on_real_clips(name: str, there: set[str], absent: set[str]) -> None:
-    shares = Sound()(clip_of(VIDEO / name), {})["shares"]
+    shares = SoundEvents()(clip_of(VIDEO / name), {})["shares"]
     assert all(shares[kind] > 0.25 for kind in there), shares
     assert all(shares[kind] == 0 for kind in absent), shares
 
@@ -138,7 +138,7 @@ def test_speech_music_and_silence_are_told_apart(tmp_path: Path) -> None:
             ("speech", say(tmp_path, "en-gb", SENTENCES[2])),
         ],
     )  # fmt: skip
-    label = Sound()(clip, {})
+    label = SoundEvents()(clip, {})
     found = [(span["kind"], span["start"], span["end"]) for span in label["spans"]]
     length = truth[-1][2]
     scores = {

@@ -11,9 +11,9 @@ from PIL import Image
 from servers import Reply, Server, completion, serving
 
 from reelbench.client.budget import Budget, Ledger, Spent
-from reelbench.client.client import OVER_BUDGET, Asker, Counts, Stopped
+from reelbench.client.client import OVER_BUDGET, Client, Counts, Stopped
 from reelbench.client.journal import Journal, open_journal
-from reelbench.models.base import Message, Picture, Request, Response, Text
+from reelbench.models.base import ImagePart, Message, Request, Response, TextPart
 from reelbench.models.card import Card, Price
 from reelbench.models.openai import OpenAIModel
 
@@ -26,7 +26,7 @@ def without_time(spent: Spent) -> dict[str, Any]:
 
 def asking(number: int = 0, words: int = 1) -> Request:
     """A question; each word is a token."""
-    return Request(f"key {number}", (Message("user", (Text("word" * words),)),), "open", "")
+    return Request(f"key {number}", (Message("user", (TextPart("word" * words),)),), "open", "")
 
 
 def within(server: Server, work: Callable[[OpenAIModel], Awaitable[Any]], **card: Any) -> Any:
@@ -42,11 +42,11 @@ def within(server: Server, work: Callable[[OpenAIModel], Awaitable[Any]], **card
     return asyncio.run(working())
 
 
-def asked(server: Server, asker: Asker, *requests: Request, **card: Any) -> list[Response]:
+def asked(server: Server, client: Client, *requests: Request, **card: Any) -> list[Response]:
     """Ask these at once."""
 
     async def work(model: OpenAIModel) -> list[Response]:
-        return await asyncio.gather(*(asker.ask(model, request) for request in requests))
+        return await asyncio.gather(*(client.ask(model, request) for request in requests))
 
     responses: list[Response] = within(server, work, **card)
     return responses
@@ -60,26 +60,26 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
 
 class TestOnce:
     def test_equal_requests_at_once_are_one_call(self, journal: Journal) -> None:
-        asker = Asker(journal)
+        client = Client(journal)
         with serving(lambda *_: completion("B"), latency=0.02) as server:
-            responses = asked(server, asker, *[asking()] * 20)
+            responses = asked(server, client, *[asking()] * 20)
         assert responses == [Response("ok", "B", None, 100, 3)] * 20
         assert len(server.requests) == 1
-        assert asker.counts == Counts(asked=1, known=0, repeated=19)
-        assert asker.ledger.spent["m"].requests == 1
+        assert client.counts == Counts(asked=1, known=0, repeated=19)
+        assert client.ledger.spent["m"].requests == 1
 
     def test_what_was_answered_before_is_not_asked_again(self, journal: Journal) -> None:
         with serving(lambda *_: completion("B")) as server:
-            first = asked(server, Asker(journal), asking(1), asking(2))
-            asker = Asker(journal)
-            assert asked(server, asker, asking(1), asking(2)) == first
+            first = asked(server, Client(journal), asking(1), asking(2))
+            client = Client(journal)
+            assert asked(server, client, asking(1), asking(2)) == first
         assert len(server.requests) == 2
-        assert asker.counts == Counts(known=2)
-        assert asker.ledger.spent == {}
+        assert client.counts == Counts(known=2)
+        assert client.ledger.spent == {}
 
     def test_it_is_in_the_journal_before_it_counts(self, journal: Journal) -> None:
         with serving(lambda *_: completion("B")) as server:
-            (response,) = asked(server, Asker(journal), asking())
+            (response,) = asked(server, Client(journal), asking())
         assert journal.answer("key 0") == response
         ((*taken, seconds, guessed),) = journal.taken()
         assert taken == ["m", 1, 100, 3]
@@ -93,23 +93,23 @@ class TestOnce:
     def test_only_an_answer_is_served_again(
         self, reply: Reply, status: str, journal: Journal
     ) -> None:
-        asker = Asker(journal)
+        client = Client(journal)
         with serving(lambda _, n: completion("B") if n else reply) as server:
-            statuses = [asked(server, asker, asking())[0].status for _ in range(3)]
+            statuses = [asked(server, client, asking())[0].status for _ in range(3)]
             assert statuses == [status, "ok", "ok"]
         assert len(server.requests) == 2
-        assert asker.counts == Counts(asked=2, repeated=1)
+        assert client.counts == Counts(asked=2, repeated=1)
 
     def test_a_reply_cut_off_in_the_middle_of_a_character(self, journal: Journal) -> None:
         """JSON can say half a pair; the rest of the reply was paid for all the same."""
         with serving(lambda *_: completion("It is B \ud83d")) as server:
-            asked(server, Asker(journal), asking(), retries=1, backoff=0.001)
+            asked(server, Client(journal), asking(), retries=1, backoff=0.001)
         assert len(server.requests) == 1
         assert str(getattr(journal.answer("key 0"), "text", None)).startswith("It is B ")
 
     def test_a_failure_is_written_down(self, journal: Journal) -> None:
         with serving(lambda *_: (500, {}, b"oops")) as server:
-            (response,) = asked(server, Asker(journal), asking())
+            (response,) = asked(server, Client(journal), asking())
         assert journal.answer("key 0") is None
         assert journal.outcome("key 0") == response == Response("error", error="HTTP 500: oops")
 
@@ -122,7 +122,7 @@ class TestMaking:
             raise AssertionError
 
         async def work(model: OpenAIModel) -> Response:
-            return await Asker(journal).ask_for(model, "key 0", never)
+            return await Client(journal).ask_for(model, "key 0", never)
 
         journal.record("key 0", "m", Response("ok", "B"))
         with serving(lambda *_: completion("C")) as server:
@@ -132,7 +132,7 @@ class TestMaking:
         broken = Response("error", error="the video is broken")
 
         async def work(model: OpenAIModel) -> Response:
-            return await Asker(journal).ask_for(model, "key 0", lambda: broken)
+            return await Client(journal).ask_for(model, "key 0", lambda: broken)
 
         with serving(lambda *_: completion("B")) as server:
             assert within(server, work) == broken
@@ -142,7 +142,7 @@ class TestMaking:
     def test_no_more_are_made_than_can_be_asked(self, journal: Journal) -> None:
         made, most = 0, 0
 
-        async def one(asker: Asker, model: OpenAIModel, number: int) -> None:
+        async def one(client: Client, model: OpenAIModel, number: int) -> None:
             nonlocal made
 
             def make() -> Request:
@@ -151,12 +151,12 @@ class TestMaking:
                 most = max(most, made)
                 return asking(number)
 
-            await asker.ask_for(model, f"key {number}", make)
+            await client.ask_for(model, f"key {number}", make)
             made -= 1
 
         async def work(model: OpenAIModel) -> None:
-            asker = Asker(journal)
-            await asyncio.gather(*(one(asker, model, number) for number in range(12)))
+            client = Client(journal)
+            await asyncio.gather(*(one(client, model, number) for number in range(12)))
 
         with serving(lambda *_: completion("B"), latency=0.01) as server:
             within(server, work, connections=3)
@@ -166,34 +166,34 @@ class TestMaking:
 
 class TestStopping:
     def test_nothing_more_is_asked_and_what_is_known_is_still_told(self, journal: Journal) -> None:
-        asker = Asker(journal)
+        client = Client(journal)
         with serving(lambda *_: completion("B")) as server:
-            asked(server, asker, asking(1))
-            asker.stopping.set()
-            assert asked(server, asker, asking(1))[0].text == "B"
+            asked(server, client, asking(1))
+            client.stopping.set()
+            assert asked(server, client, asking(1))[0].text == "B"
             with pytest.raises(Stopped):
-                asked(server, asker, asking(2))
+                asked(server, client, asking(2))
         assert len(server.requests) == 1
 
 
 class TestBudgets:
     def test_what_would_be_over_is_not_asked_and_not_written_down(self, journal: Journal) -> None:
         """A question of 100 tokens, a reply of 200: the first fits, the second does not."""
-        asker = Asker(journal, Ledger(Budget(tokens=350)))
+        client = Client(journal, Ledger(Budget(tokens=350)))
         with serving(lambda *_: completion("B")) as server:
-            (first,) = asked(server, asker, asking(1, 100))
+            (first,) = asked(server, client, asking(1, 100))
             assert first.status == "ok"
-            assert asked(server, asker, asking(2, 1000)) == [OVER_BUDGET]
+            assert asked(server, client, asking(2, 1000)) == [OVER_BUDGET]
             assert len(server.requests) == 1
             assert journal.outcome("key 2") is None
-            assert asker.counts == Counts(asked=1)
-            larger = Asker(journal, Ledger(Budget(tokens=10_000)))
+            assert client.counts == Counts(asked=1)
+            larger = Client(journal, Ledger(Budget(tokens=10_000)))
             assert asked(server, larger, asking(2, 1000))[0].status == "ok"
 
     def test_what_is_known_costs_nothing(self, journal: Journal) -> None:
         with serving(lambda *_: completion("B")) as server:
-            asked(server, Asker(journal), asking(1))
-            broke = Asker(journal, Ledger(Budget(tokens=0)))
+            asked(server, Client(journal), asking(1))
+            broke = Client(journal, Ledger(Budget(tokens=0)))
             assert asked(server, broke, asking(1))[0].status == "ok"
             assert asked(server, broke, asking(2)) == [OVER_BUDGET]
 
@@ -202,10 +202,10 @@ class TestBudgets:
         self, connections: int, journal: Journal
     ) -> None:
         """The server counts 103 tokens where we guess 20."""
-        asker = Asker(journal, Ledger(Budget(tokens=2000)))
+        client = Client(journal, Ledger(Budget(tokens=2000)))
         requests = [asking(number, 10) for number in range(60)]
         with serving(lambda *_: completion("B"), latency=0.005) as server:
-            responses = asked(server, asker, *requests, connections=connections, reply_tokens=10)
+            responses = asked(server, client, *requests, connections=connections, reply_tokens=10)
         statuses = [response.status for response in responses]
         assert set(statuses) == {"ok", "over_budget"}
         assert statuses.count("ok") == len(server.requests)
@@ -214,21 +214,21 @@ class TestBudgets:
 
     def test_in_dollars(self, journal: Journal) -> None:
         """An answer costs 100 x 2 + 3 x 100 dollars for a million, so 500: two fit in 1200."""
-        asker = Asker(journal, Ledger(Budget(usd=0.0012)))
+        client = Client(journal, Ledger(Budget(usd=0.0012)))
         price = Price(input=2, output=100)
         with serving(lambda *_: completion("B")) as server:
             responses = [
-                asked(server, asker, asking(n, 100), price=price, reply_tokens=3)[0]
+                asked(server, client, asking(n, 100), price=price, reply_tokens=3)[0]
                 for n in range(4)
             ]
         assert [response.status for response in responses] == ["ok"] * 2 + ["over_budget"] * 2
-        assert asker.ledger.spent["m"].to_record()["usd"] == 0.001
+        assert client.ledger.spent["m"].to_record()["usd"] == 0.001
 
     def test_who_gives_up_gives_back(self, journal: Journal) -> None:
-        asker = Asker(journal, Ledger(Budget(tokens=300)))
+        client = Client(journal, Ledger(Budget(tokens=300)))
 
         async def given_up(model: OpenAIModel) -> None:
-            asking_it = asyncio.create_task(asker.ask(model, asking(1, 100)))
+            asking_it = asyncio.create_task(client.ask(model, asking(1, 100)))
             async with asyncio.timeout(30):
                 while not server.requests:
                     await asyncio.sleep(0.001)
@@ -238,7 +238,7 @@ class TestBudgets:
         with serving(lambda *_: completion("B"), latency=0.2) as server:
             within(server, given_up)
             assert journal.outcome("key 1") is None
-            assert asked(server, asker, asking(2, 100))[0].status == "ok"
+            assert asked(server, client, asking(2, 100))[0].status == "ok"
 
 
 class TestServersThatDoNotSay:
@@ -247,7 +247,7 @@ class TestServersThatDoNotSay:
     )
     def test_their_tokens_are_estimated(self, ledger: Ledger, journal: Journal) -> None:
         with serving(lambda *_: NO_USAGE) as server:
-            (response,) = asked(server, Asker(journal, ledger), asking(1, 100), reply_tokens=7)
+            (response,) = asked(server, Client(journal, ledger), asking(1, 100), reply_tokens=7)
         assert response == Response("ok", "B")
         assert without_time(ledger.spent["m"]) == {
             "requests": 1, "input_tokens": 100, "output_tokens": 7, "estimated_requests": 1,
@@ -256,17 +256,17 @@ class TestServersThatDoNotSay:
     def test_with_their_pictures(self, journal: Journal) -> None:
         file = io.BytesIO()
         Image.new("RGB", (56, 28)).save(file, "JPEG")
-        pictures = [Picture(file.getvalue(), "image/jpeg", float(n)) for n in range(3)]
+        pictures = [ImagePart(file.getvalue(), "image/jpeg", float(n)) for n in range(3)]
         request = Request("key", (Message("user", tuple(pictures)),), "open", "")
         ledger = Ledger()
         with serving(lambda *_: NO_USAGE) as server:
-            asked(server, Asker(journal, ledger), request)
+            asked(server, Client(journal, ledger), request)
         assert ledger.spent["m"].input_tokens == 3 * 2  # patches of 28 x 28
 
     def test_a_failure_is_not(self, journal: Journal) -> None:
         ledger = Ledger()
         with serving(lambda *_: (500, {}, b"")) as server:
-            asked(server, Asker(journal, ledger), asking(1, 100))
+            asked(server, Client(journal, ledger), asking(1, 100))
         assert without_time(ledger.spent["m"]) == {
             "requests": 1,
             "input_tokens": 0,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from servers import Reply, Server, completion, serving
 
-from reelbench.client.client import Asker
+from reelbench.client.client import Client
 from reelbench.client.journal import open_journal
 from reelbench.client.structured import Structured, ask_json, find_json, plain_schema
 from reelbench.models.card import Card
@@ -79,7 +79,7 @@ def asked(
         try:
             with open_journal(folder / "journal.sqlite") as journal:
                 return [
-                    await ask_json(Asker(journal), model, "Rate it.", SCHEMA, "rate", number)
+                    await ask_json(Client(journal), model, "Rate it.", SCHEMA, "rate", number)
                     for _ in range(times)
                 ]
         finally:

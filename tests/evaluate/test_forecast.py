@@ -13,8 +13,8 @@ from videos import make_video
 
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item, Media
-from reelbench.evaluate.forecast import Forecast, Forecasts, forecast
-from reelbench.evaluate.prepare import Wanted
+from reelbench.evaluate.forecast import Forecasts, RunForecast, forecast
+from reelbench.evaluate.prepare import RunOptions
 from reelbench.evaluate.run import run_benchmark
 
 PRICE = {"input": 10.0, "output": 100.0}
@@ -53,8 +53,8 @@ def answer(body: dict[str, Any], _: int) -> Reply:
     return completion('{"reason": "so", "score": 2}' if judging else "B")
 
 
-def foreseen(benchmark: Benchmark, out: Path, *models: str, **wanted: Any) -> list[Forecast]:
-    return forecast(benchmark, Wanted(models, **wanted), out).rows
+def foreseen(benchmark: Benchmark, out: Path, *models: str, **wanted: Any) -> list[RunForecast]:
+    return forecast(benchmark, RunOptions(models, **wanted), out).rows
 
 
 ITEMS = [question(n) for n in range(5)]

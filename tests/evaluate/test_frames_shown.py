@@ -15,7 +15,7 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item, Media
 from reelbench.evaluate.run import run_benchmark
-from reelbench.models.base import Picture, Request, Response
+from reelbench.models.base import ImagePart, Request, Response
 from reelbench.models.baselines.shortcuts import Offline
 from reelbench.models.card import Card
 
@@ -24,9 +24,9 @@ BLIND = ["baseline:random"]
 
 class TestFrames:
     @pytest.fixture
-    def seen(self, monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[Picture, ...]]:
+    def seen(self, monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[ImagePart, ...]]:
         """Question -> the pictures that came with it, as a model sees them."""
-        seen: dict[str, tuple[Picture, ...]] = {}
+        seen: dict[str, tuple[ImagePart, ...]] = {}
 
         class Looking(Offline):
             sees = True
@@ -48,7 +48,9 @@ class TestFrames:
     def item(self, question: str, **fields: Any) -> Item:
         return make_item(1, id=question, question=question, media=(Media("media/a.mp4"),), **fields)
 
-    def test_size_and_encoding(self, tmp_path: Path, seen: dict[str, tuple[Picture, ...]]) -> None:
+    def test_size_and_encoding(
+        self, tmp_path: Path, seen: dict[str, tuple[ImagePart, ...]]
+    ) -> None:
         benchmark = self.benchmark(
             tmp_path / "b", self.item("Q?"), frame_size="long:64", frame_encoding="png"
         )
@@ -60,7 +62,7 @@ class TestFrames:
         assert (condition["frame_size"], condition["frame_encoding"]) == ("long:64", "png")
 
     def test_each_question_gets_its_own_evidence(
-        self, tmp_path: Path, seen: dict[str, tuple[Picture, ...]]
+        self, tmp_path: Path, seen: dict[str, tuple[ImagePart, ...]]
     ) -> None:
         items = [
             self.item("Early?", evidence=((0.0, 1.0),)),
@@ -72,7 +74,7 @@ class TestFrames:
         assert times == {"Early?": [0.25, 0.75], "Late?": [3.25, 3.75]}
 
     def test_what_is_left_of_a_video_where_the_protocol_allows_it(
-        self, tmp_path: Path, seen: dict[str, tuple[Picture, ...]]
+        self, tmp_path: Path, seen: dict[str, tuple[ImagePart, ...]]
     ) -> None:
         benchmark = self.benchmark(tmp_path / "b", self.item("Q?"), accept_damage=True)
         path = make_video(

@@ -17,7 +17,7 @@ from reelbench.data.manifest import Protocol
 from reelbench.evaluate.ask import Ask, plan
 from reelbench.evaluate.condition import Condition
 from reelbench.evaluate.forecast import forecast
-from reelbench.evaluate.prepare import Wanted
+from reelbench.evaluate.prepare import RunOptions
 from reelbench.evaluate.prompt import Prompt, load_prompts
 from reelbench.evaluate.run import run_benchmark
 from reelbench.models.load import load_model
@@ -145,7 +145,7 @@ class Asked:
             self.root, item, **{"prompt": "qbench", "sampling": "uniform:4", **protocol}
         )
         model = model or self.card("far")
-        (row,) = forecast(benchmark, Wanted([model]), self.root / "none").rows[-1:]
+        (row,) = forecast(benchmark, RunOptions([model]), self.root / "none").rows[-1:]
         assert run_benchmark(benchmark, [model], self.root.parent / "r").failures == []
         text = str(self.server.requests[-1]["messages"][0]["content"][-1]["text"])
         self.foreseen, self.said = row.input_tokens, text_tokens(text)

@@ -23,7 +23,7 @@ from reelbench.make.parts.balance_stages import (
     turning,
 )
 from reelbench.make.pipeline.stage import Rejected, Undecided
-from reelbench.make.pipeline.store import Result
+from reelbench.make.pipeline.store import RowResult
 
 WRITER = {"writer": ["pen"]}
 
@@ -113,7 +113,7 @@ class TestAnOpposite:
     def test_that_stays_the_same_question_is_rejected(self, tmp_path: Path) -> None:
         row, _, _ = turned(tmp_path / "which", GOOD)
         _, result, server = turned(tmp_path, json.dumps({"question": row.question}))
-        assert isinstance(result, Result)
+        assert isinstance(result, RowResult)
         assert result.rejected is not None
         assert result.rejected.reason == "no opposite question"
         assert result.rejected.detail == "the question has not been changed"
@@ -162,7 +162,7 @@ class TestOtherBalance:
         assert Counter(item.tag("mood")[0] for item in passed.out) == {
             "good": 4, "plain": 4, "bad": 8,
         }  # fmt: skip
-        rejected = [r.rejected for r in passed.results if isinstance(r, Result) and r.rejected]
+        rejected = [r.rejected for r in passed.results if isinstance(r, RowResult) and r.rejected]
         assert [each.reason for each in rejected] == ["more than the ratio takes"] * 3
 
     def test_none_of_the_above_stands_last_and_is_right_as_often_as_said(

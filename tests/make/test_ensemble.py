@@ -65,13 +65,13 @@ def ensemble(
 ) -> tuple[Any, Server]:
     make_film(folder)
     known = {card["name"]: card for card in cards}
-    cast: dict[str, Any] = {
+    models: dict[str, Any] = {
         "answerer": [known.get(name, {"name": name}) for name in panel.answers],
         "ranker": [known.get(name, {"name": name}) for name in panel.scores],
         "distractor": ["wit"],
     }
     stage = answering_and_ranking(TYPES, sampling="uniform:2", **parameters)
-    result, server = Studio(folder, panel, cast).work(stage, row or open_item())
+    result, server = Studio(folder, panel, models).work(stage, row or open_item())
     return (result[0] if isinstance(result, list) else result), server
 
 
@@ -265,8 +265,8 @@ class TestPictures:
 
     def test_a_film_that_is_gone_rejects_and_asks_nobody(self, tmp_path: Path) -> None:
         stage = answering_and_ranking(TYPES)
-        cast = {"answerer": ["a"], "ranker": ["a"], "distractor": ["wit"]}
-        studio = Studio(tmp_path, cast=cast)
+        models = {"answerer": ["a"], "ranker": ["a"], "distractor": ["wit"]}
+        studio = Studio(tmp_path, models=models)
         (passed,), server = studio.take([open_item()], stage)
         (result,) = passed.results
         assert not isinstance(result, Undecided)
@@ -286,11 +286,11 @@ class TestFailures:
             return (500, {}, b"oops") if body["model"] == "a" else panel(body, number)
 
         make_film(tmp_path)
-        cast = {"answerer": ["a", "b"], "ranker": ["a"], "distractor": ["wit"]}
+        models = {"answerer": ["a", "b"], "ranker": ["a"], "distractor": ["wit"]}
         stage = answering_and_ranking(TYPES, sampling="uniform:2")
-        why, _ = Studio(tmp_path, failing, cast).work(stage, open_item())
+        why, _ = Studio(tmp_path, failing, models).work(stage, open_item())
         assert isinstance(why, Undecided)
-        made, server = Studio(tmp_path, panel, cast).work(stage, open_item())
+        made, server = Studio(tmp_path, panel, models).work(stage, open_item())
         assert made[0].correct == (SNOW,)
         assert [body["model"] for body in server.requests] == ["a", "a"]
 
@@ -307,9 +307,9 @@ class TestFailures:
         monkeypatch.setitem(LOADERS, "use", counting)
         make_film(tmp_path)
         panel = Panel({"a": DOG, "b": SNOW}, {"a": [2, 9, 5]})
-        cast = {"answerer": ["a", "b"], "ranker": ["a"], "distractor": ["wit"]}
+        models = {"answerer": ["a", "b"], "ranker": ["a"], "distractor": ["wit"]}
         media = (Media("media/1.mp4"),)
         rows = [open_item(number, media=media) for number in range(1, 4)]
-        (passed,), _ = Studio(tmp_path, panel, cast).take(rows, answering_and_ranking(TYPES))
+        (passed,), _ = Studio(tmp_path, panel, models).take(rows, answering_and_ranking(TYPES))
         assert len(passed.out) == 3
         assert len(loads) <= 1

@@ -20,10 +20,10 @@ def collect(tmp_path: Path) -> Callable[[str], Any]:
     (tmp_path / "source" / "media").mkdir(parents=True)
 
     def work(name: str) -> list[Item]:
-        desk: Any = SimpleNamespace(source=tmp_path / "source", out=tmp_path / "out")
+        ctx: Any = SimpleNamespace(source=tmp_path / "source", out=tmp_path / "out")
         item = make_item(media=(Media(name),))
-        made: Any = asyncio.run(collecting().work(item, desk))  # type: ignore[arg-type]
-        assert collecting().intact(item, desk)
+        made: Any = asyncio.run(collecting().work(item, ctx))  # type: ignore[arg-type]
+        assert collecting().outputs_exist(item, ctx)
         return list(made)
 
     return work

@@ -14,9 +14,9 @@ from commissions import (
     checked,
     commission,
     made,
+    prompts,
     question,
     reasons,
-    wording,
     written,
 )
 from parts import Studio, by_turns, messages
@@ -25,14 +25,14 @@ from servers import completion, without_waiting
 from reelbench.base.files import digest_of
 from reelbench.data.items import Item
 from reelbench.make.parts.write import Draft, questions_schema
-from reelbench.make.pipeline.prompts import Wording
+from reelbench.make.pipeline.prompts import Prompts
 from reelbench.make.pipeline.stage import Rejected, Undecided
-from reelbench.make.pipeline.store import Result
+from reelbench.make.pipeline.store import RowResult
 
 
 class TestWhatIsAsked:
     def test_the_prompt_holds_count_context_rules_and_examples(self, tmp_path: Path) -> None:
-        words = wording(RULES, Weather=[{"question": "why?", "n": 1}], Other=[{"no": 1}])
+        words = prompts(RULES, Weather=[{"question": "why?", "n": 1}], Other=[{"no": 1}])
         asked = Studio(
             tmp_path, by_turns(GOOD), {"writer": ["pen"]}, words, texts=[CONTEXT]
         )  # fmt: skip
@@ -104,7 +104,7 @@ class TestFailures:
         (write, _), server = made(tmp_path, refusal)
         assert reasons(write) == {"refused": 1}
         (result,) = write.results
-        assert isinstance(result, Result)
+        assert isinstance(result, RowResult)
         assert result.rejected is not None
         assert result.rejected.words == ("I will not.",)
         assert len(server.requests) == 1
@@ -191,7 +191,7 @@ class TestChecking:
         draft = Draft(id="d", commission=commission(), said=question(), writer="pen")
 
         def orders(seed: int) -> tuple[str, ...]:
-            item = Studio(tmp_path, wording=wording(), seed=seed).work(CHECK, draft)[0][0]
+            item = Studio(tmp_path, prompts=prompts(), seed=seed).work(CHECK, draft)[0][0]
             assert item.correct == ("its mast breaks",)
             return tuple(item.options)
 
@@ -208,7 +208,7 @@ def test_guidance_for_sources_of_a_kind_is_in_the_prompt(
         "reply": "Reply with JSON.",
         "stage": "Mind the lighting.",
     }
-    words = Wording(texts, None, {})
+    words = Prompts(texts, None, {})
     asked = Studio(tmp_path, by_turns(GOOD), {"writer": ["pen"]}, words, texts=[CONTEXT])
     _, server = asked.work(WRITE, commission(guidance=name))
     assert messages(server, 0)[0][1].startswith(f"Write.\n{told}# A film")

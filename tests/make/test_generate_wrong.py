@@ -13,17 +13,17 @@ from commissions import (
     checked,
     commission,
     made,
+    prompts,
     question,
     reasons,
     reply,
-    wording,
     written,
 )
 from parts import Studio, messages
 from servers import Reply, completion
 
 from reelbench.base.files import digest_of
-from reelbench.make.pipeline.store import Result
+from reelbench.make.pipeline.store import RowResult
 
 # What comes, what is said about it, and how many drafts can be saved where nothing better comes.
 WRONG = [
@@ -85,7 +85,7 @@ class TestWrong:
         if reason is None:
             assert reasons(write) == {"no questions in the reply": 1}
             (result,) = write.results
-            assert isinstance(result, Result)
+            assert isinstance(result, RowResult)
             assert result.rejected is not None
             assert fault in result.rejected.detail
             assert result.rejected.words == (bad,)
@@ -116,7 +116,7 @@ class TestWrong:
             "evidence that is not there": 1,
         }
         assert [item.id for item in check.out] == ["film-1-01", "film-1-06"]
-        rejected = [r.rejected for r in check.results if isinstance(r, Result) and r.rejected]
+        rejected = [r.rejected for r in check.results if isinstance(r, RowResult) and r.rejected]
         assert json.loads(rejected[0].words[0]) == question(2, distractors=["a", "b"])
 
     def test_of_one_commission_leaves_the_others_alone(self, tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ class TestWrong:
             text = body["messages"][0]["content"][0]["text"]
             return completion("no" if "Write 2 questions.\nbad" in text else GOOD)
 
-        work = Studio(tmp_path, answer, {"writer": ["pen"]}, wording(), texts=[CONTEXT, "bad"])
+        work = Studio(tmp_path, answer, {"writer": ["pen"]}, prompts(), texts=[CONTEXT, "bad"])
         rows = [commission(1), commission(2, context=digest_of("bad")), commission(3)]
         (write, check), _ = work.take(rows, WRITE, CHECK)
         assert reasons(write) == {"no questions in the reply": 1}

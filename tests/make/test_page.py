@@ -16,9 +16,9 @@ from reelbench.make.page.facts import answerability
 from reelbench.make.page.page import balance, write_pages
 from reelbench.make.page.svg import picture_of
 from reelbench.make.pipeline.funnel import funnel_record
-from reelbench.make.pipeline.run import Passed
+from reelbench.make.pipeline.run import StageResult
 from reelbench.make.pipeline.stage import Rejected, Undecided
-from reelbench.make.pipeline.store import Result
+from reelbench.make.pipeline.store import RowResult
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -40,7 +40,7 @@ def test_the_page_says_what_the_funnel_says(tmp_path: Path) -> None:
     for told in funnel["stages"]:
         assert told["in"] == told["passed"] + told["rejected"] + told["undecided"]
         assert f"→ {told['out']:,} {told['gives']}s</text>" in svg
-        assert ("rate" in told) == (told["takes"] == "item")
+        assert ("rate" in told) == (told["input"] == "item")
         if "rate" in told:
             assert f"{told['rejected']:,} rejected, {100 * told['rate']:.1f}% (" in svg
     assert "12 undecided: make again" in svg
@@ -83,12 +83,15 @@ def test_histograms_count_each_item_once(tmp_path: Path) -> None:
 
 def test_categories_stand_in_one_order_everywhere(tmp_path: Path) -> None:
     items = [make_item(n, tags=freeze({"category": name})) for n, name in enumerate("abba")]
-    first = Passed(
+    first = StageResult(
         stage("one"),
         items,
-        [Result(rejected=Rejected("bad")), *(Result([item]) for item in items[1:])],
+        [RowResult(rejected=Rejected("bad")), *(RowResult([item]) for item in items[1:])],
     )
-    passed = [first, Passed(stage("two"), first.out, [Result([item]) for item in first.out])]
+    passed = [
+        first,
+        StageResult(stage("two"), first.out, [RowResult([item]) for item in first.out]),
+    ]
     _, page, funnel = written(tmp_path, passed)
     assert list(funnel["stages"][1]["by_category"]) == ["b", "a"]
     rows = Elements(page.split('id="stages"')[1].split("</section>")[0]).rows[1:]
@@ -118,9 +121,9 @@ def test_what_models_write_is_only_text(tmp_path: Path) -> None:
         )
         for n in range(3)
     ]
-    kept = Result([structs.replace(items[0], provenance=freeze({EVIL: facts}))])
-    lost = Result(rejected=Rejected(EVIL, EVIL, (EVIL, EVIL), facts))
-    passed = [Passed(stage(EVIL), items, [kept, lost, Undecided(EVIL, EVIL)])]
+    kept = RowResult([structs.replace(items[0], provenance=freeze({EVIL: facts}))])
+    lost = RowResult(rejected=Rejected(EVIL, EVIL, (EVIL, EVIL), facts))
+    passed = [StageResult(stage(EVIL), items, [kept, lost, Undecided(EVIL, EVIL)])]
     found = {"numbers": {EVIL: EVIL}, "distributions": {EVIL: [1, 2]}}
     models = {EVIL: [{"name": EVIL, "parameters": {EVIL: EVIL}}]}
     rules = {"name": EVIL, "version": EVIL, "sha256": EVIL}
@@ -169,7 +172,7 @@ def test_no_stage_at_all(tmp_path: Path) -> None:
 
 def test_one_stage_that_measures_nothing(tmp_path: Path) -> None:
     items = [make_item(n) for n in range(4)]
-    passed = [Passed(stage("keep"), items, [Result([item]) for item in items])]
+    passed = [StageResult(stage("keep"), items, [RowResult([item]) for item in items])]
     svg, page, _ = written(tmp_path, passed)
     assert "4 → 4 items" in svg
     assert re.findall(r'<section id="([^"]+)"', page) == ["funnel", "stages", "provenance"]
@@ -178,8 +181,8 @@ def test_one_stage_that_measures_nothing(tmp_path: Path) -> None:
 def test_a_stage_in_which_everything_is_lost(tmp_path: Path) -> None:
     items = [make_item(n, tags=freeze({"category": "x"})) for n in range(4)]
     passed = [
-        Passed(stage("drop"), items, [Result(rejected=Rejected("bad"))] * 4),
-        Passed(stage("idle"), [], []),
+        StageResult(stage("drop"), items, [RowResult(rejected=Rejected("bad"))] * 4),
+        StageResult(stage("idle"), [], []),
     ]
     svg, page, _ = written(tmp_path, passed)
     assert "4 → 0 items" in svg
@@ -193,7 +196,7 @@ def test_answers_in_other_numbers_have_histograms_of_their_own(tmp_path: Path) -
         filtered("ask", items[:4], lambda _: 2, lambda right: False, of=3),
         filtered("ask", items[4:], lambda _: 1, lambda right: True, of=2),
     ]
-    passed = Passed(stage("ask"), items, [*rows[0].results, *rows[1].results])
+    passed = StageResult(stage("ask"), items, [*rows[0].results, *rows[1].results])
     (measured,) = answerability([passed])
     assert [(each.of, each.bars) for each in measured.histograms] == [
         (3, ((0, 0), (0, 0), (4, 0), (0, 0))),
@@ -218,10 +221,10 @@ def test_facts_of_another_kind_are_no_answers(tmp_path: Path, facts: dict[str, A
     item = make_item(1)
     noted = structs.replace(item, provenance=freeze({"ask": facts}))
     passed = [
-        Passed(
+        StageResult(
             stage("ask"),
             [item, make_item(2)],
-            [Result([noted]), Result(rejected=Rejected("bad", facts=facts))],
+            [RowResult([noted]), RowResult(rejected=Rejected("bad", facts=facts))],
         )
     ]
     assert answerability(passed) == []
@@ -248,7 +251,7 @@ def test_long_words_do_not_make_the_page_long(tmp_path: Path) -> None:
     )
     for each in passed[3:]:
         for result in each.results:
-            if isinstance(result, Result) and result.rejected:
+            if isinstance(result, RowResult) and result.rejected:
                 result.rejected.words = ("<" * 5000,) * 5
     _, page, _ = written(tmp_path, passed)
     assert len(page.encode()) < 15e6

@@ -12,10 +12,10 @@ from stages import IDS, ROWS, Worker, raising, results, stage
 from support import make_item
 
 from reelbench.data.items import Item
-from reelbench.make.pipeline.context import Desk
-from reelbench.make.pipeline.prompts import Wording
-from reelbench.make.pipeline.stage import All, Each, Rejected, Undecided
-from reelbench.make.pipeline.store import Result
+from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.prompts import Prompts
+from reelbench.make.pipeline.stage import BatchStage, Rejected, RowStage, Undecided
+from reelbench.make.pipeline.store import RowResult
 from reelbench.media.errors import MediaError
 
 
@@ -24,8 +24,8 @@ class TestWhatDecides:
 
     STAGE = stage(roles=("writer",), prompts=("ask",), parameters={"count": 3}, version=1)
     STUDIO: ClassVar[Any] = {
-        "cast": {"writer": [{"name": "pen", "parameters": {"top_p": 1}}]},
-        "wording": Wording({"ask": "a", "other": "b"}, None, {}),
+        "models": {"writer": [{"name": "pen", "parameters": {"top_p": 1}}]},
+        "prompts": Prompts({"ask": "a", "other": "b"}, None, {}),
         "seed": 0,
     }
 
@@ -50,22 +50,22 @@ class TestWhatDecides:
         ({"parameters": {"count": 4}}, {}),
         ({"parameters": {"count": 3, "more": 0}}, {}),
         ({"name": "another"}, {}),
-        ({}, {"wording": Wording({"ask": "c", "other": "b"}, None, {})}),
-        ({}, {"wording": Wording({"ask": "a", "ask.2": "c"}, None, {})}),
-        ({}, {"cast": {"writer": [{"name": "quill", "parameters": {"top_p": 1}}]}}),
-        ({}, {"cast": {"writer": [{"name": "pen", "parameters": {"top_p": 0.5}}]}}),
-        ({}, {"cast": {"writer": [{"name": "pen", "parameters": {"top_p": 1}, "model": "p2"}]}}),
-        ({}, {"cast": {"writer": [{"name": "pen", "parameters": {"top_p": 1}}, "also"]}}),
-        ({}, {"cast": {"writer": [{"name": "pen", "parameters": {"top_p": 1}, "sees": False}]}}),
+        ({}, {"prompts": Prompts({"ask": "c", "other": "b"}, None, {})}),
+        ({}, {"prompts": Prompts({"ask": "a", "ask.2": "c"}, None, {})}),
+        ({}, {"models": {"writer": [{"name": "quill", "parameters": {"top_p": 1}}]}}),
+        ({}, {"models": {"writer": [{"name": "pen", "parameters": {"top_p": 0.5}}]}}),
+        ({}, {"models": {"writer": [{"name": "pen", "parameters": {"top_p": 1}, "model": "p2"}]}}),
+        ({}, {"models": {"writer": [{"name": "pen", "parameters": {"top_p": 1}}, "also"]}}),
+        ({}, {"models": {"writer": [{"name": "pen", "parameters": {"top_p": 1}, "sees": False}]}}),
         ({}, {"seed": 1}),
     ], ids=["version", "parameter", "new parameter", "name", "prompt", "variant", "model", "temperature", "the server's name for it", "one more model", "whether it sees", "seed"])  # fmt: skip
     def test_one_thing_changed(self, work: Any, studio: Any, tmp_path: Path) -> None:
         assert self.done_again(tmp_path, dict(work), studio) == ["q-1", "q-2"]
 
     @pytest.mark.parametrize("studio", [
-        {"wording": Wording({"ask": "a", "other": "c"}, None, {"Weather": []})},
-        {"cast": {**STUDIO["cast"], "blind": ["b"]}},
-        {"cast": {"writer": [{"name": "pen", "parameters": {"top_p": 1}, "timeout": 5, "retries": 3, "connections": 2}]}},
+        {"prompts": Prompts({"ask": "a", "other": "c"}, None, {"Weather": []})},
+        {"models": {**STUDIO["models"], "blind": ["b"]}},
+        {"models": {"writer": [{"name": "pen", "parameters": {"top_p": 1}, "timeout": 5, "retries": 3, "connections": 2}]}},
     ], ids=["another prompt", "another role", "how it is reached"])  # fmt: skip
     def test_something_else_changed(self, studio: Any, tmp_path: Path) -> None:
         assert self.done_again(tmp_path, {}, studio) == []
@@ -100,7 +100,7 @@ class TestWhatDecides:
     def test_files_that_are_gone_are_made_again(self, tmp_path: Path) -> None:
         first, second = Worker(), Worker()
         results(tmp_path, stage(first))
-        results(tmp_path, stage(second, intact=lambda item, _desk: item.id != "q-2"))
+        results(tmp_path, stage(second, outputs_exist=lambda item, _ctx: item.id != "q-2"))
         assert second.done == ["q-2"]
 
 
@@ -116,17 +116,17 @@ class TestWhatIsKept:
     ) -> None:
         """A whole number in place of a float, or a list of a tuple, comes back as the type says."""
 
-        async def cut(item: Item, _desk: Desk) -> list[Clip]:
+        async def cut(item: Item, _ctx: StageContext) -> list[Clip]:
             return [Clip(id=item.id, seconds=3, parts=[1])]  # type: ignore[arg-type]
 
-        async def show(clip: Clip, _desk: Desk) -> list[Item]:
+        async def show(clip: Clip, _ctx: StageContext) -> list[Item]:
             shown.append(clip.id)
             return [make_item(1, id=clip.id)]
 
         shown: list[str] = []
         stages = (
-            Each(name="cut", takes=Item, gives=Clip, work=cut),
-            Each(name="show", takes=Clip, gives=Item, work=show),
+            RowStage(name="cut", input=Item, output=Clip, work=cut),
+            RowStage(name="show", input=Clip, output=Item, work=show),
         )
         first, _ = Studio(tmp_path).take(ROWS, *stages)
         second, _ = Studio(tmp_path).take(ROWS, *stages)
@@ -182,16 +182,16 @@ class TestWhatIsKept:
     def test_a_filter_of_all_rows_is_while_the_rows_are_the_same(self, tmp_path: Path) -> None:
         calls: list[int] = []
 
-        def work(items: Sequence[Item], _desk: Desk) -> list[Any]:
+        def work(items: Sequence[Item], _ctx: StageContext) -> list[Any]:
             calls.append(len(items))
             return [Rejected("odd", "why", ["w"]) if i.id == "q-2" else i for i in items]
 
-        sieve = All(name="sieve", takes=Item, gives=Item, work=work, filters=True)
+        sieve = BatchStage(name="sieve", input=Item, output=Item, work=work, filters=True)
         for rows in (ROWS, ROWS, ROWS[:2], ROWS):
             (passed,), _ = Studio(tmp_path).take(rows, sieve)
             assert [row.id for row in passed.out] == [r.id for r in rows if r.id != "q-2"]
             result = passed.results[1]
-            assert isinstance(result, Result)
+            assert isinstance(result, RowResult)
             assert result.rejected is not None
             assert (result.rejected.reason, tuple(result.rejected.words)) == ("odd", ("w",))
         assert calls == [3, 2]

@@ -14,9 +14,9 @@ from support import make_item
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item
-from reelbench.make.pipeline.context import Desk
-from reelbench.make.pipeline.run import Passed, Pipeline
-from reelbench.make.pipeline.stage import All, Rejected, Stage, Undecided
+from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.run import Pipeline, StageResult
+from reelbench.make.pipeline.stage import BatchStage, Rejected, Stage, Undecided
 from reelbench.make.pipeline.store import open_store
 
 
@@ -35,7 +35,7 @@ class TestWhatGoesWrong:
     def test_a_bug_comes_through_and_leaves_the_store_whole(
         self, error: Exception, tmp_path: Path
     ) -> None:
-        async def work(item: Item, _desk: Desk) -> list[Item]:
+        async def work(item: Item, _ctx: StageContext) -> list[Item]:
             if item.id == "q-3":
                 await asyncio.wait_for(before_it.wait(), 30)
                 raise error
@@ -67,10 +67,10 @@ class TestWhatGoesWrong:
 
 class TestStopping:
     def test_keeps_what_was_done_and_goes_on_from_there(self, tmp_path: Path) -> None:
-        async def work(item: Item, desk: Desk) -> list[Item]:
+        async def work(item: Item, ctx: StageContext) -> list[Item]:
             done.append(item.id)
             if item.id == "q-2":
-                desk.asker.stop()
+                ctx.client.stop()
             return [item]
 
         done: list[str] = []
@@ -83,9 +83,9 @@ class TestStopping:
         assert sorted(again.done + done) == IDS
 
     def test_begins_no_other_rows_and_no_other_stage(self, tmp_path: Path) -> None:
-        async def work(item: Item, desk: Desk) -> list[Item]:
+        async def work(item: Item, ctx: StageContext) -> list[Item]:
             begun.append(item.id)
-            desk.asker.stop()
+            ctx.client.stop()
             return [item]
 
         begun: list[str] = []
@@ -97,9 +97,9 @@ class TestStopping:
         assert following.done == []
 
     def test_pays_for_no_other_call_and_loses_none(self, tmp_path: Path) -> None:
-        async def ask(item: Item, desk: Desk) -> list[Item]:
-            stops.append((asyncio.get_running_loop(), desk.asker.stop))
-            said = await desk.words("writer", f"About {item.id}")
+        async def ask(item: Item, ctx: StageContext) -> list[Item]:
+            stops.append((asyncio.get_running_loop(), ctx.client.stop))
+            said = await ctx.words("writer", f"About {item.id}")
             return [msgspec.structs.replace(item, question=said)]
 
         def answer(_: Any, number: int) -> Reply:
@@ -109,12 +109,12 @@ class TestStopping:
             return completion(f"reply {number}")
 
         stops: list[tuple[asyncio.AbstractEventLoop, Callable[[], None]]] = []
-        cast = {"writer": [{"name": "pen", "connections": 1}]}
+        models = {"writer": [{"name": "pen", "connections": 1}]}
         rows = [make_item(number) for number in range(5)]
         asking = stage(ask, roles=("writer",))
         with pytest.raises(KeyboardInterrupt):
-            Studio(tmp_path, answer, cast).take(rows, asking)
-        (passed,), server = Studio(tmp_path, by_turns("later"), cast).take(rows, asking)
+            Studio(tmp_path, answer, models).take(rows, asking)
+        (passed,), server = Studio(tmp_path, by_turns("later"), models).take(rows, asking)
         assert [row.question for row in passed.out] == ["reply 0", "reply 1", *["later"] * 3]
         assert len(server.requests) == 3
 
@@ -123,7 +123,7 @@ class TestOrder:
     def test_of_what_comes_out_is_that_of_what_went_in(self, tmp_path: Path) -> None:
         """Each row waits for the one behind it, so that the last is done first."""
 
-        async def work(item: Item, _desk: Desk) -> list[Item]:
+        async def work(item: Item, _ctx: StageContext) -> list[Item]:
             number = int(item.id.removeprefix("q-"))
             if number + 1 < len(rows):
                 await asyncio.wait_for(finished[number + 1].wait(), 30)
@@ -156,7 +156,7 @@ class TestOrder:
         assert [row.id for row in passed.out] == ["q-5", "q-2", "q-1"]
 
     def test_many_rows_are_worked_at_together_and_not_all(self, tmp_path: Path) -> None:
-        async def work(item: Item, _desk: Desk) -> list[Item]:
+        async def work(item: Item, _ctx: StageContext) -> list[Item]:
             inside.add(item.id)
             most.append(len(inside))
             if len(inside) >= 32:
@@ -182,19 +182,23 @@ class TestStages:
         assert worker.done == []
 
     def test_are_handed_their_parameters_by_name(self, tmp_path: Path) -> None:
-        async def each(item: Item, desk: Desk, *, count: int, words: Any) -> list[Item]:
-            got.append((count, words, desk.seed))
+        async def each(item: Item, ctx: StageContext, *, count: int, words: Any) -> list[Item]:
+            got.append((count, words, ctx.seed))
             return [item]
 
-        def all_of_them(items: Sequence[Item], desk: Desk, *, share: float) -> Sequence[Item]:
-            got.append((share, desk.seed))
+        def all_of_them(
+            items: Sequence[Item], ctx: StageContext, *, share: float
+        ) -> Sequence[Item]:
+            got.append((share, ctx.seed))
             return items
 
         got: list[Any] = []
         Studio(tmp_path, seed=7).take(
             ROWS[:1],
             stage(each, parameters={"count": 3, "words": ("a",)}),
-            All(name="b", takes=Item, gives=Item, work=all_of_them, parameters={"share": 0.5}),
+            BatchStage(
+                name="b", input=Item, output=Item, work=all_of_them, parameters={"share": 0.5}
+            ),
         )
         assert got == [(3, ("a",), 7), (0.5, 7)]
 
@@ -203,10 +207,10 @@ class TestStages:
             def begin(self, stage: Stage) -> None:
                 begun.append(stage.name)
 
-        async def through(desk: Desk) -> list[Passed]:
+        async def through(ctx: StageContext) -> list[StageResult]:
             stages = recipe_of(stage(name="a"), stage(name="b"))
-            return await Telling(stages, desk, desk.store).take(ROWS)
+            return await Telling(stages, ctx, ctx.store).take(ROWS)
 
         begun: list[str] = []
-        Studio(tmp_path).at_desk(through)
+        Studio(tmp_path).with_context(through)
         assert begun == ["a", "b"]

@@ -8,7 +8,7 @@ import pytest
 from reelbench.base.errors import ReelbenchError
 from reelbench.make.parts.rules import load_rules
 from reelbench.make.pipeline.make import used_prompts
-from reelbench.make.pipeline.prompts import Wording, copy_wording, load_wording, shown_examples
+from reelbench.make.pipeline.prompts import Prompts, copy_prompts, load_prompts, shown_examples
 from reelbench.recipes import RECIPES, load_recipe
 
 RULES = 'name: r\nversion: "1"\nred_lines:\n  - {id: R1, text: Be brief.}\n'
@@ -38,9 +38,9 @@ def home(tmp_path: Path) -> Path:
 
 class TestWhoseWords:
     def test_a_recipes_own_come_before_those_that_all_share(self, home: Path) -> None:
-        words = load_wording(home, None, None)
+        words = load_prompts(home, None, None)
         assert words.texts["rank"] == "Ours: {{question}} {{candidates}}"
-        assert words.texts["perturb"] == load_wording(None, None, None).texts["perturb"]
+        assert words.texts["perturb"] == load_prompts(None, None, None).texts["perturb"]
 
     def test_a_users_own_come_before_both(self, home: Path, tmp_path: Path) -> None:
         own = write(
@@ -50,7 +50,7 @@ class TestWhoseWords:
             rules_yaml=OTHER_RULES,
             examples_yaml="Boats:\n  - {q: 2}\n",
         )
-        words = load_wording(home, own, None)
+        words = load_prompts(home, own, None)
         assert words.texts["rank"] == "Mine: {{question}} {{candidates}}"
         assert words.texts["opposite"] == "Turn {{question}}"
         assert words.texts["ask"] == "About {{context}}: {{reply}}"
@@ -59,7 +59,7 @@ class TestWhoseWords:
         assert words.examples == {"Boats": [{"q": 2}]}
 
     def test_no_rules_and_no_examples(self) -> None:
-        words = load_wording(None, None, None)
+        words = load_prompts(None, None, None)
         assert words.rules is None
         assert words.examples == {}
 
@@ -68,18 +68,18 @@ class TestWhoseWords:
         self, text: str, home: Path, tmp_path: Path
     ) -> None:
         own = write(tmp_path / "own", examples_yaml=text)
-        assert load_wording(home, own, None).examples == {}
+        assert load_prompts(home, own, None).examples == {}
 
     def test_a_folder_that_is_not_there_is_a_sentence(self, home: Path, tmp_path: Path) -> None:
         """Else a make would quietly go on with other words than the last time."""
         with pytest.raises(ReelbenchError, match="gone"):
-            load_wording(home, tmp_path / "gone", None)
+            load_prompts(home, tmp_path / "gone", None)
 
     def test_a_file_in_place_of_a_folder_is_a_sentence(self, home: Path, tmp_path: Path) -> None:
         file = tmp_path / "ask.md"
         file.write_text("About {{context}}: {{reply}}")
         with pytest.raises(ReelbenchError, match=r"ask\.md"):
-            load_wording(home, file, None)
+            load_prompts(home, file, None)
 
 
 class TestRefused:
@@ -91,7 +91,7 @@ class TestRefused:
             rank_md="{{candidates}}",
         )
         with pytest.raises(ReelbenchError) as error:
-            load_wording(home, own, None)
+            load_prompts(home, own, None)
         told = str(error.value)
         assert str(own) in told
         assert "aks.md is none of answer, ask, candidate, distract" in told
@@ -108,25 +108,25 @@ class TestRefused:
     ) -> None:
         own = write(tmp_path / "own", **{f"{name}_md": text})
         with pytest.raises(ReelbenchError, match=rf"{name}\.md lacks the slot {{{{{slot}}}}}"):
-            load_wording(None, own, None)
+            load_prompts(None, own, None)
 
     def test_a_variant_has_the_slots_of_its_original(self, home: Path, tmp_path: Path) -> None:
         own = write(tmp_path / "own", ask_2_md="{{nothing}} {{reply}}")
         with pytest.raises(ReelbenchError) as error:
-            load_wording(home, own, None)
+            load_prompts(home, own, None)
         assert "ask.2.md has the slot {{nothing}}, which nothing fills" in str(error.value)
         assert "ask.2.md lacks the slot {{context}}" in str(error.value)
 
     def test_a_variant_of_nothing(self, home: Path, tmp_path: Path) -> None:
         own = write(tmp_path / "own", sing_2_md="la")
         with pytest.raises(ReelbenchError, match=r"sing\.2\.md is none of"):
-            load_wording(home, own, None)
+            load_prompts(home, own, None)
 
     @pytest.mark.parametrize("text", ["a: [", "- a list", "just words"])
     def test_examples_that_are_none(self, text: str, home: Path, tmp_path: Path) -> None:
         own = write(tmp_path / "own", examples_yaml=text)
         with pytest.raises(ReelbenchError, match=r"examples\.yaml of .*own"):
-            load_wording(home, own, None)
+            load_prompts(home, own, None)
 
     @pytest.mark.parametrize("text", [
         "Weather: some words", "Weather: {q: 1}", "Weather: null",
@@ -136,33 +136,33 @@ class TestRefused:
         """A list of objects by category, of what JSON has; else nothing could be asked."""
         own = write(tmp_path / "own", examples_yaml=text)
         with pytest.raises(ReelbenchError, match=r"examples\.yaml"):
-            load_wording(home, own, None)
+            load_prompts(home, own, None)
 
     def test_rules_that_are_none(self, home: Path, tmp_path: Path) -> None:
         own = write(tmp_path / "own", rules_yaml="name: r\n")
         with pytest.raises(ReelbenchError, match=r"rule set cannot be used.*\n.*version"):
-            load_wording(home, own, None)
+            load_prompts(home, own, None)
 
     def test_a_text_that_is_not_utf_8(self, home: Path, tmp_path: Path) -> None:
         own = write(tmp_path / "own")
         (own / "ask.md").write_bytes(b"About {{context}} \xff {{reply}}")
         with pytest.raises(ReelbenchError, match=r"ask\.md cannot be read"):
-            load_wording(home, own, None)
+            load_prompts(home, own, None)
 
 
 class TestPrompts:
     def test_slots_are_filled_and_others_are_prompts_of_that_name(self, home: Path) -> None:
-        words = load_wording(home, None, None)
+        words = load_prompts(home, None, None)
         assert words.prompt("ask", context="a film") == "About a film: As JSON."
 
     def test_what_is_filled_in_is_not_read_again(self, home: Path) -> None:
-        words = load_wording(home, None, None)
+        words = load_prompts(home, None, None)
         assert words.prompt("ask", context="{{reply}}") == "About {{reply}}: As JSON."
 
     def test_variants_are_found_in_order(self, home: Path, tmp_path: Path) -> None:
         text = "About {{context}}: {{reply}}"
         own = write(tmp_path / "own", ask_2_md=text, ask_3_md=text, ask_10_md=text)
-        words = load_wording(home, own, None)
+        words = load_prompts(home, own, None)
         assert words.variants("ask") == ["ask", "ask.2", "ask.3", "ask.10"]
         assert words.variants("as") == []
 
@@ -174,13 +174,13 @@ class TestPrompts:
 TEXTS = {"ask": "a {{context}}", "ask.2": "b {{context}}", "reply": "r", "rank": "k"}
 
 
-def words(**fields: Any) -> Wording:
+def words(**fields: Any) -> Prompts:
     plain: dict[str, Any] = {
         "texts": TEXTS,
         "rules": load_rules(RULES),
         "examples": {"Weather": [{"q": 1}]},
     }
-    return Wording(**(plain | fields))
+    return Prompts(**(plain | fields))
 
 
 class TestDigest:
@@ -219,24 +219,24 @@ class TestCopy:
     @pytest.mark.parametrize("name", RECIPES)
     def test_of_a_recipes_words_is_the_same_words(self, name: str, tmp_path: Path) -> None:
         recipe = load_recipe(name)
-        copy_wording(recipe.home, used_prompts(recipe), tmp_path / "new" / "own")
+        copy_prompts(recipe.home, used_prompts(recipe), tmp_path / "new" / "own")
         written = list((tmp_path / "new" / "own").glob("*.md"))
         assert bool(written) == bool(list(used_prompts(recipe))), "who asks nobody has no prompts"
-        before = load_wording(recipe.home, None, recipe.categories or None)
-        after = load_wording(recipe.home, tmp_path / "new" / "own", recipe.categories or None)
+        before = load_prompts(recipe.home, None, recipe.categories or None)
+        after = load_prompts(recipe.home, tmp_path / "new" / "own", recipe.categories or None)
         assert after == before
 
     def test_holds_variants_too(self, home: Path, tmp_path: Path) -> None:
         """A user who cannot see one cannot change it."""
         write(home / "prompts", ask_2_md="{{context}}? {{reply}}")
-        copy_wording(home, ["ask"], tmp_path / "own")
+        copy_prompts(home, ["ask"], tmp_path / "own")
         assert (tmp_path / "own" / "ask.2.md").read_text() == "{{context}}? {{reply}}"
 
     def test_holds_rules_and_examples(self, home: Path, tmp_path: Path) -> None:
-        copy_wording(home, ["ask", "rules", "examples", "perturb"], tmp_path / "own")
+        copy_prompts(home, ["ask", "rules", "examples", "perturb"], tmp_path / "own")
         names = sorted(path.name for path in (tmp_path / "own").iterdir())
         assert names == ["ask.md", "examples.yaml", "perturb.md", "rules.yaml"]
 
     def test_of_a_recipe_without_a_home_holds_what_all_share(self, tmp_path: Path) -> None:
-        copy_wording(None, ["perturb"], tmp_path / "own")
+        copy_prompts(None, ["perturb"], tmp_path / "own")
         assert [path.name for path in (tmp_path / "own").iterdir()] == ["perturb.md"]

@@ -18,13 +18,15 @@ from reelbench.make.parts.static_filters import (
     without_outstanding_keys,
     without_twins,
 )
-from reelbench.make.pipeline.stage import All
-from reelbench.make.pipeline.store import Result
+from reelbench.make.pipeline.stage import BatchStage
+from reelbench.make.pipeline.store import RowResult
 
 FILM = (Media("media/film.mp4"),)
 
 
-def sieved(folder: Path, stage: All, *items: Item) -> tuple[list[str], dict[str, tuple[str, str]]]:
+def sieved(
+    folder: Path, stage: BatchStage, *items: Item
+) -> tuple[list[str], dict[str, tuple[str, str]]]:
     """Ids that are let through, and why the others are not."""
     (passed,), server = Studio(folder).take(items, stage)
     assert server.requests == []
@@ -32,7 +34,7 @@ def sieved(folder: Path, stage: All, *items: Item) -> tuple[list[str], dict[str,
     rejected = {
         row.id: (result.rejected.reason, result.rejected.detail)
         for row, result in zip(items, passed.results, strict=True)
-        if isinstance(result, Result) and result.rejected
+        if isinstance(result, RowResult) and result.rejected
     }
     return [row.id for row in passed.out], rejected
 

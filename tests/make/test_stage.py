@@ -9,7 +9,7 @@ from parts import a_recipe, ending
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item
 from reelbench.make.parts.write import Commission, Draft, checking, writing
-from reelbench.make.pipeline.stage import All, Each, Recipe
+from reelbench.make.pipeline.stage import BatchStage, Recipe, RowStage
 
 WRITE, CHECK, END = writing(("ask",), 2, 3), checking(3), ending()
 
@@ -27,7 +27,7 @@ class TestARecipe:
 
     def test_whose_stages_do_not_fit(self) -> None:
         assert refused(WRITE, END) == (
-            "The recipe parts cannot go on from write, which gives Draft, to end, which takes Item."
+            "The recipe parts cannot go on from write, whose output is Draft, to end, whose input is Item."
         )
 
     def test_that_does_not_end_with_items(self) -> None:
@@ -94,7 +94,7 @@ PARAMETERS = {
     "list": ("a", "b"),
     "table": {"a": "b"},
 }
-SETTABLE = Each(name="sift", takes=Item, gives=Item, work=_never, parameters=PARAMETERS)
+SETTABLE = RowStage(name="sift", input=Item, output=Item, work=_never, parameters=PARAMETERS)
 
 
 class TestSettings:
@@ -136,7 +136,9 @@ class TestSettings:
         assert "sift.whole, sift.share, sift.flag" in told
 
     def test_of_a_stage_with_a_dot_or_a_blank_in_its_name(self) -> None:
-        stage = All(name="yes or no.2", takes=Item, gives=Item, work=list, parameters={"n": 1})
+        stage = BatchStage(
+            name="yes or no.2", input=Item, output=Item, work=list, parameters={"n": 1}
+        )
         recipe = a_recipe(stage).changed({"yes or no.2.n": 2})
         assert recipe.stages[0].parameters == {"n": 2}
 

@@ -15,7 +15,7 @@ from reelbench.base.files import digest_of
 from reelbench.data.items import Item, Media, freeze
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.make.pipeline.store import (
-    Result,
+    RowResult,
     copied_store,
     open_store,
     record_of,
@@ -40,7 +40,7 @@ class Film(msgspec.Struct, frozen=True, kw_only=True):
 
 def there_and_back(path: Path, row: Any) -> Any:
     with open_store(path) as store:
-        store.put("k", "stage", Result([row]))
+        store.put("k", "stage", RowResult([row]))
     with open_store(path) as store:
         found = store.get("k", type(row))
     assert found is not None
@@ -94,7 +94,7 @@ class TestRows:
 
     def test_several_and_none(self, tmp_path: Path) -> None:
         with open_store(tmp_path / "rows.sqlite") as store:
-            store.put("many", "s", Result([make_item(1), make_item(2)]))
+            store.put("many", "s", RowResult([make_item(1), make_item(2)]))
             many = store.get("many", Item)
             assert many is not None
             assert many.rows == [make_item(1), make_item(2)]
@@ -102,8 +102,8 @@ class TestRows:
 
     def test_what_is_put_again_takes_the_place(self, tmp_path: Path) -> None:
         with open_store(tmp_path / "rows.sqlite") as store:
-            store.put("k", "s", Result([make_item(1)]))
-            store.put("k", "s", Result([make_item(2)]))
+            store.put("k", "s", RowResult([make_item(1)]))
+            store.put("k", "s", RowResult([make_item(2)]))
             found = store.get("k", Item)
             assert found is not None
             assert found.rows == [make_item(2)]
@@ -117,7 +117,7 @@ class TestRejects:
     def test_come_back_with_all_that_was_said(self, tmp_path: Path) -> None:
         why = Rejected("too dull", "very: é", ["m: \ud83d", "n"], {"right": 3, "share": 0.5})
         with open_store(tmp_path / "rows.sqlite") as store:
-            store.put("k", "s", Result(rejected=why))
+            store.put("k", "s", RowResult(rejected=why))
             found = store.get("k", Item)
         assert found is not None
         assert found.rejected is not None
@@ -126,7 +126,7 @@ class TestRejects:
 
     def test_without_facts(self, tmp_path: Path) -> None:
         with open_store(tmp_path / "rows.sqlite") as store:
-            store.put("k", "s", Result(rejected=Rejected("nothing made")))
+            store.put("k", "s", RowResult(rejected=Rejected("nothing made")))
             found = store.get("k", Item)
         assert found is not None
         assert found.rejected is not None
@@ -164,7 +164,7 @@ class TestDamage:
     def test_to_a_row_is_named(self, statement: str, tmp_path: Path) -> None:
         path = tmp_path / "rows.sqlite"
         with open_store(path) as store:
-            store.put("k" * 64, "write", Result([make_item(1)]))
+            store.put("k" * 64, "write", RowResult([make_item(1)]))
         change(path, statement)
         told = r"rows\.sqlite: the result kkkkkkkkkkkk of write is damaged"
         with open_store(path) as store, pytest.raises(ReelbenchError, match=told):
@@ -192,7 +192,7 @@ class TestTwoAtOnce:
     def test_the_second_is_told(self, tmp_path: Path) -> None:
         path = tmp_path / "rows.sqlite"
         with open_store(path) as store:
-            store.put("k", "s", Result([make_item(1)]))
+            store.put("k", "s", RowResult([make_item(1)]))
             told = r"rows\.sqlite is in use: another run writes to this folder"
             with pytest.raises(ReelbenchError, match=told), open_store(path):
                 pass
@@ -202,21 +202,21 @@ class TestTwoAtOnce:
     def test_a_copy_is_told_too(self, tmp_path: Path) -> None:
         path = tmp_path / "rows.sqlite"
         with open_store(path) as store:
-            store.put("k", "s", Result([make_item(1)]))
+            store.put("k", "s", RowResult([make_item(1)]))
             with pytest.raises(ReelbenchError, match="is in use"), copied_store(path):
                 pass
 
     def test_one_after_the_other(self, tmp_path: Path) -> None:
         for _ in range(2):
             with open_store(tmp_path / "rows.sqlite") as store:
-                store.put("k", "s", Result([make_item(1)]))
+                store.put("k", "s", RowResult([make_item(1)]))
 
 
 class TestACopy:
     def test_holds_what_is_there_and_touches_nothing(self, tmp_path: Path) -> None:
         path = tmp_path / "rows.sqlite"
         with open_store(path) as store:
-            store.put("k", "s", Result([make_item(1)]))
+            store.put("k", "s", RowResult([make_item(1)]))
             digest = store.keep("a film")
         os.chmod(path, 0o444)
         before = path.read_bytes(), path.stat().st_mtime_ns, sorted(tmp_path.iterdir())
@@ -225,7 +225,7 @@ class TestACopy:
             assert found is not None
             assert found.rows == [make_item(1)]
             assert copy.kept(digest) == "a film"
-            copy.put("k", "s", Result([make_item(2)]))
+            copy.put("k", "s", RowResult([make_item(2)]))
             copy.keep("another")
             changed = copy.get("k", Item)
             assert changed is not None
@@ -237,5 +237,5 @@ class TestACopy:
     def test_of_nothing_is_empty_and_makes_no_file(self, tmp_path: Path) -> None:
         with copied_store(tmp_path / "not" / "there.sqlite") as copy:
             assert copy.get("k", Item) is None
-            copy.put("k", "s", Result([make_item(1)]))
+            copy.put("k", "s", RowResult([make_item(1)]))
         assert list(tmp_path.iterdir()) == []

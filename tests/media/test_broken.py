@@ -12,7 +12,7 @@ from PIL import Image
 from videos import make_video
 
 from reelbench.media.decode import isolated
-from reelbench.media.decode.frames import Clip, Wish, frames_of
+from reelbench.media.decode.frames import ClipFrames, FrameSpec, frames_of
 from reelbench.media.decode.store import FrameStore
 from reelbench.media.errors import MediaError
 
@@ -49,14 +49,14 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
     )  # a piece thrice
 
 
-def outcome_of(path: Path, store: FrameStore) -> Clip | MediaError:
+def outcome_of(path: Path, store: FrameStore) -> ClipFrames | MediaError:
     try:
-        return frames_of(path, Wish("uniform:4", encoding="png"), store)
+        return frames_of(path, FrameSpec("uniform:4", encoding="png"), store)
     except MediaError as error:
         return error
 
 
-def pictures_of(clip: Clip) -> np.ndarray:
+def pictures_of(clip: ClipFrames) -> np.ndarray:
     return np.stack([np.asarray(Image.open(BytesIO(p.data)), int) for p in clip.pictures])
 
 

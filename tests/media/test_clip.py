@@ -30,7 +30,7 @@ from reelbench.media.edit.clip import (
     with_sound,
 )
 from reelbench.media.edit.draw import RED, draw_box, draw_letter, draw_timestamp
-from reelbench.media.edit.write import Sound, written
+from reelbench.media.edit.write import AudioTrack, written
 from reelbench.media.errors import MediaError
 
 RATE = 16_000
@@ -45,7 +45,7 @@ def chirp(seconds: float) -> np.ndarray:
 @pytest.fixture(scope="module")
 def video(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("v") / "a.mp4"
-    with written(path, 25, quality=12, sound=Sound([chirp(4.0)], RATE)) as writer:
+    with written(path, 25, quality=12, sound=AudioTrack([chirp(4.0)], RATE)) as writer:
         for number, picture in enumerate(pictures(100)):
             writer.show(picture, number / 25)
     return path
@@ -99,7 +99,7 @@ class TestOutOfOrder:
         return make_video(tmp_path / "a.mkv", options=options)
 
     def test_all_pictures_get_their_sound(self, video: Path, tmp_path: Path) -> None:
-        with_sound(video, Sound([chirp(4.0)], RATE), tmp_path / "b.mp4")
+        with_sound(video, AudioTrack([chirp(4.0)], RATE), tmp_path / "b.mp4")
         assert len(frame_times(tmp_path / "b.mp4")) == 100
 
     def test_the_last_key_frame_before(self, video: Path, tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ class TestOutOfOrder:
 
     def test_sound_in_step_with_a_video_that_begins_late(self, tmp_path: Path) -> None:
         source = make_video(tmp_path / "a.ts")
-        with_sound(source, Sound([chirp(4.0)], RATE), tmp_path / "b.mp4")
+        with_sound(source, AudioTrack([chirp(4.0)], RATE), tmp_path / "b.mp4")
         assert frame_times(tmp_path / "b.mp4")[0] == pytest.approx(0.0, abs=0.03)
         assert likeness(read_audio(tmp_path / "b.mp4"), chirp(4.0)) > 0.98
 
@@ -135,7 +135,7 @@ class TestOddSources:
         source = make_kind(tmp_path, "h264.avi")
         for work in (
             lambda: cut_at_key_frames(source, 1.0, 2.0, tmp_path / "b.mp4"),
-            lambda: with_sound(source, Sound([chirp(1.0)], RATE), tmp_path / "b.mp4"),
+            lambda: with_sound(source, AudioTrack([chirp(1.0)], RATE), tmp_path / "b.mp4"),
         ):
             with pytest.raises(MediaError, match="cut it exactly"):
                 work()
@@ -145,8 +145,8 @@ class TestOddSources:
     def test_frames_that_an_edit_hides_stay_hidden(self, tmp_path: Path) -> None:
         source = make_kind(tmp_path, "cut-h264.mp4")
         with pytest.raises(MediaError, match=r"write \.mp4 or \.mov"):
-            with_sound(source, Sound([chirp(1.0)], RATE), tmp_path / "b.mkv")
-        with_sound(source, Sound([chirp(1.0)], RATE), tmp_path / "b.mp4")
+            with_sound(source, AudioTrack([chirp(1.0)], RATE), tmp_path / "b.mkv")
+        with_sound(source, AudioTrack([chirp(1.0)], RATE), tmp_path / "b.mp4")
         assert len(frame_times(tmp_path / "b.mp4")) == len(frame_times(source))
 
     def test_nothing_to_show_is_no_video(self, video: Path, tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ class TestWrongArguments:
             (np.zeros((6, 9)), 6),
         ):
             with pytest.raises(ReelbenchError, match="one or two rows"):
-                with_sound(video, Sound([samples], RATE, channels), tmp_path / "b.mp4")
+                with_sound(video, AudioTrack([samples], RATE, channels), tmp_path / "b.mp4")
         with pytest.raises(ReelbenchError, match="cannot be written"):
             write_wav(tmp_path / "none" / "a.wav", chirp(0.1), RATE)
         assert attenuated(np.zeros((1, 0), np.float32), RATE, [(0, 1)], -6).shape == (1, 0)
@@ -184,7 +184,7 @@ class TestOutputs:
         for work in (
             lambda out: cut_exactly(video, 1.0, 2.0, out),
             lambda out: cut_at_key_frames(video, 1.0, 2.0, out),
-            lambda out: with_sound(video, Sound([chirp(1.0)], RATE), out),
+            lambda out: with_sound(video, AudioTrack([chirp(1.0)], RATE), out),
             lambda out: join([video], out),
         ):
             with pytest.raises(ReelbenchError, match=f"{name} cannot be written"):
@@ -272,7 +272,7 @@ class TestSound:
 
     def test_replaced_with_the_pictures_as_they_are(self, video: Path, tmp_path: Path) -> None:
         other = reversed_before(chirp(4.0), RATE, 2.0)
-        with_sound(video, Sound([other], RATE), tmp_path / "b.mp4")
+        with_sound(video, AudioTrack([other], RATE), tmp_path / "b.mp4")
         assert likeness(read_audio(tmp_path / "b.mp4"), other) > 0.98
         for (_, one), (_, two) in zip(
             every_frame(video, 1, 1.2), every_frame(tmp_path / "b.mp4", 1, 1.2), strict=True

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from videos import X264, make_video, pictures, tone
 
-from reelbench.media.decode.frames import Wish, decoded_frames, frames_of
+from reelbench.media.decode.frames import FrameSpec, decoded_frames, frames_of
 from reelbench.media.decode.integrity import integrity_fault
 from reelbench.media.decode.probe import probe
 from reelbench.media.edit.audio_export import sound_of
@@ -119,15 +119,15 @@ def test_a_short_clip_cut_in_half_shows_nothing(
     data = whole("fast.mp4").read_bytes()
     path = tmp_path / "a.mp4"
     path.write_bytes(data[: len(data) // 2])
-    wish = Wish("uniform:4")
+    spec = FrameSpec("uniform:4")
     for show in (
-        lambda: frames_of(path, wish),
-        lambda: sound_of(path, wish, "wav"),
-        lambda: footage_of(path, wish, cut=False, muted=False),
+        lambda: frames_of(path, spec),
+        lambda: sound_of(path, spec, "wav"),
+        lambda: footage_of(path, spec, cut=False, muted=False),
     ):
         with pytest.raises(MediaError, match=r"is cut: \d+ of its \d+ bytes are missing"):
             show()
-    clip = frames_of(path, Wish("uniform:4", accept_damage=True))
+    clip = frames_of(path, FrameSpec("uniform:4", accept_damage=True))
     assert "is cut" in clip.warnings[0]
 
 
@@ -156,19 +156,21 @@ class TestSpans:
 
     def test_an_end_well_past_the_file_is_refused(self, whole: Callable[[str], Path]) -> None:
         with pytest.raises(MediaError, match=r"ends at 2\.\d\d s, but is asked for up to 4 s"):
-            frames_of(whole("a.ts"), Wish("uniform:2", end=4.0))
-        clip = frames_of(whole("a.ts"), Wish("uniform:2", end=4.0, accept_damage=True))
+            frames_of(whole("a.ts"), FrameSpec("uniform:2", end=4.0))
+        clip = frames_of(whole("a.ts"), FrameSpec("uniform:2", end=4.0, accept_damage=True))
         assert "ends at" in clip.warnings[0]
 
     def test_an_end_that_was_rounded_up_is_not(self, whole: Callable[[str], Path]) -> None:
-        assert len(frames_of(whole("a.ts"), Wish("uniform:2", end=3.0)).pictures) == 2
+        assert len(frames_of(whole("a.ts"), FrameSpec("uniform:2", end=3.0)).pictures) == 2
 
     def test_nor_one_that_the_sound_reaches(self, whole: Callable[[str], Path]) -> None:
-        assert len(frames_of(whole("long-sound.mp4"), Wish("uniform:2", end=5.0)).pictures) == 2
+        assert (
+            len(frames_of(whole("long-sound.mp4"), FrameSpec("uniform:2", end=5.0)).pictures) == 2
+        )
 
 
 def shown(path: Path) -> list[bytes]:
-    return [frame.image.tobytes() for frame in decoded_frames(path, Wish("uniform:6"))]
+    return [frame.image.tobytes() for frame in decoded_frames(path, FrameSpec("uniform:6"))]
 
 
 def flipped(data: bytes, rng: random.Random) -> bytes:
@@ -199,7 +201,7 @@ class TestFlippedBits:
             place = rng.randrange(len(data) // 10, len(data) * 9 // 10)
             path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
             with pytest.raises(MediaError, match="damaged at"):
-                decoded_frames(path, Wish("fps:25"))
+                decoded_frames(path, FrameSpec("fps:25"))
 
     def test_a_frame_that_others_rest_on_counts_though_nobody_asked_for_it(
         self, tmp_path: Path

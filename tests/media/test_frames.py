@@ -24,7 +24,7 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.media import digests
 from reelbench.media.decode import frames, isolated
 from reelbench.media.decode.decode import frames_at
-from reelbench.media.decode.frames import Clip, Wish, frames_of
+from reelbench.media.decode.frames import ClipFrames, FrameSpec, frames_of
 from reelbench.media.decode.store import Entry, FrameStore, default_store
 from reelbench.media.errors import MediaError
 
@@ -39,7 +39,7 @@ def store(tmp_path: Path) -> FrameStore:
     return FrameStore(tmp_path / "store", limit=10**9)
 
 
-def images(clip: Clip) -> list[np.ndarray]:
+def images(clip: ClipFrames) -> list[np.ndarray]:
     return [
         np.asarray(Image.open(BytesIO(picture.data)).convert("RGB")) for picture in clip.pictures
     ]
@@ -50,20 +50,20 @@ class TestWishes:
     def test_lossless_is_the_decoded_frame(
         self, encoding: str, video: Path, store: FrameStore
     ) -> None:
-        clip = frames_of(video, Wish("times:0.5,3.3", encoding=encoding), store)
+        clip = frames_of(video, FrameSpec("times:0.5,3.3", encoding=encoding), store)
         exact = [frame.image for frame in frames_at(video, [0.5, 3.3])]
         assert all(np.array_equal(a, b) for a, b in zip(images(clip), exact, strict=True))
         assert clip.media_type == f"image/{encoding}"
 
     def test_jpeg_is_near_it_and_smaller(self, video: Path, store: FrameStore) -> None:
-        jpeg = frames_of(video, Wish("times:0.5"), store).pictures[0]
-        png = frames_of(video, Wish("times:0.5", encoding="png"), store).pictures[0]
+        jpeg = frames_of(video, FrameSpec("times:0.5"), store).pictures[0]
+        png = frames_of(video, FrameSpec("times:0.5", encoding="png"), store).pictures[0]
         assert len(jpeg.data) < len(png.data)
         assert (jpeg.time, jpeg.shown_at) == (0.5, 0.48)
 
     def test_sizes(self, video: Path, store: FrameStore) -> None:
         shapes = {
-            size: images(frames_of(video, Wish("times:1", size=size), store))[0].shape[:2]
+            size: images(frames_of(video, FrameSpec("times:1", size=size), store))[0].shape[:2]
             for size in ("", "long:160", "short:90", "long:4000")
         }
         assert shapes == {
@@ -74,45 +74,52 @@ class TestWishes:
         }
 
     def test_windows_and_evidence(self, video: Path, store: FrameStore) -> None:
-        def times(wish: Wish) -> list[float]:
-            return [picture.time for picture in frames_of(video, wish, store).pictures]
+        def times(spec: FrameSpec) -> list[float]:
+            return [picture.time for picture in frames_of(video, spec, store).pictures]
 
-        assert times(Wish("uniform:2", 1.0, 3.0)) == [1.5, 2.5]
-        assert times(Wish("uniform:2", 3.0, 4.9)) == [3.25, 3.75]
-        assert times(Wish("uniform:2", 3.0, 99.0, accept_damage=True)) == [3.25, 3.75]
-        assert times(Wish("uniform:2,evidence=only", evidence=((1.0, 2.0),))) == [1.25, 1.75]
-        assert times(Wish("uniform:4,start", shared_by=2)) == [0.0, 2.0]
+        assert times(FrameSpec("uniform:2", 1.0, 3.0)) == [1.5, 2.5]
+        assert times(FrameSpec("uniform:2", 3.0, 4.9)) == [3.25, 3.75]
+        assert times(FrameSpec("uniform:2", 3.0, 99.0, accept_damage=True)) == [3.25, 3.75]
+        assert times(FrameSpec("uniform:2,evidence=only", evidence=((1.0, 2.0),))) == [1.25, 1.75]
+        assert times(FrameSpec("uniform:4,start", shared_by=2)) == [0.0, 2.0]
 
-    @pytest.mark.parametrize(("wish", "words"), [
-        (Wish("uniform:4", start=50.0), r"lasts 4\.00 s: nothing from 50\.0 to its end"),
-        (Wish("uniform:4", start=3.0, end=2.0), r"nothing from 3\.0 to 2\.0 s"),
-        (Wish("uniform:4,evidence=only"), "leaves nothing"),
+    @pytest.mark.parametrize(("spec", "words"), [
+        (FrameSpec("uniform:4", start=50.0), r"lasts 4\.00 s: nothing from 50\.0 to its end"),
+        (FrameSpec("uniform:4", start=3.0, end=2.0), r"nothing from 3\.0 to 2\.0 s"),
+        (FrameSpec("uniform:4,evidence=only"), "leaves nothing"),
     ])  # fmt: skip
-    def test_nothing_to_see(self, wish: Wish, words: str, video: Path, store: FrameStore) -> None:
+    def test_nothing_to_see(
+        self, spec: FrameSpec, words: str, video: Path, store: FrameStore
+    ) -> None:
         with pytest.raises(MediaError, match=words):
-            frames_of(video, wish, store)
+            frames_of(video, spec, store)
 
     @pytest.mark.parametrize(
-        "wish", [Wish("uniform:2", float("nan")), Wish("uniform:2", shared_by=0)]
+        "spec", [FrameSpec("uniform:2", float("nan")), FrameSpec("uniform:2", shared_by=0)]
     )
-    def test_what_nobody_can_mean(self, wish: Wish, video: Path, store: FrameStore) -> None:
+    def test_what_nobody_can_mean(self, spec: FrameSpec, video: Path, store: FrameStore) -> None:
         with pytest.raises(ReelbenchError, match="no part of a video that there could be"):
-            frames_of(video, wish, store)
+            frames_of(video, spec, store)
 
     def test_before_the_start_is_the_start(self, video: Path, store: FrameStore) -> None:
-        clip = frames_of(video, Wish("uniform:1", -3.0, 2.0), store)
+        clip = frames_of(video, FrameSpec("uniform:1", -3.0, 2.0), store)
         assert clip.pictures[0].time == 1.0
 
     @pytest.mark.parametrize(
-        "wish", [Wish("often"), Wish("uniform:1", size="big"), Wish("uniform:1", encoding="bmp")]
+        "spec",
+        [
+            FrameSpec("often"),
+            FrameSpec("uniform:1", size="big"),
+            FrameSpec("uniform:1", encoding="bmp"),
+        ],
     )
-    def test_wrong_words(self, wish: Wish, video: Path, store: FrameStore) -> None:
+    def test_wrong_words(self, spec: FrameSpec, video: Path, store: FrameStore) -> None:
         with pytest.raises(ReelbenchError, match="is not one we know"):
-            frames_of(video, wish, store)
+            frames_of(video, spec, store)
 
     def test_a_picture_is_one_frame(self, tmp_path: Path, store: FrameStore) -> None:
         Image.fromarray(np.full((20, 30, 3), 90, np.uint8)).save(tmp_path / "a.png")
-        assert len(frames_of(tmp_path / "a.png", Wish("uniform:16"), store).pictures) == 1
+        assert len(frames_of(tmp_path / "a.png", FrameSpec("uniform:16"), store).pictures) == 1
 
     def test_half_a_download_is_refused_or_taken_with_a_warning(
         self, tmp_path: Path, store: FrameStore
@@ -120,8 +127,8 @@ class TestWishes:
         path = make_video(tmp_path / "a.mp4", seconds=8, container={"movflags": "+faststart"})
         os.truncate(path, path.stat().st_size // 2)
         with pytest.raises(MediaError, match=r"is cut.*declares 8\.0 s but ends at .*: fetch it"):
-            frames_of(path, Wish("uniform:4"), store)
-        clip = frames_of(path, Wish("uniform:4", accept_damage=True), store)
+            frames_of(path, FrameSpec("uniform:4"), store)
+        clip = frames_of(path, FrameSpec("uniform:4", accept_damage=True), store)
         assert len(clip.pictures) == 4
         assert "declares 8.0 s" in clip.warnings[0]
 
@@ -130,7 +137,7 @@ class TestWishes:
     ) -> None:
         options = {"preset": "fast", "threads": "1", "g": "25", "sc_threshold": "0", "bf": "0"}
         path = make_video(tmp_path / "a.mp4", options=options)
-        whole = frames_of(path, Wish("uniform:8"), store)
+        whole = frames_of(path, FrameSpec("uniform:8"), store)
         data = bytearray(path.read_bytes())
         with av.open(str(path)) as container:
             hit = [p for p in container.demux(video=0) if p.size][30]  # of 100, 25 to a key frame
@@ -138,8 +145,8 @@ class TestWishes:
             data[hit.pos + 40 : hit.pos + hit.size] = bytes(hit.size - 40)
         path.write_bytes(data)
         with pytest.raises(MediaError, match=r"a\.mp4: damaged at 1\.20 s"):
-            frames_of(path, Wish("uniform:8"), store)
-        clip = frames_of(path, Wish("uniform:8", accept_damage=True), store)
+            frames_of(path, FrameSpec("uniform:8"), store)
+        clip = frames_of(path, FrameSpec("uniform:8", accept_damage=True), store)
         assert clip.warnings == ("2 of 8 frames are left out, for they are damaged",)
         assert clip.pictures == whole.pictures[:2] + whole.pictures[4:]
 
@@ -148,14 +155,14 @@ class TestOnce:
     def test_the_second_time_no_decoder_is_opened(
         self, video: Path, store: FrameStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        first = frames_of(video, Wish("uniform:4"), store)
+        first = frames_of(video, FrameSpec("uniform:4"), store)
 
         def refuse(*_: object) -> None:
             raise AssertionError("decoded again")
 
         monkeypatch.setattr(frames, "safely", refuse)
         for _ in range(3 * 5 * 4):  # questions, orders, models
-            assert frames_of(video, Wish("uniform:4"), store) == first
+            assert frames_of(video, FrameSpec("uniform:4"), store) == first
 
     def test_sixty_at_once_are_one_decode(
         self, video: Path, store: FrameStore, monkeypatch: pytest.MonkeyPatch
@@ -169,7 +176,9 @@ class TestOnce:
 
         monkeypatch.setattr(frames, "safely", counting)
         with ThreadPoolExecutor(16) as threads:
-            asked = [threads.submit(frames_of, video, Wish("uniform:8"), store) for _ in range(60)]
+            asked = [
+                threads.submit(frames_of, video, FrameSpec("uniform:8"), store) for _ in range(60)
+            ]
         assert len({clip.result() for clip in asked}) == 1
         assert len(decoded) == 1
 
@@ -178,25 +187,25 @@ class TestOnce:
     ) -> None:
         (tmp_path / "a.mp4").write_text("no video at all")
         with pytest.raises(MediaError) as first:
-            frames_of(tmp_path / "a.mp4", Wish("uniform:4"), store)
+            frames_of(tmp_path / "a.mp4", FrameSpec("uniform:4"), store)
         monkeypatch.setattr(frames, "safely", None)
         with pytest.raises(MediaError) as second:
-            frames_of(tmp_path / "a.mp4", Wish("uniform:4"), store)
+            frames_of(tmp_path / "a.mp4", FrameSpec("uniform:4"), store)
         assert str(second.value) == str(first.value)
 
     def test_the_same_bytes_under_another_name(
         self, video: Path, store: FrameStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        first = frames_of(video, Wish("uniform:4"), store)
+        first = frames_of(video, FrameSpec("uniform:4"), store)
         copy = Path(shutil.copy(video, tmp_path / "copy.mp4"))
         monkeypatch.setattr(frames, "safely", None)
-        assert frames_of(copy, Wish("uniform:4"), store) == first
+        assert frames_of(copy, FrameSpec("uniform:4"), store) == first
 
     def test_other_bytes_under_the_same_name(self, store: FrameStore, tmp_path: Path) -> None:
         path = make_video(tmp_path / "a.mp4", seconds=1)
-        first = frames_of(path, Wish("uniform:1"), store)
+        first = frames_of(path, FrameSpec("uniform:1"), store)
         make_video(path, seconds=2)
-        assert frames_of(path, Wish("uniform:1"), store) != first
+        assert frames_of(path, FrameSpec("uniform:1"), store) != first
 
     def test_a_large_file_is_hashed_once(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -233,28 +242,30 @@ class TestOnce:
 
         monkeypatch.setattr(frames, "safely", meanwhile)
         with pytest.raises(MediaError, match="changed while it was read"):
-            frames_of(path, Wish("uniform:2"), store)
+            frames_of(path, FrameSpec("uniform:2"), store)
         assert not list(store.folder.glob("*/*"))
 
     def test_a_copy_of_the_process_has_its_own_workers(
         self, video: Path, store: FrameStore
     ) -> None:
-        frames_of(video, Wish("times:1"), store)
+        frames_of(video, FrameSpec("times:1"), store)
         copy = os.fork()
         if not copy:
             try:
-                clip = frames_of(video, Wish("times:2"), store)
+                clip = frames_of(video, FrameSpec("times:2"), store)
                 isolated.close()
                 os._exit(0 if clip.pictures[0].time == 2 else 3)
             finally:
                 os._exit(4)
-        mine = [frames_of(video, Wish(f"times:{n}"), store).pictures[0].time for n in (1.5, 2.5, 3)]
+        mine = [
+            frames_of(video, FrameSpec(f"times:{n}"), store).pictures[0].time for n in (1.5, 2.5, 3)
+        ]
         assert os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]) == 0
         assert mine == [1.5, 2.5, 3]
 
     def test_more_frames_than_anyone_can_send(self, video: Path, store: FrameStore) -> None:
         with pytest.raises(MediaError, match="asks for 4000000 frames"):
-            frames_of(video, Wish("fps:1000000"), store)
+            frames_of(video, FrameSpec("fps:1000000"), store)
 
 
 class TestStore:
@@ -315,7 +326,7 @@ class TestStore:
     ) -> None:
         (tmp_path / "file").write_text("not a folder")
         store = FrameStore(tmp_path / "file", limit=10**9)
-        assert len(frames_of(video, Wish("uniform:2"), store).pictures) == 2
+        assert len(frames_of(video, FrameSpec("uniform:2"), store).pictures) == 2
 
     def test_two_processes_share_it(self, video: Path, tmp_path: Path) -> None:
         program = (
@@ -345,7 +356,7 @@ class TestCacheFolder:
         with pytest.raises(ReelbenchError, match="REELBENCH_CACHE"):
             cache_folder("frames")
         video = make_video(tmp_path / "a.mp4", seconds=1)
-        assert len(frames_of(video, Wish("uniform:2")).pictures) == 2  # only not kept
+        assert len(frames_of(video, FrameSpec("uniform:2")).pictures) == 2  # only not kept
 
     def test_a_limit_that_is_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("REELBENCH_CACHE_GB", "much")

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from videos import make_video
 
-from reelbench.media.decode.frames import Wish, decoded_frames, frames_of
+from reelbench.media.decode.frames import FrameSpec, decoded_frames, frames_of
 from reelbench.media.decode.probe import probe
 from reelbench.media.decode.stream import glance
 from reelbench.media.decode.timeline import frame_times
@@ -66,7 +66,7 @@ READERS: list[Callable[[Path], object]] = [
     frame_times,
     read_audio,
     lambda path: list(glance(path)),
-    lambda path: decoded_frames(path, Wish("uniform:2")),
+    lambda path: decoded_frames(path, FrameSpec("uniform:2")),
 ]
 
 
@@ -84,7 +84,7 @@ def test_lists_of_other_files_are_refused_under_any_name(
 def test_the_refusal_says_what_to_do(secret: Path, tmp_path: Path) -> None:
     (tmp_path / "a.mp4").write_text(hls(secret))
     with pytest.raises(MediaError, match=r"an HLS playlist.*put the video itself"):
-        frames_of(tmp_path / "a.mp4", Wish("uniform:2"))
+        frames_of(tmp_path / "a.mp4", FrameSpec("uniform:2"))
 
 
 def test_a_picture_whose_name_is_a_pattern_is_that_picture(secret: Path, tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_picture_whose_name_is_a_pattern_is_that_picture(secret: Path, tmp_pat
     for name in ("p%d.png", "p[0-9].png"):
         info = probe(tmp_path / name)
         assert (info.width, info.frame_count) == (32, 1)
-        (frame,) = decoded_frames(tmp_path / name, Wish("uniform:2"))
+        (frame,) = decoded_frames(tmp_path / name, FrameSpec("uniform:2"))
         assert np.abs(frame.image.astype(int) - (0, 0, 255)).max() < 4
 
 
@@ -144,4 +144,4 @@ def test_a_movie_that_refers_to_another_shows_nothing_of_it(tmp_path: Path) -> N
     with av.open(str(tmp_path / "a.mov"), options={"enable_drefs": "1"}) as container:
         assert next(container.decode(video=0))  # so it is a reference that works
     with pytest.raises(MediaError):
-        decoded_frames(tmp_path / "a.mov", Wish("uniform:2"))
+        decoded_frames(tmp_path / "a.mov", FrameSpec("uniform:2"))

@@ -10,7 +10,7 @@ import pytest
 from videos import make_video, tone
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.media.decode.frames import Wish
+from reelbench.media.decode.frames import FrameSpec
 from reelbench.media.edit.audio_export import Heard, sound_of
 from reelbench.media.errors import MediaError
 
@@ -23,8 +23,8 @@ def video(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_video(tmp_path_factory.mktemp("sound") / "a.mp4", seconds=4.0, sound=3.0)
 
 
-def heard(path: Path, encoding: str = "wav", **wish: object) -> Heard:
-    found = sound_of(path, Wish(**{"sampling": "uniform:1", **wish}), encoding)
+def heard(path: Path, encoding: str = "wav", **spec: object) -> Heard:
+    found = sound_of(path, FrameSpec(**{"sampling": "uniform:1", **spec}), encoding)
     assert found is not None
     return found
 
@@ -100,7 +100,7 @@ def test_of_a_file_of_sound_alone(name: str, codec: str, tmp_path: Path) -> None
 
 def test_a_video_without_sound_has_none(tmp_path: Path) -> None:
     path = make_video(tmp_path / "silent.mp4", seconds=1.0)
-    assert sound_of(path, Wish("uniform:1"), "wav") is None
+    assert sound_of(path, FrameSpec("uniform:1"), "wav") is None
 
 
 def test_what_cannot_be_heard(video: Path, tmp_path: Path) -> None:

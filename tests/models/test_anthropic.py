@@ -9,11 +9,11 @@ import pytest
 from servers import Reply, anthropic_message, hosting, json_reply, without_waiting
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.models.base import Message, Picture, Request, Response, Text
+from reelbench.models.base import ImagePart, Message, Request, Response, TextPart
 from reelbench.models.load import load_model
 
 SECRET = "sk-ant-never-to-be-seen-1234567890"
-PARTS = (Text("0.5 s"), Picture(b"\xff\xd8jpeg", "image/jpeg", 0.5), Text("Which?"))
+PARTS = (TextPart("0.5 s"), ImagePart(b"\xff\xd8jpeg", "image/jpeg", 0.5), TextPart("Which?"))
 REQUEST = Request("k" * 64, (Message("user", PARTS),), "single", "Which?", ("a", "b"))
 BUSY = json_reply({"type": "error", "error": {"type": "rate_limit_error", "message": "slow"}}, 429)
 
@@ -75,10 +75,10 @@ class TestWhatIsSent:
 
     def test_what_the_system_says_stands_apart(self, ask: Any) -> None:
         said = (
-            Message("system", (Text("Be brief."),)),
-            Message("user", (Text("Which?"),)),
-            Message("assistant", (Text("C"),)),
-            Message("user", (Text("Sure?"),)),
+            Message("system", (TextPart("Be brief."),)),
+            Message("user", (TextPart("Which?"),)),
+            Message("assistant", (TextPart("C"),)),
+            Message("user", (TextPart("Sure?"),)),
         )
         with hosting(lambda _: anthropic_message("B")) as server:
             ask(server.url, Request("k", said, "open", ""))
@@ -94,7 +94,7 @@ class TestWhatIsSent:
 
     def test_a_schema_beside_other_wishes_about_the_output(self, ask: Any) -> None:
         schema = {"type": "object", "properties": {"score": {"type": "integer"}}}
-        request = Request("k", (Message("user", (Text("?"),)),), "open", "", schema=schema)
+        request = Request("k", (Message("user", (TextPart("?"),)),), "open", "", schema=schema)
         with hosting(lambda _: anthropic_message("{}")) as server:
             ask(server.url, request, "parameters: {output_config: {effort: low}}\n")
         shape = {"type": "json_schema", "schema": schema}

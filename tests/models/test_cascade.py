@@ -12,18 +12,27 @@ from servers import Server, completion, serving
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.client.budget import Ledger
-from reelbench.client.client import Asker
+from reelbench.client.client import Client
 from reelbench.client.journal import open_journal
-from reelbench.models.base import ChatModel, Message, Picture, Request, Response, Sound, Text, Video
+from reelbench.models.base import (
+    AudioPart,
+    ChatModel,
+    ImagePart,
+    Message,
+    Request,
+    Response,
+    TextPart,
+    VideoPart,
+)
 from reelbench.models.cascade import Cascade, members_of
 from reelbench.models.load import load_model
 
 FRAME, NOISE = b"\xff\xd8 a frame", b"RIFF a noise"
-CLIP = (Text("0.5 s"), Picture(FRAME, "image/jpeg", 0.5), Sound(NOISE, "audio/wav", 2.0))
+CLIP = (TextPart("0.5 s"), ImagePart(FRAME, "image/jpeg", 0.5), AudioPart(NOISE, "audio/wav", 2.0))
 
 
 def asking(question: str, *shown: Any, **more: Any) -> Request:
-    parts = (*(shown or CLIP), Text(question))
+    parts = (*(shown or CLIP), TextPart(question))
     return Request(f"key of {question}", (Message("user", parts),), "open", question, **more)
 
 
@@ -46,15 +55,15 @@ class Studio:
         path.write_text(f"name: {name}\n{fields}")
         return path
 
-    def asked(self, *requests: Request, asker: Asker | None = None) -> list[Response]:
+    def asked(self, *requests: Request, client: Client | None = None) -> list[Response]:
         """Ask these at once, by way of an asker where there is one."""
 
         async def all_at_once() -> list[Response]:
             model = load_model(str(self.card))
             assert isinstance(model, Cascade)
-            if asker:
-                model.relay = asker.ask
-            ask = (lambda request: asker.ask(model, request)) if asker else model.ask
+            if client:
+                model.relay = client.ask
+            ask = (lambda request: client.ask(model, request)) if client else model.ask
             try:
                 return await asyncio.gather(*map(ask, requests))
             finally:
@@ -107,13 +116,13 @@ class TestWhoIsToldWhat:
         assert texts[-1] == "Who rang?"
 
     def test_a_captioner_is_not_asked_about_what_it_cannot_take(self, studio: Studio) -> None:
-        (response,) = studio.asked(asking("Who?", Sound(NOISE, "audio/wav", 2.0)))
+        (response,) = studio.asked(asking("Who?", AudioPart(NOISE, "audio/wav", 2.0)))
         assert response.status == "ok"
         assert studio.eye.requests == []
         assert "eye" not in str(content(studio.mind))
 
     def test_nor_is_any_about_words_alone(self, studio: Studio) -> None:
-        studio.asked(asking("Who?", Text("Subtitles: hello")))
+        studio.asked(asking("Who?", TextPart("Subtitles: hello")))
         assert studio.eye.requests == studio.ear.requests == []
         assert [part["text"] for part in content(studio.mind)] == ["Subtitles: hello", "Who?"]
 
@@ -146,25 +155,25 @@ class TestThroughAJournal:
     def test_each_captioner_is_asked_once_about_a_clip(self, studio: Studio) -> None:
         requests = [asking(f"Who {number}?") for number in range(3)]
         with open_journal(studio.folder / "journal.sqlite") as journal:
-            responses = studio.asked(*requests, asker=Asker(journal))
+            responses = studio.asked(*requests, client=Client(journal))
             assert {response.status for response in responses} == {"ok"}
             assert len(studio.mind.requests) == 3
-            studio.asked(*requests, asking("Who 4?"), asker=Asker(journal))
+            studio.asked(*requests, asking("Who 4?"), client=Client(journal))
         assert (len(studio.eye.requests), len(studio.ear.requests)) == (1, 1)
         assert len(studio.mind.requests) == 4
 
     def test_and_once_more_about_another(self, studio: Studio) -> None:
         """Another part of the same file is another clip."""
-        clips = [Video(b"mp4", "video/mp4", 5.0, start, start + 5) for start in (0.0, 5.0)]
+        clips = [VideoPart(b"mp4", "video/mp4", 5.0, start, start + 5) for start in (0.0, 5.0)]
         with open_journal(studio.folder / "journal.sqlite") as journal:
             requests = [asking(f"Who {place}?", clip) for place, clip in enumerate(clips)]
-            studio.asked(*requests, asker=Asker(journal))
+            studio.asked(*requests, client=Client(journal))
         assert len(studio.eye.requests) == 2
 
     def test_tokens_are_counted_where_they_were_taken(self, studio: Studio) -> None:
         ledger = Ledger()
         with open_journal(studio.folder / "journal.sqlite") as journal:
-            studio.asked(asking("Who?"), asker=Asker(journal, ledger))
+            studio.asked(asking("Who?"), client=Client(journal, ledger))
         taken = {name: spent.input_tokens for name, spent in ledger.spent.items()}
         assert taken == {"eye": 100, "ear": 100, "mind": 100, "trio": 0}
 
@@ -172,7 +181,7 @@ class TestThroughAJournal:
         studio.eye.answer = lambda _, n: completion("I see.") if n else (500, {}, b"")
         with open_journal(studio.folder / "journal.sqlite") as journal:
             for status in ("error", "ok"):
-                assert studio.asked(asking("Who?"), asker=Asker(journal))[0].status == status
+                assert studio.asked(asking("Who?"), client=Client(journal))[0].status == status
         assert len(studio.eye.requests) == 2
 
 

@@ -10,7 +10,16 @@ import pytest
 from servers import Call, Reply, Server, gemini_reply, hosting, json_reply, without_waiting
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.models.base import Message, Part, Picture, Request, Response, Sound, Text, Video
+from reelbench.models.base import (
+    AudioPart,
+    ImagePart,
+    Message,
+    Part,
+    Request,
+    Response,
+    TextPart,
+    VideoPart,
+)
 from reelbench.models.card import Card
 from reelbench.models.google import GoogleModel
 from reelbench.models.load import load_model
@@ -27,7 +36,9 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def about(*parts: Part, **more: Any) -> Request:
-    return Request("k" * 64, (Message("user", (*parts, Text("Which?"))),), "open", "Which?", **more)
+    return Request(
+        "k" * 64, (Message("user", (*parts, TextPart("Which?"))),), "open", "Which?", **more
+    )
 
 
 def asked(url: str, *requests: Request, **card: Any) -> list[Response]:
@@ -60,7 +71,9 @@ class TestWhatIsSent:
 
     def test_pictures_and_sound(self) -> None:
         body = self.body(
-            Text("0.5 s"), Picture(b"jpeg", "image/jpeg", 0.5), Sound(b"wave", "audio/wav", 2)
+            TextPart("0.5 s"),
+            ImagePart(b"jpeg", "image/jpeg", 0.5),
+            AudioPart(b"wave", "audio/wav", 2),
         )
         said = [{"text": "0.5 s"},
                 {"inlineData": {"mimeType": "image/jpeg", "data": base64.b64encode(b"jpeg").decode()}},
@@ -81,17 +94,17 @@ class TestWhatIsSent:
     ])  # fmt: skip
     def test_which_part_of_a_video_is_meant(self, place: dict[str, Any], meant: Any) -> None:
         """The published form of an offset is seconds in decimals, without an exponent."""
-        part = self.body(Video(b"mp4", "video/mp4", 10.0, **place))["contents"][0]["parts"][0]
+        part = self.body(VideoPart(b"mp4", "video/mp4", 10.0, **place))["contents"][0]["parts"][0]
         data = base64.b64encode(b"mp4").decode()
         assert part.pop("inlineData") == {"mimeType": "video/mp4", "data": data}
         assert part.get("videoMetadata") == meant
 
     def test_who_says_what(self) -> None:
         said = (
-            Message("system", (Text("Be brief."),)),
-            Message("user", (Text("Which?"),)),
-            Message("assistant", (Text("C"),)),
-            Message("user", (Text("Sure?"),)),
+            Message("system", (TextPart("Be brief."),)),
+            Message("user", (TextPart("Which?"),)),
+            Message("assistant", (TextPart("C"),)),
+            Message("user", (TextPart("Sure?"),)),
         )
         with hosting(lambda _: gemini_reply("B")) as server:
             asked(server.url, Request("k", said, "open", ""))
@@ -151,8 +164,8 @@ def test_json_that_is_no_candidate(body: Any) -> None:
 
 def test_the_wish_of_the_server_is_in_its_body(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses = without_waiting(monkeypatch)
-    wish = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "37.5s"}
-    error = {"code": 429, "status": "RESOURCE_EXHAUSTED", "details": [wish]}
+    spec = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "37.5s"}
+    error = {"code": 429, "status": "RESOURCE_EXHAUSTED", "details": [spec]}
     busy = json_reply({"error": error}, 429)
     with hosting(lambda call: gemini_reply("B") if call.number else busy) as server:
         assert asked(server.url, about())[0].text == "B"
@@ -219,7 +232,7 @@ class TestFilesSentAhead:
         monkeypatch.setattr("reelbench.models.google._INLINE", 20)
         monkeypatch.setattr("reelbench.models.google._POLL", 0.001)
 
-    QUESTION = about(Video(CLIP, "video/mp4", 10.0, 5.0, 15.0))
+    QUESTION = about(VideoPart(CLIP, "video/mp4", 10.0, 5.0, 15.0))
 
     def test_start_upload_and_ask(self) -> None:
         with hosting(Files()) as server:
@@ -241,7 +254,7 @@ class TestFilesSentAhead:
 
     def test_what_is_small_is_not(self) -> None:
         with hosting(Files()) as server:
-            asked(server.url, about(Picture(bytes(20), "image/jpeg", 0.0)))
+            asked(server.url, about(ImagePart(bytes(20), "image/jpeg", 0.0)))
         assert server.paths() == [ASK]
 
     def test_a_file_that_is_not_yet_ready(self) -> None:
@@ -252,7 +265,7 @@ class TestFilesSentAhead:
         assert server.calls[2].headers["x-goog-api-key"] == SECRET
 
     def test_many_questions_about_a_file_send_it_once(self) -> None:
-        other = about(Sound(CLIP + b"!", "audio/wav", 10.0))
+        other = about(AudioPart(CLIP + b"!", "audio/wav", 10.0))
         with hosting(Files(lambda _: ["PROCESSING", "ACTIVE"])) as server:
             responses = asked(server.url, *[self.QUESTION] * 12, *[other] * 3)
         assert {response.status for response in responses} == {"ok"}

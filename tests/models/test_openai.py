@@ -13,14 +13,23 @@ import pytest
 from servers import Call, Reply, completion, hosting, serving, without_waiting
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.models.base import Message, Part, Picture, Request, Response, Sound, Text, Video
+from reelbench.models.base import (
+    AudioPart,
+    ImagePart,
+    Message,
+    Part,
+    Request,
+    Response,
+    TextPart,
+    VideoPart,
+)
 from reelbench.models.calls import Gate
 from reelbench.models.card import Card
 from reelbench.models.load import load_model
 from reelbench.models.openai import OpenAIModel
 
 SECRET = "sk-never-to-be-seen-1234567890"
-PARTS = (Text("0.5 s"), Picture(b"\xff\xd8jpeg", "image/jpeg", 0.5), Text("Which?"))
+PARTS = (TextPart("0.5 s"), ImagePart(b"\xff\xd8jpeg", "image/jpeg", 0.5), TextPart("Which?"))
 REQUEST = Request("k" * 64, (Message("user", PARTS),), "single", "Which?", ("a", "b"))
 
 
@@ -68,9 +77,9 @@ DATA = base64.b64encode(b"data").decode()
 
 
 @pytest.mark.parametrize(("part", "said"), [
-    (Sound(b"data", "audio/wav", 1.0), {"type": "input_audio", "input_audio": {"data": DATA, "format": "wav"}}),
-    (Sound(b"data", "audio/mp3", 1.0), {"type": "input_audio", "input_audio": {"data": DATA, "format": "mp3"}}),
-    (Video(b"data", "video/mp4", 1.0), {"type": "video_url", "video_url": {"url": f"data:video/mp4;base64,{DATA}"}}),
+    (AudioPart(b"data", "audio/wav", 1.0), {"type": "input_audio", "input_audio": {"data": DATA, "format": "wav"}}),
+    (AudioPart(b"data", "audio/mp3", 1.0), {"type": "input_audio", "input_audio": {"data": DATA, "format": "mp3"}}),
+    (VideoPart(b"data", "video/mp4", 1.0), {"type": "video_url", "video_url": {"url": f"data:video/mp4;base64,{DATA}"}}),
 ])  # fmt: skip
 def test_sound_and_video(part: Part, said: dict[str, Any]) -> None:
     with serving(lambda *_: completion("B")) as server:
@@ -90,7 +99,7 @@ def test_a_schema() -> None:
 
 def test_a_body_of_some_megabytes() -> None:
     large = Request(
-        "k", (Message("user", (Video(bytes(2 * 10**6), "video/mp4", 1.0),)),), "open", ""
+        "k", (Message("user", (VideoPart(bytes(2 * 10**6), "video/mp4", 1.0),)),), "open", ""
     )
     with serving(lambda *_: completion("B")) as server:
         assert asked(server.url, request=large)[0].text == "B"
@@ -255,7 +264,7 @@ class TestRates:
 
     def seconds(self, count: int, busy: int = 0, **card: Any) -> float:
         """From before the first question until the last arrives; so many are refused at first."""
-        request = Request("k", (Message("user", (Text("word" * 80),)),), "open", "")
+        request = Request("k", (Message("user", (TextPart("word" * 80),)),), "open", "")
         with serving(lambda _, n: BUSY if n < busy else completion("B")) as server:
             began = time.monotonic()
             responses = asked(server.url, count, request, retries=busy, **card)
@@ -378,7 +387,7 @@ class TestCards:
 def test_json_of_a_request_is_what_was_meant() -> None:
     """Texts with quotes, newlines and characters outside ASCII arrive as they are."""
     odd = 'He said "no\n\\" – 影片 \U0001f3ac'
-    request = Request("k", (Message("user", (Text(odd),)),), "single", odd, ())
+    request = Request("k", (Message("user", (TextPart(odd),)),), "single", odd, ())
     with serving(lambda body, _: completion(body["messages"][0]["content"][0]["text"])) as server:
         model = OpenAIModel(Card(name="m", endpoint=server.url))
 

@@ -14,7 +14,7 @@ from PIL import Image as Pillow
 from reelbench.data.items import Kind
 from reelbench.media.edit.degrade import degrade_images
 from reelbench.media.measure.quality import CORNERS, DAMAGES, looks
-from reelbench.models.base import Message, Part, Picture, Request, Text
+from reelbench.models.base import ImagePart, Message, Part, Request, TextPart
 from reelbench.models.baselines.quality import answer_about_quality
 from reelbench.models.load import load_model
 from reelbench.recipes.qbench_exact.plan import FAMILIES, STILL, WORDS
@@ -52,8 +52,8 @@ def _png(data: bytes, shape: tuple[int, ...]) -> bytes:
     return out.getvalue()
 
 
-def picture(image: np.ndarray) -> Picture:
-    return Picture(_png(image.tobytes(), image.shape), "image/png", 0.0)
+def picture(image: np.ndarray) -> ImagePart:
+    return ImagePart(_png(image.tobytes(), image.shape), "image/png", 0.0)
 
 
 def request(
@@ -61,10 +61,10 @@ def request(
 ) -> Request:
     parts: list[Part] = []
     for number, video in enumerate(videos, 1):
-        parts += [Text(f"Video {number}:")] if len(videos) > 1 else []
+        parts += [TextPart(f"Video {number}:")] if len(videos) > 1 else []
         parts += [picture(image) for image in video]
     return Request(
-        "k", (Message("user", (*parts, Text(question))),), kind, question, tuple(options)
+        "k", (Message("user", (*parts, TextPart(question))),), kind, question, tuple(options)
     )
 
 
@@ -190,7 +190,7 @@ class TestOtherQuestions:
 
 
 def _keyed(question: str, key: int) -> Request:
-    parts = (picture(UNDAMAGED[0]), Text(question))
+    parts = (picture(UNDAMAGED[0]), TextPart(question))
     return Request(f"k{key}", (Message("user", parts),), "single", question, ("red", "blue"))
 
 

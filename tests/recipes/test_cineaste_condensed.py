@@ -8,7 +8,7 @@ import pytest
 from filming import SRT
 from videos import make_video
 
-from reelbench.recipes.cineaste.source import SourceError, Sources, movies_in
+from reelbench.recipes.cineaste.source import MovieSourceError, Sources, movies_in
 
 CLIPS = "videoid,year,clip_idx,clip_tot,upload_year,title,clip_name,imdbid\n"
 
@@ -49,7 +49,7 @@ def condensed(tmp_path: Path, clip: Path) -> Condensed:
 
 def told(source: Path) -> str:
     """What is wrong, with the place of the source taken out."""
-    with pytest.raises(SourceError) as error:
+    with pytest.raises(MovieSourceError) as error:
         movies_in(source)
     return str(error.value).replace(f"{source}/", "")
 

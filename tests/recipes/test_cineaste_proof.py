@@ -19,9 +19,9 @@ from servers import serving
 from reelbench.data.sources import Sources
 from reelbench.make.parts.filters import context_independence, contextual_veracity
 from reelbench.make.parts.write import Commission, checking, writing
-from reelbench.make.pipeline.context import Desk
-from reelbench.make.pipeline.make import Made, Order, make_benchmark
-from reelbench.make.pipeline.stage import Each
+from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.make import MakeOptions, MakeResult, make_benchmark
+from reelbench.make.pipeline.stage import RowStage
 from reelbench.recipes.cineaste.recipe import CATEGORIES, RECIPE
 
 SKILL = {
@@ -38,10 +38,10 @@ class Film(msgspec.Struct, frozen=True):
     id: str
 
 
-async def ordered(film: Film, desk: Desk) -> list[Commission]:
+async def ordered(film: Film, ctx: StageContext) -> list[Commission]:
     """Order questions of every category about a text of two scenes."""
     scenes = "\n\n".join(f"### Scene {n}: Title {n}\n\nSeen: {film.id}." for n in (1, 2))
-    context = desk.store.keep(f"# Film {film.id}\n\n{scenes}")
+    context = ctx.store.keep(f"# Film {film.id}\n\n{scenes}")
     return [
         Commission(
             id=f"{film.id}-{slug}",
@@ -56,13 +56,13 @@ async def ordered(film: Film, desk: Desk) -> list[Commission]:
     ]
 
 
-def make(root: Path, films: int, actors: Actors, connections: int = 64) -> Made:
+def make(root: Path, films: int, actors: Actors, connections: int = 64) -> MakeResult:
     """Make what the recipe makes from where questions are written on."""
     recipe = replace(
         RECIPE,
         sources=lambda _: Sources([Film(f"f{number:02d}") for number in range(films)]),
         stages=(
-            Each(name="order", takes=Film, gives=Commission, work=ordered),
+            RowStage(name="order", input=Film, output=Commission, work=ordered),
             writing(tuple(CATEGORIES.values()), actors.questions, 4),
             checking(4),
             context_independence(SEEDS, drop_at=5),
@@ -75,14 +75,16 @@ def make(root: Path, films: int, actors: Actors, connections: int = 64) -> Made:
         words = roles(root / "cards", server.url, connections=connections)[1::2]
         named = dict(word.split("=", 1) for word in words)
         models = {role: [card] for role, card in named.items()}
-        return make_benchmark(recipe, root / "bench", Order(source=root / "films", models=models))
+        return make_benchmark(
+            recipe, root / "bench", MakeOptions(source=root / "films", models=models)
+        )
 
 
 @dataclass(frozen=True)
 class Proof:
     """What was planted, and how often each filter's model was right about each question."""
 
-    made: Made
+    made: MakeResult
     kinds: Mapping[str, str]  # by question
     out: Path
 

@@ -13,7 +13,7 @@ from videos import make_video
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of_file
-from reelbench.recipes.cineaste.source import Movie, SourceError, Sources, movies_in
+from reelbench.recipes.cineaste.source import Movie, MovieSourceError, Sources, movies_in
 
 Describe = Callable[..., Path]
 
@@ -54,7 +54,7 @@ def scene(number: int, **fields: object) -> dict[str, object]:
 
 def told(source: Path) -> str:
     """What is wrong, with the place of the source taken out."""
-    with pytest.raises(SourceError) as error:
+    with pytest.raises(MovieSourceError) as error:
         movies_in(source)
     return str(error.value).replace(f"{source}/", "")
 

@@ -23,9 +23,9 @@ from videos import tone
 
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item
-from reelbench.media.decode.frames import Wish, frames_of
+from reelbench.media.decode.frames import FrameSpec, frames_of
 from reelbench.media.measure.quality import CORNERS, DAMAGES, looks, part_of
-from reelbench.models.base import Message, Part, Picture, Request, Text
+from reelbench.models.base import ImagePart, Message, Part, Request, TextPart
 from reelbench.models.baselines.quality import answer_about_quality
 
 ITEMS, MARGIN = 24, 0.15
@@ -166,12 +166,12 @@ class TestTheBenchmark:
         for item in closed:
             parts: list[Part] = []
             for number, each in enumerate(item.media, 1):
-                parts.append(Text(f"Video {number}:"))
+                parts.append(TextPart(f"Video {number}:"))
                 clip = frames_of(
                     made / each.path,
-                    Wish("uniform:16", shared_by=len(item.media), encoding="png"),
+                    FrameSpec("uniform:16", shared_by=len(item.media), encoding="png"),
                 )
-                parts += [Picture(p.data, clip.media_type, p.time) for p in clip.pictures]
+                parts += [ImagePart(p.data, clip.media_type, p.time) for p in clip.pictures]
             asking = Request(
                 "k", (Message("user", tuple(parts)),), item.kind, item.question, item.options
             )

@@ -14,23 +14,23 @@ from reelbench.make.pipeline.stage import Rejected
 from reelbench.media.measure.quality import DAMAGES
 from reelbench.recipes.qbench_exact.asking import ask
 from reelbench.recipes.qbench_exact.clips import Take
-from reelbench.recipes.qbench_exact.film import Shown, Wanted
-from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, Order, Sheet, plan
-from reelbench.recipes.qbench_exact.shots import Shot, Video
+from reelbench.recipes.qbench_exact.film import DamageTarget, WrittenVideo
+from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, QuestionPlan, Sheet, plan
+from reelbench.recipes.qbench_exact.shots import MadeQuestion, MadeVideo
 
 USUAL = {damage.quality: damage.usual for damage in DAMAGES.values()}
 NOUNS = {words["noun"].capitalize(): name for name, words in WORDS.items()}
 PAIRS = ("which", "compare", "more", "better")
 
 
-def orders(items: int, seed: int = 0) -> list[Order]:
+def orders(items: int, seed: int = 0) -> list[QuestionPlan]:
     takes = [Take(f"a#{n:04d}", "a", "0" * 64, n, n + 1) for n in range(30)]
     rows: list[Any] = plan(takes, SimpleNamespace(seed=seed), items=items)  # type: ignore[arg-type]
     found = [order for row in rows if isinstance(row, Sheet) for order in row.orders]
     return sorted(found, key=lambda order: order.id)
 
 
-def shot(order: Order, fewest: int = 10) -> Shot:
+def shot(order: QuestionPlan, fewest: int = 10) -> MadeQuestion:
     """An order carried out: videos that differ by chance, and damages that fit as wrong options."""
     chance = random.Random(order.id)
     damage = DAMAGES[order.damage]
@@ -38,24 +38,24 @@ def shot(order: Order, fewest: int = 10) -> Shot:
     for number, take in enumerate(order.takes[0]):
         extent = round(chance.uniform(0.1, 0.9), 3)
         after = USUAL | {damage.quality: damage.usual + damage.worse * damage.full * extent}
-        shown = Shown(USUAL, after, extent, extent, extent)
+        shown = WrittenVideo(USUAL, after, extent, extent, extent)
         name = f"{order.id}-{number}.mp4"
-        videos.append(Video(name, "", take, Wanted(order.damage, order.kind), shown))
+        videos.append(MadeVideo(name, "", take, DamageTarget(order.damage, order.kind), shown))
     others = [name for name in DAMAGES if name != order.damage]
     fits = tuple(chance.sample(others, chance.randint(fewest, 10)))
-    return Shot(order.id, order, tuple(videos), 1.0, 0.15, fits, "top left")
+    return MadeQuestion(order.id, order, tuple(videos), 1.0, 0.15, fits, "top left")
 
 
 SHOTS = [shot(order) for order in orders(300)]
 NARROW = [shot(order, fewest=4) for order in orders(300)]
 
 
-def asked(shots: list[Shot], items: int, seed: int = 0) -> tuple[list[Any], list[str]]:
-    desk: Any = SimpleNamespace(seed=seed, notes=[])
-    return list(ask(shots, desk, items=items)), desk.notes
+def asked(shots: list[MadeQuestion], items: int, seed: int = 0) -> tuple[list[Any], list[str]]:
+    ctx: Any = SimpleNamespace(seed=seed, notes=[])
+    return list(ask(shots, ctx, items=items)), ctx.notes
 
 
-def kept(shots: list[Shot], items: int, seed: int = 0) -> list[Item]:
+def kept(shots: list[MadeQuestion], items: int, seed: int = 0) -> list[Item]:
     return [row for row in asked(shots, items, seed)[0] if isinstance(row, Item)]
 
 
@@ -84,7 +84,7 @@ class TestNumbers:
     def test_clips_that_are_not_clean_are_named(self) -> None:
         dirty = USUAL | {"noise": 20.0}
         (first,) = SHOTS[0].videos
-        shown = Shown(dirty, dirty, 0.5, 0.5, 0.5)
+        shown = WrittenVideo(dirty, dirty, 0.5, 0.5, 0.5)
         bad = structs.replace(
             first, take=structs.replace(first.take, path="grainy.mp4"), shown=shown
         )
@@ -138,7 +138,9 @@ class TestNumbers:
 
 class TestWrongOptions:
     @pytest.mark.parametrize("shots", [SHOTS, NARROW], ids=["all fit", "some fit"])
-    def test_they_fit_and_are_never_the_key_and_never_twice(self, shots: list[Shot]) -> None:
+    def test_they_fit_and_are_never_the_key_and_never_twice(
+        self, shots: list[MadeQuestion]
+    ) -> None:
         by_id = {each.id: each for each in shots}
         named = [item for item in kept(shots, 300) if family(item) in ("what", "shared")]
         assert len(named) > 50

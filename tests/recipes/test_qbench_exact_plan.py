@@ -13,7 +13,7 @@ from msgspec import structs
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.media.measure.quality import DAMAGES
 from reelbench.recipes.qbench_exact.clips import Take
-from reelbench.recipes.qbench_exact.plan import FAMILIES, HOME, WORDS, Order, Sheet, plan
+from reelbench.recipes.qbench_exact.plan import FAMILIES, HOME, WORDS, QuestionPlan, Sheet, plan
 
 STILL = {
     "blur", "noise", "compression", "over-exposure", "under-exposure", "low contrast",
@@ -39,7 +39,7 @@ def takes(number: int) -> list[Take]:
     ]
 
 
-def dealt(given: list[Take], items: int, seed: int = 0) -> list[Order]:
+def dealt(given: list[Take], items: int, seed: int = 0) -> list[QuestionPlan]:
     """All orders, in the order in which they were dealt."""
     rows: list[Any] = plan(given, SimpleNamespace(seed=seed), items=items)  # type: ignore[arg-type]
     orders = [order for row in rows if isinstance(row, Sheet) for order in row.orders]
@@ -49,7 +49,7 @@ def dealt(given: list[Take], items: int, seed: int = 0) -> list[Order]:
 ORDERS = dealt(takes(40), 2000)
 
 
-def of(family: str) -> list[Order]:
+def of(family: str) -> list[QuestionPlan]:
     return [order for order in ORDERS if order.family == family]
 
 

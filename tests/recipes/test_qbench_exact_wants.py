@@ -14,10 +14,10 @@ from reelbench.data.items import Item
 from reelbench.media.measure.quality import CORNERS, DAMAGES
 from reelbench.recipes.qbench_exact.asking import ask
 from reelbench.recipes.qbench_exact.clips import Take
-from reelbench.recipes.qbench_exact.film import Shown, UnfitError, Wanted
-from reelbench.recipes.qbench_exact.plan import FAMILIES, STILL, Order
+from reelbench.recipes.qbench_exact.film import DamageTarget, UnfitError, WrittenVideo
+from reelbench.recipes.qbench_exact.plan import FAMILIES, STILL, QuestionPlan
 from reelbench.recipes.qbench_exact.recipe import RECIPE
-from reelbench.recipes.qbench_exact.shots import Shot, Video
+from reelbench.recipes.qbench_exact.shots import MadeQuestion, MadeVideo
 from reelbench.recipes.qbench_exact.wants import Wants, are_alike
 
 TAKE = Take("a#0000", "a", "0" * 64, 0.0, 4.0)
@@ -33,19 +33,19 @@ PAIRS = {"both", "shared", "which", "compare", "more", "better"}
 USUAL = {damage.quality: damage.usual for damage in DAMAGES.values()}
 
 
-def order(family: str, goal: int = 0, turned: bool = False, damage: str = "noise") -> Order:
+def order(family: str, goal: int = 0, turned: bool = False, damage: str = "noise") -> QuestionPlan:
     takes = (TAKE,) * (2 if family in PAIRS else 1)
-    return Order("x", family, damage, DAMAGES[damage].kinds[0], goal, turned, (takes,))
+    return QuestionPlan("x", family, damage, DAMAGES[damage].kinds[0], goal, turned, (takes,))
 
 
-def showing(damage: str, level: float, **more: Any) -> Shown:
+def showing(damage: str, level: float, **more: Any) -> WrittenVideo:
     """What a take that was ordinary shows, with so much of a damage."""
     facts = DAMAGES[damage]
     after = USUAL | {facts.quality: facts.usual + facts.worse * facts.full * level}
-    return Shown(USUAL, after, max(level, 0.0), level, level, **more)
+    return WrittenVideo(USUAL, after, max(level, 0.0), level, level, **more)
 
 
-def shows(wanted: Wanted, place: float) -> Shown:
+def shows(wanted: DamageTarget, place: float) -> WrittenVideo:
     """Where a level or an extent may be, so far between the ends of what is wanted."""
     low, high = max(wanted.low, wanted.least), min(wanted.high, wanted.most)
     assert low <= high
@@ -60,21 +60,23 @@ def shows(wanted: Wanted, place: float) -> Shown:
     return showing(wanted.damage, level)
 
 
-def filmed(wants: Wants, places: Sequence[float]) -> Shot:
-    wanted: list[Wanted] = []
-    shown: list[Shown] = []
+def filmed(wants: Wants, places: Sequence[float]) -> MadeQuestion:
+    wanted: list[DamageTarget] = []
+    shown: list[WrittenVideo] = []
     for number, place in zip(range(len(wants.order.takes[0])), places, strict=False):
         wanted.append(wants.video(number, shown))
         shown.append(shows(wanted[-1], place))
     fits = wants.check(wanted, shown)
     videos = [
-        Video(f"{n}.mp4", "", TAKE, w, s)
+        MadeVideo(f"{n}.mp4", "", TAKE, w, s)
         for n, (w, s) in enumerate(zip(wanted, shown, strict=True))
     ]
-    return Shot("x", wants.order, tuple(videos), 4.0, wants.margin, fits, wants.named_corner)
+    return MadeQuestion(
+        "x", wants.order, tuple(videos), 4.0, wants.margin, fits, wants.named_corner
+    )
 
 
-def asked(shot: Shot) -> Item:
+def asked(shot: MadeQuestion) -> Item:
     (item,) = ask([shot], SimpleNamespace(seed=0, notes=[]), items=1)  # type: ignore[arg-type]
     assert isinstance(item, Item)
     return item
@@ -214,7 +216,7 @@ class TestMargins:
             wants = Wants(order(family, goal), 0.1, seed)
             least, most = wants.difference
             assert least >= 0.1
-            wanted = [Wanted("noise", "noise")] * 2
+            wanted = [DamageTarget("noise", "noise")] * 2
             tries = (
                 (least + 0.01, True),
                 (least - 0.01, False),
@@ -234,7 +236,7 @@ class TestMargins:
         wants = Wants(order("which", 1), 0.1, 0)
         assert not wants.first_is_worse
         milder, worse = showing("noise", 0.1), showing("noise", 0.1 + wants.difference[0] + 0.01)
-        wanted = [Wanted("noise", "noise")] * 2
+        wanted = [DamageTarget("noise", "noise")] * 2
         assert wants.check(wanted, [milder, worse]) == ()
         with pytest.raises(UnfitError):
             wants.check(wanted, [replace(milder, severity=0.9), replace(worse, severity=0.9)])
@@ -274,7 +276,7 @@ class TestMargins:
 
     @staticmethod
     def check_levels(
-        wants: Wants, wanted: list[Wanted], levels: tuple[float, ...], begin: int, fits: bool
+        wants: Wants, wanted: list[DamageTarget], levels: tuple[float, ...], begin: int, fits: bool
     ) -> None:
         shown = [showing("noise", 0.5, levels=levels, begin=begin)]
         if fits:
@@ -293,9 +295,9 @@ class TestWrongOptions:
         rest = {name for name in DAMAGES if name != "noise" and not are_alike(name, "noise")}
         own = showing("noise", 0.6)
 
-        def beside(flicker: float) -> Shown:
+        def beside(flicker: float) -> WrittenVideo:
             after = own.after | {"flicker": 0.45 + 32 * flicker}
-            return Shown(USUAL, after, 0.6, 0.6, 0.6)
+            return WrittenVideo(USUAL, after, 0.6, 0.6, 0.6)
 
         assert set(wants.check(wanted, [beside(0.19)])) == rest
         assert set(wants.check(wanted, [beside(0.21)])) == rest - {"flicker"}
@@ -310,7 +312,7 @@ class TestWrongOptions:
         wanted = [wants.video(0, ())]
         for blocks, fits in ((0.49, True), (0.51, False)):
             after = own.after | {"blockiness": 0.1 + 0.5 * blocks}
-            shown = [Shown(USUAL, after, 0.6, 0.6, 0.6)]
+            shown = [WrittenVideo(USUAL, after, 0.6, 0.6, 0.6)]
             if fits:
                 assert wants.check(wanted, shown)
             else:
@@ -320,7 +322,7 @@ class TestWrongOptions:
     def test_too_few_are_refused(self) -> None:
         wants = Wants(order("what"), 0.1, 0)
         worst = {d.quality: d.usual + d.worse * d.full for n, d in DAMAGES.items() if n != "noise"}
-        everything = Shown(USUAL, USUAL | worst | {"noise": 20.0}, 0.8, 0.8, 0.8)
+        everything = WrittenVideo(USUAL, USUAL | worst | {"noise": 20.0}, 0.8, 0.8, 0.8)
         with pytest.raises(UnfitError, match="too much else"):
             wants.check([wants.video(0, ())], [everything])
 

@@ -12,16 +12,18 @@ from quality_actors import scored
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.recipes.qbench_video.pairing import deal, draw_pairs, pair
-from reelbench.recipes.qbench_video.rows import Partner, Video
+from reelbench.recipes.qbench_video.rows import Partner, ScoredVideo
 
 
-def paired(videos: list[Video], count: int | None, seed: int = 0) -> tuple[list[Video], list[str]]:
-    desk: Any = SimpleNamespace(seed=seed, notes=[])
+def paired(
+    videos: list[ScoredVideo], count: int | None, seed: int = 0
+) -> tuple[list[ScoredVideo], list[str]]:
+    ctx: Any = SimpleNamespace(seed=seed, notes=[])
     asked = [structs.replace(video, pairs=count) for video in videos]
-    return pair(asked, desk), desk.notes
+    return pair(asked, ctx), ctx.notes
 
 
-def partners(videos: list[Video]) -> list[tuple[Video, Partner]]:
+def partners(videos: list[ScoredVideo]) -> list[tuple[ScoredVideo, Partner]]:
     return [(video, partner) for video in videos for partner in video.partners]
 
 
@@ -101,13 +103,13 @@ class TestPairs:
 
 
 class TestDeal:
-    def dealt(self, seed: int = 0) -> list[Video]:
+    def dealt(self, seed: int = 0) -> list[ScoredVideo]:
         videos = []
         for name, size in (("one", 50), ("two", 31)):
             for number, video in enumerate(scored(*range(size), dataset=name)):
                 videos.append(structs.replace(video, path="a.mp4", interval=1 + number % 5))
-        desk: Any = SimpleNamespace(seed=seed, notes=[])
-        return deal(paired(videos, 14, seed)[0], desk)
+        ctx: Any = SimpleNamespace(seed=seed, notes=[])
+        return deal(paired(videos, 14, seed)[0], ctx)
 
     def test_types_and_looks_are_dealt_evenly_to_all_and_within_datasets(self) -> None:
         made = self.dealt()
@@ -136,6 +138,6 @@ class TestDeal:
         assert one != other
 
     def test_without_videos_it_is_said_what_to_add(self) -> None:
-        desk: Any = SimpleNamespace(seed=0, notes=[])
+        ctx: Any = SimpleNamespace(seed=0, notes=[])
         with pytest.raises(ReelbenchError, match=r"videos of set .*`videos: FOLDER`.*--until pair"):
-            deal(scored(1, 2), desk)
+            deal(scored(1, 2), ctx)

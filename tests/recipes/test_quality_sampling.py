@@ -13,7 +13,7 @@ from quality_actors import scored, write_datasets
 from support import SHARED
 
 from reelbench.make.pipeline.stage import Rejected
-from reelbench.recipes.qbench_video.rows import Interval, Video
+from reelbench.recipes.qbench_video.rows import Interval, ScoredVideo
 from reelbench.recipes.qbench_video.sampling import in_intervals, sample
 from reelbench.recipes.qbench_video.source import videos_in
 
@@ -27,21 +27,21 @@ needs_scores = pytest.mark.skipif(
 )
 
 
-def drawn(videos: list[Video], seed: int = 0) -> tuple[list[Video], list[str]]:
+def drawn(videos: list[ScoredVideo], seed: int = 0) -> tuple[list[ScoredVideo], list[str]]:
     """The sample, and what is said about it."""
-    desk: Any = SimpleNamespace(seed=seed, notes=[])
-    made = sample(videos, desk, intervals=5)
+    ctx: Any = SimpleNamespace(seed=seed, notes=[])
+    made = sample(videos, ctx, intervals=5)
     assert len(made) == len(videos)
     for before, after in zip(videos, made, strict=True):
         assert isinstance(after, Rejected) or after.id == before.id
-    return [each for each in made if isinstance(each, Video)], desk.notes
+    return [each for each in made if isinstance(each, ScoredVideo)], ctx.notes
 
 
-def counts(videos: list[Video]) -> list[int]:
+def counts(videos: list[ScoredVideo]) -> list[int]:
     return [each.drawn for each in videos[0].intervals]
 
 
-def real(name: str, folder: Path, wanted: int | None = None) -> list[Video]:
+def real(name: str, folder: Path, wanted: int | None = None) -> list[ScoredVideo]:
     file, video, score, _ = REAL[name]
     (folder / file).write_bytes((SCORES / file).read_bytes())
     dataset = {"name": name, "type": "natural", "scores": file, "video": video, "score": score}
@@ -93,7 +93,7 @@ class TestRealScores:
         sizes = [1, 2, 7, 100, 283, 284, 340, 341, 700, 1199, 1200]
         samples = []
         for size in sizes:
-            wanted = [Video(**{**_fields(video), "sample": size}) for video in videos]
+            wanted = [ScoredVideo(**{**_fields(video), "sample": size}) for video in videos]
             samples.append({video.id for video in drawn(wanted)[0]})
             assert len(samples[-1]) == size
         assert all(less < more for less, more in pairwise(samples))
@@ -106,8 +106,8 @@ class TestRealScores:
         assert one != {video.id for video in drawn(videos, seed=1)[0]}
 
 
-def _fields(video: Video) -> dict[str, Any]:
-    return {name: getattr(video, name) for name in Video.__struct_fields__}
+def _fields(video: ScoredVideo) -> dict[str, Any]:
+    return {name: getattr(video, name) for name in ScoredVideo.__struct_fields__}
 
 
 class TestHardScores:
@@ -177,8 +177,8 @@ class TestHardScores:
         assert both == {v.id for each in (first, second) for v in drawn(each)[0]}
 
     def test_who_is_not_drawn_is_told_the_interval(self) -> None:
-        desk: Any = SimpleNamespace(seed=0, notes=[])
-        made = sample(scored(*range(1, 12), wanted=5), desk, intervals=5)
+        ctx: Any = SimpleNamespace(seed=0, notes=[])
+        made = sample(scored(*range(1, 12), wanted=5), ctx, intervals=5)
         left = next(each for each in made if isinstance(each, Rejected))
         assert left.reason == "not drawn"
         assert "1 of 2 were drawn of interval 1, 1 to 3" in left.detail

@@ -10,7 +10,7 @@ from quality_actors import write_datasets
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.sources import Sources
-from reelbench.recipes.qbench_video.source import SourceError, videos_in
+from reelbench.recipes.qbench_video.source import ScoreSourceError, videos_in
 
 PLAIN = {"name": "set", "type": "natural", "scores": "s.csv", "video": "id", "score": "mos"}
 
@@ -25,7 +25,7 @@ def read(folder: Path, content: str | bytes, **fields: Any) -> Sources:
 
 
 def refused(folder: Path, content: str | bytes, **fields: Any) -> str:
-    with pytest.raises(SourceError) as error:
+    with pytest.raises(ScoreSourceError) as error:
         read(folder, content, **fields)
     return str(error.value)
 
@@ -200,7 +200,7 @@ class TestRefused:
         folder = tmp_path / "source"
         write_datasets(folder, PLAIN)
         (folder / "s.csv").symlink_to(tmp_path / "real.csv")
-        with pytest.raises(SourceError, match=r"s\.csv, a link that leads out"):
+        with pytest.raises(ScoreSourceError, match=r"s\.csv, a link that leads out"):
             videos_in(folder)
 
     def test_all_problems_of_all_files_at_once(self, tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ class TestRefused:
         write_datasets(tmp_path, *datasets)
         (tmp_path / "one.csv").write_text("id,mos\na,x\nb,y\n")
         (tmp_path / "two.csv").write_text("id,quality\na,1\n")
-        with pytest.raises(SourceError) as error:
+        with pytest.raises(ScoreSourceError) as error:
             videos_in(tmp_path)
         told = str(error.value)
         for words in ("one.csv:2:", "one.csv:3:", "two.csv:1:", "'film'", "each name once"):
@@ -223,7 +223,7 @@ class TestRefused:
     )
     def test_a_file_of_datasets_that_holds_none(self, content: str, tmp_path: Path) -> None:
         (tmp_path / "datasets.yaml").write_text(content)
-        with pytest.raises(SourceError, match=r"datasets\.yaml"):
+        with pytest.raises(ScoreSourceError, match=r"datasets\.yaml"):
             videos_in(tmp_path)
 
     def test_no_folder_and_no_file(self, tmp_path: Path) -> None:
@@ -231,5 +231,5 @@ class TestRefused:
             ReelbenchError, match=r"is not a folder: give one with a datasets\.yaml"
         ):
             videos_in(tmp_path / "nowhere")
-        with pytest.raises(SourceError, match="no such file"):
+        with pytest.raises(ScoreSourceError, match="no such file"):
             videos_in(tmp_path)

@@ -21,7 +21,7 @@ from reelbench.base.errors import DEFECTS, ReelbenchError
 from reelbench.base.files import canonical_json, digest_of, pretty_json, write_atomically
 from reelbench.base.limits import decode_json
 from reelbench.base.progress import progress, track
-from reelbench.client.client import Asker
+from reelbench.client.client import Client
 from reelbench.client.journal import open_journal
 from reelbench.client.session import relay_through, run_to_the_end
 from reelbench.engine.base import Done, Engine, Job
@@ -192,19 +192,19 @@ class AskingEngine:
     def run(self, jobs: Sequence[Job], _limit: float) -> Iterator[Done]:
         """Ask about all clips, and yield each when all are done."""
         with open_journal(self._journal) as journal:
-            yield from run_to_the_end(self._all(jobs, Asker(journal)))
+            yield from run_to_the_end(self._all(jobs, Client(journal)))
 
-    async def _all(self, jobs: Sequence[Job], asker: Asker) -> list[Done]:
-        relay_through(asker, members_of([self._model]))
+    async def _all(self, jobs: Sequence[Job], client: Client) -> list[Done]:
+        relay_through(client, members_of([self._model]))
         try:
-            return list(await asyncio.gather(*(self._one(job, asker) for job in jobs)))
+            return list(await asyncio.gather(*(self._one(job, client) for job in jobs)))
         finally:
             await self._model.close()
 
-    async def _one(self, job: Job, asker: Asker) -> Done:
+    async def _one(self, job: Job, client: Client) -> Done:
         operator, clip, labels = job.args
         try:
-            return Done(job, {"value": await operator.ask(clip, labels, asker, self._model)})
+            return Done(job, {"value": await operator.ask(clip, labels, client, self._model)})
         except NotApplicable as nothing:
             return Done(job, {"none": str(nothing)})
         except Exception as error:  # whatever it is, it costs this clip alone

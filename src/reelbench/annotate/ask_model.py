@@ -10,9 +10,9 @@ from typing import Any
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of
-from reelbench.client.client import Asker
+from reelbench.client.client import Client
 from reelbench.evaluate.prompt import fill
-from reelbench.models.base import ChatModel, Message, Part, Request, Text, token_limit
+from reelbench.models.base import ChatModel, Message, Part, Request, TextPart, token_limit
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Asks(Operator):
     model: str = ""  # who tells it; filled in when one is named
 
     @abstractmethod
-    async def ask(self, clip: Clip, labels: Labels, asker: Asker, model: ChatModel) -> Value:
+    async def ask(self, clip: Clip, labels: Labels, client: Client, model: ChatModel) -> Value:
         """Look at a clip with the help of a model."""
 
 
@@ -32,7 +32,7 @@ def prompt_of(name: str, **slots: str) -> str:
 
 
 async def told(
-    asker: Asker, model: ChatModel, prompt: str, shown: Any, make: Callable[[], Sequence[Part]]
+    client: Client, model: ChatModel, prompt: str, shown: Any, make: Callable[[], Sequence[Part]]
 ) -> str:
     """Ask for a text; what is shown is made only for who has not answered yet.
 
@@ -46,10 +46,10 @@ async def told(
     }
     key = digest_of(content)
     parts: Sequence[Part] = ()
-    if asker.journal.answer(key) is None:
+    if client.journal.answer(key) is None:
         parts = await asyncio.to_thread(make)
-    message = Message("user", (*parts, Text(prompt)))
-    response = await asker.ask(model, Request(key, (message,), "open", prompt))
+    message = Message("user", (*parts, TextPart(prompt)))
+    response = await client.ask(model, Request(key, (message,), "open", prompt))
     if response.status == "truncated":
         raise ReelbenchError(f"{model.card.name}: {response.error}: raise {token_limit(model)}")
     if response.status != "ok":

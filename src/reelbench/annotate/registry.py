@@ -32,7 +32,7 @@ OPERATORS: dict[str, tuple[str, str, str]] = {
     # things
     "objects": ("objects", "Objects", "dogs, cars and other things, followed like people"),
     # sound
-    "sound": ("sound", "Sound", "speech, singing, music, silence"),
+    "sound": ("sound", "SoundEvents", "speech, singing, music, silence"),
     "transcript": ("transcript", "Transcript", "what is said, with the time of each word"),
     "turns": ("turns", "Turns", "who speaks when"),
     "voices": ("voices", "Voices", "an embedding of each voice"),
@@ -41,7 +41,7 @@ OPERATORS: dict[str, tuple[str, str, str]] = {
     "speech_emotion": ("speech_emotion", "SpeechEmotion", "what voices express"),
     "voice_demographics": ("voice_demographics", "VoiceDemographics", "age and gender of voices"),
     # text and quality
-    "text": ("text", "Text", "what is written on the screen"),
+    "text": ("text", "ScreenText", "what is written on the screen"),
     "quality": ("quality", "Quality", "sharpness, noise, exposure and other measures of quality"),
     # describe
     "caption": ("caption", "Caption", "what happens, in the words of a model"),

@@ -32,7 +32,7 @@ EXTRAS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class DoctorCheck:
     """One thing looked for."""
 
     name: str
@@ -56,28 +56,28 @@ class Check:
         return "" if self.present else self.remedy
 
 
-def examine() -> list[Check]:
+def examine() -> list[DoctorCheck]:
     """Look at everything, in the order a person would ask."""
     return [*_python(), *_core(), *_codecs(), *_extras(), *_machine()]
 
 
-def _python() -> Iterator[Check]:
+def _python() -> Iterator[DoctorCheck]:
     version = platform.python_version()
-    yield Check("python", sys.version_info >= (3, 11), version, "install Python 3.11", True)
+    yield DoctorCheck("python", sys.version_info >= (3, 11), version, "install Python 3.11", True)
     own = metadata.version("reelbench")
-    yield Check("reelbench", True, own, needed=True)
+    yield DoctorCheck("reelbench", True, own, needed=True)
 
 
-def _core() -> Iterator[Check]:
+def _core() -> Iterator[DoctorCheck]:
     for name in _packages(extra=None):
         yield _package(name, "pip install reelbench", needed=True)
 
 
-def _package(name: str, remedy: str, needed: bool) -> Check:
+def _package(name: str, remedy: str, needed: bool) -> DoctorCheck:
     try:
-        return Check(name, True, metadata.version(name), needed=needed)
+        return DoctorCheck(name, True, metadata.version(name), needed=needed)
     except metadata.PackageNotFoundError:
-        return Check(name, False, "not installed", remedy, needed)
+        return DoctorCheck(name, False, "not installed", remedy, needed)
 
 
 def _packages(extra: str | None) -> list[str]:
@@ -90,29 +90,33 @@ def _packages(extra: str | None) -> list[str]:
     return names
 
 
-def _codecs() -> Iterator[Check]:
+def _codecs() -> Iterator[DoctorCheck]:
     try:
         import av
     except ImportError as error:
-        yield Check("video", False, str(error), "pip install --force-reinstall av", needed=True)
+        yield DoctorCheck(
+            "video", False, str(error), "pip install --force-reinstall av", needed=True
+        )
         return
     for codec, purpose in (("libx264", "H.264"), ("aac", "AAC")):
         present = codec in av.codecs_available
         remedy = "install av from a wheel: pip install --only-binary av av"
-        yield Check(f"encode {purpose}", present, codec if present else "no encoder", remedy, True)
+        yield DoctorCheck(
+            f"encode {purpose}", present, codec if present else "no encoder", remedy, True
+        )
 
 
-def _extras() -> Iterator[Check]:
+def _extras() -> Iterator[DoctorCheck]:
     for extra, purpose in EXTRAS.items():
         checks = [_package(name, "", needed=False) for name in _packages(extra)]
         lacking = [check.name for check in checks if not check.present]
         found = purpose
-        yield Check(f"[{extra}]", not lacking, found, install_command(extra))
+        yield DoctorCheck(f"[{extra}]", not lacking, found, install_command(extra))
 
 
-def _machine() -> Iterator[Check]:
+def _machine() -> Iterator[DoctorCheck]:
     browser = next((path for name in _CHROMIUMS if (path := shutil.which(name))), None)
-    yield Check(
+    yield DoctorCheck(
         "chromium",
         browser is not None,
         browser or "not found: only our own tests need it",
@@ -120,16 +124,18 @@ def _machine() -> Iterator[Check]:
     )
     yield _cache()
     free = shutil.disk_usage(os.getcwd()).free
-    yield Check("disk", free >= _ENOUGH_DISK, f"{free / 1e9:.1f} GB free here", "free some space")
+    yield DoctorCheck(
+        "disk", free >= _ENOUGH_DISK, f"{free / 1e9:.1f} GB free here", "free some space"
+    )
 
 
-def _cache() -> Check:
+def _cache() -> DoctorCheck:
     """Where decoded frames are kept, and how much of the room for them is used."""
     remedy = "name a folder that can be written in REELBENCH_CACHE"
     try:
         folder, limit = cache_folder("frames"), cache_limit()
     except ReelbenchError as error:
-        return Check("cache", False, str(error), remedy)
+        return DoctorCheck("cache", False, str(error), remedy)
     used = sum(path.stat().st_size for path in folder.glob("??/*") if path.is_file())
     found = f"{folder}: {used / 1e9:.1f} of {limit / 1e9:g} GB of frames"
-    return Check("cache", os.access(folder, os.W_OK), found, remedy)
+    return DoctorCheck("cache", os.access(folder, os.W_OK), found, remedy)

@@ -11,8 +11,8 @@ from reelbench.cli.say import command, put, put_table, settings, tell
 from reelbench.score.rounding import percent
 
 if TYPE_CHECKING:
-    from reelbench.make.pipeline.forecast import Forecast
-    from reelbench.make.pipeline.make import Made, Order
+    from reelbench.make.pipeline.forecast import StageForecast
+    from reelbench.make.pipeline.make import MakeOptions, MakeResult
     from reelbench.make.pipeline.stage import Recipe
 
 
@@ -91,8 +91,8 @@ def _count(text: str) -> int:
 def main(options: argparse.Namespace) -> int:
     """Make, or say what making would cost."""
     from reelbench.client.budget import parse_budget
-    from reelbench.make.pipeline.make import Order, make_benchmark, used_prompts
-    from reelbench.make.pipeline.prompts import copy_wording
+    from reelbench.make.pipeline.make import MakeOptions, make_benchmark, used_prompts
+    from reelbench.make.pipeline.prompts import copy_prompts
     from reelbench.make.pipeline.roles import parse_roles
     from reelbench.recipes import load_recipe
 
@@ -100,9 +100,9 @@ def main(options: argparse.Namespace) -> int:
     if options.prompts is not None and not list(used_prompts(recipe)):
         raise ReelbenchError(f"{recipe.name} asks no model: it has no prompts to change.")
     if options.prompts is not None and not options.prompts.exists():
-        copy_wording(recipe.home, used_prompts(recipe), options.prompts)
+        copy_prompts(recipe.home, used_prompts(recipe), options.prompts)
         tell(f"{options.prompts} now holds the prompts of {recipe.name}, for you to change.")
-    order = Order(
+    order = MakeOptions(
         source=options.source,
         models=parse_roles(options.model, recipe),
         prompts=options.prompts,
@@ -129,7 +129,7 @@ def _dials(options: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in turns.items() if value is not None}
 
 
-def _forecast(recipe: "Recipe", out: Path, order: "Order") -> int:
+def _forecast(recipe: "Recipe", out: Path, order: "MakeOptions") -> int:
     from reelbench.make.pipeline.make import forecast
 
     rows, passed = forecast(recipe, out, order)
@@ -149,7 +149,7 @@ def _forecast(recipe: "Recipe", out: Path, order: "Order") -> int:
     return 0
 
 
-def _asked(row: "Forecast") -> tuple[str, ...]:
+def _asked(row: "StageForecast") -> tuple[str, ...]:
     cost = "no price" if row.usd is None else f"${row.usd:,.4f}"
     return (
         row.card.name,
@@ -160,7 +160,7 @@ def _asked(row: "Forecast") -> tuple[str, ...]:
     )
 
 
-def _told(made: "Made", options: argparse.Namespace) -> int:
+def _told(made: "MakeResult", options: argparse.Namespace) -> int:
     """Say what came of it."""
     from reelbench.cli.run import tell_ledger
 

@@ -115,9 +115,9 @@ def main(options: argparse.Namespace) -> int:
 
 def _forecast(benchmark: "Benchmark", options: argparse.Namespace, budget: "Budget | None") -> int:
     from reelbench.evaluate.forecast import forecast
-    from reelbench.evaluate.prepare import Wanted
+    from reelbench.evaluate.prepare import RunOptions
 
-    wanted = Wanted(
+    wanted = RunOptions(
         options.model,
         options.condition,
         options.conditions,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from reelbench.data.benchmark import Benchmark
     from reelbench.score.judging import JudgingResult
-    from reelbench.score.predictions import Asked, Outcome, Rows
+    from reelbench.score.predictions import Asked, ItemOutcome, Rows
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -108,7 +108,7 @@ class _Scored:
     """What was scored, and what came of it."""
 
     benchmark: "Benchmark"
-    outcomes: "Mapping[Asked, Mapping[str, Outcome]]"
+    outcomes: "Mapping[Asked, Mapping[str, ItemOutcome]]"
     seed: int
     scores: "dict[str, Any]"
     out: Path | None

@@ -35,7 +35,7 @@ class Stopped(Exception):  # noqa: N818 - it is no error
     """Nothing more is to be asked."""
 
 
-class Asker:
+class Client:
     """One for a run: all its calls go through here."""
 
     def __init__(self, journal: Journal, ledger: Ledger | None = None) -> None:

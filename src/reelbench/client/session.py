@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from reelbench.client.budget import Ledger
-from reelbench.client.client import Asker
+from reelbench.client.client import Client
 from reelbench.client.journal import Journal
 from reelbench.models.base import ChatModel
 from reelbench.models.cascade import Cascade
@@ -24,11 +24,11 @@ def remember_spent(journal: Journal, ledger: Ledger, models: Iterable[ChatModel]
             ledger.count(cards[name], taken, given, requests=requests, seconds=seconds)
 
 
-def relay_through(asker: Asker, models: Iterable[ChatModel]) -> None:
+def relay_through(client: Client, models: Iterable[ChatModel]) -> None:
     """Let cascades ask their members as everyone asks: through the journal."""
     for model in models:
         if isinstance(model, Cascade):
-            model.relay = asker.ask
+            model.relay = client.ask
 
 
 def run_to_the_end(work: Coroutine[Any, Any, Result]) -> Result:

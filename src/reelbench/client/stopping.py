@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from reelbench.base.progress import note
-from reelbench.client.client import Asker
+from reelbench.client.client import Client
 from reelbench.media.decode import isolated
 
 
 @contextmanager
-def draining(asker: Asker) -> Iterator[None]:
+def draining(client: Client) -> Iterator[None]:
     """Let a first Ctrl-C or SIGTERM end what is under way, and a second one end at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -21,12 +21,12 @@ def draining(asker: Asker) -> Iterator[None]:
     assert task is not None
 
     def interrupted() -> None:
-        if asker.stopping.is_set():
+        if client.stopping.is_set():
             task.cancel()
             isolated.close()  # or the end would wait for what is being decoded
         else:
             note("Finishing what is under way; Ctrl-C again ends at once.")
-        asker.stop()
+        client.stop()
 
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for number in before:

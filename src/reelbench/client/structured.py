@@ -16,7 +16,7 @@ from referencing import Registry
 
 from reelbench.base.files import canonical_json, digest_of, whole_data
 from reelbench.base.limits import check_depth
-from reelbench.client.client import Asker
+from reelbench.client.client import Client
 from reelbench.client.reply_text import without_reasoning
 from reelbench.models.base import (
     EMPTY_REPLY,
@@ -26,7 +26,7 @@ from reelbench.models.base import (
     Request,
     Response,
     Status,
-    Text,
+    TextPart,
 )
 
 TRIES = 2  # times that it is asked from the start, each with one repair
@@ -35,14 +35,14 @@ _SHOWN = 300  # characters of what is wrong
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class RenderedMedia:
     """What is shown with a question, and the record of it that decides the reply."""
 
     parts: Sequence[Part] = ()
     record: Any = None
 
 
-NOTHING_SHOWN = Shown()
+NO_MEDIA = RenderedMedia()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,14 @@ Check = Callable[[Any], str]  # says what is wrong with JSON that fits its schem
 
 
 async def ask_json(
-    asker: Asker,
+    client: Client,
     model: ChatModel,
     prompt: str,
     schema: Mapping[str, Any],
     purpose: str,
     number: int = 0,
     *,
-    shown: Shown = NOTHING_SHOWN,
+    shown: RenderedMedia = NO_MEDIA,
     check: Check = lambda _: "",
 ) -> Structured:
     """Ask until the reply is valid, or as often as is sensible.
@@ -77,19 +77,19 @@ async def ask_json(
     """
     result = Structured(failure="never asked", status="error")
     for attempt in range(TRIES):
-        said = [Message("user", (*shown.parts, Text(_asked(model, prompt, schema))))]
+        said = [Message("user", (*shown.parts, TextPart(_asked(model, prompt, schema))))]
         for repair in (False, True):
             place = [purpose, number, attempt, repair]
             request = _request(model, said, schema, place, shown.record)
-            response = await asker.ask(model, request)
+            response = await client.ask(model, request)
             result = _checked(response, schema, check)
             if response.error == EMPTY_REPLY:
                 break  # there is nothing to repair
             if result.data is not None or response.status != "ok":
                 return result
             said += [
-                Message("assistant", (Text(response.text or ""),)),
-                Message("user", (Text(_complaint(result.failure)),)),
+                Message("assistant", (TextPart(response.text or ""),)),
+                Message("user", (TextPart(_complaint(result.failure)),)),
             ]
     return result
 
@@ -98,7 +98,7 @@ def first_request(
     model: ChatModel, prompt: str, schema: Mapping[str, Any], purpose: str, number: int
 ) -> Request:
     """Return the request that asking begins with."""
-    said = [Message("user", (Text(_asked(model, prompt, schema)),))]
+    said = [Message("user", (TextPart(_asked(model, prompt, schema)),))]
     return _request(model, said, schema, [purpose, number, 0, False])
 
 
@@ -117,7 +117,7 @@ def _request(
     shown: Any = None,
 ) -> Request:
     texts = [
-        [message.role, *(part.text for part in message.parts if isinstance(part, Text))]
+        [message.role, *(part.text for part in message.parts if isinstance(part, TextPart))]
         for message in said
     ]
     sent = plain_schema(schema) if model.card.schemas else None

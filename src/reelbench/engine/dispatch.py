@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.engine.base import Done, Job
-from reelbench.engine.remote import Actor, do, pack, unpack
+from reelbench.engine.remote import RayWorker, do, pack, unpack
 
 _RETRIES = 2  # of a job whose worker or machine died
 _GLANCE = 1.0  # seconds between two looks at which machines there are
@@ -150,7 +150,7 @@ class Dispatch:
 
     def _start(self, kind: _Kind) -> None:
         cpus = self._machines.share(kind)
-        actor = self._ray.remote(Actor).options(num_cpus=cpus, num_gpus=kind.gpus).remote()
+        actor = self._ray.remote(RayWorker).options(num_cpus=cpus, num_gpus=kind.gpus).remote()
         holder = Holder(kind, cpus, actor)
         self._holders.append(holder)
         self._under_way[actor.ready.remote()] = holder

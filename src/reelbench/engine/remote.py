@@ -39,7 +39,7 @@ def do(packed: bytes, limit: float, memory: int) -> tuple[str, Any]:
         return "done", pickle.dumps((None, error))
 
 
-class Actor:
+class RayWorker:
     """A worker for one family of jobs at a time, whose process keeps what they load."""
 
     def __init__(self) -> None:

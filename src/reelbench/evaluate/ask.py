@@ -10,7 +10,7 @@ from reelbench.data.items import Item
 from reelbench.evaluate.condition import Condition, option_orders
 from reelbench.evaluate.prompt import Prompt, PromptSet
 from reelbench.evaluate.show import Show, frames_among, show_for
-from reelbench.models.base import ChatModel, Message, Part, Request, Text
+from reelbench.models.base import ChatModel, Message, Part, Request, TextPart
 from reelbench.models.cascade import Cascade
 
 
@@ -35,7 +35,7 @@ class Ask:
 
     def request(self, shown: Sequence[Part]) -> Request:
         """Make the request, with what is shown in front of the question."""
-        message = Message("user", (*shown, Text(self.words(frames_among(shown)))))
+        message = Message("user", (*shown, TextPart(self.words(frames_among(shown)))))
         return Request(self.key, (message,), self.item.kind, self.item.question, self.options)
 
     def words(self, frames: Sequence[int]) -> str:
@@ -58,13 +58,13 @@ def plan(
             shows = _shows(benchmark, item, condition, models)
             for number, order in enumerate(option_orders(item, condition.protocol, seed)):
                 prompt = prompts.render(item, order)
-                wording = prompt.unfilled
+                text = prompt.unfilled
                 for turn in rounds:
                     for model, show in shows:
                         order_key = [seed, number] if number else 0
                         if condition.protocol.orders == "circular":
                             order_key = 0  # its options' order is all in the prompt
-                        content = _content(item, model, wording, order_key, turn, seed)
+                        content = _content(item, model, text, order_key, turn, seed)
                         key = digest_of(content | show.record(digests))
                         yield Ask(item, model, condition, number, order, turn, prompt, show, key)
 

@@ -14,7 +14,7 @@ from reelbench.base.files import digest_of
 from reelbench.base.limits import decode_json
 from reelbench.data.benchmark import ITEMS_FILE, Benchmark
 from reelbench.data.manifest import Protocol
-from reelbench.evaluate.prepare import Prepared, Wanted
+from reelbench.evaluate.prepare import Prepared, RunOptions
 from reelbench.models.base import ChatModel
 
 
@@ -66,7 +66,7 @@ def benchmark_of(out: Path, record: dict[str, Any], moved_to: Path | None = None
     return benchmark
 
 
-def earlier_run(benchmark: Benchmark, wanted: Wanted, out: Path) -> dict[str, Any]:
+def earlier_run(benchmark: Benchmark, wanted: RunOptions, out: Path) -> dict[str, Any]:
     """Return the record of the run that is in a folder, if it can go on as wanted."""
     if (out / ITEMS_FILE).exists():
         raise ReelbenchError(

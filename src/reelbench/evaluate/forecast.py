@@ -13,7 +13,7 @@ from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.ask import Ask
 from reelbench.evaluate.folder import earlier_run
 from reelbench.evaluate.judge import ROUNDS, graded_slots
-from reelbench.evaluate.prepare import Prepared, Wanted, prepare
+from reelbench.evaluate.prepare import Prepared, RunOptions, prepare
 from reelbench.evaluate.show import Show, subtitles_text
 from reelbench.media.decode.frames import Plan, planned_frames
 from reelbench.media.errors import MediaError
@@ -30,7 +30,7 @@ from reelbench.models.tokens import (
 
 
 @dataclass
-class Forecast:
+class RunForecast:
     """What one model would be asked under one condition."""
 
     card: Card
@@ -51,7 +51,7 @@ class Forecast:
 class Forecasts:
     """What a run would ask, and the questions that it could not ask, with the reason."""
 
-    rows: list[Forecast]
+    rows: list[RunForecast]
     broken: dict[str, str]
     budget: Budget = field(default_factory=Budget)
 
@@ -67,7 +67,7 @@ class Forecasts:
         return None if None in costs else sum(cost or 0.0 for cost in costs)
 
 
-def forecast(benchmark: Benchmark, wanted: Wanted, out: Path) -> Forecasts:
+def forecast(benchmark: Benchmark, wanted: RunOptions, out: Path) -> Forecasts:
     """Return what a run would ask of each model under each condition. Nothing is written."""
     prepared = prepare(benchmark, wanted, earlier_run(benchmark, wanted, out), out)
     with ExitStack() as stack:
@@ -93,7 +93,7 @@ class _Counter:
         self._benchmark, self._prepared, self._journal = benchmark, prepared, journal
         self._shown: dict[tuple[Show, str], _Shown | str] = {}
         self._counted: set[tuple[str, str]] = set()
-        self.rows: dict[tuple[str, str], Forecast] = {}
+        self.rows: dict[tuple[str, str], RunForecast] = {}
         self.broken: dict[str, str] = {}
 
     def count(self, ask: Ask) -> None:
@@ -148,17 +148,17 @@ class _Counter:
             row.input_tokens += tokens
             row.output_tokens += reply_tokens(model.card, closed)
 
-    def _row(self, model: ChatModel, condition: str) -> Forecast:
+    def _row(self, model: ChatModel, condition: str) -> RunForecast:
         key = (model.card.name, condition)
-        return self.rows.setdefault(key, Forecast(model.card, condition))
+        return self.rows.setdefault(key, RunForecast(model.card, condition))
 
     def _planned(self, show: Show, card: Card) -> _Shown | str:
         """Estimate what will be shown; or say why it cannot be."""
         key = (show, card.name)
         if key not in self._shown:
-            media = zip(show.paths, show.wishes, strict=True) if show else ()
+            media = zip(show.paths, show.specs, strict=True) if show else ()
             try:
-                plans = [planned_frames(self._benchmark.root / path, wish) for path, wish in media]
+                plans = [planned_frames(self._benchmark.root / path, spec) for path, spec in media]
                 frames = tuple(plan.count for plan in plans) if show.frames else ()
                 self._shown[key] = _Shown(sum(self._media_tokens(show, card, plans)), frames)
             except MediaError as error:
@@ -176,6 +176,6 @@ class _Counter:
             if show.sound and plan.has_audio:
                 yield sound_tokens(plan.seconds)
             if show.words:
-                path, wish = show.paths[number], show.wishes[number]
-                words = subtitles_text(self._benchmark, path, show.words[number], wish)
+                path, spec = show.paths[number], show.specs[number]
+                words = subtitles_text(self._benchmark, path, show.words[number], spec)
                 yield text_tokens(words or "")

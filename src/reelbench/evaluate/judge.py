@@ -14,7 +14,7 @@ from typing import Any
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.progress import progress
-from reelbench.client.client import Asker, Stopped
+from reelbench.client.client import Client, Stopped
 from reelbench.client.journal import Journal
 from reelbench.client.stopping import draining
 from reelbench.client.structured import Structured, ask_json
@@ -147,18 +147,18 @@ Work = tuple[Reply, ChatModel, Rubric | None]  # no rubric for what a reply choo
 
 
 async def judge_all(
-    judges: Judges, replies: Iterable[Reply], asker: Asker, told: Callable[[Judgement], None]
+    judges: Judges, replies: Iterable[Reply], client: Client, told: Callable[[Judgement], None]
 ) -> list[Judgement]:
     """Judge all that there is to judge; raise ``KeyboardInterrupt`` after Ctrl-C."""
     work = list(judges.work(replies))
-    with progress("Judging replies", len(work), "replies") as advance, draining(asker):
+    with progress("Judging replies", len(work), "replies") as advance, draining(client):
 
         def each(judgement: Judgement) -> None:
             told(judgement)
             advance()
 
-        judgements = await _all_of(work, asker, each)
-    if asker.stopping.is_set():
+        judgements = await _all_of(work, client, each)
+    if client.stopping.is_set():
         raise KeyboardInterrupt
     return judgements
 
@@ -167,13 +167,13 @@ async def judged_before(
     judges: Judges, replies: Iterable[Reply], journal: Journal
 ) -> list[Judgement]:
     """Return what the journal has of judgements, without asking anything."""
-    asker = Asker(journal)
-    asker.stop()
-    return await _all_of(list(judges.work(replies)), asker, lambda _: None)
+    client = Client(journal)
+    client.stop()
+    return await _all_of(list(judges.work(replies)), client, lambda _: None)
 
 
 async def _all_of(
-    work: Sequence[Work], asker: Asker, told: Callable[[Judgement], None]
+    work: Sequence[Work], client: Client, told: Callable[[Judgement], None]
 ) -> list[Judgement]:
     """Judge, many at a time; what is stopped is left out. In the order of what was asked."""
     waiting = iter(enumerate(work))
@@ -183,13 +183,13 @@ async def _all_of(
     async def worker() -> None:
         for number, each in waiting:
             try:
-                done[number] = await _judged(asker, *each)
+                done[number] = await _judged(client, *each)
                 told(done[number])
             except Stopped:
                 continue
             except Exception as error:  # what others wait for is paid, and may come to its end
                 failed.append(error)
-                asker.stop()
+                client.stop()
 
     await asyncio.gather(*(worker() for _ in range(min(_AT_ONCE, len(work)))))
     if failed:
@@ -197,13 +197,15 @@ async def _all_of(
     return [done[number] for number in sorted(done)]
 
 
-async def _judged(asker: Asker, reply: Reply, judge: ChatModel, rubric: Rubric | None) -> Judgement:
+async def _judged(
+    client: Client, reply: Reply, judge: ChatModel, rubric: Rubric | None
+) -> Judgement:
     if rubric is None:
-        return await _chosen(asker, judge, reply)
-    return await _graded(asker, judge, reply, rubric)
+        return await _chosen(client, judge, reply)
+    return await _graded(client, judge, reply, rubric)
 
 
-async def _chosen(asker: Asker, judge: ChatModel, reply: Reply) -> Judgement:
+async def _chosen(client: Client, judge: ChatModel, reply: Reply) -> Judgement:
     letters = LETTERS[: len(reply.options)]
     slots = {
         "question": reply.item.question,
@@ -211,7 +213,7 @@ async def _chosen(asker: Asker, judge: ChatModel, reply: Reply) -> Judgement:
         "response": _quoted(reply.text),
     }
     schema = _choice_schema(letters, several=reply.item.kind == "multi")
-    rounds = await _rounds(asker, judge, fill(choice_prompt(), slots), schema, CHOICE)
+    rounds = await _rounds(client, judge, fill(choice_prompt(), slots), schema, CHOICE)
     said = [frozenset(_letters(each.data)) for each in rounds if each.data is not None]
     votes = Counter(choice for choice in said if choice)
     best, count = votes.most_common(1)[0] if votes else (frozenset[str](), 0)
@@ -251,9 +253,9 @@ def graded_slots(item: Item, reply: str) -> dict[str, str]:
     }
 
 
-async def _graded(asker: Asker, judge: ChatModel, reply: Reply, rubric: Rubric) -> Judgement:
+async def _graded(client: Client, judge: ChatModel, reply: Reply, rubric: Rubric) -> Judgement:
     prompt = rubric.render(graded_slots(reply.item, reply.text))
-    rounds = await _rounds(asker, judge, prompt, rubric.schema, rubric.name)
+    rounds = await _rounds(client, judge, prompt, rubric.schema, rubric.name)
     values = [rubric.values(each.data) for each in rounds if each.data is not None]
     grades = [rubric.grade(each) for each in values if each]
     score = round(sum(grades) / len(grades), 6) if grades else None
@@ -261,9 +263,9 @@ async def _graded(asker: Asker, judge: ChatModel, reply: Reply, rubric: Rubric) 
 
 
 async def _rounds(
-    asker: Asker, judge: ChatModel, prompt: str, schema: Mapping[str, Any], purpose: str
+    client: Client, judge: ChatModel, prompt: str, schema: Mapping[str, Any], purpose: str
 ) -> list[Structured]:
-    rounds = (ask_json(asker, judge, prompt, schema, purpose, n) for n in range(ROUNDS))
+    rounds = (ask_json(client, judge, prompt, schema, purpose, n) for n in range(ROUNDS))
     # All of them end before one of them is told: what was paid for is written down.
     found = await asyncio.gather(*rounds, return_exceptions=True)
     for each in found:

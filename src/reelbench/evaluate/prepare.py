@@ -23,7 +23,7 @@ from reelbench.models.load import CARDS, Loader
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RunOptions:
     """What a user asks for, beside what an earlier run in the same folder has."""
 
     models: Sequence[str] = ()
@@ -53,7 +53,7 @@ class Prepared:
 
 
 def prepare(
-    benchmark: Benchmark, wanted: Wanted, earlier: Mapping[str, Any], out: Path
+    benchmark: Benchmark, wanted: RunOptions, earlier: Mapping[str, Any], out: Path
 ) -> Prepared:
     """Load models, conditions and prompts; raise a sentence for whatever is wrong with them."""
     kinds = {item.kind for item in benchmark.items}

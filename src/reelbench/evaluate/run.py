@@ -10,14 +10,14 @@ from pathlib import Path
 from reelbench.base.files import json_line, pretty_json, write_atomically
 from reelbench.base.progress import announce, progress
 from reelbench.client.budget import Budget, Ledger
-from reelbench.client.client import Asker
+from reelbench.client.client import Client
 from reelbench.client.journal import Journal, open_journal
 from reelbench.client.session import relay_through, remember_spent, run_to_the_end
 from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.folder import earlier_run, run_record
 from reelbench.evaluate.judge import Judgement, judge_all, judged_before
 from reelbench.evaluate.predict import prediction_lines, replies
-from reelbench.evaluate.prepare import Prepared, Wanted, prepare
+from reelbench.evaluate.prepare import Prepared, RunOptions, prepare
 from reelbench.evaluate.schedule import Schedule
 from reelbench.evaluate.status import RunState, StatusFile
 from reelbench.models.base import ChatModel, token_limit
@@ -41,7 +41,7 @@ def run_benchmark(
     A run keeps its models, conditions, judges, seed and budget until it is told otherwise.
     """
     out = Path(out)
-    wanted = Wanted(models, conditions, condition_file, judges, without, seed, budget)
+    wanted = RunOptions(models, conditions, condition_file, judges, without, seed, budget)
     # What is wrong with it is told before any folder is made.
     prepared = prepare(benchmark, wanted, earlier_run(benchmark, wanted, out), out)
     ledger = Ledger(prepared.budget)
@@ -90,14 +90,14 @@ async def _ask(
     state: RunState,
     status: StatusFile,
 ) -> list[Judgement]:
-    asker = Asker(journal, state.ledger)
-    state.counts = asker.counts
-    relay_through(asker, prepared.everyone)
+    client = Client(journal, state.ledger)
+    state.counts = client.counts
+    relay_through(client, prepared.everyone)
     try:
         total = len(prepared.asks)
         with progress("Asking models", total, "questions", state.in_short) as advance:
-            await Schedule(benchmark, asker, state, status, advance).ask_all(prepared.asks)
-        asker.counts = state.judging
+            await Schedule(benchmark, client, state, status, advance).ask_all(prepared.asks)
+        client.counts = state.judging
 
         def judged(judgement: Judgement) -> None:
             state.judged += 1
@@ -107,7 +107,7 @@ async def _ask(
         if not prepared.judges:
             return []
         replied = replies(prepared.asks, journal)
-        return await judge_all(prepared.judging, replied, asker, judged)
+        return await judge_all(prepared.judging, replied, client, judged)
     finally:
         for model in prepared.everyone:
             await model.close()

@@ -10,14 +10,14 @@ from itertools import groupby
 from typing import Any
 
 from reelbench.base.progress import Advance
-from reelbench.client.client import Asker, Stopped
+from reelbench.client.client import Client, Stopped
 from reelbench.client.stopping import draining, first_of
 from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.ask import Ask
 from reelbench.evaluate.show import Show, parts_of
 from reelbench.evaluate.status import RunState, StatusFile
 from reelbench.media.errors import MediaError
-from reelbench.models.base import Part, Response, Text
+from reelbench.models.base import Part, Response, TextPart
 
 _CLIPS = 64  # under way at the same time, if their frames fit
 _AHEAD = 4  # clips that may be decoded before there is room for them
@@ -30,12 +30,12 @@ class Schedule:
     def __init__(
         self,
         benchmark: Benchmark,
-        asker: Asker,
+        client: Client,
         state: RunState,
         status: StatusFile,
         advance: Advance,
     ) -> None:
-        self._benchmark, self._asker = benchmark, asker
+        self._benchmark, self._client = benchmark, client
         self._state, self._status, self._advance = state, status, advance
         self._room = _Room(_MOST_BYTES)
         self._ahead = asyncio.Semaphore(_AHEAD)
@@ -43,10 +43,10 @@ class Schedule:
 
     async def ask_all(self, asks: Sequence[Ask]) -> None:
         """Ask; raise ``KeyboardInterrupt`` after an orderly end that Ctrl-C asked for."""
-        stopping = self._asker.stopping
+        stopping = self._client.stopping
         clips = [list(group) for _, group in groupby(sorted(asks, key=_shown), key=_shown)]
         places = asyncio.Semaphore(_CLIPS)
-        with draining(self._asker):
+        with draining(self._client):
             try:
                 async with asyncio.TaskGroup() as tasks:
                     for together in clips:
@@ -63,7 +63,7 @@ class Schedule:
             raise KeyboardInterrupt
 
     async def _clip(self, together: list[Ask]) -> None:
-        journal, refused = self._asker.journal, self._asker.refused
+        journal, refused = self._client.journal, self._client.refused
         pending = [ask for ask in together if not journal.answer(ask.key)]
         # Nothing is decoded for who has the answers, nor for who would not be asked.
         needed = any(ask.model.card.name not in refused for ask in pending)
@@ -74,7 +74,7 @@ class Schedule:
             except Exception as error:
                 self._end_with(error)
                 return
-            size = sum(len(part.data) for part in shown if not isinstance(part, Text))
+            size = sum(len(part.data) for part in shown if not isinstance(part, TextPart))
             await self._room.enter(size)
         self._state.warnings.update(warnings)
         try:
@@ -88,7 +88,7 @@ class Schedule:
     async def _one(self, ask: Ask, shown: list[Part], broken: Response | None) -> None:
         await asyncio.sleep(0)  # where Ctrl-C takes effect: models may never wait
         try:
-            response = await self._asker.ask_for(
+            response = await self._client.ask_for(
                 ask.model, ask.key, lambda: broken or ask.request(shown)
             )
         except Stopped:
@@ -110,7 +110,7 @@ class Schedule:
     def _end_with(self, error: Exception) -> None:
         """Ask nothing more; what is under way is paid for, and may come to its end."""
         self._defect = self._defect or error
-        self._asker.stop()
+        self._client.stop()
 
 
 class _Room:

@@ -15,14 +15,14 @@ from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item, Media
 from reelbench.data.paths import SUBTITLE_ENDINGS, Folder, beside, inner_path
 from reelbench.evaluate.condition import Condition
-from reelbench.media.decode.frames import Wish, frames_of, shortfalls, spans_of
+from reelbench.media.decode.frames import FrameSpec, frames_of, shortfalls, spans_of
 from reelbench.media.decode.isolated import probe_safely
 from reelbench.media.decode.sample import parse_sampling
 from reelbench.media.edit.audio_export import sound_of
 from reelbench.media.edit.video_export import footage_of
 from reelbench.media.errors import MediaError, refuse_no_file
 from reelbench.media.subtitles import read_subtitles, within
-from reelbench.models.base import Part, Picture, Sound, Text, Video
+from reelbench.models.base import AudioPart, ImagePart, Part, TextPart, VideoPart
 from reelbench.models.card import Card
 
 
@@ -31,7 +31,7 @@ class Show:
     """What is shown of one item's media, to whoever can take in the same."""
 
     paths: tuple[str, ...]
-    wishes: tuple[Wish, ...]
+    specs: tuple[FrameSpec, ...]
     frames: bool = False
     sound: str = ""  # its encoding; empty for none
     video: str = ""  # "clip", "file" or "file with sound"
@@ -45,7 +45,7 @@ class Show:
     @cached_property
     def order(self) -> tuple[Any, ...]:
         """Sorts what is alike together: a video first, then its parts, then the ways to show it."""
-        clips = [(wish.start or 0, wish.end is None, wish.end or 0) for wish in self.wishes]
+        clips = [(spec.start or 0, spec.end is None, spec.end or 0) for spec in self.specs]
         return self.paths, clips, repr(self)
 
     def record(self, digests: Mapping[str, str | None]) -> dict[str, Any]:
@@ -54,20 +54,20 @@ class Show:
             return {}
         said: dict[str, Any] = {"media": [digests[path] for path in self.paths]}
         if self.frames:
-            wishes = [asdict(wish) for wish in self.wishes]
-            said |= {"frames": wishes, "timestamps": self.timestamps}
+            specs = [asdict(spec) for spec in self.specs]
+            said |= {"frames": specs, "timestamps": self.timestamps}
         else:
-            said["parts"] = [_part_of(wish, watched=bool(self.video)) for wish in self.wishes]
+            said["parts"] = [_part_of(spec, watched=bool(self.video)) for spec in self.specs]
         if self.sound or self.video or self.words:
             said |= {"sound": self.sound, "video": self.video, "shows": self.frames}
             said["words"] = [path and digests[path] for path in self.words]
         return said
 
 
-def _part_of(wish: Wish, watched: bool) -> list[Any]:
+def _part_of(spec: FrameSpec, watched: bool) -> list[Any]:
     """Which part of a medium is meant: all that decides what is heard or read of it."""
-    sampling = wish.sampling if watched else parse_sampling(wish.sampling).evidence
-    return [wish.start, wish.end, sampling, wish.evidence, wish.accept_damage]
+    sampling = spec.sampling if watched else parse_sampling(spec.sampling).evidence
+    return [spec.start, spec.end, sampling, spec.evidence, spec.accept_damage]
 
 
 def show_for(benchmark: Benchmark, item: Item, condition: Condition, card: Card) -> Show:
@@ -78,8 +78,8 @@ def show_for(benchmark: Benchmark, item: Item, condition: Condition, card: Card)
     sampling = condition.sampling.at_most(0 if video else card.frames)
     if looking and not video and card.frames:
         _check_limit(card, len(item.media) * max(1, len(sampling.moments)), item)
-    wishes = tuple(
-        Wish(
+    specs = tuple(
+        FrameSpec(
             sampling=sampling.text,
             start=media.start,
             end=media.end,
@@ -102,7 +102,7 @@ def show_for(benchmark: Benchmark, item: Item, condition: Condition, card: Card)
         video, heard = "file with sound", False
     return Show(
         paths=tuple(media.path for media in item.media),
-        wishes=wishes,
+        specs=specs,
         frames=looking and not video,
         sound=protocol.sound_encoding if heard else "",
         video=video,
@@ -137,22 +137,22 @@ def parts_of(benchmark: Benchmark, show: Show) -> tuple[list[Part], list[str]]:
     warnings: list[str] = []
     if not show:
         return parts, warnings
-    for number, (path, wish) in enumerate(zip(show.paths, show.wishes, strict=True)):
+    for number, (path, spec) in enumerate(zip(show.paths, show.specs, strict=True)):
         if len(show.paths) > 1:
             parts.append(_heading(number + 1))
         file = _file_of(benchmark, path)
         if show.frames:
-            warnings += _add_frames(parts, file, path, wish, show.timestamps)
+            warnings += _add_frames(parts, file, path, spec, show.timestamps)
         if show.video:
-            parts.append(_video(file, wish, show.video))
+            parts.append(_video(file, spec, show.video))
         if show.sound:
-            heard = sound_of(file, wish, show.sound)
+            heard = sound_of(file, spec, show.sound)
             if heard is None:
                 warnings.append(f"{path}: no sound in it to be heard")
             else:
-                parts.append(Sound(heard.data, heard.media_type, heard.seconds))
+                parts.append(AudioPart(heard.data, heard.media_type, heard.seconds))
         if show.words:
-            parts += _words(benchmark, path, show.words[number], wish)
+            parts += _words(benchmark, path, show.words[number], spec)
     return parts, warnings
 
 
@@ -164,15 +164,15 @@ def _file_of(benchmark: Benchmark, name: str) -> Path:
     return benchmark.root / name
 
 
-def _heading(number: int) -> Text:
-    return Text(f"Video {number}:")
+def _heading(number: int) -> TextPart:
+    return TextPart(f"Video {number}:")
 
 
 def frames_among(parts: Sequence[Part]) -> tuple[int, ...]:
     """Return how many frames of each video there are among what is shown."""
     counts = [0]
     for part in parts:
-        if isinstance(part, Picture):
+        if isinstance(part, ImagePart):
             counts[-1] += 1
         elif part == _heading(len(counts) + 1):
             counts.append(0)
@@ -180,37 +180,37 @@ def frames_among(parts: Sequence[Part]) -> tuple[int, ...]:
 
 
 def _add_frames(
-    parts: list[Part], file: Path, path: str, wish: Wish, timestamps: bool
+    parts: list[Part], file: Path, path: str, spec: FrameSpec, timestamps: bool
 ) -> list[str]:
-    clip = frames_of(file, wish)
+    clip = frames_of(file, spec)
     for picture in clip.pictures:
         if timestamps:
-            parts.append(Text(f"{picture.time:.1f} s"))
-        parts.append(Picture(picture.data, clip.media_type, picture.time))
+            parts.append(TextPart(f"{picture.time:.1f} s"))
+        parts.append(ImagePart(picture.data, clip.media_type, picture.time))
     return [f"{path}: {warning}" for warning in clip.warnings]
 
 
-def _video(file: Path, wish: Wish, how: str) -> Video:
+def _video(file: Path, spec: FrameSpec, how: str) -> VideoPart:
     whole = how.startswith("file")
-    shot = footage_of(file, wish, cut=not whole, muted=not how.endswith("sound"))
-    place = (wish.start, wish.end) if whole else (None, None)
+    shot = footage_of(file, spec, cut=not whole, muted=not how.endswith("sound"))
+    place = (spec.start, spec.end) if whole else (None, None)
     heard = how.endswith("sound")
-    return Video(shot.data, shot.media_type, shot.seconds, *place, shot.rate, heard)
+    return VideoPart(shot.data, shot.media_type, shot.seconds, *place, shot.rate, heard)
 
 
-def _words(benchmark: Benchmark, path: str, subtitles: str | None, wish: Wish) -> list[Part]:
-    text = subtitles_text(benchmark, path, subtitles, wish)
-    return [] if text is None else [Text(text)]
+def _words(benchmark: Benchmark, path: str, subtitles: str | None, spec: FrameSpec) -> list[Part]:
+    text = subtitles_text(benchmark, path, subtitles, spec)
+    return [] if text is None else [TextPart(text)]
 
 
 def subtitles_text(
-    benchmark: Benchmark, path: str, subtitles: str | None, wish: Wish
+    benchmark: Benchmark, path: str, subtitles: str | None, spec: FrameSpec
 ) -> str | None:
     """Return what is said in the part that a wish is about; None where nothing can be heard."""
     file = _file_of(benchmark, path)
     refuse_no_file(file)
     info = probe_safely(file)
-    shortfalls(file, info, wish)
+    shortfalls(file, info, spec)
     if subtitles is None:
         if not info.has_audio:
             return None
@@ -221,6 +221,6 @@ def subtitles_text(
             "subtitles",
         )
     cues = read_subtitles(_file_of(benchmark, subtitles))
-    cues = within(cues, spans_of(file, info, wish))
+    cues = within(cues, spans_of(file, info, spec))
     lines = [f"[{cue.start:.1f} s] {cue.text}" for cue in cues]
     return "\n".join(["What is said:", *(lines or ["(nothing)"])])

@@ -29,7 +29,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CsvTable:
     """A CSV file: its columns, and its rows by name of the column."""
 
     path: Path
@@ -40,28 +40,28 @@ class Table:
 Record = tuple[int, list[str]]  # the number of its first line, and its fields
 
 
-def read_table(path: Path, needed: Sequence[str]) -> tuple[Table, list[Problem]]:
+def read_table(path: Path, needed: Sequence[str]) -> tuple[CsvTable, list[Problem]]:
     """Read a CSV file that must have some columns; all that is wrong with it is listed."""
     place = Place(str(path))
     text, problems = read_text(path)
     if problems:
-        return Table(path), problems
+        return CsvTable(path), problems
     records, problems = csv_records(path, text)
     if problems:
-        return Table(path), problems
+        return CsvTable(path), problems
     if not records:
         expected = "a first line with the columns " + ", ".join(needed)
-        return Table(path), [place.problem("NOT_CSV", "file", "nothing in it", expected)]
+        return CsvTable(path), [place.problem("NOT_CSV", "file", "nothing in it", expected)]
     columns = tuple(name.strip() for name in records[0][1])
     problems = list(_column_problems(place, columns, needed))
     if problems:
-        return Table(path), problems
+        return CsvTable(path), problems
     problems = list(uneven(path, records))
     whole = [(line, record) for line, record in records[1:] if len(record) == len(columns)]
     rows = [
         (line, dict(zip(columns, map(str.strip, fields), strict=True))) for line, fields in whole
     ]
-    return Table(path, columns, tuple(rows)), problems
+    return CsvTable(path, columns, tuple(rows)), problems
 
 
 def csv_records(path: Path, text: str, delimiter: str = ",") -> tuple[list[Record], list[Problem]]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.models.base import Message, Part, Picture, Request, Response, Text, read_text
+from reelbench.models.base import ImagePart, Message, Part, Request, Response, TextPart, read_text
 from reelbench.models.card import Card
 from reelbench.models.remote import RemoteModel, encoded, no_reply, token_count
 
@@ -65,9 +65,9 @@ def _message(message: Message) -> dict[str, Any]:
 
 
 def _part(part: Part) -> dict[str, Any]:
-    if isinstance(part, Text):
+    if isinstance(part, TextPart):
         return {"type": "text", "text": part.text}
-    assert isinstance(part, Picture), "the card says that it takes no other"
+    assert isinstance(part, ImagePart), "the card says that it takes no other"
     source = {"type": "base64", "media_type": part.media_type, "data": encoded(part)}
     return {"type": "image", "source": source}
 

@@ -12,14 +12,14 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextPart:
     """A part of a message that is read."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class ImagePart:
     """A part of a message that is looked at: one frame, and its moment in the video."""
 
     data: bytes
@@ -28,7 +28,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Sound:
+class AudioPart:
     """A part of a message that is listened to."""
 
     data: bytes
@@ -37,7 +37,7 @@ class Sound:
 
 
 @dataclass(frozen=True, slots=True)
-class Video:
+class VideoPart:
     """A part of a message that is watched: a whole file, and which part of it is meant."""
 
     data: bytes
@@ -49,7 +49,7 @@ class Video:
     heard: bool = False  # with its sound
 
 
-Part = Text | Picture | Sound | Video
+Part = TextPart | ImagePart | AudioPart | VideoPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +81,9 @@ class Request:
         return tuple(part for message in self.messages for part in message.parts)
 
     @property
-    def pictures(self) -> tuple[Picture, ...]:
+    def pictures(self) -> tuple[ImagePart, ...]:
         """All pictures, in the order they are shown."""
-        return tuple(part for part in self.parts if isinstance(part, Picture))
+        return tuple(part for part in self.parts if isinstance(part, ImagePart))
 
 
 @dataclass(frozen=True, slots=True)

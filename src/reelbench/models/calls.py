@@ -40,7 +40,7 @@ _NO_KEY = b"\x00no key\x00"  # which no answer holds
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CallOutcome:
     """What came of a call: an object, or why there is none."""
 
     status: Status
@@ -68,33 +68,33 @@ class Caller:
 
     async def post(
         self, url: str, payload: bytes, headers: Mapping[str, str], tokens: float = 0
-    ) -> Outcome:
+    ) -> CallOutcome:
         """Send some JSON until it is answered, or has been sent once more than the retries.
 
         ``tokens`` is what it counts for where there is a limit on them.
         """
         return await self._patiently("POST", url, payload, headers, tokens)
 
-    async def get(self, url: str, headers: Mapping[str, str]) -> Outcome:
+    async def get(self, url: str, headers: Mapping[str, str]) -> CallOutcome:
         """Fetch some JSON, as patiently."""
         return await self._patiently("GET", url, b"", headers, 0)
 
     async def _patiently(
         self, method: str, url: str, payload: bytes, headers: Mapping[str, str], tokens: float
-    ) -> Outcome:
-        outcome = Outcome("error", {}, "never asked")
+    ) -> CallOutcome:
+        outcome = CallOutcome("error", {}, "never asked")
         for attempt in range(self._retries + 1):
             async with self._gate.passed() as ticket:
                 await self._rest(self._pace.turn(tokens))
                 if self._reach.given_up:
-                    gone = Outcome("error", {}, self._reach.given_up, unasked=True)
+                    gone = CallOutcome("error", {}, self._reach.given_up, unasked=True)
                     return outcome if attempt else gone
-                outcome, wish = await self._try(method, url, payload, headers, ticket)
-            self._note(url, outcome, attempt, wish is None or attempt == self._retries)
-            if wish is None:
+                outcome, spec = await self._try(method, url, payload, headers, ticket)
+            self._note(url, outcome, attempt, spec is None or attempt == self._retries)
+            if spec is None:
                 return outcome
-            if wish:
-                self._pace.hold(wish)  # for all, also those that have not asked yet
+            if spec:
+                self._pace.hold(spec)  # for all, also those that have not asked yet
             elif attempt < self._retries:
                 await self._rest(
                     pause_before(hashlib.sha256(payload).hexdigest(), attempt, self._backoff)
@@ -103,7 +103,7 @@ class Caller:
                 return outcome
         return outcome
 
-    def _note(self, url: str, outcome: Outcome, attempt: int, final: bool) -> None:
+    def _note(self, url: str, outcome: CallOutcome, attempt: int, final: bool) -> None:
         """Keep in mind whether there is a server, and stop where there is none."""
         if outcome.status == "ok" or outcome.http in _ABOUT_THE_REQUEST:
             self._reach.answered()
@@ -128,7 +128,7 @@ class Caller:
 
     async def _try(
         self, method: str, url: str, payload: bytes, headers: Mapping[str, str], ticket: int
-    ) -> tuple[Outcome, float | None]:
+    ) -> tuple[CallOutcome, float | None]:
         """Send a request once; return what came, and how long to wait, None for no other try."""
         if self._session is None:
             connector = aiohttp.TCPConnector(limit=0)  # the gate counts
@@ -144,7 +144,7 @@ class Caller:
                 # whatever spelling, before anything is cut off or written down.
                 if reply.status != 200:
                     raw = raw.replace(self._secret, MASK.encode())
-                wish = _wish(reply.headers.get("Retry-After")) or _google_wish(raw)
+                spec = _wish(reply.headers.get("Retry-After")) or _google_wish(raw)
                 status, named = reply.status, self._named(reply.headers)
         except TimeoutError:
             return _failed("timeout", f"no answer in {self._timeout.total:g} s"), 0.0
@@ -155,7 +155,7 @@ class Caller:
                 self._gate.narrow(ticket)
             place = f" at {shown_address(url)}" if status in _ABOUT_THE_ADDRESS else ""
             said = f"HTTP {status}{place}: {_shown(raw)}"
-            return _failed("error", said, status), wish if status in _TRY_AGAIN else None
+            return _failed("error", said, status), spec if status in _TRY_AGAIN else None
         data = _decoded(raw)
         if not isinstance(data, dict):
             reason = f" ({data})" if isinstance(data, LimitError) else ""
@@ -164,9 +164,9 @@ class Caller:
         if _is_busy(data):  # as some gateways say it
             self._gate.narrow(ticket)
             said = f"an error in an answer: {redacted(str(data['error']))[:_SHOWN]}"
-            return _failed("error", said, status), wish
+            return _failed("error", said, status), spec
         self._gate.widen(time.monotonic() - began)
-        return Outcome("ok", data, headers=named, http=status), None
+        return CallOutcome("ok", data, headers=named, http=status), None
 
     def _named(self, headers: Mapping[str, str]) -> dict[str, str]:
         return {name.lower(): redacted(value) for name, value in headers.items()}
@@ -219,8 +219,8 @@ def _shown(raw: bytes) -> str:
     return redacted(raw[:_SHORT].decode("utf-8", "replace"))[:_SHOWN]
 
 
-def _failed(status: Status, error: str, http: int = 0) -> Outcome:
-    return Outcome(status, {}, " ".join(error.split()), http=http)
+def _failed(status: Status, error: str, http: int = 0) -> CallOutcome:
+    return CallOutcome(status, {}, " ".join(error.split()), http=http)
 
 
 async def _read(reply: aiohttp.ClientResponse) -> bytes:

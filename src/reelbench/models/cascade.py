@@ -14,15 +14,15 @@ import msgspec
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of
 from reelbench.models.base import (
+    AudioPart,
     ChatModel,
+    ImagePart,
     Message,
     Part,
-    Picture,
     Request,
     Response,
-    Sound,
-    Text,
-    Video,
+    TextPart,
+    VideoPart,
     token_limit,
 )
 from reelbench.models.card import FREE, Card
@@ -69,10 +69,10 @@ class Cascade:
         *shown, question = request.parts
         for captioner in self.captioners:
             told = _for(captioner.card, shown)
-            if all(isinstance(part, Text) for part in told):
+            if all(isinstance(part, TextPart) for part in told):
                 continue  # nothing that it could tell about
             caption = await self.relay(
-                captioner, self._derived(captioner, (*told, Text(self._prompt)))
+                captioner, self._derived(captioner, (*told, TextPart(self._prompt)))
             )
             if caption.status == "truncated":  # half a caption is none to answer by
                 said = f"{captioner.card.name}: {caption.error}: raise {token_limit(captioner)}"
@@ -80,8 +80,8 @@ class Cascade:
             if caption.status != "ok":
                 said = f"{captioner.card.name}: {caption.error}"
                 return Response(caption.status, error=said, unasked=caption.unasked)
-            parts.append(Text(f"What {captioner.card.name} tells:\n{caption.text}"))
-        parts += [*(part for part in _for(_READER, shown) if isinstance(part, Text)), question]
+            parts.append(TextPart(f"What {captioner.card.name} tells:\n{caption.text}"))
+        parts += [*(part for part in _for(_READER, shown) if isinstance(part, TextPart)), question]
         asked = self._derived(self.answerer, tuple(parts), request)
         return _own(await self.relay(self.answerer, asked))
 
@@ -115,22 +115,22 @@ def _for(card: Card, shown: Sequence[Part]) -> list[Part]:
     """Return what a model takes in: of texts, those that are not about something it does not."""
     taken: list[Part] = []
     for part, following in zip(shown, [*shown[1:], None], strict=True):
-        about = following if isinstance(part, Text) and following is not None else part
-        if _takes(card, part) and (_takes(card, about) or isinstance(about, Text)):
+        about = following if isinstance(part, TextPart) and following is not None else part
+        if _takes(card, part) and (_takes(card, about) or isinstance(about, TextPart)):
             taken.append(part)
     return taken
 
 
 def _takes(card: Card, part: Part) -> bool:
-    if isinstance(part, Picture | Video):
+    if isinstance(part, ImagePart | VideoPart):
         return card.sees
-    return card.hears if isinstance(part, Sound) else True
+    return card.hears if isinstance(part, AudioPart) else True
 
 
 def _digest(part: Part) -> list[Any]:
-    if isinstance(part, Text):
+    if isinstance(part, TextPart):
         return ["text", part.text]
-    place = [part.start, part.end, part.rate] if isinstance(part, Video) else []
+    place = [part.start, part.end, part.rate] if isinstance(part, VideoPart) else []
     return [part.media_type, hashlib.sha256(part.data).hexdigest(), *place]
 
 

@@ -5,7 +5,16 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from reelbench.models.base import Message, Part, Picture, Request, Response, Text, Video, read_text
+from reelbench.models.base import (
+    ImagePart,
+    Message,
+    Part,
+    Request,
+    Response,
+    TextPart,
+    VideoPart,
+    read_text,
+)
 from reelbench.models.card import Card
 from reelbench.models.remote import RemoteModel, encoded, no_reply, token_count
 
@@ -61,7 +70,7 @@ class GoogleModel(RemoteModel):
         if request.schema is not None:
             config |= {"responseMimeType": "application/json", "responseJsonSchema": request.schema}
         contents, system = [], []
-        total = sum(len(part.data) for part in request.parts if not isinstance(part, Text))
+        total = sum(len(part.data) for part in request.parts if not isinstance(part, TextPart))
         for message in request.messages:
             parts = [await self._part(part, total) for part in message.parts]
             if message.role == "system":
@@ -72,14 +81,14 @@ class GoogleModel(RemoteModel):
         return body | ({"systemInstruction": {"parts": system}} if system else {})
 
     async def _part(self, part: Part, total: int) -> dict[str, Any]:
-        if isinstance(part, Text):
+        if isinstance(part, TextPart):
             return {"text": part.text}
-        if total > _INLINE and not isinstance(part, Picture):
+        if total > _INLINE and not isinstance(part, ImagePart):
             uri = await self._uploaded(part.data, part.media_type)
             said: dict[str, Any] = {"fileData": {"fileUri": uri, "mimeType": part.media_type}}
         else:
             said = {"inlineData": {"mimeType": part.media_type, "data": encoded(part)}}
-        if isinstance(part, Video) and (meant := _meant(part)):
+        if isinstance(part, VideoPart) and (meant := _meant(part)):
             said["videoMetadata"] = meant
         return said
 
@@ -171,7 +180,7 @@ def _role(message: Message) -> str:
     return "model" if message.role == "assistant" else "user"
 
 
-def _meant(video: Video) -> dict[str, Any]:
+def _meant(video: VideoPart) -> dict[str, Any]:
     """Which part of a video is meant, and how many frames a second."""
     meant: dict[str, Any] = {}
     if video.start is not None:

@@ -14,7 +14,7 @@ from PIL import Image
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.extras import install_command
-from reelbench.models.base import Picture, Request, Response, Text, read_text
+from reelbench.models.base import ImagePart, Request, Response, TextPart, read_text
 from reelbench.models.card import FREE, Card
 
 _USUAL = {"max_new_tokens": 256, "do_sample": False}
@@ -142,9 +142,9 @@ def _chat(request: Request) -> list[dict[str, Any]]:
 
 
 def _part(part: Any) -> dict[str, Any]:
-    if isinstance(part, Text):
+    if isinstance(part, TextPart):
         return {"type": "text", "text": part.text}
-    assert isinstance(part, Picture), "the card says that it takes no other"
+    assert isinstance(part, ImagePart), "the card says that it takes no other"
     with Image.open(io.BytesIO(part.data)) as image:
         return {"type": "image", "image": image.convert("RGB")}
 

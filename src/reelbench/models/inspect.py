@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.extras import install_command
 from reelbench.models.base import (
+    AudioPart,
+    ImagePart,
     Message,
     Part,
-    Picture,
     Request,
     Response,
-    Sound,
-    Text,
-    Video,
+    TextPart,
+    VideoPart,
     read_text,
 )
 from reelbench.models.calls import Pace, pause_before, rest
@@ -167,15 +167,15 @@ def _message(message: Message) -> Any:
 def _part(part: Part) -> Any:
     from inspect_ai.model import ContentAudio, ContentImage, ContentText, ContentVideo
 
-    if isinstance(part, Text):
+    if isinstance(part, TextPart):
         return ContentText(text=part.text)
     data = f"data:{part.media_type};base64,{encoded(part)}"
     kind: Any = part.media_type.partition("/")[2]
-    if isinstance(part, Picture):
+    if isinstance(part, ImagePart):
         return ContentImage(image=data)
-    if isinstance(part, Sound):
+    if isinstance(part, AudioPart):
         return ContentAudio(audio=data, format=kind)
-    assert isinstance(part, Video)
+    assert isinstance(part, VideoPart)
     return ContentVideo(video=data, format="mov" if kind == "quicktime" else kind)
 
 

@@ -4,7 +4,16 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from reelbench.models.base import Message, Part, Picture, Request, Response, Sound, Text, read_text
+from reelbench.models.base import (
+    AudioPart,
+    ImagePart,
+    Message,
+    Part,
+    Request,
+    Response,
+    TextPart,
+    read_text,
+)
 from reelbench.models.card import Card
 from reelbench.models.remote import RemoteModel, encoded, no_reply, token_count
 
@@ -77,12 +86,12 @@ def _message(message: Message) -> dict[str, Any]:
 
 
 def _part(part: Part) -> dict[str, Any]:
-    if isinstance(part, Text):
+    if isinstance(part, TextPart):
         return {"type": "text", "text": part.text}
-    if isinstance(part, Sound):
+    if isinstance(part, AudioPart):
         kind = part.media_type.removeprefix("audio/")
         return {"type": "input_audio", "input_audio": {"data": encoded(part), "format": kind}}
-    kind = "image_url" if isinstance(part, Picture) else "video_url"
+    kind = "image_url" if isinstance(part, ImagePart) else "video_url"
     return {"type": kind, kind: {"url": f"data:{part.media_type};base64,{encoded(part)}"}}
 
 

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.models.base import Picture, Request, Response, Sound, Video
-from reelbench.models.calls import Caller, Outcome
+from reelbench.models.base import AudioPart, ImagePart, Request, Response, VideoPart
+from reelbench.models.calls import Caller, CallOutcome
 from reelbench.models.card import Card
 from reelbench.models.secrets import redacted, remember_secret
 from reelbench.models.tokens import request_tokens
@@ -60,7 +60,7 @@ class RemoteModel(ABC):
         outcome = await self._caller.post(self.url(), payload, self._headers, tokens)
         return self.read(outcome)
 
-    def read(self, outcome: Outcome) -> Response:
+    def read(self, outcome: CallOutcome) -> Response:
         """Turn what came into a response."""
         if outcome.status != "ok":
             return Response(outcome.status, error=outcome.error, unasked=outcome.unasked)
@@ -104,7 +104,7 @@ class RemoteModel(ABC):
         """Read a reply, a refusal, or something that is neither."""
 
 
-def encoded(part: Picture | Sound | Video) -> str:
+def encoded(part: ImagePart | AudioPart | VideoPart) -> str:
     """Return the bytes of a part in base64."""
     return base64.b64encode(part.data).decode()
 

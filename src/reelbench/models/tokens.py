@@ -8,7 +8,7 @@ import math
 
 from PIL import Image
 
-from reelbench.models.base import Picture, Request, Sound, Text, Video
+from reelbench.models.base import AudioPart, ImagePart, Request, TextPart, VideoPart
 from reelbench.models.card import Card
 
 _CHARACTERS = 4.0  # of English in a token
@@ -62,15 +62,15 @@ def request_tokens(card: Card, request: Request) -> tuple[int, int]:
     """Estimate the tokens of a request and of its reply."""
     total, each = 0, 0
     for part in request.parts:
-        if isinstance(part, Text):
+        if isinstance(part, TextPart):
             total += text_tokens(part.text)
-        elif isinstance(part, Picture):
+        elif isinstance(part, ImagePart):
             # Those of one request are alike: measuring one of them is enough.
             each = each or _picture_tokens(card, part)
             total += each
-        elif isinstance(part, Sound):
+        elif isinstance(part, AudioPart):
             total += sound_tokens(part.seconds)
-        elif isinstance(part, Video):
+        elif isinstance(part, VideoPart):
             total += video_tokens(card, part.seconds, part.rate, part.heard)
     return total, reply_tokens(card, bool(request.options))
 
@@ -81,7 +81,7 @@ def video_tokens(card: Card, seconds: float, rate: float | None, heard: bool) ->
     return frames * frame_tokens(card, 640, 360) + (sound_tokens(seconds) if heard else 0)
 
 
-def _picture_tokens(card: Card, picture: Picture) -> int:
+def _picture_tokens(card: Card, picture: ImagePart) -> int:
     if card.frame_tokens:
         return card.frame_tokens
     with Image.open(io.BytesIO(picture.data)) as image:

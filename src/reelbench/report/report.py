@@ -17,7 +17,7 @@ from reelbench.base.progress import counted, track
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item, Span
 from reelbench.evaluate.folder import read_run
-from reelbench.media.decode.frames import Wish, frames_of
+from reelbench.media.decode.frames import FrameSpec, frames_of
 from reelbench.media.decode.isolated import probe_safely
 from reelbench.media.errors import MediaError
 from reelbench.report.comparison import pairs, people, standings
@@ -40,7 +40,7 @@ from reelbench.report.tables import (
 )
 from reelbench.score.coverage import no_score
 from reelbench.score.estimates import few_videos
-from reelbench.score.predictions import Outcome
+from reelbench.score.predictions import ItemOutcome
 from reelbench.score.rounding import fixed, percent, points
 from reelbench.score.score import outcomes_of, score_folders, unanswered_in_words
 
@@ -234,7 +234,7 @@ def _data(
     }
 
 
-def _item(item: Item, outcomes: Sequence[Outcome | None], tag: str) -> dict[str, Any]:
+def _item(item: Item, outcomes: Sequence[ItemOutcome | None], tag: str) -> dict[str, Any]:
     return {
         "id": item.id,
         "kind": item.kind,
@@ -249,7 +249,7 @@ def _item(item: Item, outcomes: Sequence[Outcome | None], tag: str) -> dict[str,
     }
 
 
-def _reply(item: Item, outcome: Outcome | None) -> dict[str, Any]:
+def _reply(item: Item, outcome: ItemOutcome | None) -> dict[str, Any]:
     """What a model made of an item: right, wrong, or nothing one could score."""
     if outcome is None:
         return {"verdict": "none", "text": "not asked"}
@@ -286,7 +286,7 @@ def _frames(benchmark: Benchmark) -> dict[str, list[dict[str, Any]]]:
 def _pictures(path: Path, evidence: Sequence[Span], most: int) -> list[dict[str, Any]]:
     duration = probe_safely(path).duration
     times = ",".join(f"{time:.3f}" for time in _moments(duration, evidence, most))
-    clip = frames_of(path, Wish(f"times:{times}", size=_FRAME_SIZE, encoding=_FRAME_ENCODING))
+    clip = frames_of(path, FrameSpec(f"times:{times}", size=_FRAME_SIZE, encoding=_FRAME_ENCODING))
     kind = f"data:{clip.media_type};base64,"
     return [
         {"time": round(picture.time, 2), "image": kind + base64.b64encode(picture.data).decode()}

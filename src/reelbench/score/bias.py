@@ -6,11 +6,11 @@ from typing import Any
 
 from reelbench.data.items import LETTERS, Item
 from reelbench.score.metrics import ONE_RIGHT
-from reelbench.score.predictions import Outcome
+from reelbench.score.predictions import ItemOutcome
 from reelbench.score.rounding import rounded
 
 
-def biases(items: Sequence[Item], outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
+def biases(items: Sequence[Item], outcomes: Mapping[str, ItemOutcome]) -> dict[str, Any]:
     """Return the preferences that one model's answers show, each beside what the keys would."""
     asked = [(item, outcomes[item.id]) for item in items if item.id in outcomes]
     found: dict[str, Any] = {"positions": _positions(asked)}
@@ -26,7 +26,7 @@ def biases(items: Sequence[Item], outcomes: Mapping[str, Outcome]) -> dict[str, 
     return found
 
 
-Asked = Sequence[tuple[Item, Outcome]]
+Asked = Sequence[tuple[Item, ItemOutcome]]
 
 
 def _positions(asked: Asked) -> dict[str, dict[str, Any]]:

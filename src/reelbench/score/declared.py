@@ -17,14 +17,14 @@ from reelbench.score.judged import Graded, Grades, worth
 from reelbench.score.macro import macro_estimate
 from reelbench.score.people import HUMAN
 from reelbench.score.predictions import Asked
-from reelbench.score.results import Result
+from reelbench.score.results import ModelResult
 from reelbench.score.rounding import rounded
 
 Choice = Mapping[str, Any]  # tags, each to a value or to several of which any will do
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """One row: a model under a condition, or the people under one."""
 
     names: Mapping[str, Any]
@@ -43,7 +43,7 @@ class _Declared:
 
 def declared_tables(
     benchmark: Benchmark,
-    results: Sequence[Result],
+    results: Sequence[ModelResult],
     ranked: Sequence[Asked],
     judge: str | None,
     graded: Mapping[Graded, Grades],
@@ -113,21 +113,21 @@ def _grades_of(judge: str | None, graded: Mapping[Graded, Grades]) -> dict[Asked
 
 
 def _rows(
-    results: Sequence[Result], ranked: Sequence[Asked], grades: Mapping[Asked, Grades]
-) -> list[Row]:
+    results: Sequence[ModelResult], ranked: Sequence[Asked], grades: Mapping[Asked, Grades]
+) -> list[TableRow]:
     """A row for each model and condition; people under one condition share theirs, at the end."""
     known = {(result.model, result.condition): result for result in results}
-    models: list[Row] = []
-    people: dict[str, list[Row]] = defaultdict(list)
+    models: list[TableRow] = []
+    people: dict[str, list[TableRow]] = defaultdict(list)
     for model, condition in ranked:
         asked = model, condition
         names = {"model": model, "condition": condition}
-        row = Row(names, worth(known[asked], grades.get(asked)))
+        row = TableRow(names, worth(known[asked], grades.get(asked)))
         (people[condition] if model.startswith(HUMAN) else models).append(row)
     return models + [_people(condition, them) for condition, them in sorted(people.items())]
 
 
-def _people(condition: str, them: Sequence[Row]) -> Row:
+def _people(condition: str, them: Sequence[TableRow]) -> TableRow:
     """People as one: an item is worth the mean of what it is worth for each of them."""
     by_item: dict[str, list[float]] = defaultdict(list)
     for each in them:
@@ -135,10 +135,10 @@ def _people(condition: str, them: Sequence[Row]) -> Row:
             by_item[name].append(share)
     name = them[0].names["model"] if len(them) == 1 else "people"
     names = {"model": name, "condition": condition, "participants": len(them)}
-    return Row(names, {item: fsum(shares) / len(shares) for item, shares in by_item.items()})
+    return TableRow(names, {item: fsum(shares) / len(shares) for item, shares in by_item.items()})
 
 
-def _covered(row: Row, items: Sequence[Item]) -> dict[str, float]:
+def _covered(row: TableRow, items: Sequence[Item]) -> dict[str, float]:
     return {item.id: row.worth[item.id] for item in items if item.id in row.worth}
 
 
@@ -154,7 +154,7 @@ _Key = tuple[str, int, str]  # table, place of the row, and column
 
 
 def _means(
-    rows: Sequence[Row], chosen: Sequence[_Declared], clusters: Mapping[str, int]
+    rows: Sequence[TableRow], chosen: Sequence[_Declared], clusters: Mapping[str, int]
 ) -> dict[_Key, _Mean]:
     """The means of all columns that have one, with intervals from the same draws."""
     cells = {
@@ -186,7 +186,7 @@ def _mean_of_columns(
 
 def _record(
     declared: _Declared,
-    rows: Sequence[Row],
+    rows: Sequence[TableRow],
     means: Mapping[_Key, _Mean],
     judge: str | None,
     items: Sequence[Item],
@@ -222,7 +222,7 @@ def _record(
     }
 
 
-def _cell(row: Row, items: Sequence[Item], mean: _Mean | None) -> dict[str, Any]:
+def _cell(row: TableRow, items: Sequence[Item], mean: _Mean | None) -> dict[str, Any]:
     return {
         "items": len(items),
         "covered": len(_covered(row, items)),

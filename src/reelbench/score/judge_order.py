@@ -9,7 +9,7 @@ from reelbench.score.estimates import estimate_record
 from reelbench.score.intervals import Cell, intervals
 from reelbench.score.judged import Graded, Grades, open_shares
 from reelbench.score.people import HUMAN
-from reelbench.score.results import Result
+from reelbench.score.results import ModelResult
 from reelbench.score.rounding import rounded
 
 
@@ -29,7 +29,7 @@ def _judges(graded: Mapping[Graded, Grades], named: Sequence[str]) -> list[str]:
 def judge_orders(
     graded: Mapping[Graded, Grades],
     named: Sequence[str],
-    results: Sequence[Result],
+    results: Sequence[ModelResult],
     clusters: Mapping[str, int],
 ) -> list[dict[str, Any]]:
     """Return the mean and rank that each of several judges gives each model.

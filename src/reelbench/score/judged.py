@@ -19,7 +19,7 @@ from reelbench.evaluate.rubric import CHOICE
 from reelbench.score.estimates import estimate_record
 from reelbench.score.intervals import Cell, Estimate, intervals
 from reelbench.score.metrics import METRICS
-from reelbench.score.results import Result
+from reelbench.score.results import ModelResult
 from reelbench.score.rounding import rounded
 
 Graded = tuple[str, str, str, str]  # model, condition, judge, rubric
@@ -44,7 +44,7 @@ def read_grades(paths: Sequence[Path]) -> dict[Graded, Grades]:
 def summed_up(
     graded: Mapping[Graded, Grades],
     benchmark: Benchmark,
-    results: Sequence[Result],
+    results: Sequence[ModelResult],
     clusters: Mapping[str, int],
 ) -> dict[str, Any]:
     """Return the means of grades, alone and with closed items; and judges compared."""
@@ -67,7 +67,9 @@ def summed_up(
     return {"judged": rows, "judges": list(_compared(graded))}
 
 
-def with_failed(graded: Mapping[Graded, Grades], results: Sequence[Result]) -> dict[Graded, Grades]:
+def with_failed(
+    graded: Mapping[Graded, Grades], results: Sequence[ModelResult]
+) -> dict[Graded, Grades]:
     """Add results with no reply to any open question: no judge has seen them, and they count too.
 
     Each gets the judges and rubrics of the other models under its condition.
@@ -107,7 +109,7 @@ def _mean(
 
 
 def _with_closed(
-    grades: Grades, result: Result | None, clusters: Mapping[str, int]
+    grades: Grades, result: ModelResult | None, clusters: Mapping[str, int]
 ) -> dict[str, Any] | None:
     """One mean over closed and open items, as Q-Bench-Video has it."""
     shares = {} if result is None else worth(result, grades)
@@ -121,7 +123,7 @@ def _with_closed(
     }
 
 
-def worth(result: Result, grades: Grades | None) -> dict[str, float]:
+def worth(result: ModelResult, grades: Grades | None) -> dict[str, float]:
     """What each item was answered with is worth, from 0 to 1, as far as anyone can say.
 
     A closed item is worth 0 or 1, and 0 without an answer; open ones are worth ``open_shares``.
@@ -131,7 +133,9 @@ def worth(result: Result, grades: Grades | None) -> dict[str, float]:
     return found | (open_shares(result.opened, result, grades) if grades else {})
 
 
-def open_shares(asked: Sequence[Item], result: Result | None, grades: Grades) -> dict[str, float]:
+def open_shares(
+    asked: Sequence[Item], result: ModelResult | None, grades: Grades
+) -> dict[str, float]:
     """The share of the best grade that each open item got, from 0 to 1.
 
     What has no reply is worth 0, as everywhere. A reply that has no grade is left out, since that
@@ -160,7 +164,7 @@ def _estimate(shares: Mapping[str, float], clusters: Mapping[str, int]) -> Estim
 POOR = 0.25  # of the way from the worst grade to the best: 2 of 1 to 5
 
 
-def _twins(grades: Grades, result: Result | None) -> dict[str, Any] | None:
+def _twins(grades: Grades, result: ModelResult | None) -> dict[str, Any] | None:
     """Hold questions that are asked both with options and without against each other.
 
     Twins have the same words and media. A model that is right with options and poor without knew

@@ -7,7 +7,7 @@ from typing import Any
 
 from reelbench.base.files import json_line, write_atomically
 from reelbench.client.budget import Budget, Ledger
-from reelbench.client.client import Asker
+from reelbench.client.client import Client
 from reelbench.client.journal import Journal, open_journal
 from reelbench.client.session import relay_through, remember_spent, run_to_the_end
 from reelbench.data.benchmark import Benchmark
@@ -68,11 +68,11 @@ async def _ask(
 ) -> list[Judgement]:
     everyone = list(members_of(judges.models))
     remember_spent(journal, found.ledger, everyone)
-    asker = Asker(journal, found.ledger)
-    relay_through(asker, everyone)
+    client = Client(journal, found.ledger)
+    relay_through(client, everyone)
     try:
         return await judge_all(
-            judges, replies, asker, lambda each: found.failures.extend(each.failures())
+            judges, replies, client, lambda each: found.failures.extend(each.failures())
         )
     finally:
         for model in everyone:

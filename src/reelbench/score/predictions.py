@@ -37,7 +37,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ItemOutcome:
     """What became of one item under one model and condition, over all orders and rounds."""
 
     answer: Answer | None  # the majority's
@@ -55,7 +55,7 @@ Rows = dict[Asked, dict[str, Turns]]  # of all files, by model and condition, an
 
 def read_predictions(
     paths: Path | Sequence[Path], benchmark: Benchmark
-) -> dict[Asked, dict[str, Outcome]]:
+) -> dict[Asked, dict[str, ItemOutcome]]:
     """Return the outcome of each item, for each model and condition in the files."""
     return outcomes_in(read_rows(paths, benchmark), benchmark)
 
@@ -110,7 +110,7 @@ def _read_file(path: Path, items: Mapping[str, Item], rows: Rows, problems: list
     return count
 
 
-def outcomes_in(rows: Rows, benchmark: Benchmark) -> dict[Asked, dict[str, Outcome]]:
+def outcomes_in(rows: Rows, benchmark: Benchmark) -> dict[Asked, dict[str, ItemOutcome]]:
     """Return what became of each item, for each model and condition."""
     items = {item.id: item for item in benchmark.items}
     return {
@@ -195,11 +195,11 @@ def _answer_faults(row: Mapping[str, Any], item: Item) -> Iterator[Problem]:
         yield Problem("BAD_FIELD", "permutation", shown(order), expected)
 
 
-def _outcome(item: Item, asked: Asked, rows: Turns) -> Outcome:
+def _outcome(item: Item, asked: Asked, rows: Turns) -> ItemOutcome:
     turns = tuple(_turn(item, asked, place, rows[place]) for place in sorted(rows))
     unread = sum(turn.status == "ok" and turn.answer is None for turn in turns)
     answer = majority([turn.answer for turn in turns])
-    return Outcome(answer, turns, unread=0 if item.kind == "open" else unread)
+    return ItemOutcome(answer, turns, unread=0 if item.kind == "open" else unread)
 
 
 def _turn(item: Item, asked: Asked, place: tuple[int, int], row: Mapping[str, Any]) -> Turn:

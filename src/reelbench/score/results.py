@@ -18,7 +18,7 @@ from reelbench.score.groups import Groups
 from reelbench.score.intervals import Cell, intervals
 from reelbench.score.metrics import METRICS, Metric, micro
 from reelbench.score.people import HUMAN
-from reelbench.score.predictions import Outcome
+from reelbench.score.predictions import ItemOutcome
 from reelbench.score.rounding import rounded
 
 Places = NDArray[np.intp]  # of items in the list of all that are scored
@@ -26,7 +26,7 @@ _ALL = ("", "")  # the group of all items: no tag has this name
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ModelResult:
     """What one model did under one condition."""
 
     model: str
@@ -34,7 +34,7 @@ class Result:
     items: Sequence[Item]  # the closed ones that are scored
     opened: Sequence[Item]  # the open ones that are
     everything: Sequence[Item]  # of the benchmark
-    outcomes: Mapping[str, Outcome]
+    outcomes: Mapping[str, ItemOutcome]
 
     @property
     def answers(self) -> dict[str, Answer | None]:
@@ -83,7 +83,7 @@ class Result:
         }
 
 
-def on_common_items(results: Sequence[Result]) -> list[Result]:
+def on_common_items(results: Sequence[ModelResult]) -> list[ModelResult]:
     """Return results on the items alone that every model answered; people need not have."""
     models = [result for result in results if not result.model.startswith(HUMAN)]
     if not models:
@@ -107,7 +107,7 @@ def on_common_items(results: Sequence[Result]) -> list[Result]:
 
 
 def result_rows(
-    results: Sequence[Result], groups: Groups, clusters: Mapping[str, int]
+    results: Sequence[ModelResult], groups: Groups, clusters: Mapping[str, int]
 ) -> list[dict[str, Any]]:
     """Return a row for each result, best first."""
     if not results or not results[0].items:
@@ -122,7 +122,7 @@ class _Table:
 
     def __init__(
         self,
-        results: Sequence[Result],
+        results: Sequence[ModelResult],
         groups: Groups,
         clusters: Mapping[str, int],
     ) -> None:

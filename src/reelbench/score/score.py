@@ -25,8 +25,8 @@ from reelbench.score.judge_order import first_judge, judge_orders
 from reelbench.score.judged import read_grades, summed_up, with_failed
 from reelbench.score.metrics import METRICS, guessing
 from reelbench.score.people import HUMAN, humans
-from reelbench.score.predictions import Asked, Outcome, read_predictions
-from reelbench.score.results import Result, on_common_items, result_rows
+from reelbench.score.predictions import Asked, ItemOutcome, read_predictions
+from reelbench.score.results import ModelResult, on_common_items, result_rows
 from reelbench.score.rounding import rounded
 from reelbench.score.subset import choose_subset
 from reelbench.score.wrong_keys import suspects_note, wrong_key_suspects
@@ -57,7 +57,7 @@ def score_predictions(
 
 def score_outcomes(
     benchmark: Benchmark,
-    outcomes: Mapping[Asked, Mapping[str, Outcome]],
+    outcomes: Mapping[Asked, Mapping[str, ItemOutcome]],
     seed: int,
     judgements: Sequence[Path] = (),
     conditions: Sequence[Mapping[str, Any]] = (),
@@ -150,23 +150,25 @@ def score_folders(
     return score_outcomes(benchmark, outcomes, seed, judgements, asked, list(judges), common)
 
 
-def _results(benchmark: Benchmark, outcomes: Mapping[Asked, Mapping[str, Outcome]]) -> list[Result]:
+def _results(
+    benchmark: Benchmark, outcomes: Mapping[Asked, Mapping[str, ItemOutcome]]
+) -> list[ModelResult]:
     closed = [item for item in benchmark.items if item.kind != "open"]
     opened = [item for item in benchmark.items if item.kind == "open"]
     return [
-        Result(*asked, closed, opened, benchmark.items, outcome)
+        ModelResult(*asked, closed, opened, benchmark.items, outcome)
         for asked, outcome in outcomes.items()
     ]
 
 
-def _policy(benchmark: Benchmark, results: Sequence[Result]) -> str:
+def _policy(benchmark: Benchmark, results: Sequence[ModelResult]) -> str:
     scored = len(results[0].items) + len(results[0].opened) if results else 0
     return COMMON_POLICY.format(scored, len(benchmark.items))
 
 
-def outcomes_of(benchmark: Benchmark, outs: Sequence[Path]) -> dict[Asked, dict[str, Outcome]]:
+def outcomes_of(benchmark: Benchmark, outs: Sequence[Path]) -> dict[Asked, dict[str, ItemOutcome]]:
     """Return what became of the items in all these runs."""
-    outcomes: dict[Asked, dict[str, Outcome]] = {}
+    outcomes: dict[Asked, dict[str, ItemOutcome]] = {}
     for out in outs:
         for asked, found in read_predictions(out / "predictions.jsonl", benchmark).items():
             if asked in outcomes:
@@ -178,14 +180,14 @@ def outcomes_of(benchmark: Benchmark, outs: Sequence[Path]) -> dict[Asked, dict[
     return dict(sorted(outcomes.items()))
 
 
-def main_condition(results: Sequence[Result]) -> str:
+def main_condition(results: Sequence[ModelResult]) -> str:
     """The condition that most models were asked under: there they are compared."""
     counts = Counter(result.condition for result in results)
     return min(counts, key=lambda name: (-counts[name], name != PROTOCOL, name), default=PROTOCOL)
 
 
 def compared(
-    results: Sequence[Result], clusters: Mapping[str, int], seed: int, common: bool = False
+    results: Sequence[ModelResult], clusters: Mapping[str, int], seed: int, common: bool = False
 ) -> dict[str, Any] | None:
     """Hold the models of one condition against each other; None where there is nothing to hold."""
     if len(results) < 2 or not results[0].items:
@@ -201,7 +203,7 @@ def compared(
     return {"condition": results[0].condition, **found.to_record()}
 
 
-def looked_over(results: Sequence[Result]) -> dict[str, Any] | None:
+def looked_over(results: Sequence[ModelResult]) -> dict[str, Any] | None:
     """What the answers of several models say about the items; None where there are too few."""
     if len(results) < 2 or not results[0].items:
         return None
@@ -216,7 +218,7 @@ def looked_over(results: Sequence[Result]) -> dict[str, Any] | None:
     }
 
 
-def answers_of(results: Sequence[Result]) -> Answers:
+def answers_of(results: Sequence[ModelResult]) -> Answers:
     """The answers of models under one condition, as the analysis of items takes them."""
     items = results[0].items
     scored = {item.id for item in items}
@@ -229,7 +231,7 @@ def answers_of(results: Sequence[Result]) -> Answers:
 
 def analyse_items(
     benchmark: Benchmark,
-    outcomes: Mapping[Asked, Mapping[str, Outcome]],
+    outcomes: Mapping[Asked, Mapping[str, ItemOutcome]],
     seed: int,
     common: bool = False,
 ) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from reelbench.base.cache import cache_path
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of_file
-from reelbench.weights.registry import Piece, WeightFile, Weights, find
+from reelbench.weights.registry import WeightFile, Weights, WheelFile, find
 
 
 def weights_file(name: str) -> Path:
@@ -73,7 +73,7 @@ def installed_file(file: WeightFile) -> Path | None:
     return path if _digest(path, path.stat().st_mtime_ns) == file.sha256 else None
 
 
-def installed_piece(piece: Piece) -> Path | None:
+def installed_piece(piece: WheelFile) -> Path | None:
     """Return a file of an installed package, whatever its bytes."""
     try:
         package = metadata.distribution(piece.package)

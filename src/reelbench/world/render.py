@@ -11,7 +11,7 @@ from PIL import ImageDraw, ImageFont
 from reelbench.base.files import digest_of_file, pretty_json, write_atomically
 from reelbench.base.seeds import seed_for
 from reelbench.media.decode.decode import Image
-from reelbench.media.edit.write import Sound, written
+from reelbench.media.edit.write import AudioTrack, written
 from reelbench.world.scene import (
     BACKGROUNDS,
     COLOURS,
@@ -31,7 +31,7 @@ _WORD_BAND = slice(HEIGHT - 62, HEIGHT - 14)
 
 def synthesize(scene: Scene, video: Path, truth: Path) -> None:
     """Write the video of a scene, and then its truth, which vouches for the video's bytes."""
-    sound = Sound([play(scene)[None]], SAMPLE_RATE)
+    sound = AudioTrack([play(scene)[None]], SAMPLE_RATE)
     with written(video, FRAME_RATE, quality=20, sound=sound) as writer:
         for number in range(scene.duration * FRAME_RATE):
             time = number / FRAME_RATE

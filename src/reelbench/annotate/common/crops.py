@@ -18,7 +18,7 @@ _LATE = 1e-4  # seconds; labels round times, and a moment before a frame shows t
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class FaceView:
     """One face that was really found at one moment, in pixels of the full picture."""
 
     person: str
@@ -42,7 +42,7 @@ class Look:
         return float(self.score * (1 - turned) * min(1.0, self.height / 96))
 
 
-def looks_of(labels: Labels) -> list[list[list[Look]]]:
+def looks_of(labels: Labels) -> list[list[list[FaceView]]]:
     """Return the looks of each track of each person, in the order of time.
 
     Boxes that tracking filled in are not among them: nobody knows what is there.
@@ -56,7 +56,7 @@ def looks_of(labels: Labels) -> list[list[list[Look]]]:
     return [
         [
             [
-                Look(person["id"], at[0], at[1], box["score"], np.array(points[at], np.float64))
+                FaceView(person["id"], at[0], at[1], box["score"], np.array(points[at], np.float64))
                 for box in track["boxes"]
                 if (at := (box["time"], tuple(box["box"]))) in points and box["score"] is not None
             ]
@@ -74,19 +74,19 @@ def people_in(labels: Labels) -> list[Value]:
     return people
 
 
-def best_of(looks: Sequence[Look], most: int) -> list[Look]:
+def best_of(looks: Sequence[FaceView], most: int) -> list[FaceView]:
     """Return the best looks, spread over time: the best one of each of so many equal parts."""
     parts = np.array_split(np.arange(len(looks)), min(most, len(looks))) if looks else []
     return [looks[max(part.tolist(), key=lambda n: (looks[n].goodness, -n))] for part in parts]
 
 
-def thinned(looks: Sequence[Look], rate: float) -> list[Look]:
+def thinned(looks: Sequence[FaceView], rate: float) -> list[FaceView]:
     """Return no more than so many looks a second: the first of each tick."""
     ticks = groupby(looks, key=lambda look: int(look.time * rate + _LATE))
     return [next(same) for _, same in ticks]
 
 
-def pictured(clip: Clip, looks: Sequence[Look]) -> Iterator[tuple[Look, Image]]:
+def pictured(clip: Clip, looks: Sequence[FaceView]) -> Iterator[tuple[FaceView, Image]]:
     """Yield each look with its whole frame; the video is gone through once.
 
     Looks at frames that turn out to be damaged are left out.

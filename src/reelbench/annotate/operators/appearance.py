@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from reelbench.annotate.ask_model import Asks, prompt_of, told
 from reelbench.annotate.common.crops import (
     Box,
-    Look,
+    FaceView,
     best_of,
     looks_of,
     opencv,
@@ -24,10 +24,10 @@ from reelbench.annotate.common.crops import (
     pictured,
 )
 from reelbench.annotate.operator import Clip, Labels, Value
-from reelbench.client.client import Asker
+from reelbench.client.client import Client
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.images import encode_picture
-from reelbench.models.base import ChatModel, Part, Picture
+from reelbench.models.base import ChatModel, ImagePart, Part
 
 # What people call colours, as sRGB; dark and light ones have more than one.
 PALETTE: dict[str, tuple[str, ...]] = {
@@ -84,28 +84,28 @@ class Appearance(Asks):
     needs: ClassVar[tuple[str, ...]] = ("faces", "tracks")
     may_use: ClassVar[tuple[str, ...]] = ("bodies",)
 
-    async def ask(self, clip: Clip, labels: Labels, asker: Asker, model: ChatModel) -> Value:
+    async def ask(self, clip: Clip, labels: Labels, client: Client, model: ChatModel) -> Value:
         """Have each person described by a model that is shown them."""
         measured = await asyncio.to_thread(self, clip, labels)
         looks = dict(zip([p["id"] for p in people_in(labels)], looks_of(labels), strict=True))
         said = []
         for person in measured["people"]:
             seen = [look for track in looks[person["id"]] for look in track]
-            text = await self._described(clip, person, best_of(seen, _FRAMES), asker, model)
+            text = await self._described(clip, person, best_of(seen, _FRAMES), client, model)
             said.append({**person, "text": text})
         return {"model": model.card.name, "people": said}
 
     async def _described(
-        self, clip: Clip, person: Value, looks: Sequence[Look], asker: Asker, model: ChatModel
+        self, clip: Clip, person: Value, looks: Sequence[FaceView], client: Client, model: ChatModel
     ) -> str:
         def shown() -> list[Part]:
             pictures = pictured(clip, looks) if model.card.sees else ()
-            return [Picture(_person(look.box, image), "image/jpeg", look.time)
+            return [ImagePart(_person(look.box, image), "image/jpeg", look.time)
                     for look, image in pictures]  # fmt: skip
 
         prompt = prompt_of("appearance", facts=person["text"])
         record = [clip.digest, [[look.time, list(look.box)] for look in looks], model.card.sees]
-        return await told(asker, model, prompt, record, shown)
+        return await told(client, model, prompt, record, shown)
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Describe each person."""
@@ -233,7 +233,7 @@ def _tone(parts: Sequence[NDArray[np.float32]]) -> Value | None:
     return {"tone": tone, "lightness": round(middle, 1)}
 
 
-def _place(looks: Sequence[Look], clip: Clip) -> Value:
+def _place(looks: Sequence[FaceView], clip: Clip) -> Value:
     """Where someone mostly is, and how large."""
     if not looks:
         return {"position": None, "x": None, "distance": None, "size": None}
@@ -247,7 +247,7 @@ def _place(looks: Sequence[Look], clip: Clip) -> Value:
     return {"position": position, "x": round(x, 4), "distance": distance, "size": round(size, 4)}
 
 
-def _motion(tracks: Sequence[Sequence[Look]], width: int) -> Value:
+def _motion(tracks: Sequence[Sequence[FaceView]], width: int) -> Value:
     """How someone moves, by the longest track: what lies between two shots is no movement."""
     track = max(tracks, key=len, default=())
     if len(track) < 3:

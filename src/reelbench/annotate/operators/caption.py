@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 from reelbench.annotate.ask_model import Asks, prompt_of, told
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Value
 from reelbench.base.errors import ReelbenchError
-from reelbench.client.client import Asker
-from reelbench.media.decode.frames import Wish, frames_of
+from reelbench.client.client import Client
+from reelbench.media.decode.frames import FrameSpec, frames_of
 from reelbench.media.edit.audio_export import sound_of
-from reelbench.models.base import ChatModel, Part, Picture, Sound
+from reelbench.models.base import AudioPart, ChatModel, ImagePart, Part
 
 _EARLIER = 1500  # characters of what was told before that are repeated
 _SHORTEST = 0.5  # seconds: what is left at the end is told with the part before
@@ -37,14 +37,14 @@ class Caption(Asks):
         del clip, labels
         raise ReelbenchError("caption asks a model: name one with --model captioner=...")
 
-    async def ask(self, clip: Clip, labels: Labels, asker: Asker, model: ChatModel) -> Value:
+    async def ask(self, clip: Clip, labels: Labels, client: Client, model: ChatModel) -> Value:
         """Have a clip told, part by part."""
         if not clip.info.has_video:
             raise NotApplicable("there is no picture to describe")
         parts: list[dict[str, Any]] = []
         for start, end in self._parts(clip.info.duration):
             earlier = " ".join(part["text"] for part in parts)[-_EARLIER:]
-            text = await self._one(clip, labels, asker, model, start, end, earlier)
+            text = await self._one(clip, labels, client, model, start, end, earlier)
             parts.append({"start": start, "end": end, "text": text})
         text = "\n".join(part["text"] for part in parts)
         return {"model": model.card.name, "parts": parts, "text": text}
@@ -58,22 +58,24 @@ class Caption(Asks):
         self,
         clip: Clip,
         labels: Labels,
-        asker: Asker,
+        client: Client,
         model: ChatModel,
         start: float,
         end: float,
         earlier: str,
     ) -> str:
-        wish = Wish(f"fps:{self.rate:g}", start=start, end=end, size=self.size)
+        spec = FrameSpec(f"fps:{self.rate:g}", start=start, end=end, size=self.size)
         heard = clip.info.has_audio and model.card.hears
 
         def shown() -> list[Part]:
             parts: list[Part] = []
             if model.card.sees:
-                frames = frames_of(clip.path, wish)
-                parts += [Picture(p.data, frames.media_type, p.time) for p in frames.pictures]
-            sound = sound_of(clip.path, wish, "wav") if heard else None
-            return [*parts, Sound(sound.data, sound.media_type, sound.seconds)] if sound else parts
+                frames = frames_of(clip.path, spec)
+                parts += [ImagePart(p.data, frames.media_type, p.time) for p in frames.pictures]
+            sound = sound_of(clip.path, spec, "wav") if heard else None
+            return (
+                [*parts, AudioPart(sound.data, sound.media_type, sound.seconds)] if sound else parts
+            )
 
         prompt = prompt_of(
             "caption",
@@ -83,8 +85,8 @@ class Caption(Asks):
             earlier=earlier or "(this is the beginning)",
             narration=_said_in(labels.get("transcript"), start, end) or "(nothing)",
         )
-        record = [clip.digest, asdict(wish), model.card.sees, heard]
-        return await told(asker, model, prompt, record, shown)
+        record = [clip.digest, asdict(spec), model.card.sees, heard]
+        return await told(client, model, prompt, record, shown)
 
 
 def _said_in(transcript: Mapping[str, Any] | None, start: float, end: float) -> str:

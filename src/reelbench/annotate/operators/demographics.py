@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.annotate.common.crops import Look, aligned, best_of, looks_of, pictured
+from reelbench.annotate.common.crops import FaceView, aligned, best_of, looks_of, pictured
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.media.decode.decode import Image
 from reelbench.weights import needs, weights_file
@@ -52,7 +52,7 @@ class Demographics(Operator):
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Say how old each person looks, and of which gender."""
-        chosen: list[Look] = []
+        chosen: list[FaceView] = []
         for tracks in looks_of(labels):
             large = [look for track in tracks for look in track if look.height >= self.least_height]
             chosen += best_of(large, self.faces)
@@ -92,7 +92,7 @@ def _said(person: str, seen: Sequence[tuple[NDArray[np.float64], NDArray[np.floa
     }
 
 
-def _ask(what: str, image: Image, look: Look) -> NDArray[np.float64]:
+def _ask(what: str, image: Image, look: FaceView) -> NDArray[np.float64]:
     """Return the probabilities that a network gives a face."""
     face = aligned(image, look.points, LAYOUT, _SIDES[what])
     planes = np.ascontiguousarray(((face - _MEAN) / 256).transpose(2, 0, 1)[None], np.float32)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from reelbench.annotate.common.crops import Look, aligned, looks_of, pictured, thinned
+from reelbench.annotate.common.crops import FaceView, aligned, looks_of, pictured, thinned
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.decode import Image
@@ -50,7 +50,7 @@ class Emotion(Operator):
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Say what each face expresses."""
-        chosen: list[Look] = []
+        chosen: list[FaceView] = []
         for tracks in looks_of(labels):
             for track in tracks:
                 chosen += thinned([x for x in track if x.height >= self.least_height], self.rate)
@@ -79,7 +79,7 @@ def _said(person: str, seen: list[tuple[float, NDArray[np.float64]]]) -> Value:
     }
 
 
-def chances(image: Image, look: Look) -> NDArray[np.float64]:
+def chances(image: Image, look: FaceView) -> NDArray[np.float64]:
     """Return how likely each emotion is."""
     face = aligned(image, look.points, _LAYOUT, _SIDE) @ _GREY
     both = np.stack([face, face[:, ::-1]])  # a face and its mirror image express the same

@@ -12,7 +12,7 @@ from zipfile import ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.annotate.common.crops import Look, cut, looks_of, opencv, people_in
+from reelbench.annotate.common.crops import FaceView, cut, looks_of, opencv, people_in
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.stream import glance
@@ -77,7 +77,7 @@ class Mouth(Operator):
 class _Path:
     """Where one face is at any moment of its track."""
 
-    def __init__(self, looks: Sequence[Look]) -> None:
+    def __init__(self, looks: Sequence[FaceView]) -> None:
         self.person = looks[0].person
         self.times = [look.time for look in looks]
         self.height = min(look.height for look in looks)
@@ -94,7 +94,7 @@ class _Path:
         return np.array(columns) * (scale, scale, scale, 1.0)
 
 
-def _place(look: Look) -> tuple[float, float, float, float]:
+def _place(look: FaceView) -> tuple[float, float, float, float]:
     left, top, right, bottom = look.box
     across, down = look.points[1] - look.points[0]
     side = _AROUND * max(right - left, bottom - top)

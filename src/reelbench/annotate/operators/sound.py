@@ -25,7 +25,7 @@ _LEVEL_STEP = 0.05
 
 
 @dataclass(frozen=True)
-class Sound(Operator):
+class SoundEvents(Operator):
     """Spans of speech, singing and music, which may overlap; what is left is silence or other.
 
     A span goes for as long as its kind is ``likely`` and must once be ``sure``: grunts and bangs
@@ -83,7 +83,7 @@ class Sound(Operator):
 
 def speech_in(clip: Clip, labels: Labels) -> list[Span]:
     """Return when there is speech: by the label, or as the label would say."""
-    sound = labels["sound"] if "sound" in labels else Sound()(clip, {})
+    sound = labels["sound"] if "sound" in labels else SoundEvents()(clip, {})
     return [(span["start"], span["end"]) for span in sound["spans"] if span["kind"] == "speech"]
 
 

@@ -38,7 +38,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Text(Operator):
+class ScreenText(Operator):
     """Read text by PP-OCR (through rapidocr, with the models in its package), ``rate`` a second.
 
     Pictures are read at no more than ``size`` pixels a side; small print in large ones wants more.

@@ -39,7 +39,7 @@ _AROUND_SPEECH = 0.1  # seconds by which speech may reach beyond what the label 
 
 
 @dataclass(frozen=True)
-class Piece:
+class WindowSpeaker:
     """One of the speakers of one window."""
 
     window: int
@@ -76,9 +76,9 @@ class Turns(Operator):
         }
 
 
-def _pieces(samples: Mono, speech: list[Span]) -> list[Piece]:
+def _pieces(samples: Mono, speech: list[Span]) -> list[WindowSpeaker]:
     """Return every speaker of every window of ten seconds."""
-    found: list[Piece] = []
+    found: list[WindowSpeaker] = []
     rest = max(0, len(samples) - _WINDOW)
     for number in range(-(-rest // _STEP) + 1):
         begin = number * _STEP
@@ -93,7 +93,7 @@ def _pieces(samples: Mono, speech: list[Span]) -> list[Piece]:
                 alone = own & ~others
                 clear = alone if _seconds(alone) >= _CLEAR else own
                 voice = embed(np.concatenate([_samples(window, run) for run in runs(clear)]))
-                found.append(Piece(number, own, _seconds(clear), voice))
+                found.append(WindowSpeaker(number, own, _seconds(clear), voice))
     return found
 
 
@@ -139,7 +139,7 @@ def _segmented(window: Mono) -> Mask:
     return np.asarray(table[said.argmax(axis=1)], bool)
 
 
-def _spans(pieces: list[Piece], same: float) -> list[list[Span]]:
+def _spans(pieces: list[WindowSpeaker], same: float) -> list[list[Span]]:
     """Return the turns of each person: those of windows, with each voice known from the others."""
     if not pieces:
         return []
@@ -171,7 +171,7 @@ def _turns(active: Mask) -> list[Span]:
     return [(start, end) for start, end in bridged(spans, _GAP) if end - start >= _SHORTEST]
 
 
-def _people(pieces: list[Piece], same: float) -> list[int]:
+def _people(pieces: list[WindowSpeaker], same: float) -> list[int]:
     """Say whose voice each piece is: clear ones are grouped, others join the nearest group."""
     voices = np.array([piece.voice for piece in pieces], np.float64)
     clear = np.array([piece.seconds >= _CLEAR for piece in pieces])

@@ -66,7 +66,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TimelineRow:
     """A row of the timeline."""
 
     name: str
@@ -232,7 +232,7 @@ def subtitles(said: Subtitle | None, width: int, unit: float) -> Pillow.Image:
 class Timeline:
     """Rows of what happens when, drawn once; a line then moves over them."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[TimelineRow, ...]
     seconds: float
     width: int
     unit: float

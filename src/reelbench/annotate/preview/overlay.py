@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from reelbench.annotate.operator import Labels, Value
-from reelbench.annotate.preview.draw import Bar, Mark, Rect, Row, Subtitle
+from reelbench.annotate.preview.draw import Bar, Mark, Rect, Subtitle, TimelineRow
 from reelbench.media.decode.probe import MediaInfo
 from reelbench.media.edit.draw import Colour
 
@@ -98,7 +98,7 @@ class Scenes:
         reached = round(len(plain) * min(1.0, (time - segment["start"]) / length))
         return Subtitle(plain, reached, colour, timed=False)
 
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[TimelineRow, ...]:
         """What a timeline shows."""
         rows = []
         if "shots" in self.labels:
@@ -106,13 +106,13 @@ class Scenes:
                 Bar(start, end, _SHOTS[number % 2], str(number + 1))
                 for number, (start, end) in enumerate(self.spans)
             ]
-            rows.append(Row("shots", tuple(shots)))
+            rows.append(TimelineRow("shots", tuple(shots)))
         if "sound" in self.labels:
             spans = self.labels["sound"]["spans"]
             kinds = [Bar(s["start"], s["end"], sound_colour(s["kind"]), s["kind"]) for s in spans]
-            rows.append(Row("sound", tuple(kinds)))
+            rows.append(TimelineRow("sound", tuple(kinds)))
         if "turns" in self.labels:
-            rows.append(Row("voices", tuple(_turns(self.labels["turns"]["turns"]))))
+            rows.append(TimelineRow("voices", tuple(_turns(self.labels["turns"]["turns"]))))
         people = self._tracks
         longest = sorted(people, key=lambda person: -_seen(people[person]))[:_MOST_ROWS]
         rows += [self._row(person, people[person]) for person in people if person in longest]
@@ -209,13 +209,13 @@ class Scenes:
         near = [box for box in (before, after) if box and abs(box["time"] - time) <= _LINGER]
         return tuple(near[0]["box"]) if near else None
 
-    def _row(self, person: str, value: Value) -> Row:
+    def _row(self, person: str, value: Value) -> TimelineRow:
         """Faint where someone is seen, bright where someone speaks."""
         colour = self.colours[person]
         faint: Colour = (colour[0] * 2 // 5, colour[1] * 2 // 5, colour[2] * 2 // 5)
         bars = [Bar(track["start"], track["end"], faint) for track in value["tracks"]]
         bars += [Bar(start, end, colour, "speaks") for start, end in self._speaking.get(person, [])]
-        return Row(person, tuple(bars), colour)
+        return TimelineRow(person, tuple(bars), colour)
 
 
 def _people(labels: Labels, name: str) -> dict[str, Value]:

@@ -11,7 +11,7 @@ from reelbench.data.item_rules import MAX_OPTIONS, MIN_OPTIONS
 from reelbench.data.items import LETTERS, Kind
 from reelbench.interop.csv_tables import Place
 from reelbench.interop.qbench_video.notes import Notes
-from reelbench.interop.qbench_video.rows import Row
+from reelbench.interop.qbench_video.rows import PublishedRow
 from reelbench.interop.qbench_video.taxonomy import QUESTION_TYPES, SPLITS, TYPE_OF_KIND
 from reelbench.interop.qbench_video.words import are_texts, concerns_in, type_in
 from reelbench.interop.yaml_fields import found_as
@@ -46,7 +46,7 @@ class Question:
         return bool(self.answer or self.reference)
 
 
-def read_question(row: Row, notes: Notes) -> Question | None:
+def read_question(row: PublishedRow, notes: Notes) -> Question | None:
     """Read one question; None where something is wrong with it, all of which is noted."""
     return _Reader(row, notes).read()
 
@@ -54,7 +54,7 @@ def read_question(row: Row, notes: Notes) -> Question | None:
 class _Reader:
     """The fields of one question, and what is wrong with them."""
 
-    def __init__(self, row: Row, notes: Notes) -> None:
+    def __init__(self, row: PublishedRow, notes: Notes) -> None:
         self._row, self._record, self._place = row, row.record, row.place
         self._notes = notes
         self._wrong: set[str] = set()  # fields, which need not keep others from being looked at

@@ -30,7 +30,7 @@ _NO_SPLIT = frozenset({"data", "questions", "items", "annotations", "samples", "
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PublishedRow:
     """One object of a file, with its split where the file tells it."""
 
     place: Place
@@ -39,7 +39,7 @@ class Row:
     record: dict[str, Any]
 
 
-def read_rows(path: Path, notes: Notes) -> list[Row]:
+def read_rows(path: Path, notes: Notes) -> list[PublishedRow]:
     """Read the questions of one file, whatever their fields hold."""
     raw, problems = read_raw(path, "a file of questions")
     if problems:
@@ -56,7 +56,7 @@ def read_rows(path: Path, notes: Notes) -> list[Row]:
             name = place.prefix.rstrip(".") or "line"
             notes.problems.append(Problem("BAD_FIELD", name, *fault, place.file, place.line))
         else:
-            rows.append(Row(place, path.name, split or split_in(path.stem), record))
+            rows.append(PublishedRow(place, path.name, split or split_in(path.stem), record))
     return rows
 
 

@@ -14,9 +14,9 @@ from markupsafe import escape
 from reelbench.data.items import LETTERS, Item
 from reelbench.make.page.charts import shortened
 from reelbench.make.pipeline.funnel import category_of
-from reelbench.make.pipeline.run import Passed
+from reelbench.make.pipeline.run import StageResult
 from reelbench.make.pipeline.stage import Rejected
-from reelbench.make.pipeline.store import Result
+from reelbench.make.pipeline.store import RowResult
 
 MOST_ITEMS = 300  # of one category and stage on the page
 MOST_CATEGORIES = 40
@@ -71,7 +71,7 @@ class Histogram:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class QuotedAnswer:
     """One answer: its letters, whether it is right if that can be told, and the model's words."""
 
     letters: str
@@ -80,7 +80,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PageRow:
     """A row as the page shows it."""
 
     id: str
@@ -88,7 +88,7 @@ class Shown:
     options: tuple[tuple[str, str, bool], ...]  # letter, text, whether it is a key
     right: int
     of: int
-    said: tuple[Said, ...]
+    said: tuple[QuotedAnswer, ...]
     models: str
     reason: str  # empty where it was kept
     detail: str
@@ -114,7 +114,7 @@ class Group:
     category: str
     rows: int
     rejected: int
-    shown: tuple[Shown, ...]
+    shown: tuple[PageRow, ...]
 
     @property
     def cut(self) -> str:
@@ -143,7 +143,7 @@ class Answerability:
         return max(sum(bar) / each.rows for each in self.histograms for bar in each.bars)
 
 
-def answerability(passed: Sequence[Passed]) -> list[Answerability]:
+def answerability(passed: Sequence[StageResult]) -> list[Answerability]:
     """Return what each stage measured, of those that did."""
     asked = [(each, _tried(each)) for each in passed]
     asked = [(each, tried) for each, tried in asked if tried]
@@ -151,15 +151,15 @@ def answerability(passed: Sequence[Passed]) -> list[Answerability]:
     return [_measured(each, tried, _MOST_BYTES // groups) for each, tried in asked]
 
 
-def _tried(passed: Passed) -> list[Tried]:
+def _tried(passed: StageResult) -> list[Tried]:
     return [
         Tried(row, category_of(row), facts["right"], facts["of"], facts, result.rejected)
         for row, result in zip(passed.rows, passed.results, strict=True)
-        if isinstance(result, Result) and _counts(facts := _facts(result, passed.stage.name))
+        if isinstance(result, RowResult) and _counts(facts := _facts(result, passed.stage.name))
     ]
 
 
-def _facts(result: Result, stage: str) -> Any:
+def _facts(result: RowResult, stage: str) -> Any:
     """What was measured: told with a reject, and noted beside what was kept."""
     if result.rejected:
         return result.rejected.facts
@@ -175,7 +175,7 @@ def _counts(facts: Any) -> bool:
     return type(right) is int and type(of) is int and 0 <= right <= of and of > 0
 
 
-def _measured(passed: Passed, tried: Sequence[Tried], room: int) -> Answerability:
+def _measured(passed: StageResult, tried: Sequence[Tried], room: int) -> Answerability:
     by_category: dict[str, list[Tried]] = {}
     for each in tried:
         by_category.setdefault(each.category, []).append(each)
@@ -184,7 +184,7 @@ def _measured(passed: Passed, tried: Sequence[Tried], room: int) -> Answerabilit
     rejected = [each.share for each in tried if each.rejected]
     kept = [each.share for each in tried if not each.rejected]
     answerable = not rejected or not kept or fmean(rejected) >= fmean(kept)
-    decided = sum(isinstance(result, Result) for result in passed.results)
+    decided = sum(isinstance(result, RowResult) for result in passed.results)
     return Answerability(
         passed.stage.name,
         tuple(found for name in largest for found in _histograms(name, by_category[name])),
@@ -225,13 +225,13 @@ def _group(category: str, tried: Sequence[Tried], answerable: bool, room: int) -
     return Group(category, len(tried), len(rejected), tuple(shown[:: max(1, -(-size // room))]))
 
 
-def _shown(tried: Tried) -> Shown:
+def _shown(tried: Tried) -> PageRow:
     row, rejected = tried.row, tried.rejected
     options = tuple(getattr(row, "options", ()))
     keys = tuple(getattr(row, "answer", ()))
     models = tried.facts.get("models")
     named = models.items() if isinstance(models, Mapping) else ()
-    return Shown(
+    return PageRow(
         shortened(str(row.id), 120),
         shortened(str(getattr(row, "question", "")), 800),
         tuple(
@@ -247,21 +247,25 @@ def _shown(tried: Tried) -> Shown:
     )
 
 
-def _said(tried: Tried, options: Sequence[str], keys: Sequence[str]) -> Iterator[Said]:
+def _said(tried: Tried, options: Sequence[str], keys: Sequence[str]) -> Iterator[QuotedAnswer]:
     """Each answer with the words that it was read from, where they are kept."""
     answers = list(tried.facts.get("answers") or ())[:50]
     words = list(tried.rejected.words if tried.rejected else tried.facts.get("words") or ())[:50]
     limit = max(60, min(MOST_WORDS, _WORDS_OF_ALL // max(1, len(words))))
     cut: Callable[[Any], str] = lambda text: shortened(str(text).strip(), limit)  # noqa: E731
     if len(words) not in (0, len(answers)):  # whose words they are is not known
-        yield from (Said("", "unscored", cut(text)) for text in words)
+        yield from (QuotedAnswer("", "unscored", cut(text)) for text in words)
         words = []
     for place, answer in enumerate(answers):
         chosen = answer if isinstance(answer, list | tuple) else [answer]
         letters = "".join(a for a, text in zip(LETTERS, options, strict=False) if text in chosen)
         verdict = "right" if sorted(letters) == sorted(keys) else "wrong"
         heard = cut(words[place]) if words else ""
-        yield Said("–", "none", heard) if answer is None else Said(letters[:26], verdict, heard)
+        yield (
+            QuotedAnswer("–", "none", heard)
+            if answer is None
+            else QuotedAnswer(letters[:26], verdict, heard)
+        )
 
 
 def _bytes(text: str) -> int:

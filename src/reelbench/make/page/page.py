@@ -38,7 +38,7 @@ from reelbench.make.page.facts import (
 )
 from reelbench.make.page.svg import picture_of
 from reelbench.make.pipeline.funnel import Fate, fates
-from reelbench.make.pipeline.run import Passed
+from reelbench.make.pipeline.run import StageResult
 from reelbench.score.rounding import percent
 
 SVG_FILE, PAGE_FILE = "funnel.svg", "made.html"
@@ -55,7 +55,7 @@ def write_pages(
     record: Mapping[str, Any],
     funnel: Mapping[str, Any],
     statistics: Mapping[str, Any],
-    passed: Sequence[Passed],
+    passed: Sequence[StageResult],
 ) -> None:
     """Write ``funnel.svg`` and ``made.html``; the same make gives the same bytes."""
     svg = _render("funnel.svg.j2", it=picture_of(recipe, funnel))
@@ -117,11 +117,11 @@ def _policy(script: str) -> str:
 def _heading(record: Mapping[str, Any], funnel: Mapping[str, Any]) -> list[str]:
     """What there is to know at a glance."""
     stages, sources = funnel["stages"], funnel["sources"]
-    unit = stages[0]["takes"] if stages else "source"
+    unit = stages[0]["input"] if stages else "source"
     found = units(sources["in"], unit)
     told = [f"{sources['out']:,} of {found}" if sources["rejected"] else found]
     if stages:
-        told.append(f"{units(stages[-1]['out'], stages[-1]['gives'])} left")
+        told.append(f"{units(stages[-1]['out'], stages[-1]['output'])} left")
     lost = sum(stage["undecided"] for stage in stages)
     told += [f"{lost:,} undecided"] if lost else []
     told.append(f"seed {record.get('seed', 0)}")
@@ -178,7 +178,7 @@ class Example:
     words: str
 
 
-def _reasons(passed: Passed) -> tuple[str, list[tuple[str, int, list[Example]]]] | None:
+def _reasons(passed: StageResult) -> tuple[str, list[tuple[str, int, list[Example]]]] | None:
     """Why a stage rejected rows, the most usual reason first, each with a few examples."""
     rejected: dict[str, list[Fate]] = {}
     for fate in fates(passed):

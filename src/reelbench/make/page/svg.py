@@ -22,7 +22,7 @@ _MOST_REASON_LINES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class BarSegment:
     """A part of a bar."""
 
     x: float
@@ -51,7 +51,7 @@ class Step:
 
     name: str
     lines: Sequence[Line]
-    pieces: Sequence[Piece] = ()
+    pieces: Sequence[BarSegment] = ()
     pill: str = ""  # instead of a bar
     y: float = 0.0
 
@@ -74,7 +74,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class FunnelPicture:
     """All that is drawn, with its places."""
 
     title: str
@@ -89,7 +89,7 @@ class Picture:
     bar_height, line = _BAR_HEIGHT, _LINE
 
 
-def picture_of(recipe: str, funnel: Mapping[str, Any]) -> Picture:
+def picture_of(recipe: str, funnel: Mapping[str, Any]) -> FunnelPicture:
     """Lay out the funnel."""
     colours = category_colours(funnel)
     stages = funnel["stages"]
@@ -105,7 +105,7 @@ def picture_of(recipe: str, funnel: Mapping[str, Any]) -> Picture:
     steps, bottom = _placed(steps, top)
     bands = [_band(a, b) for a, b in pairwise(steps)]
     words = " ".join(_in_words(stage) for stage in stages)
-    return Picture(
+    return FunnelPicture(
         f"{recipe}: {_from_to(funnel)}", words, steps, legend, bands, bottom + 14, undecided
     )
 
@@ -114,8 +114,8 @@ def _from_to(funnel: Mapping[str, Any]) -> str:
     stages, sources = funnel["stages"], funnel["sources"]
     if not stages:
         return units(sources["in"], "source")
-    begun, left = units(sources["in"], stages[0]["takes"]), stages[-1]
-    return f"from {begun} to {units(left['out'], left['gives'])}"
+    begun, left = units(sources["in"], stages[0]["input"]), stages[-1]
+    return f"from {begun} to {units(left['out'], left['output'])}"
 
 
 def _first_to_scale(stages: Sequence[Mapping[str, Any]]) -> int:
@@ -123,7 +123,7 @@ def _first_to_scale(stages: Sequence[Mapping[str, Any]]) -> int:
     wider = [
         place
         for place, stage in enumerate(stages)
-        if stage["takes"] != stage["gives"] and stage["out"] > stage["passed"]
+        if stage["input"] != stage["output"] and stage["out"] > stage["passed"]
     ]
     return wider[-1] if wider else 0
 
@@ -135,12 +135,12 @@ def _length(stage: Mapping[str, Any]) -> int:
 
 def _is_of_one_kind(stage: Mapping[str, Any]) -> bool:
     """Whether what is lost counts as much as what comes out."""
-    return bool(stage["takes"] == stage["gives"] or stage["out"] <= stage["passed"])
+    return bool(stage["input"] == stage["output"] or stage["out"] <= stage["passed"])
 
 
 def _sources(funnel: Mapping[str, Any]) -> Step:
     sources, stages = funnel["sources"], funnel["stages"]
-    unit = stages[0]["takes"] if stages else "source"
+    unit = stages[0]["input"] if stages else "source"
     lines = [Line(f"{units(sources['in'], unit)} found", "count")]
     if sources["rejected"]:
         lines.append(Line(f"{sources['rejected']:,} could not be taken up", "rejected"))
@@ -150,11 +150,11 @@ def _sources(funnel: Mapping[str, Any]) -> Step:
 def _step(stage: Mapping[str, Any], scale: float, colours: Mapping[str, str]) -> Step:
     name, lines = shortened(stage["stage"], _LETTERS_OF_NAME), _lines(stage)
     pieces = _pieces(stage, scale, colours) if scale else ()
-    pill = "" if pieces else shortened(units(stage["out"], stage["gives"]), 40)
+    pill = "" if pieces else shortened(units(stage["out"], stage["output"]), 40)
     return Step(name, lines, pieces, pill)
 
 
-def _pieces(stage: Mapping[str, Any], scale: float, colours: Mapping[str, str]) -> list[Piece]:
+def _pieces(stage: Mapping[str, Any], scale: float, colours: Mapping[str, str]) -> list[BarSegment]:
     """The parts of a bar: what comes out by category, then what does not."""
     cells = stage.get("by_category", {})
     told = {name: cells[name]["out"] for name in colours if name in cells}
@@ -168,16 +168,16 @@ def _pieces(stage: Mapping[str, Any], scale: float, colours: Mapping[str, str]) 
     for count, kind, colour, words in parts:
         if count > 0:
             width = count * scale
-            pieces.append(Piece(x, width, kind, colour, f"{words}{count:,}"))
+            pieces.append(BarSegment(x, width, kind, colour, f"{words}{count:,}"))
             x += width
     return pieces
 
 
 def _lines(stage: Mapping[str, Any]) -> list[Line]:
     """What stands beside a bar."""
-    same = stage["takes"] == stage["gives"]
-    begun = f"{stage['in']:,}" if same else units(stage["in"], stage["takes"])
-    count = f"{begun} → {units(stage['out'], stage['gives'])}"
+    same = stage["input"] == stage["output"]
+    begun = f"{stage['in']:,}" if same else units(stage["in"], stage["input"])
+    count = f"{begun} → {units(stage['out'], stage['output'])}"
     lines = [Line(shortened(count, _LETTERS_OF_WORDS), "count")]
     if stage["rejected"]:
         lines.append(Line(f"{stage['rejected']:,} rejected{_rate(stage)}", "rejected"))
@@ -246,6 +246,6 @@ def _band(above: Step, below: Step) -> str:
 
 
 def _in_words(stage: Mapping[str, Any]) -> str:
-    begun, out = units(stage["in"], stage["takes"]), units(stage["out"], stage["gives"])
+    begun, out = units(stage["in"], stage["input"]), units(stage["out"], stage["output"])
     lost = f"{stage['rejected']:,} rejected, {stage['undecided']:,} undecided"
     return f"{stage['stage']}: {begun} in, {out} out, {lost}."

@@ -12,8 +12,8 @@ from reelbench.data.items import Item
 from reelbench.make.parts.filters import context_of
 from reelbench.make.parts.rules import Asked, no_shared_prefix, similar_length
 from reelbench.make.parts.shape import TEXT, closed, listed, same, with_options
-from reelbench.make.pipeline.context import Desk
-from reelbench.make.pipeline.stage import Each, Rejected
+from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.stage import Rejected, RowStage
 
 # MuseBench's seven; a recipe may name others, each with what it means.
 STRATEGIES: Mapping[str, str] = {
@@ -32,12 +32,12 @@ def distracting(
     out_of_context: int = 0,
     strategies: Mapping[str, str] = STRATEGIES,
     longest: float = 2.0,
-) -> Each:
+) -> RowStage:
     """Return the stage that gives each item so many distractors of the two kinds."""
-    return Each(
+    return RowStage(
         name="distract",
-        takes=Item,
-        gives=Item,
+        input=Item,
+        output=Item,
         work=distract,
         roles=("distractor",),
         prompts=("distract",),
@@ -47,13 +47,13 @@ def distracting(
             "strategies": dict(strategies),
             "longest": longest,
         },
-        imagine=lambda item, desk: [_given(item, desk, _blanks(from_context + out_of_context))],
+        estimate=lambda item, ctx: [_given(item, ctx, _blanks(from_context + out_of_context))],
     )
 
 
 async def distract(
     item: Item,
-    desk: Desk,
+    ctx: StageContext,
     *,
     from_context: int,
     out_of_context: int,
@@ -62,11 +62,11 @@ async def distract(
 ) -> list[Item]:
     """Ask for the distractors of one item: one that has a right answer, and may have no options."""
     key = key_of(item)
-    prompt = desk.wording.prompt(
+    prompt = ctx.prompts.prompt(
         "distract",
         question=item.question,
         answer=key,
-        context=context_of(item, desk),
+        context=context_of(item, ctx),
         inside=str(from_context),
         outside=str(out_of_context),
         strategies="\n".join(f"- {name}: {meaning}" for name, meaning in strategies.items()),
@@ -81,10 +81,10 @@ async def distract(
         return options_fault(key, texts, longest)
 
     schema = distractors_schema(count, list(strategies))
-    reply = await desk.json("distractor", prompt, schema, check=wrong_with)
+    reply = await ctx.json("distractor", prompt, schema, check=wrong_with)
     if reply.data is None:
         raise Rejected("no good distractors", reply.failure, [reply.words])
-    return [_given(item, desk, reply.data["distractors"])]
+    return [_given(item, ctx, reply.data["distractors"])]
 
 
 def key_of(item: Item) -> str:
@@ -116,11 +116,11 @@ def distractors_schema(count: int, strategies: Sequence[str]) -> dict[str, Any]:
     return closed({"distractors": listed(closed(one), count, count)})
 
 
-def _given(item: Item, desk: Desk, wrong: Sequence[Mapping[str, Any]]) -> Item:
+def _given(item: Item, ctx: StageContext, wrong: Sequence[Mapping[str, Any]]) -> Item:
     """Give an item its distractors, and record what each is meant to be."""
     texts = [each["text"].strip() for each in wrong]
-    made = {"model": desk.model("distractor").card.name, "distractors": list(wrong)}
-    return with_options(item, desk.seed, key_of(item), texts, distract=made)
+    made = {"model": ctx.model("distractor").card.name, "distractors": list(wrong)}
+    return with_options(item, ctx.seed, key_of(item), texts, distract=made)
 
 
 def _blanks(count: int) -> list[dict[str, Any]]:

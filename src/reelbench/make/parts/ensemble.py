@@ -15,9 +15,9 @@ from reelbench.client.structured import Structured
 from reelbench.data.items import Item
 from reelbench.make.parts.embed import load_embedder
 from reelbench.make.parts.shape import TEXT, closed, listed, same, with_options
-from reelbench.make.pipeline.context import Desk, Look, together
-from reelbench.make.pipeline.stage import Each, Rejected
-from reelbench.media.decode.frames import Wish
+from reelbench.make.pipeline.context import Look, StageContext, together
+from reelbench.make.pipeline.stage import Rejected, RowStage
+from reelbench.media.decode.frames import FrameSpec
 from reelbench.models.base import ChatModel
 
 
@@ -26,15 +26,15 @@ def answering_and_ranking(
     weights: Mapping[str, float] | None = None,
     sampling: str = "uniform:16",
     alike: float = 0.9,
-) -> Each:
+) -> RowStage:
     """Return the stage that gives an open question its key and its options.
 
     ``weights`` are those of the rankers by name; the strongest model may count twice.
     """
-    return Each(
+    return RowStage(
         name="ensemble",
-        takes=Item,
-        gives=Item,
+        input=Item,
+        output=Item,
         work=answer_and_rank,
         roles=("answerer", "ranker", "distractor"),
         prompts=("candidate", "rank", "perturb"),
@@ -49,7 +49,7 @@ def answering_and_ranking(
 
 async def answer_and_rank(
     item: Item,
-    desk: Desk,
+    ctx: StageContext,
     *,
     error_types: Mapping[str, str],
     weights: Mapping[str, float],
@@ -57,29 +57,29 @@ async def answer_and_rank(
     alike: float,
 ) -> list[Item]:
     """Have a question answered, the answers ranked, and the others made into distractors."""
-    look = _look(item, desk.media, sampling)
-    candidates = await candidate_answers(item, desk, look)
+    look = _look(item, ctx.media, sampling)
+    candidates = await candidate_answers(item, ctx, look)
     if len(candidates) < 2:
         raise Rejected("too few different answers", "; ".join(candidates), list(candidates))
-    scores = await rank(item, desk, candidates, look)
+    scores = await rank(item, ctx, candidates, look)
     order = weighted_ranking(scores, weights)
     key, *others = (candidates[place] for place in order)
-    wrong = await distinct_from(key, others, item, desk, error_types, alike)
+    wrong = await distinct_from(key, others, item, ctx, error_types, alike)
     facts = {
         "candidates": list(candidates),
         "scores": {name: list(given) for name, given in scores.items()},
         "perturbed": [new for old, new in zip(others, wrong, strict=True) if old != new],
     }
-    return [with_options(item, desk.seed, key, list(dict.fromkeys(wrong)), ensemble=facts)]
+    return [with_options(item, ctx.seed, key, list(dict.fromkeys(wrong)), ensemble=facts)]
 
 
-async def candidate_answers(item: Item, desk: Desk, look: Look | None) -> list[str]:
+async def candidate_answers(item: Item, ctx: StageContext, look: Look | None) -> list[str]:
     """Have every model answer in a sentence; equal answers are one."""
-    prompt = desk.wording.prompt("candidate", question=item.question)
+    prompt = ctx.prompts.prompt("candidate", question=item.question)
     replies = await together(
         [
-            desk.json("answerer", prompt, _ANSWER, look=_for(model, look), model=model)
-            for model in desk.cast["answerer"]
+            ctx.json("answerer", prompt, _ANSWER, look=_for(model, look), model=model)
+            for model in ctx.models["answerer"]
         ]
     )
     texts = [_said(reply)["answer"].strip() for reply in replies]
@@ -91,19 +91,19 @@ async def candidate_answers(item: Item, desk: Desk, look: Look | None) -> list[s
 
 
 async def rank(
-    item: Item, desk: Desk, candidates: Sequence[str], look: Look | None
+    item: Item, ctx: StageContext, candidates: Sequence[str], look: Look | None
 ) -> dict[str, list[float]]:
     """Have every model score all candidates, without knowing whose they are."""
-    prompt = desk.wording.prompt(
+    prompt = ctx.prompts.prompt(
         "rank",
         question=item.question,
         candidates="\n".join(f"{number}. {text}" for number, text in enumerate(candidates, 1)),
     )
-    rankers = desk.cast["ranker"]
+    rankers = ctx.models["ranker"]
     schema = closed({"scores": listed(_SCORE, len(candidates), len(candidates))})
     replies = await together(
         [
-            desk.json("ranker", prompt, schema, look=_for(model, look), model=model)
+            ctx.json("ranker", prompt, schema, look=_for(model, look), model=model)
             for model in rankers
         ]
     )
@@ -132,7 +132,7 @@ async def distinct_from(
     key: str,
     others: Sequence[str],
     item: Item,
-    desk: Desk,
+    ctx: StageContext,
     error_types: Mapping[str, str],
     alike: float,
 ) -> list[str]:
@@ -143,7 +143,7 @@ async def distinct_from(
         [
             _unchanged(text)
             if close < alike
-            else perturb(text, [key, *others], item, desk, error_types)
+            else perturb(text, [key, *others], item, ctx, error_types)
             for text, close in zip(others, likeness, strict=True)
         ]
     )
@@ -157,13 +157,13 @@ _embedder = functools.cache(load_embedder)  # its weights are read once
 
 
 async def perturb(
-    text: str, taken: Sequence[str], item: Item, desk: Desk, error_types: Mapping[str, str]
+    text: str, taken: Sequence[str], item: Item, ctx: StageContext, error_types: Mapping[str, str]
 ) -> str:
     """Have a text changed a little, by one of the kinds of error that a task allows.
 
     ``taken`` are the texts that it must not come to say, the right answer first.
     """
-    prompt = desk.wording.prompt(
+    prompt = ctx.prompts.prompt(
         "perturb",
         question=item.question,
         answer=taken[0],
@@ -177,7 +177,7 @@ async def perturb(
         return "that is one of the other options" if same([reply["text"], *taken]) else ""
 
     schema = closed({"text": TEXT, "error_type": {"type": "string", "enum": list(error_types)}})
-    reply = await desk.json("distractor", prompt, schema, check=wrong_with)
+    reply = await ctx.json("distractor", prompt, schema, check=wrong_with)
     return str(_said(reply)["text"]).strip()
 
 
@@ -195,7 +195,7 @@ def _look(item: Item, root: Path, sampling: str) -> Look | None:
     if not item.media:
         return None
     media = item.media[0]
-    return Look(root / media.path, Wish(sampling, start=media.start, end=media.end))
+    return Look(root / media.path, FrameSpec(sampling, start=media.start, end=media.end))
 
 
 def _for(model: ChatModel, look: Look | None) -> Look | None:

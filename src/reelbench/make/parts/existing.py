@@ -25,8 +25,8 @@ from reelbench.data.manifest import Manifest, read_manifest
 from reelbench.data.paths import Folder
 from reelbench.data.sources import Sources
 from reelbench.evaluate.show import subtitles_of
-from reelbench.make.pipeline.context import Desk
-from reelbench.make.pipeline.stage import Each, Rejected
+from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.stage import Rejected, RowStage
 from reelbench.media.digests import media_digest
 
 
@@ -85,28 +85,28 @@ def _manifest(source: Path) -> Manifest:
     return manifest
 
 
-def collecting() -> Each:
+def collecting() -> RowStage:
     """Return the stage that puts what items need into the new benchmark."""
-    return Each(
+    return RowStage(
         name="collect",
-        takes=Item,
-        gives=Item,
+        input=Item,
+        output=Item,
         work=_collect,
         writes=True,
         reads=_digests,
-        intact=_is_collected,
+        outputs_exist=_is_collected,
     )
 
 
-def _digests(item: Item, desk: Desk) -> list[str | None]:
-    paths = [desk.source / name for name in _files(item, desk.source)]
+def _digests(item: Item, ctx: StageContext) -> list[str | None]:
+    paths = [ctx.source / name for name in _files(item, ctx.source)]
     return [media_digest(path) if path.is_file() else None for path in paths]
 
 
-async def _collect(item: Item, desk: Desk) -> list[Item]:
+async def _collect(item: Item, ctx: StageContext) -> list[Item]:
     """Give each file a second name in the new folder; where that cannot be, copy it."""
-    for name in _files(item, desk.source):
-        there, here = desk.source / name, desk.out / name
+    for name in _files(item, ctx.source):
+        there, here = ctx.source / name, ctx.out / name
         if Path(name).parts[0] == "make":
             raise Rejected("a file in make/", f"{name} lies where the journal of making is kept.")
         if there.is_file():
@@ -124,11 +124,11 @@ def give_second_name(there: Path, here: Path) -> None:
         shutil.copyfile(there, here)
 
 
-def _is_collected(item: Item, desk: Desk) -> bool:
+def _is_collected(item: Item, ctx: StageContext) -> bool:
     return all(
-        (desk.out / name).is_file()
-        for name in _files(item, desk.source)
-        if (desk.source / name).is_file()
+        (ctx.out / name).is_file()
+        for name in _files(item, ctx.source)
+        if (ctx.source / name).is_file()
     )
 
 

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of
-from reelbench.client.structured import NOTHING_SHOWN, Shown
+from reelbench.client.structured import NO_MEDIA, RenderedMedia
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import LETTERS, Item, freeze
 from reelbench.data.manifest import Manifest, Protocol
@@ -23,8 +23,8 @@ from reelbench.evaluate.condition import Condition, option_orders
 from reelbench.evaluate.parse import complete_answer, parse_answer
 from reelbench.evaluate.prompt import lettered
 from reelbench.evaluate.show import parts_of, show_for
-from reelbench.make.pipeline.context import Desk, together
-from reelbench.make.pipeline.stage import Each, Rejected
+from reelbench.make.pipeline.context import StageContext, together
+from reelbench.make.pipeline.stage import Rejected, RowStage
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import refuse_no_file
 from reelbench.models.base import ChatModel
@@ -42,7 +42,7 @@ class Answered:
 
 async def answers(
     item: Item,
-    desk: Desk,
+    ctx: StageContext,
     role: str,
     prompt: str,
     *,
@@ -52,16 +52,16 @@ async def answers(
     shown: Callable[[ChatModel], Any] | None = None,
 ) -> list[Answered]:
     """Ask all models of a role about an item, so many times each."""
-    orders = option_orders(item, Protocol(orders=seeds), desk.seed)
+    orders = option_orders(item, Protocol(orders=seeds), ctx.seed)
     if not shuffle:
         orders = [orders[0]] * seeds
 
-    async def one(model: ChatModel, number: int, visible: Shown) -> Answered:
+    async def one(model: ChatModel, number: int, visible: RenderedMedia) -> Answered:
         order = orders[number]
         options = tuple(item.options[place] for place in order)
         slots = {"question": item.question, "options": lettered(options), "context": context}
-        text = desk.wording.prompt(prompt, **slots)
-        reply = await desk.choice(model, item, order, text, number, visible)
+        text = ctx.prompts.prompt(prompt, **slots)
+        reply = await ctx.choice(model, item, order, text, number, visible)
         words = reply.text or ""
         read = parse_answer if reply.status == "ok" else complete_answer
         places = read(words, item.kind, options).places
@@ -71,8 +71,8 @@ async def answers(
         return Answered(model.card.name, texts, right, words)
 
     work = []
-    for model in desk.cast[role]:
-        visible = await shown(model) if shown else NOTHING_SHOWN
+    for model in ctx.models[role]:
+        visible = await shown(model) if shown else NO_MEDIA
         work += [one(model, number, visible) for number in range(seeds)]
     return await together(work)
 
@@ -101,14 +101,14 @@ def _filter(
     drops: Callable[[Facts, Parameters], bool],
     parameters: Parameters,
     *,
-    given: Callable[[Item, Desk, Parameters], dict[str, Any]] = lambda *_: {},
+    given: Callable[[Item, StageContext, Parameters], dict[str, Any]] = lambda *_: {},
     baselines_aside: bool = False,
     **more: Any,
-) -> Each:
+) -> RowStage:
     """Return a stage that asks, counts and drops; ``given`` is what is told or shown beside."""
 
-    def is_dropped(facts: Facts, desk: Desk, said: Parameters) -> bool:
-        aside = {m.card.name for m in desk.cast[role] if m.card.backend == "baseline"}
+    def is_dropped(facts: Facts, ctx: StageContext, said: Parameters) -> bool:
+        aside = {m.card.name for m in ctx.models[role] if m.card.backend == "baseline"}
         models = {
             name: right
             for name, right in facts["models"].items()
@@ -116,31 +116,29 @@ def _filter(
         }
         return bool(models) and drops({**facts, "models": models}, said)
 
-    async def work(item: Item, desk: Desk, **said: Any) -> list[Item]:
+    async def work(item: Item, ctx: StageContext, **said: Any) -> list[Item]:
         if item.kind == "open":
             return [item]
         shuffle = said.get("shuffle", True)
-        beside = given(item, desk, said)
-        got = await answers(
-            item, desk, role, prompt, seeds=said["seeds"], shuffle=shuffle, **beside
-        )
+        beside = given(item, ctx, said)
+        got = await answers(item, ctx, role, prompt, seeds=said["seeds"], shuffle=shuffle, **beside)
         facts = facts_of(got)
-        if is_dropped(facts, desk, said):
+        if is_dropped(facts, ctx, said):
             detail = f"{facts['right']} of {facts['of']} answers are right"
             words = [f"{each.model}: {each.words}" for each in got]
             raise Rejected(reason, detail, words, facts)
         return [structs.replace(item, provenance=freeze({**item.provenance, name: facts}))]
 
-    return Each(
+    return RowStage(
         name=name,
-        takes=Item,
-        gives=Item,
+        input=Item,
+        output=Item,
         work=work,
         roles=(role,),
         prompts=(prompt,),
         parameters=parameters,
         filters=True,
-        fault=_seeds_fault,
+        validate=_seeds_fault,
         **more,
     )
 
@@ -166,7 +164,7 @@ def _share(facts: Facts) -> float:
 
 def context_independence(
     seeds: int = 5, drop_at: int = 5, *, shuffle: bool = True, **more: Any
-) -> Each:
+) -> RowStage:
     """Drop what a model answers right ``drop_at`` times of ``seeds`` from the words alone.
 
     With ``baselines_aside``, baselines are asked and drop nothing: they are right by luck as often
@@ -185,7 +183,7 @@ def context_independence(
 
 def contextual_veracity(
     seeds: int = 5, keep_at: float = 0.8, *, shuffle: bool = True, **more: Any
-) -> Each:
+) -> RowStage:
     """Keep what is answered right by at least this share of seeds from the whole context."""
     return _filter(
         "veracity",
@@ -194,13 +192,13 @@ def contextual_veracity(
         "context contradicts the key",
         lambda facts, said: _share(facts) < said["keep_at"],
         {"seeds": seeds, "keep_at": keep_at, "shuffle": shuffle},
-        given=lambda item, desk, _: {"context": context_of(item, desk)},
-        reads=lambda item, desk: None if item.kind == "open" else digest_of(context_of(item, desk)),
+        given=lambda item, ctx, _: {"context": context_of(item, ctx)},
+        reads=lambda item, ctx: None if item.kind == "open" else digest_of(context_of(item, ctx)),
         **more,
     )
 
 
-def blind_ensemble(seeds: int = 1, drop_at: float = 0.5, **more: Any) -> Each:
+def blind_ensemble(seeds: int = 1, drop_at: float = 0.5, **more: Any) -> RowStage:
     """Drop what this share of the answers of several models gets right from the words alone."""
     return _filter(
         "ensemble",
@@ -218,13 +216,13 @@ SENSES = {"watcher": ("V+T", "pictures alone"), "listener": ("A+T", "sound alone
 
 def one_modality(
     role: str, seeds: int = 1, drop_at: int = 1, sampling: str = "uniform:16", **more: Any
-) -> Each:
+) -> RowStage:
     """Drop what is solved by who only sees, or only hears: its question is not about both."""
     modality, told = SENSES[role]
 
-    def given(item: Item, desk: Desk, said: Parameters) -> dict[str, Any]:
+    def given(item: Item, ctx: StageContext, said: Parameters) -> dict[str, Any]:
         protocol = Protocol(sampling=said["sampling"], modalities=modality)
-        return {"shown": showing(item, desk, protocol)}
+        return {"shown": showing(item, ctx, protocol)}
 
     return _filter(
         role,
@@ -239,15 +237,15 @@ def one_modality(
     )
 
 
-def context_of(item: Item, desk: Desk) -> str:
+def context_of(item: Item, ctx: StageContext) -> str:
     """Return the text that an item was made from: kept, in a file beside it, or in the item."""
     context = item.context
-    kept = context.get("sha256") and desk.store.kept(context["sha256"])
+    kept = context.get("sha256") and ctx.store.kept(context["sha256"])
     if kept:
         return str(kept)
     file = context.get("file")
     if isinstance(file, str):
-        path = inner_path(desk.media, file)
+        path = inner_path(ctx.media, file)
         if not path.is_file():
             raise ReelbenchError(f"{path}, the context of {item.id}, is not there.")
         return path.read_text(encoding="utf-8", errors="replace")
@@ -259,30 +257,32 @@ def context_of(item: Item, desk: Desk) -> str:
     )
 
 
-def media_digests(item: Item, desk: Desk) -> list[str]:
+def media_digests(item: Item, ctx: StageContext) -> list[str]:
     """Return the hashes of an item's media; raise ``MediaError`` for one that is not there."""
     for media in item.media:
-        refuse_no_file(desk.media / media.path)
-    return [media_digest(desk.media / media.path) for media in item.media]
+        refuse_no_file(ctx.media / media.path)
+    return [media_digest(ctx.media / media.path) for media in item.media]
 
 
-def showing(item: Item, desk: Desk, protocol: Protocol) -> Callable[[ChatModel], Awaitable[Shown]]:
+def showing(
+    item: Item, ctx: StageContext, protocol: Protocol
+) -> Callable[[ChatModel], Awaitable[RenderedMedia]]:
     """Return what shows models an item's media as a protocol has it, for ``answers``."""
     condition = Condition.of(protocol, "shown", {})
 
-    async def shown(model: ChatModel) -> Shown:
-        return await asyncio.to_thread(_shown, item, desk, condition, model)
+    async def shown(model: ChatModel) -> RenderedMedia:
+        return await asyncio.to_thread(_shown, item, ctx, condition, model)
 
     return shown
 
 
-def _shown(item: Item, desk: Desk, condition: Condition, model: ChatModel) -> Shown:
-    benchmark = Benchmark(desk.media, Manifest("filter", "1"), (item,))
+def _shown(item: Item, ctx: StageContext, condition: Condition, model: ChatModel) -> RenderedMedia:
+    benchmark = Benchmark(ctx.media, Manifest("filter", "1"), (item,))
     show = show_for(benchmark, item, condition, model.card)
-    media_digests(item, desk)  # or it is said which file is not there
+    media_digests(item, ctx)  # or it is said which file is not there
     digests = {
-        path: media_digest(desk.media / path)
+        path: media_digest(ctx.media / path)
         for path in (*show.paths, *(words for words in show.words if words))
     }
     parts, _ = parts_of(benchmark, show)
-    return Shown(parts, show.record(digests))
+    return RenderedMedia(parts, show.record(digests))

@@ -361,7 +361,7 @@ def least_words(asked: Asked, least: int = 5) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class RuleCheck:
     """A check says what is wrong with a draft, or nothing; some take a setting."""
 
     run: Callable[..., str]
@@ -381,15 +381,15 @@ def _are_words(value: Any) -> bool:
     return isinstance(value, list) and all(map(_is_text, value))
 
 
-CHECKS: dict[str, Check] = {
-    "no_scene_numbers": Check(no_scene_numbers),
-    "no_time_codes": Check(no_time_codes),
-    "no_mention_of_sources": Check(no_mention_of_sources),
-    "no_proper_nouns": Check(no_proper_nouns, _are_words, "a list of accepted words"),
-    "similar_length": Check(similar_length, _is_number, "a number from 1 to 100"),
-    "no_shared_prefix": Check(no_shared_prefix),
-    "distinct_options": Check(distinct_options),
-    "no_all_of_the_above": Check(no_all_of_the_above),
-    "answer_not_in_question": Check(answer_not_in_question),
-    "least_words": Check(least_words, _is_number, "a number from 1 to 100"),
+CHECKS: dict[str, RuleCheck] = {
+    "no_scene_numbers": RuleCheck(no_scene_numbers),
+    "no_time_codes": RuleCheck(no_time_codes),
+    "no_mention_of_sources": RuleCheck(no_mention_of_sources),
+    "no_proper_nouns": RuleCheck(no_proper_nouns, _are_words, "a list of accepted words"),
+    "similar_length": RuleCheck(similar_length, _is_number, "a number from 1 to 100"),
+    "no_shared_prefix": RuleCheck(no_shared_prefix),
+    "distinct_options": RuleCheck(distinct_options),
+    "no_all_of_the_above": RuleCheck(no_all_of_the_above),
+    "answer_not_in_question": RuleCheck(answer_not_in_question),
+    "least_words": RuleCheck(least_words, _is_number, "a number from 1 to 100"),
 }

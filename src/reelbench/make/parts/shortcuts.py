@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from reelbench.base.seeds import seed_for
 from reelbench.data.items import LETTERS, Item
 from reelbench.lint.evenness import at_least
-from reelbench.make.pipeline.context import Desk
-from reelbench.make.pipeline.stage import All, Rejected
+from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.stage import BatchStage, Rejected
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,32 +35,32 @@ def beyond_chance(bets: Sequence[Bet]) -> list[Item]:
     return dropped
 
 
-def without_shortcuts(unlikely: float = 0.05) -> All:
+def without_shortcuts(unlikely: float = 0.05) -> BatchStage:
     """Return the stage that leaves out what the longest or shortest option wins beyond chance.
 
     The same holds for the baselines among those who answered blind. A rule that wins no more than
     chance would do now and then (``unlikely``) is let be.
     """
-    return All(
+    return BatchStage(
         name="shortcuts",
-        takes=Item,
-        gives=Item,
+        input=Item,
+        output=Item,
         filters=True,
         work=_without_shortcuts,
         parameters={"unlikely": unlikely},
-        fault=lambda said: "" if 0 < said["unlikely"] < 1 else "unlikely is between 0 and 1",
+        validate=lambda said: "" if 0 < said["unlikely"] < 1 else "unlikely is between 0 and 1",
     )
 
 
 def _without_shortcuts(
-    items: Sequence[Item], desk: Desk, *, unlikely: float
+    items: Sequence[Item], ctx: StageContext, *, unlikely: float
 ) -> list[Item | Rejected]:
     dropped: dict[str, str] = {}
     went_on = True
     while went_on:  # what one rule loses another may win
         went_on = False
         left = [item for item in items if item.id not in dropped]
-        for rule, bets in _rules(left, desk):
+        for rule, bets in _rules(left, ctx):
             wins, chances = sum(bet.won for bet in bets), [bet.chance for bet in bets]
             if wins > sum(chances) and at_least(wins, chances) < unlikely:
                 told = f"{rule} is right on {wins} of {len(bets)} items, by luck {sum(chances):.0f}"
@@ -73,16 +73,16 @@ def _without_shortcuts(
     ]
 
 
-def _rules(items: Sequence[Item], desk: Desk) -> Iterator[tuple[str, list[Bet]]]:
+def _rules(items: Sequence[Item], ctx: StageContext) -> Iterator[tuple[str, list[Bet]]]:
     closed = [item for item in items if item.kind in ("single", "multi")]
     for word in ("longest", "shortest"):
         ranked = [(ratio, bet) for item in closed for ratio, bet in _by_length(item, word)]
         ranked.sort(key=lambda each: (-each[0], each[1].item.id))
         yield f"the {word} option", [bet for _, bet in ranked]
-    for model in desk.cast.get("blind", ()):
+    for model in ctx.models.get("blind", ()):
         if model.card.backend == "baseline":
             bets = [bet for item in items for bet in _of_baseline(item, model.card.name)]
-            bets.sort(key=lambda bet: seed_for(desk.seed, "shortcuts", bet.item.id))
+            bets.sort(key=lambda bet: seed_for(ctx.seed, "shortcuts", bet.item.id))
             yield model.card.name, bets
 
 

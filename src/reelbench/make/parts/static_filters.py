@@ -12,27 +12,29 @@ from reelbench.lint.options import answer_findings, option_findings
 from reelbench.make.parts.embed import load_embedder
 from reelbench.make.parts.near_duplicates import near_duplicates
 from reelbench.make.parts.shortcuts import Bet, beyond_chance
-from reelbench.make.pipeline.context import Desk
-from reelbench.make.pipeline.stage import All, Rejected
+from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.stage import BatchStage, Rejected
 from reelbench.media.digests import media_digest
 
 Kept = list[Item | Rejected]
 
 
-def without_twins(alike: float = 0.92, within: str = "media") -> All:
+def without_twins(alike: float = 0.92, within: str = "media") -> BatchStage:
     """Return the stage that keeps one of questions that ask the same in other words."""
-    return All(
+    return BatchStage(
         name="twins",
-        takes=Item,
-        gives=Item,
+        input=Item,
+        output=Item,
         filters=True,
         work=_without_twins,
         parameters={"alike": alike, "within": within},
-        fault=lambda said: "" if said["within"] in ("media", "all") else "within is media or all",
+        validate=lambda said: (
+            "" if said["within"] in ("media", "all") else "within is media or all"
+        ),
     )
 
 
-def _without_twins(items: Sequence[Item], _desk: Desk, *, alike: float, within: Any) -> Kept:
+def _without_twins(items: Sequence[Item], _ctx: StageContext, *, alike: float, within: Any) -> Kept:
     twins = near_duplicates(items, load_embedder(), alike, within) if items else []
     found = {twin.item: twin for twin in twins}
     return [
@@ -43,36 +45,36 @@ def _without_twins(items: Sequence[Item], _desk: Desk, *, alike: float, within: 
     ]
 
 
-def without_findings(tier: str = "HIGH", media: bool = False) -> All:
+def without_findings(tier: str = "HIGH", media: bool = False) -> BatchStage:
     """Return the stage that leaves out items in which the linter finds something of this tier.
 
     With ``media``, their files are opened too: what is missing or broken cannot be asked about.
     """
     tiers = list(Severity.__members__)
-    return All(
+    return BatchStage(
         name="lint",
-        takes=Item,
-        gives=Item,
+        input=Item,
+        output=Item,
         filters=True,
         work=_without_findings,
         reads=_media_digests,
         parameters={"tier": tier, "media": media},
-        fault=lambda said: (
+        validate=lambda said: (
             "" if said["tier"] in Severity.__members__ else f"tier is one of {tiers}"
         ),
     )
 
 
-def _media_digests(items: Sequence[Item], desk: Desk) -> dict[str, str | None]:
+def _media_digests(items: Sequence[Item], ctx: StageContext) -> dict[str, str | None]:
     """The hashes of all media, so that a file that has come back is looked at again."""
     digests: dict[str, str | None] = {}
     for path in sorted({media.path for item in items for media in item.media}):
-        file = desk.media / path
+        file = ctx.media / path
         digests[path] = media_digest(file) if file.is_file() else None
     return digests
 
 
-def _without_findings(items: Sequence[Item], desk: Desk, *, tier: str, media: bool) -> Kept:
+def _without_findings(items: Sequence[Item], ctx: StageContext, *, tier: str, media: bool) -> Kept:
     numbered = list(enumerate(items, 1))
     findings = [
         finding
@@ -80,7 +82,7 @@ def _without_findings(items: Sequence[Item], desk: Desk, *, tier: str, media: bo
         for finding in (*option_findings(item, number), *answer_findings(item, number))
     ]
     findings += duplicate_findings(numbered)
-    findings += media_findings(desk.media, numbered) if media else ()
+    findings += media_findings(ctx.media, numbered) if media else ()
     found: dict[str, list[Any]] = {}
     for finding in findings:
         if finding.severity >= Severity[tier]:
@@ -93,16 +95,16 @@ def _without_findings(items: Sequence[Item], desk: Desk, *, tier: str, media: bo
     ]
 
 
-def without_outstanding_keys(factor: float = 1.5) -> All:
+def without_outstanding_keys(factor: float = 1.5) -> BatchStage:
     """Return the stage that leaves out keys that are much longer or shorter than the rest.
 
     Only as many as stand out beyond chance: where wrong options do so as often as the key would by
     luck, leaving out the keys alone would tell that what stands out is wrong.
     """
-    return All(
+    return BatchStage(
         name="lengths",
-        takes=Item,
-        gives=Item,
+        input=Item,
+        output=Item,
         filters=True,
         work=_without_outstanding_keys,
         parameters={"factor": factor},
@@ -110,7 +112,7 @@ def without_outstanding_keys(factor: float = 1.5) -> All:
     )
 
 
-def _without_outstanding_keys(items: Sequence[Item], _desk: Desk, *, factor: float) -> Kept:
+def _without_outstanding_keys(items: Sequence[Item], _ctx: StageContext, *, factor: float) -> Kept:
     faults: dict[str, str] = {}
     for longer in (True, False):
         bets, ratios = [], {}

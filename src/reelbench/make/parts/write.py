@@ -15,9 +15,9 @@ from reelbench.base.files import canonical_json
 from reelbench.base.text import words
 from reelbench.data.items import Item, Media, freeze
 from reelbench.make.parts.shape import TEXT, closed, listed, same, shuffled
-from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.prompts import shown_examples
-from reelbench.make.pipeline.stage import Each, Rejected
+from reelbench.make.pipeline.stage import Rejected, RowStage
 
 _TOKENS = 180  # of a question with all that belongs to it, as JSON
 
@@ -69,43 +69,43 @@ def questions_schema(distractors: int) -> dict[str, Any]:
     return closed({"questions": listed(question_schema(distractors), 1)})
 
 
-def writing(prompts: Sequence[str], count: int, distractors: int) -> Each:
+def writing(prompts: Sequence[str], count: int, distractors: int) -> RowStage:
     """Return the stage that has questions written: so many of each commission.
 
     ``prompts`` are all that commissions may name, guidance blocks among them.
     """
-    return Each(
+    return RowStage(
         name="write",
-        takes=Commission,
-        gives=Draft,
+        input=Commission,
+        output=Draft,
         work=write_questions,
         roles=("writer",),
         prompts=(*prompts, "reply", "rules", "examples"),
         parameters={"count": count, "distractors": distractors},
-        replies=count * _TOKENS,
-        imagine=lambda commission, _: _imagined(commission, count, distractors),
+        expected_tokens=count * _TOKENS,
+        estimate=lambda commission, _: _imagined(commission, count, distractors),
     )
 
 
 async def write_questions(
-    commission: Commission, desk: Desk, *, count: int, distractors: int
+    commission: Commission, ctx: StageContext, *, count: int, distractors: int
 ) -> list[Draft]:
     """Ask the writer for the questions of one commission."""
-    wording = desk.wording
-    prompt = wording.prompt(
+    prompts = ctx.prompts
+    prompt = prompts.prompt(
         commission.prompt,
-        context=desk.kept(commission.context),
+        context=ctx.kept(commission.context),
         count=str(count),
-        guidance=wording.texts[commission.guidance] if commission.guidance else "",
-        rules=wording.rules.text(commission.category) if wording.rules else "",
-        examples=shown_examples(wording.examples.get(commission.category, ())),
+        guidance=prompts.texts[commission.guidance] if commission.guidance else "",
+        rules=prompts.rules.text(commission.category) if prompts.rules else "",
+        examples=shown_examples(prompts.examples.get(commission.category, ())),
     )
-    reply = await desk.json("writer", prompt, questions_schema(distractors), check=_same_options)
+    reply = await ctx.json("writer", prompt, questions_schema(distractors), check=_same_options)
     said = reply.data if reply.data is not None else reply.nearly
     questions = said.get("questions") if isinstance(said, dict) else None
     if not isinstance(questions, list) or not questions:
         raise Rejected("no questions in the reply", reply.failure, [reply.words])
-    writer = desk.model("writer").card.name
+    writer = ctx.model("writer").card.name
     return [
         Draft(id=f"{commission.id}-{number:02d}", commission=commission, said=one, writer=writer)
         for number, one in enumerate(questions, 1)
@@ -138,19 +138,19 @@ def _imagined(commission: Commission, count: int, distractors: int) -> list[Draf
     ]
 
 
-def checking(distractors: int) -> Each:
+def checking(distractors: int) -> RowStage:
     """Return the stage that turns drafts into items, or says which rule they break."""
-    return Each(
+    return RowStage(
         name="check",
-        takes=Draft,
-        gives=Item,
+        input=Draft,
+        output=Item,
         work=check_draft,
         prompts=("rules",),
         parameters={"distractors": distractors},
     )
 
 
-async def check_draft(draft: Draft, desk: Desk, *, distractors: int) -> list[Item]:
+async def check_draft(draft: Draft, ctx: StageContext, *, distractors: int) -> list[Item]:
     """Turn a draft into an item; reject it for what is not as asked for, or breaks a rule."""
     said, commission = draft.said, draft.commission
     validator = jsonschema.Draft202012Validator(question_schema(distractors))
@@ -166,12 +166,12 @@ async def check_draft(draft: Draft, desk: Desk, *, distractors: int) -> list[Ite
     quoted = [title for title in commission.unsaid if _quotes(said["question"], title)]
     if quoted:
         raise Rejected("quotes a title", "; ".join(quoted))
-    rules = desk.wording.rules
+    rules = ctx.prompts.rules
     broken = rules and rules.broken(commission.category, said["question"], options, options[0])
     if broken:
         told = "; ".join(f"{each.rule}: {each.what}" for each in broken)
         raise Rejected(f"rule {broken[0].rule}", told)
-    return [_item(draft, options, desk)]
+    return [_item(draft, options, ctx)]
 
 
 def _quotes(question: str, title: str) -> bool:
@@ -179,11 +179,11 @@ def _quotes(question: str, title: str) -> bool:
     return len(words(title)) > 2 and " ".join(words(title)) in " ".join(words(question))
 
 
-def _item(draft: Draft, options: Sequence[str], desk: Desk) -> Item:
+def _item(draft: Draft, options: Sequence[str], ctx: StageContext) -> Item:
     """Make the item, its key still known to be the first of its options."""
-    said, commission, rules = draft.said, draft.commission, desk.wording.rules
+    said, commission, rules = draft.said, draft.commission, ctx.prompts.rules
     scenes = sorted({int(number) for number in said["scenes"]})  # 2.0 is a whole number too
-    shown, answer = shuffled(desk.seed, draft.id, options[0], options[1:])
+    shown, answer = shuffled(ctx.seed, draft.id, options[0], options[1:])
     context = {
         "file": commission.context_file,
         "sha256": commission.context,

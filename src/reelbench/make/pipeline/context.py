@@ -11,24 +11,24 @@ from typing import Any, TypeVar
 from PIL import Image
 
 from reelbench.base.files import digest_of
-from reelbench.client.client import Asker
-from reelbench.client.structured import NOTHING_SHOWN, Check, Shown, Structured, ask_json
+from reelbench.client.client import Client
+from reelbench.client.structured import NO_MEDIA, Check, RenderedMedia, Structured, ask_json
 from reelbench.data.items import Item
-from reelbench.make.pipeline.prompts import Wording
-from reelbench.make.pipeline.roles import Cast
+from reelbench.make.pipeline.prompts import Prompts
+from reelbench.make.pipeline.roles import RoleModels
 from reelbench.make.pipeline.stage import Rejected, Undecided
 from reelbench.make.pipeline.store import RowStore
-from reelbench.media.decode.frames import Wish, frames_of, planned_frames
+from reelbench.media.decode.frames import FrameSpec, frames_of, planned_frames
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import refuse_no_file
 from reelbench.models.base import (
     ChatModel,
+    ImagePart,
     Message,
     Part,
-    Picture,
     Request,
     Response,
-    Text,
+    TextPart,
     token_limit,
 )
 from reelbench.models.secrets import redacted
@@ -43,10 +43,10 @@ class Look:
     """Frames of a video, to be shown with a prompt."""
 
     path: Path
-    wish: Wish
+    spec: FrameSpec
 
 
-class Desk:
+class StageContext:
     """One for a run of a recipe."""
 
     def __init__(
@@ -54,13 +54,13 @@ class Desk:
         source: Path,
         out: Path,
         store: RowStore,
-        asker: Asker,
-        cast: Cast,
-        wording: Wording,
+        client: Client,
+        role_models: RoleModels,
+        prompts: Prompts,
         seed: int,
     ) -> None:
         self.source, self.out, self.store, self.seed = source, out, store, seed
-        self.asker, self.cast, self.wording = asker, cast, wording
+        self.client, self.models, self.prompts = client, role_models, prompts
         self.media = out  # where the videos of items are
         self.notes: list[str] = []  # what stages want said to the user in the end
         self._showing = asyncio.Semaphore(_SHOWING)
@@ -73,7 +73,7 @@ class Desk:
 
     def model(self, role: str) -> ChatModel:
         """Return the model that plays a role alone."""
-        (model,) = self.cast[role]
+        (model,) = self.models[role]
         return model
 
     async def words(self, role: str, prompt: str, look: Look | None = None) -> str:
@@ -81,10 +81,12 @@ class Desk:
         model = self.model(role)
         record = await asyncio.to_thread(_record_of, look)
         key = self._key(model, prompt, record)
-        known = self.asker.journal.answer(key)
+        known = self.client.journal.answer(key)
         async with self._shown(None if known else look, record) as shown:
-            request = Request(key, (Message("user", (*shown.parts, Text(prompt))),), "open", prompt)
-            response = known or await self.asker.ask(model, request)
+            request = Request(
+                key, (Message("user", (*shown.parts, TextPart(prompt))),), "open", prompt
+            )
+            response = known or await self.client.ask(model, request)
         if response.status == "truncated":  # half a text is none to go on with
             raise Undecided("truncated", f"{response.error}: raise {token_limit(model)}")
         return _text_of(response).strip()
@@ -108,7 +110,7 @@ class Desk:
         record = await asyncio.to_thread(_record_of, look)
         async with self._shown(look, record) as shown:
             result = await ask_json(
-                self.asker, model, prompt, schema, role, number, shown=shown, check=check
+                self.client, model, prompt, schema, role, number, shown=shown, check=check
             )
         if result.status == "truncated":
             raise Undecided("truncated", f"{result.failure}: raise {token_limit(model)}")
@@ -123,14 +125,14 @@ class Desk:
         order: Sequence[int],
         prompt: str,
         number: int,
-        shown: Shown = NOTHING_SHOWN,
+        shown: RenderedMedia = NO_MEDIA,
     ) -> Response:
         """Ask a closed question with its options in some order; return what was replied."""
         options = tuple(item.options[place] for place in order)
         key = self._key(model, prompt, shown.record, number=number, item=item.id)
-        message = Message("user", (*shown.parts, Text(prompt)))
+        message = Message("user", (*shown.parts, TextPart(prompt)))
         request = Request(key, (message,), item.kind, item.question, options)
-        response = await self.asker.ask(model, request)
+        response = await self.client.ask(model, request)
         _text_of(response)
         return response
 
@@ -149,36 +151,38 @@ class Desk:
         return digest_of(content)
 
     @asynccontextmanager
-    async def _shown(self, look: Look | Sequence[Look] | None, record: Any) -> AsyncIterator[Shown]:
+    async def _shown(
+        self, look: Look | Sequence[Look] | None, record: Any
+    ) -> AsyncIterator[RenderedMedia]:
         if look is None:
-            yield NOTHING_SHOWN
+            yield NO_MEDIA
             return
         async with self._showing:
-            yield Shown(await asyncio.to_thread(self._parts, look), record)
+            yield RenderedMedia(await asyncio.to_thread(self._parts, look), record)
 
     def _parts(self, look: Look | Sequence[Look]) -> list[Part]:
         if isinstance(look, Look):
             return list(self.pictures(look))
         parts: list[Part] = []
         for number, each in enumerate(look, 1):
-            parts += [Text(f"Video {number}:"), *self.pictures(each)]
+            parts += [TextPart(f"Video {number}:"), *self.pictures(each)]
         return parts
 
-    def pictures(self, look: Look) -> list[Picture]:
+    def pictures(self, look: Look) -> list[ImagePart]:
         """Decode what is to be looked at."""
-        clip = frames_of(look.path, look.wish)
-        return [Picture(frame.data, clip.media_type, frame.time) for frame in clip.pictures]
+        clip = frames_of(look.path, look.spec)
+        return [ImagePart(frame.data, clip.media_type, frame.time) for frame in clip.pictures]
 
 
-class DryDesk(Desk):
+class DryRunContext(StageContext):
     """A desk at which nothing is decoded: pictures are blank, but as many and as large."""
 
-    def pictures(self, look: Look) -> list[Picture]:
+    def pictures(self, look: Look) -> list[ImagePart]:
         """Make a blank picture for each that would be shown."""
-        plan = planned_frames(look.path, look.wish)
+        plan = planned_frames(look.path, look.spec)
         blank = io.BytesIO()
         Image.new("1", (plan.width, plan.height)).save(blank, "png")
-        return [Picture(blank.getvalue(), "image/png", 0.0)] * plan.count
+        return [ImagePart(blank.getvalue(), "image/png", 0.0)] * plan.count
 
 
 def _record_of(look: Look | Sequence[Look] | None) -> Any:
@@ -187,7 +191,7 @@ def _record_of(look: Look | Sequence[Look] | None) -> Any:
     if not isinstance(look, Look):
         return [_record_of(each) for each in look]
     refuse_no_file(look.path)
-    return [media_digest(look.path), asdict(look.wish)]
+    return [media_digest(look.path), asdict(look.spec)]
 
 
 def _text_of(response: Response) -> str:

@@ -11,13 +11,13 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.limits import decode_json
 from reelbench.client.budget import Budget
 from reelbench.data.benchmark import ITEMS_FILE
-from reelbench.make.pipeline.prompts import Wording
-from reelbench.make.pipeline.roles import Cast
+from reelbench.make.pipeline.prompts import Prompts
+from reelbench.make.pipeline.roles import RoleModels
 from reelbench.make.pipeline.stage import Recipe, Stage
 from reelbench.models.load import CARDS
 
 if TYPE_CHECKING:
-    from reelbench.make.pipeline.make import Order
+    from reelbench.make.pipeline.make import MakeOptions
 
 
 def read_make(out: Path) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def refuse_to_overwrite(recipe: Recipe, out: Path, seed: int | None) -> None:
         )
 
 
-def earlier_make(out: Path, order: "Order") -> "Order":
+def earlier_make(out: Path, order: "MakeOptions") -> "MakeOptions":
     """Fill in what is not said anew with what was said the last time."""
     earlier = read_make(out)
     if not earlier:
@@ -76,7 +76,7 @@ def earlier_make(out: Path, order: "Order") -> "Order":
 
 
 def make_record(
-    recipe: Recipe, order: "Order", cast: Cast, wording: Wording, out: Path
+    recipe: Recipe, order: "MakeOptions", role_models: RoleModels, prompts: Prompts, out: Path
 ) -> dict[str, Any]:
     """Return the content of ``make.json``: everything that decides the result."""
     assert order.source is not None
@@ -90,12 +90,12 @@ def make_record(
         },
         "models": {
             role: [{"name": m.card.name, "parameters": dict(m.parameters)} for m in models]
-            for role, models in cast.items()
+            for role, models in role_models.items()
         },
         **({"prompts": _seen_from(out, order.prompts)} if order.prompts else {}),
-        "rules": wording.rules.record if wording.rules else None,
+        "rules": prompts.rules.record if prompts.rules else None,
         "changed": dict(order.parameters),
-        "stages": [_stage_record(stage, wording) for stage in recipe.stages],
+        "stages": [_stage_record(stage, prompts) for stage in recipe.stages],
         **({"limit": order.limit} if order.limit is not None else {}),
         **({"without": list(order.without)} if order.without else {}),
         **({"until": order.until} if order.until is not None else {}),
@@ -104,13 +104,13 @@ def make_record(
     }
 
 
-def _stage_record(stage: Stage, wording: Wording) -> Mapping[str, Any]:
+def _stage_record(stage: Stage, prompts: Prompts) -> Mapping[str, Any]:
     return {
         "name": stage.name,
         "version": stage.version,
         "roles": list(stage.roles),
         "parameters": dict(stage.parameters),
-        "prompts": {name: wording.digest([name]) for name in stage.prompts},
+        "prompts": {name: prompts.digest([name]) for name in stage.prompts},
     }
 
 

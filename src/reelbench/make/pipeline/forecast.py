@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from reelbench.base.seeds import rng_for
-from reelbench.client.client import Asker
+from reelbench.client.client import Client
 from reelbench.client.journal import Journal
-from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.run import Pipeline
-from reelbench.make.pipeline.stage import Each, Recipe, Rejected, Stage
+from reelbench.make.pipeline.stage import Recipe, Rejected, RowStage, Stage
 from reelbench.make.pipeline.store import RowStore
 from reelbench.models.base import ChatModel, Request, Response
 from reelbench.models.card import Card
@@ -21,7 +21,7 @@ from reelbench.models.tokens import request_tokens
 
 
 @dataclass
-class Forecast:
+class StageForecast:
     """What one stage would ask one model."""
 
     stage: str
@@ -41,13 +41,13 @@ class Unasked(Exception):  # noqa: N818 - it is no error
     """Somebody would be asked."""
 
 
-class DryAsker(Asker):
+class DryRunClient(Client):
     """Counts what it is asked to ask."""
 
     def __init__(self, journal: Journal) -> None:
         super().__init__(journal)
-        self.stage, self.replies = "", 0
-        self.found: dict[tuple[str, str], Forecast] = {}
+        self.stage, self.expected_tokens = "", 0
+        self.found: dict[tuple[str, str], StageForecast] = {}
 
     async def _in_turn(
         self, model: ChatModel, _key: str, make: Callable[[], Request | Response]
@@ -56,34 +56,38 @@ class DryAsker(Asker):
         if isinstance(made, Response):
             return made
         place = (self.stage, model.card.name)
-        row = self.found.setdefault(place, Forecast(self.stage, model.card))
+        row = self.found.setdefault(place, StageForecast(self.stage, model.card))
         taken, given = request_tokens(model.card, made)
         row.requests += 1
         row.input_tokens += taken
-        row.output_tokens += self.replies if self.replies and not model.card.reply_tokens else given
+        row.output_tokens += (
+            self.expected_tokens if self.expected_tokens and not model.card.reply_tokens else given
+        )
         raise Unasked
 
 
-class DryPipeline(Pipeline):
+class DryRunPipeline(Pipeline):
     """Goes through a recipe without doing anything that costs."""
 
-    def __init__(self, recipe: Recipe, desk: Desk, store: RowStore, asker: DryAsker) -> None:
-        super().__init__(recipe, desk, store)
-        self._asker = asker
+    def __init__(
+        self, recipe: Recipe, ctx: StageContext, store: RowStore, client: DryRunClient
+    ) -> None:
+        super().__init__(recipe, ctx, store)
+        self._client = client
 
     def begin(self, stage: Stage) -> None:
         """Count under another stage's name."""
-        self._asker.stage = stage.name
-        self._asker.replies = stage.replies if isinstance(stage, Each) else 0
+        self._client.stage = stage.name
+        self._client.expected_tokens = stage.expected_tokens if isinstance(stage, RowStage) else 0
 
-    async def work(self, stage: Each, row: Any) -> Sequence[Any]:
+    async def work(self, stage: RowStage, row: Any) -> Sequence[Any]:
         """Work on a row as far as that costs nothing; imagine the rest."""
         if not stage.writes:
             try:
                 return await super().work(stage, row)
             except Unasked:
                 pass
-        draw = rng_for(self._desk.seed, "forecast", stage.name, row.id).random()
-        if draw >= stage.keeps:
+        draw = rng_for(self._ctx.seed, "forecast", stage.name, row.id).random()
+        if draw >= stage.expected_pass_rate:
             raise Rejected("as many as may be expected")
-        return stage.imagine(row, self._desk)
+        return stage.estimate(row, self._ctx)

@@ -7,7 +7,7 @@ from typing import Any
 
 from reelbench.base.files import json_line
 from reelbench.data.items import Item
-from reelbench.make.pipeline.run import Passed
+from reelbench.make.pipeline.run import StageResult
 from reelbench.make.pipeline.stage import Rejected, Stage, Undecided
 from reelbench.make.pipeline.store import record_of, rejected_record
 from reelbench.score.estimates import estimate_record
@@ -40,7 +40,7 @@ def category_of(row: Any) -> str:
     return str(getattr(row, CATEGORY, ""))
 
 
-def fates(passed: Passed) -> list[Fate]:
+def fates(passed: StageResult) -> list[Fate]:
     """Say what became of each row of a stage."""
     return [
         Fate(passed.stage, row, 0, undecided=result)
@@ -50,7 +50,7 @@ def fates(passed: Passed) -> list[Fate]:
     ]
 
 
-def funnel_record(passed: Sequence[Passed], broken: Sequence[tuple[str, str]]) -> Any:
+def funnel_record(passed: Sequence[StageResult], broken: Sequence[tuple[str, str]]) -> Any:
     """Return the content of ``funnel.json``."""
     return {
         "sources": {
@@ -72,7 +72,7 @@ def _why(undecided: Undecided) -> dict[str, str]:
     return {"status": undecided.status, "error": undecided.error}
 
 
-def _stage_record(passed: Passed) -> dict[str, Any]:
+def _stage_record(passed: StageResult) -> dict[str, Any]:
     every = fates(passed)
     groups = {fate.category: None for fate in every if fate.category}
     out = Counter(category_of(row) for row in passed.out)
@@ -86,8 +86,8 @@ def _stage_record(passed: Passed) -> dict[str, Any]:
             by_category[name] = {"out": out[name]}
     record: dict[str, Any] = {
         "stage": passed.stage.name,
-        "takes": passed.stage.takes.__name__.lower(),
-        "gives": passed.stage.gives.__name__.lower(),
+        "input": passed.stage.input.__name__.lower(),
+        "output": passed.stage.output.__name__.lower(),
         **_counts(every),
         "out": len(passed.out),
         "reasons": _reasons(every),
@@ -141,7 +141,7 @@ def _media(row: Any) -> tuple[str, ...]:
     return tuple(medium.path for medium in row.media) if isinstance(row, Item) else (row.id,)
 
 
-def reject_lines(passed: Sequence[Passed], broken: Sequence[tuple[str, str]]) -> Iterator[str]:
+def reject_lines(passed: Sequence[StageResult], broken: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Yield the lines of ``rejects.jsonl``: every row that was left out, why, and who said what."""
     for name, reason in broken:
         why = rejected_record(Rejected("source", reason))

@@ -15,20 +15,20 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import json_line, pretty_json, write_atomically
 from reelbench.base.seeds import seed_for
 from reelbench.client.budget import Budget, Ledger
-from reelbench.client.client import Asker, Counts
+from reelbench.client.client import Client, Counts
 from reelbench.client.journal import open_journal
 from reelbench.client.session import relay_through, remember_spent, run_to_the_end
 from reelbench.data.benchmark import ITEMS_FILE, Benchmark
 from reelbench.data.items import Item
 from reelbench.data.sources import Sources
 from reelbench.make.page.page import write_pages
-from reelbench.make.pipeline.context import Desk, DryDesk
+from reelbench.make.pipeline.context import DryRunContext, StageContext
 from reelbench.make.pipeline.folder import earlier_make, make_record, refuse_to_overwrite
-from reelbench.make.pipeline.forecast import DryAsker, DryPipeline, Forecast
+from reelbench.make.pipeline.forecast import DryRunClient, DryRunPipeline, StageForecast
 from reelbench.make.pipeline.funnel import funnel_record, reject_lines
-from reelbench.make.pipeline.prompts import Wording, load_wording
-from reelbench.make.pipeline.roles import Cast, load_cast, missing_roles, warnings_about
-from reelbench.make.pipeline.run import Passed, Pipeline
+from reelbench.make.pipeline.prompts import Prompts, load_prompts
+from reelbench.make.pipeline.roles import RoleModels, load_models, missing_roles, warnings_about
+from reelbench.make.pipeline.run import Pipeline, StageResult
 from reelbench.make.pipeline.stage import Recipe
 from reelbench.make.pipeline.store import RowStore, copied_store, open_store, record_of
 from reelbench.models.base import ChatModel
@@ -36,7 +36,7 @@ from reelbench.models.cascade import members_of
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class MakeOptions:
     """What a user asks for; what is left out is as it was in the folder, or as usual."""
 
     source: Path | None = None
@@ -51,10 +51,10 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MakeResult:
     """What came of it."""
 
-    passed: Sequence[Passed]
+    passed: Sequence[StageResult]
     items: Sequence[Item]
     funnel: Mapping[str, Any]
     counts: Counts
@@ -66,10 +66,10 @@ class Made:
 @dataclass(frozen=True, slots=True)
 class _Prepared:
     recipe: Recipe
-    order: Order
+    order: MakeOptions
     sources: Sources
-    cast: Cast
-    wording: Wording
+    role_models: RoleModels
+    prompts: Prompts
     left_out: Sequence[str]
 
     @property
@@ -81,18 +81,20 @@ class _Prepared:
     def seed(self) -> int:
         return self.order.seed or 0
 
-    def desk(self, kind: type[Desk], out: Path, store: RowStore, asker: Asker) -> Desk:
-        desk = kind(self.source, out, store, asker, self.cast, self.wording, self.seed)
-        desk.media = self.source if self.recipe.media == "source" else out
-        return desk
+    def ctx(
+        self, kind: type[StageContext], out: Path, store: RowStore, client: Client
+    ) -> StageContext:
+        ctx = kind(self.source, out, store, client, self.role_models, self.prompts, self.seed)
+        ctx.media = self.source if self.recipe.media == "source" else out
+        return ctx
 
     @property
     def everyone(self) -> list[ChatModel]:
-        models = dict.fromkeys(model for models in self.cast.values() for model in models)
+        models = dict.fromkeys(model for models in self.role_models.values() for model in models)
         return list(members_of(list(models)))
 
 
-def make_benchmark(recipe: Recipe, out: Path, order: Order) -> Made:
+def make_benchmark(recipe: Recipe, out: Path, order: MakeOptions) -> MakeResult:
     """Make a benchmark, or go on with one; raise a sentence for what is wrong before any call."""
     prepared = _prepare(recipe, out, order)
     ledger = Ledger(prepared.order.budget or Budget())
@@ -102,20 +104,26 @@ def make_benchmark(recipe: Recipe, out: Path, order: Order) -> Made:
     work.mkdir(parents=True, exist_ok=True)
     with open_journal(work / "journal.sqlite") as journal, open_store(work / "rows.sqlite") as rows:
         remember_spent(journal, ledger, prepared.everyone)
-        record = make_record(prepared.recipe, prepared.order, prepared.cast, prepared.wording, out)
+        record = make_record(
+            prepared.recipe, prepared.order, prepared.role_models, prepared.prompts, out
+        )
         write_atomically(work / "make.json", pretty_json(record))
-        asker = Asker(journal, ledger)
-        desk = prepared.desk(Desk, out, rows, asker)
-        pipeline = Pipeline(prepared.recipe, desk, rows)
-        passed = run_to_the_end(_take(pipeline, prepared, asker))
+        client = Client(journal, ledger)
+        ctx = prepared.ctx(StageContext, out, rows, client)
+        pipeline = Pipeline(prepared.recipe, ctx, rows)
+        passed = run_to_the_end(_take(pipeline, prepared, client))
         funnel = funnel_record(passed, prepared.sources.broken)
-        items = _write(prepared, out, desk, passed, record, funnel)
-    warnings = [*prepared.sources.warnings, *desk.notes, *warnings_about(recipe, prepared.cast)]
-    return Made(passed, items, funnel, asker.counts, ledger, warnings, prepared.left_out)
+        items = _write(prepared, out, ctx, passed, record, funnel)
+    warnings = [
+        *prepared.sources.warnings,
+        *ctx.notes,
+        *warnings_about(recipe, prepared.role_models),
+    ]
+    return MakeResult(passed, items, funnel, client.counts, ledger, warnings, prepared.left_out)
 
 
-async def _take(pipeline: Pipeline, prepared: _Prepared, asker: Asker) -> list[Passed]:
-    relay_through(asker, prepared.everyone)
+async def _take(pipeline: Pipeline, prepared: _Prepared, client: Client) -> list[StageResult]:
+    relay_through(client, prepared.everyone)
     try:
         return await pipeline.take(prepared.sources.rows)
     finally:
@@ -123,7 +131,7 @@ async def _take(pipeline: Pipeline, prepared: _Prepared, asker: Asker) -> list[P
             await model.close()
 
 
-def _prepare(recipe: Recipe, out: Path, order: Order) -> _Prepared:
+def _prepare(recipe: Recipe, out: Path, order: MakeOptions) -> _Prepared:
     refuse_to_overwrite(recipe, out, order.seed)
     order = earlier_make(out, order)
     if order.source is None:
@@ -131,24 +139,24 @@ def _prepare(recipe: Recipe, out: Path, order: Order) -> _Prepared:
     if out.resolve().is_relative_to(order.source.resolve()):
         raise ReelbenchError(f"{out} lies in {order.source}: name a folder outside of the sources.")
     recipe = recipe.changed(order.parameters)
-    cast = load_cast(recipe, order.models)
-    recipe, left_out = _played(recipe.until(order.until).without(order.without), cast)
-    lacking = missing_roles(recipe, cast)
+    role_models = load_models(recipe, order.models)
+    recipe, left_out = _played(recipe.until(order.until).without(order.without), role_models)
+    lacking = missing_roles(recipe, role_models)
     if lacking:
         raise ReelbenchError(lacking)
-    wording = load_wording(recipe.home, order.prompts, recipe.categories or None)
+    prompts = load_prompts(recipe.home, order.prompts, recipe.categories or None)
     sources = _limited(recipe.sources(order.source), order.limit, order.seed or 0)
     if not sources.rows and not sources.broken:
         raise ReelbenchError(f"{order.source} holds nothing to make {recipe.name} of.")
-    return _Prepared(recipe, order, sources, cast, wording, left_out)
+    return _Prepared(recipe, order, sources, role_models, prompts, left_out)
 
 
-def _played(recipe: Recipe, cast: Cast) -> tuple[Recipe, list[str]]:
+def _played(recipe: Recipe, role_models: RoleModels) -> tuple[Recipe, list[str]]:
     """Leave out what is optional and played by nobody."""
     absent = [
         stage
         for stage in recipe.stages
-        if stage.optional and not all(role in cast for role in stage.roles)
+        if stage.optional and not all(role in role_models for role in stage.roles)
     ]
     kept = tuple(stage for stage in recipe.stages if stage not in absent)
     return recipe.only(kept), [stage.name for stage in absent]
@@ -166,8 +174,8 @@ def _limited(sources: Sources, limit: int | None, seed: int) -> Sources:
 def _write(
     prepared: _Prepared,
     out: Path,
-    desk: Desk,
-    passed: Sequence[Passed],
+    ctx: StageContext,
+    passed: Sequence[StageResult],
     record: Mapping[str, Any],
     funnel: Mapping[str, Any],
 ) -> Sequence[Item]:
@@ -187,7 +195,7 @@ def _write(
         return ()
     items = tuple(last)
     if items:
-        _write_contexts(out, desk, items)
+        _write_contexts(out, ctx, items)
         manifest = prepared.recipe.manifest(items, prepared.source)
         Benchmark(out, manifest, items).save(out)
     else:
@@ -195,29 +203,31 @@ def _write(
     return items
 
 
-def _write_contexts(out: Path, desk: Desk, items: Sequence[Item]) -> None:
+def _write_contexts(out: Path, ctx: StageContext, items: Sequence[Item]) -> None:
     """Put what items were made from beside them, for people and for who checks them again."""
     files = {item.context.get("file"): item.context.get("sha256") for item in items}
     for name, digest in files.items():
-        text = digest and desk.store.kept(digest)
+        text = digest and ctx.store.kept(digest)
         if name and text:
             path = out / name
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, text)
 
 
-def forecast(recipe: Recipe, out: Path, order: Order) -> tuple[list[Forecast], list[Passed]]:
+def forecast(
+    recipe: Recipe, out: Path, order: MakeOptions
+) -> tuple[list[StageForecast], list[StageResult]]:
     """Say what making would ask, stage by stage, without asking or writing anything."""
     prepared = _prepare(recipe, out, order)
     work = out / "make"
     with contextlib.ExitStack() as stack:
         journal = stack.enter_context(open_journal(work / "journal.sqlite", reading=True))
         store = stack.enter_context(copied_store(work / "rows.sqlite"))
-        asker = DryAsker(journal)
-        desk = prepared.desk(DryDesk, out, store, asker)
-        pipeline = DryPipeline(prepared.recipe, desk, store, asker)
-        passed = run_to_the_end(_take(pipeline, prepared, asker))
-    return list(asker.found.values()), passed
+        client = DryRunClient(journal)
+        ctx = prepared.ctx(DryRunContext, out, store, client)
+        pipeline = DryRunPipeline(prepared.recipe, ctx, store, client)
+        passed = run_to_the_end(_take(pipeline, prepared, client))
+    return list(client.found.values()), passed
 
 
 def used_prompts(recipe: Recipe) -> Iterator[str]:

@@ -24,7 +24,7 @@ _NEEDED = {"question", "options", "context", "reply", "candidates", "text"}
 
 
 @dataclass(frozen=True)
-class Wording:
+class Prompts:
     """All texts of a recipe by the names of their files, without ``.md``."""
 
     texts: Mapping[str, str]
@@ -53,7 +53,7 @@ class Wording:
         )
 
 
-def load_wording(home: Any, folder: Path | None, categories: Collection[str] | None) -> Wording:
+def load_prompts(home: Any, folder: Path | None, categories: Collection[str] | None) -> Prompts:
     """Read the words of a recipe, and a user's own in their place."""
     ours = dict(_texts(files("reelbench.make") / "prompts"))
     rules = examples = None
@@ -71,7 +71,7 @@ def load_wording(home: Any, folder: Path | None, categories: Collection[str] | N
         if problems:
             raise ReelbenchError(f"The prompts in {folder} cannot be used: {'; '.join(problems)}.")
     shown = _examples(examples, folder)
-    return Wording(ours | own, load_rules(rules, categories) if rules else None, shown)
+    return Prompts(ours | own, load_rules(rules, categories) if rules else None, shown)
 
 
 def _problems(ours: Mapping[str, str], own: Mapping[str, str]) -> Iterator[str]:
@@ -120,9 +120,9 @@ def _text(path: Any) -> str | None:
         raise ReelbenchError(f"{path} cannot be read: {error}.") from error
 
 
-def copy_wording(home: Any, names: Iterable[str], folder: Path) -> None:
+def copy_prompts(home: Any, names: Iterable[str], folder: Path) -> None:
     """Write a recipe's words into a new folder, for a user to change."""
-    ours = load_wording(home, None, None)
+    ours = load_prompts(home, None, None)
     folder.mkdir(parents=True)
     for name in names:
         for variant in ours.variants(name):

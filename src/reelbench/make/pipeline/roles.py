@@ -8,7 +8,7 @@ from reelbench.make.pipeline.stage import Recipe, Role
 from reelbench.models.base import ChatModel
 from reelbench.models.load import Loader
 
-Cast = Mapping[str, tuple[ChatModel, ...]]
+RoleModels = Mapping[str, tuple[ChatModel, ...]]
 
 
 def parse_roles(words: Sequence[str], recipe: Recipe) -> dict[str, list[str]]:
@@ -29,10 +29,10 @@ def parse_roles(words: Sequence[str], recipe: Recipe) -> dict[str, list[str]]:
     return dict(named)
 
 
-def load_cast(recipe: Recipe, named: Mapping[str, Sequence[str]]) -> Cast:
+def load_models(recipe: Recipe, named: Mapping[str, Sequence[str]]) -> RoleModels:
     """Load the models; who is named twice is one model with one pace."""
     loader = Loader()
-    cast: dict[str, tuple[ChatModel, ...]] = {}
+    role_models: dict[str, tuple[ChatModel, ...]] = {}
     for role, part in recipe.roles.items():
         names = named.get(role) or _standing_in(recipe.roles, part, named)
         if names:
@@ -40,9 +40,9 @@ def load_cast(recipe: Recipe, named: Mapping[str, Sequence[str]]) -> Cast:
             if len(models) > 1 and not part.many:
                 told = ", ".join(model.card.name for model in models)
                 raise ReelbenchError(f"Who is the {role} of {told}? Name one with --model.")
-            cast[role] = tuple(models)
-    _check_names(cast)
-    return cast
+            role_models[role] = tuple(models)
+    _check_names(role_models)
+    return role_models
 
 
 def _standing_in(
@@ -55,9 +55,9 @@ def _standing_in(
     return ()
 
 
-def _check_names(cast: Cast) -> None:
+def _check_names(role_models: RoleModels) -> None:
     known: dict[str, ChatModel] = {}
-    for model in (model for models in cast.values() for model in models):
+    for model in (model for models in role_models.values() for model in models):
         if known.setdefault(model.card.name, model) is not model:
             raise ReelbenchError(
                 f"Two models are called {model.card.name}: give each a name of its own in its "
@@ -65,19 +65,19 @@ def _check_names(cast: Cast) -> None:
             )
 
 
-def missing_roles(recipe: Recipe, cast: Cast) -> str:
+def missing_roles(recipe: Recipe, role_models: RoleModels) -> str:
     """Say which roles nobody plays; nothing where all are played."""
     needed = {role for stage in recipe.stages if not stage.optional for role in stage.roles}
-    lacking = [role for role in recipe.roles if role in needed and role not in cast]
+    lacking = [role for role in recipe.roles if role in needed and role not in role_models]
     lines = "".join(f"\n  --model {role}=...  {recipe.roles[role].does}" for role in lacking)
     return f"{recipe.name} needs a model for:{lines}" if lacking else ""
 
 
-def warnings_about(recipe: Recipe, cast: Cast) -> Iterator[str]:
+def warnings_about(recipe: Recipe, role_models: RoleModels) -> Iterator[str]:
     """Say what will be worth less than one may think."""
-    writers = {model for role in ("writer", "distractor") for model in cast.get(role, ())}
+    writers = {model for role in ("writer", "distractor") for model in role_models.get(role, ())}
     for role, part in recipe.roles.items():
-        for model in cast.get(role, ()):
+        for model in role_models.get(role, ()):
             if part.verifies and model in writers:
                 yield (
                     f"{model.card.name} is the {role} of what it wrote itself: it will find its "

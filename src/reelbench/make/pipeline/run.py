@@ -12,26 +12,26 @@ from reelbench.base.files import digest_of
 from reelbench.base.progress import progress
 from reelbench.client.client import Stopped
 from reelbench.client.stopping import draining, first_of
-from reelbench.make.pipeline.context import Desk
-from reelbench.make.pipeline.stage import All, Each, Recipe, Rejected, Stage, Undecided
-from reelbench.make.pipeline.store import Result, RowStore, record_of, rejected_record, row_of
+from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.stage import BatchStage, Recipe, Rejected, RowStage, Stage, Undecided
+from reelbench.make.pipeline.store import RowResult, RowStore, record_of, rejected_record, row_of
 from reelbench.media.errors import MediaError
 
 _AT_ONCE = 64  # rows that a stage works at
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class StageResult:
     """What a stage made of each of its rows, or why that is undecided."""
 
     stage: Stage
     rows: Sequence[Any]
-    results: Sequence[Result | Undecided]
+    results: Sequence[RowResult | Undecided]
 
     @property
     def out(self) -> list[Any]:
         """The rows that go on."""
-        results = [result for result in self.results if isinstance(result, Result)]
+        results = [result for result in self.results if isinstance(result, RowResult)]
         return [row for result in results for row in result.rows]
 
 
@@ -41,64 +41,64 @@ class Verdicts(msgspec.Struct, frozen=True):
     rejected: dict[str, Any]
 
 
-def _result(made: Any) -> Result:
-    return Result(rejected=made) if isinstance(made, Rejected) else Result([made])
+def _result(made: Any) -> RowResult:
+    return RowResult(rejected=made) if isinstance(made, Rejected) else RowResult([made])
 
 
 class Pipeline:
     """One pass of rows through a recipe."""
 
-    def __init__(self, recipe: Recipe, desk: Desk, store: RowStore) -> None:
-        self._recipe, self._desk, self._store = recipe, desk, store
-        self._stopping = desk.asker.stopping
+    def __init__(self, recipe: Recipe, ctx: StageContext, store: RowStore) -> None:
+        self._recipe, self._ctx, self._store = recipe, ctx, store
+        self._stopping = ctx.client.stopping
 
-    async def take(self, rows: Sequence[Any]) -> list[Passed]:
+    async def take(self, rows: Sequence[Any]) -> list[StageResult]:
         """Take rows through all stages; raise ``KeyboardInterrupt`` after Ctrl-C."""
-        passed: list[Passed] = []
+        passed: list[StageResult] = []
         stages = self._recipe.stages
-        with draining(self._desk.asker):
+        with draining(self._ctx.client):
             for number, stage in enumerate(stages, 1):
                 _check_ids(stage, rows)
                 self.begin(stage)
                 label = f"{number}/{len(stages)} {stage.name}"
                 with progress(label, len(rows), "rows") as advance:
-                    if isinstance(stage, All):
+                    if isinstance(stage, BatchStage):
                         results = await self._all(stage, rows)
                     else:
-                        assert isinstance(stage, Each)
+                        assert isinstance(stage, RowStage)
                         results = await self._each(stage, rows, advance)
                 if self._stopping.is_set():
                     raise KeyboardInterrupt
-                passed.append(Passed(stage, rows, results))
+                passed.append(StageResult(stage, rows, results))
                 rows = passed[-1].out
         return passed
 
     def begin(self, stage: Stage) -> None:
         """Be told which stage comes next."""
 
-    async def _all(self, stage: All, rows: Sequence[Any]) -> list[Result | Undecided]:
+    async def _all(self, stage: BatchStage, rows: Sequence[Any]) -> list[RowResult | Undecided]:
         if not stage.filters:
             return [_result(made) for made in await self._worked(stage, rows)]
         # What a filter says of all rows is kept too: it may have read them for minutes.
         record: Any = {row.id: digest_of(record_of(row)) for row in rows}
-        read = await asyncio.to_thread(stage.reads, rows, self._desk)
-        key = key_of(stage, record if read is None else [record, read], self._desk)
+        read = await asyncio.to_thread(stage.reads, rows, self._ctx)
+        key = key_of(stage, record if read is None else [record, read], self._ctx)
         known = self._store.get(key, Verdicts)
         if known is None:
             made = zip(rows, await self._worked(stage, rows), strict=True)
             rejects = {row.id: rejected_record(m) for row, m in made if isinstance(m, Rejected)}
-            known = Result([Verdicts(rejects)])
+            known = RowResult([Verdicts(rejects)])
             self._store.put(key, stage.name, known)
         rejects = known.rows[0].rejected
         return [_result(Rejected(**rejects[row.id]) if row.id in rejects else row) for row in rows]
 
-    async def _worked(self, stage: All, rows: Sequence[Any]) -> Sequence[Any]:
-        return await asyncio.to_thread(stage.work, rows, self._desk, **stage.parameters)
+    async def _worked(self, stage: BatchStage, rows: Sequence[Any]) -> Sequence[Any]:
+        return await asyncio.to_thread(stage.work, rows, self._ctx, **stage.parameters)
 
     async def _each(
-        self, stage: Each, rows: Sequence[Any], advance: Callable[[], None]
-    ) -> list[Result | Undecided]:
-        results: list[Result | Undecided] = [Undecided("stopped", "not begun")] * len(rows)
+        self, stage: RowStage, rows: Sequence[Any], advance: Callable[[], None]
+    ) -> list[RowResult | Undecided]:
+        results: list[RowResult | Undecided] = [Undecided("stopped", "not begun")] * len(rows)
         places = asyncio.Semaphore(_AT_ONCE)
 
         async def work_at(number: int, key: str) -> None:
@@ -113,8 +113,8 @@ class Pipeline:
         try:
             async with asyncio.TaskGroup() as tasks:
                 for number, key in enumerate(keys):
-                    known = self._store.get(key, stage.gives) if key else None
-                    if known and all(stage.intact(made, self._desk) for made in known.rows):
+                    known = self._store.get(key, stage.output) if key else None
+                    if known and all(stage.outputs_exist(made, self._ctx) for made in known.rows):
                         results[number] = known
                         advance()
                         continue
@@ -126,60 +126,60 @@ class Pipeline:
             raise first_of(group) from None
         return results
 
-    async def _key(self, stage: Each, row: Any) -> str:
+    async def _key(self, stage: RowStage, row: Any) -> str:
         """Hash what decides about a row; nothing where a file that does cannot be read."""
         try:
-            read = await asyncio.to_thread(stage.reads, row, self._desk)
+            read = await asyncio.to_thread(stage.reads, row, self._ctx)
         except MediaError:
             return ""
         record = record_of(row)
-        return key_of(stage, record if read is None else [record, read], self._desk)
+        return key_of(stage, record if read is None else [record, read], self._ctx)
 
-    async def _one(self, stage: Each, row: Any, key: str) -> Result | Undecided:
+    async def _one(self, stage: RowStage, row: Any, key: str) -> RowResult | Undecided:
         await asyncio.sleep(0)  # where Ctrl-C takes effect: a stage may never wait
         try:
             # As they will come back from the store, so that a second time is like the first.
             made = await self.work(stage, row)
-            result = Result([row_of(record_of(each), stage.gives) for each in made])
+            result = RowResult([row_of(record_of(each), stage.output) for each in made])
         except Rejected as rejected:
-            result = Result(rejected=rejected)
+            result = RowResult(rejected=rejected)
         except MediaError as error:
             # Not kept: the file may be there again next time, and looking costs nothing.
-            return Result(rejected=Rejected("media", str(error)))
+            return RowResult(rejected=Rejected("media", str(error)))
         except Stopped:
             return Undecided("stopped", "stopped before it was asked")
         except Undecided as undecided:
             return undecided
         if not result.rows and not result.rejected:
-            result = Result(rejected=Rejected("nothing made"))
+            result = RowResult(rejected=Rejected("nothing made"))
         if key:
             self._store.put(key, stage.name, result)
         return result
 
-    async def work(self, stage: Each, row: Any) -> Sequence[Any]:
+    async def work(self, stage: RowStage, row: Any) -> Sequence[Any]:
         """Do a stage's work on one row."""
-        return await stage.work(row, self._desk, **stage.parameters)
+        return await stage.work(row, self._ctx, **stage.parameters)
 
 
-def key_of(stage: Stage, record: Any, desk: Desk) -> str:
+def key_of(stage: Stage, record: Any, ctx: StageContext) -> str:
     """Hash all that decides what a stage makes of a row, or of all of them."""
     return digest_of(
         {
             "stage": stage.name,
             "version": stage.version,
             "parameters": dict(stage.parameters),
-            "words": desk.wording.digest(stage.prompts),
-            "models": {role: _models(desk, role) for role in stage.roles},
-            "seed": desk.seed,
+            "words": ctx.prompts.digest(stage.prompts),
+            "models": {role: _models(ctx, role) for role in stage.roles},
+            "seed": ctx.seed,
             "row": record,
         }
     )
 
 
-def _models(desk: Desk, role: str) -> list[Any]:
+def _models(ctx: StageContext, role: str) -> list[Any]:
     return [
         [card.name, dict(model.parameters), card.sees, card.hears, card.video, card.frames]
-        for model in desk.cast.get(role, ())
+        for model in ctx.models.get(role, ())
         for card in [model.card]
     ]
 

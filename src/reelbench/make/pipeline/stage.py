@@ -16,7 +16,7 @@ from reelbench.data.manifest import Manifest
 from reelbench.data.sources import Sources
 
 if TYPE_CHECKING:
-    from reelbench.make.pipeline.context import Desk
+    from reelbench.make.pipeline.context import StageContext
 
 
 class Row(Protocol):
@@ -60,8 +60,8 @@ class Stage:
     """
 
     name: str
-    takes: type
-    gives: type
+    input: type
+    output: type
     work: Callable[..., Any]
     roles: tuple[str, ...] = ()  # of models that it asks
     prompts: tuple[str, ...] = ()  # names, all of which decide what comes out
@@ -70,35 +70,36 @@ class Stage:
     optional: bool = False  # left out where nobody plays its roles
     filters: bool = False  # whether the share that it rejects is a finding
     # Says what is wrong with parameters, before anything is paid for.
-    fault: Callable[[Mapping[str, Any]], str] = lambda _parameters: ""
+    validate: Callable[[Mapping[str, Any]], str] = lambda _parameters: ""
 
     def __post_init__(self) -> None:
         """Refuse parameters that cannot be meant."""
-        if fault := self.fault(self.parameters):
+        if fault := self.validate(self.parameters):
             raise ReelbenchError(f"{self.name}.{fault}.")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Each(Stage):
+class RowStage(Stage):
     """A stage that looks at one row at a time; what it made of it is kept.
 
-    One that ``writes`` files says by ``intact`` whether those that a row names are still there.
-    ``imagine`` makes what a forecast goes on with, in which no model is asked and no file written;
-    ``keeps`` is the share of rows that is then expected to be let through, and ``replies`` how many
-    tokens a reply has, where that is not a short answer.
+    One that ``writes`` files says by ``outputs_exist`` whether those that a row names are still
+    there. ``reads`` returns, as data, what of files decides the result. ``estimate`` makes what a
+    forecast goes on with, in which no model is asked and no file written; ``expected_pass_rate`` is
+    the share of rows that is then let through, and ``expected_tokens`` the length of a reply, where
+    that is not a short answer.
     """
 
     work: Callable[..., Awaitable[Sequence[Any]]]
     writes: bool = False
-    reads: Callable[[Any, "Desk"], Any] = lambda _row, _desk: None  # what of files decides, as data
-    intact: Callable[[Any, "Desk"], bool] = lambda _row, _desk: True
-    imagine: Callable[[Any, "Desk"], Sequence[Any]] = lambda row, _desk: [row]
-    keeps: float = 1.0
-    replies: int = 0
+    reads: Callable[[Any, "StageContext"], Any] = lambda _row, _ctx: None
+    outputs_exist: Callable[[Any, "StageContext"], bool] = lambda _row, _ctx: True
+    estimate: Callable[[Any, "StageContext"], Sequence[Any]] = lambda row, _ctx: [row]
+    expected_pass_rate: float = 1.0
+    expected_tokens: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class All(Stage):
+class BatchStage(Stage):
     """A stage that must see all rows, such as one that balances; it asks nobody.
 
     For each row that goes in, in order, its work returns a row or why it is rejected.
@@ -106,7 +107,7 @@ class All(Stage):
 
     work: Callable[..., Sequence[Any]]
     # What of files decides, as data.
-    reads: Callable[[Sequence[Any], "Desk"], Any] = lambda _rows, _desk: None
+    reads: Callable[[Sequence[Any], "StageContext"], Any] = lambda _rows, _ctx: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ class Recipe:
     """How sources become a benchmark."""
 
     name: str
-    says: str  # in a line, what it makes and from what
+    description: str  # in a line, what it makes and from what
     sources: Callable[[Path], Sources]
     stages: tuple[Stage, ...]
     roles: Mapping[str, Role]
@@ -134,7 +135,7 @@ class Recipe:
     media: Literal["out", "source"] = "out"  # where the videos of items are while it is made
     statistics: Callable[[Mapping[str, Sequence[Any]]], Mapping[str, Any]] | None = None
     # Names for what is turned most often, each with the parameters that it sets.
-    dials: Mapping[str, tuple[str, ...]] = NOTHING
+    flags: Mapping[str, tuple[str, ...]] = NOTHING
 
     def __post_init__(self) -> None:
         """Refuse a list of stages that cannot follow each other."""
@@ -142,12 +143,13 @@ class Recipe:
         if not names or len(set(names)) < len(names):
             raise ReelbenchError(f"The recipe {self.name} needs stages with names of their own.")
         for before, after in zip(self.stages, self.stages[1:], strict=False):
-            if before.gives is not after.takes:
+            if before.output is not after.input:
                 raise ReelbenchError(
-                    f"The recipe {self.name} cannot go on from {before.name}, which gives "
-                    f"{before.gives.__name__}, to {after.name}, which takes {after.takes.__name__}."
+                    f"The recipe {self.name} cannot go on from {before.name}, whose output is "
+                    f"{before.output.__name__}, to {after.name}, whose input is "
+                    f"{after.input.__name__}."
                 )
-        if self.stages[-1].gives is not Item:
+        if self.stages[-1].output is not Item:
             raise ReelbenchError(f"The recipe {self.name} does not end with items.")
         unknown = {role for stage in self.stages for role in stage.roles} - set(self.roles)
         for name, role in self.roles.items():
@@ -180,8 +182,8 @@ class Recipe:
         """Return a recipe without some of its stages."""
         for name in names:
             stage = next((stage for stage in self.stages if stage.name == name), None)
-            if stage is None or stage.takes is not stage.gives:
-                able = ", ".join(s.name for s in self.stages if s.takes is s.gives)
+            if stage is None or stage.input is not stage.output:
+                able = ", ".join(s.name for s in self.stages if s.input is s.output)
                 others = f"it can without {able}" if able else "all its stages are needed"
                 raise ReelbenchError(f"{self.name} cannot be made without {name!r}; {others}.")
         return self.only(tuple(stage for stage in self.stages if stage.name not in names))
@@ -195,10 +197,10 @@ class Recipe:
     def dialled(self, turns: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters, each named ``STAGE.PARAMETER``, that dials are turned to."""
         for name in turns:
-            if name not in self.dials:
-                has = ", ".join(f"--{dial}" for dial in self.dials) or "no such options"
+            if name not in self.flags:
+                has = ", ".join(f"--{flag}" for flag in self.flags) or "no such options"
                 raise ReelbenchError(f"{self.name} has no --{name}; it has {has}.")
-        return {parameter: turns[name] for name in turns for parameter in self.dials[name]}
+        return {parameter: turns[name] for name in turns for parameter in self.flags[name]}
 
     def changed(self, changes: Mapping[str, Any]) -> "Recipe":
         """Return a recipe with other parameters, each named ``STAGE.PARAMETER``."""

@@ -24,7 +24,7 @@ CREATE TABLE IF NOT EXISTS texts (digest TEXT PRIMARY KEY, text TEXT NOT NULL);
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class RowResult:
     """What a stage made of one row: other rows, or a reject."""
 
     rows: Sequence[Any] = ()
@@ -38,16 +38,16 @@ class RowStore:
         self._path, self._connection = path, connection
         self._shelf = Shelf(path, connection)
 
-    def get(self, key: str, kind: type) -> Result | None:
+    def get(self, key: str, kind: type) -> RowResult | None:
         """Return what is kept under a key, its rows being of that type."""
         body = self._shelf.get(key)
         if body is None:
             return None
         if "rejected" in body:
-            return Result(rejected=Rejected(**body["rejected"]))
-        return Result([row_of(record, kind) for record in body["rows"]])
+            return RowResult(rejected=Rejected(**body["rejected"]))
+        return RowResult([row_of(record, kind) for record in body["rows"]])
 
-    def put(self, key: str, stage: str, result: Result) -> None:
+    def put(self, key: str, stage: str, result: RowResult) -> None:
         """Keep a result; when this returns, it survives a crash of the machine."""
         if result.rejected:
             body: Mapping[str, Any] = {"rejected": rejected_record(result.rejected)}

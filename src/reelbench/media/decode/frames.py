@@ -34,7 +34,7 @@ VERSION = 2  # raise it when a change alters which frames come, or their bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class FrameSpec:
     """Which frames of a video are wanted, and as what: all of it decides the key."""
 
     sampling: str
@@ -48,7 +48,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class EncodedFrame:
     """One encoded frame, the moment it was asked for and when it came on the screen."""
 
     time: float
@@ -57,41 +57,41 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Clip:
+class ClipFrames:
     """The frames of a wish, and what one should know about them."""
 
-    pictures: tuple[Picture, ...]
+    pictures: tuple[EncodedFrame, ...]
     media_type: str
     warnings: tuple[str, ...] = ()
 
 
-def frames_of(path: Path, wish: Wish, store: FrameStore | None = None) -> Clip:
+def frames_of(path: Path, spec: FrameSpec, store: FrameStore | None = None) -> ClipFrames:
     """Return the frames of a wish, from the store or decoded now; raise ``MediaError`` else.
 
     Any number of threads may ask: equal wishes at the same time are decoded once, and a file that
     failed is not tried again by this process.
     """
     store = store or default_store()
-    identity, key = _key(path, wish)
+    identity, key = _key(path, spec)
     entry = store.get(key)
     if entry is None:
-        entry = _decoded_once(key, identity, path, wish, store)
+        entry = _decoded_once(key, identity, path, spec, store)
     moments = zip(entry.facts["times"], entry.facts["shown_at"], entry.pieces, strict=True)
-    pictures = tuple(Picture(time, shown_at, data) for time, shown_at, data in moments)
-    return Clip(pictures, entry.facts["media_type"], tuple(entry.facts["warnings"]))
+    pictures = tuple(EncodedFrame(time, shown_at, data) for time, shown_at, data in moments)
+    return ClipFrames(pictures, entry.facts["media_type"], tuple(entry.facts["warnings"]))
 
 
-def _key(path: Path, wish: Wish) -> tuple[Identity, str]:
+def _key(path: Path, spec: FrameSpec) -> tuple[Identity, str]:
     """Hash all that decides the frames: the video's bytes, the wish and the decoder."""
-    if math.isnan(wish.start or 0.0) or math.isnan(wish.end or 0.0) or wish.shared_by < 1:
-        raise ReelbenchError(f"{wish} asks for no part of a video that there could be.")
+    if math.isnan(spec.start or 0.0) or math.isnan(spec.end or 0.0) or spec.shared_by < 1:
+        raise ReelbenchError(f"{spec} asks for no part of a video that there could be.")
     try:
         refuse_no_file(path)
         identity = identity_of(path)
         digest = media_digest(path)
     except OSError as error:
         raise MediaError(path, error.strerror or str(error)) from error
-    wanted = asdict(wish) | {"sampling": parse_sampling(wish.sampling).text}
+    wanted = asdict(spec) | {"sampling": parse_sampling(spec.sampling).text}
     decoder = [VERSION, av.__version__, ".".join(map(str, av.library_versions["libavcodec"]))]
     return identity, digest_of([digest, wanted, decoder])
 
@@ -114,7 +114,9 @@ def _flights(_process: int) -> _Flights:
     return _Flights()  # not a fork's: its locks may be held by threads that it has not got
 
 
-def _decoded_once(key: str, identity: Identity, path: Path, wish: Wish, store: FrameStore) -> Entry:
+def _decoded_once(
+    key: str, identity: Identity, path: Path, spec: FrameSpec, store: FrameStore
+) -> Entry:
     flights = _flights(os.getpid())
     with flights.lock(key):
         if key in flights.failures:
@@ -122,7 +124,7 @@ def _decoded_once(key: str, identity: Identity, path: Path, wish: Wish, store: F
         entry = store.get(key)  # by who was here before
         if entry is None:
             try:
-                entry = safely(_decode, path, wish)
+                entry = safely(_decode, path, spec)
             except MediaError as error:
                 flights.failures[key] = error
                 raise
@@ -132,23 +134,23 @@ def _decoded_once(key: str, identity: Identity, path: Path, wish: Wish, store: F
         return entry
 
 
-def decoded_frames(path: Path, wish: Wish) -> list[Frame]:
+def decoded_frames(path: Path, spec: FrameSpec) -> list[Frame]:
     """Return the very frames that a wish gives, in their full size; it decodes right here."""
-    times = _times(path, probe(path, counting=False), wish)
-    return list(iterate_frames(path, times, skip_damage=wish.accept_damage))
+    times = _times(path, probe(path, counting=False), spec)
+    return list(iterate_frames(path, times, skip_damage=spec.accept_damage))
 
 
-def _decode(path: Path, wish: Wish) -> Entry:
+def _decode(path: Path, spec: FrameSpec) -> Entry:
     """Decode and encode, frame by frame: only encoded ones are held, and not too many."""
-    media_type = media_type_of(wish.encoding)
+    media_type = media_type_of(spec.encoding)
     info = probe(path, counting=False)
-    warnings = _checked(path, info, wish)
-    times = _times(path, info, wish)
+    warnings = _checked(path, info, spec)
+    times = _times(path, info, spec)
     asked, shown, pieces, size = [], [], [], 0
-    for frame in iterate_frames(path, times, skip_damage=wish.accept_damage):
+    for frame in iterate_frames(path, times, skip_damage=spec.accept_damage):
         asked.append(round(frame.time, 6))
         shown.append(round(frame.shown_at, 6))
-        pieces.append(encode_picture(resized(frame.image, wish.size), wish.encoding))
+        pieces.append(encode_picture(resized(frame.image, spec.size), spec.encoding))
         size += len(pieces[-1])
         if size > _MOST_BYTES:
             most = f"{_MOST_BYTES / 1e9:g} GB"
@@ -162,24 +164,24 @@ def _decode(path: Path, wish: Wish) -> Entry:
     return Entry(facts, tuple(pieces))
 
 
-def _checked(path: Path, info: MediaInfo, wish: Wish) -> list[str]:
+def _checked(path: Path, info: MediaInfo, spec: FrameSpec) -> list[str]:
     if not info.has_video:
         raise MediaError(path, "no video in it")
-    return shortfalls(path, info, wish)
+    return shortfalls(path, info, spec)
 
 
-def shortfalls(path: Path, info: MediaInfo, wish: Wish) -> list[str]:
+def shortfalls(path: Path, info: MediaInfo, spec: FrameSpec) -> list[str]:
     """Refuse a file that lacks something of what a wish is about, or warn where that is accepted.
 
     All that is shown of a file, be it frames, sound or words, passes here.
     """
     found = f"{info.cut}: fetch it again" if info.cut else ""
-    asked = wish.end or 0.0
+    asked = spec.end or 0.0
     if not found and not info.is_image and asked > info.end + _ROUNDED_UP:
         found = (
             f"ends at {info.end:.2f} s, but is asked for up to {asked:g} s: put start and end right"
         )
-    if found and not wish.accept_damage:
+    if found and not spec.accept_damage:
         raise MediaError(path, f"{found}, or write accept_damage: true into the protocol")
     return [found] if found else []
 
@@ -195,47 +197,47 @@ class Plan:
     has_audio: bool
 
 
-def planned_frames(path: Path, wish: Wish) -> Plan:
+def planned_frames(path: Path, spec: FrameSpec) -> Plan:
     """Return what a wish comes to, without decoding anything."""
     refuse_no_file(path)
-    return safely(_plan, path, wish)
+    return safely(_plan, path, spec)
 
 
-def _plan(path: Path, wish: Wish) -> Plan:
+def _plan(path: Path, spec: FrameSpec) -> Plan:
     info = probe(path, counting=False)
     if info.is_image:
-        return Plan(1, *resized_shape(info.width, info.height, wish.size), 1.0, False)
-    seconds = sum(end - start for start, end in spans_of(path, info, wish))
+        return Plan(1, *resized_shape(info.width, info.height, spec.size), 1.0, False)
+    seconds = sum(end - start for start, end in spans_of(path, info, spec))
     if not info.has_video:
         return Plan(0, 0, 0, seconds, info.has_audio)
-    _checked(path, info, wish)
-    shape = resized_shape(info.width, info.height, wish.size)
-    return Plan(len(_times(path, info, wish)), *shape, seconds, info.has_audio)
+    _checked(path, info, spec)
+    shape = resized_shape(info.width, info.height, spec.size)
+    return Plan(len(_times(path, info, spec)), *shape, seconds, info.has_audio)
 
 
-def spans_of(path: Path, info: MediaInfo, wish: Wish) -> list[Span]:
+def spans_of(path: Path, info: MediaInfo, spec: FrameSpec) -> list[Span]:
     """Return the parts of a video that a wish is about; raise ``MediaError`` for none."""
-    start, end = max(0.0, wish.start or 0.0), info.duration
-    if wish.end is not None:
-        end = min(end, wish.end)
+    start, end = max(0.0, spec.start or 0.0), info.duration
+    if spec.end is not None:
+        end = min(end, spec.end)
     if start >= end:
-        asked = f"from {start} to {'its end' if wish.end is None else f'{wish.end} s'}"
+        asked = f"from {start} to {'its end' if spec.end is None else f'{spec.end} s'}"
         raise MediaError(path, f"lasts {info.duration:.2f} s: nothing {asked}")
-    spans = parse_sampling(wish.sampling).spans(start, end, wish.evidence)
+    spans = parse_sampling(spec.sampling).spans(start, end, spec.evidence)
     if not spans:
-        raise MediaError(path, f"{wish.sampling} leaves nothing of it")
+        raise MediaError(path, f"{spec.sampling} leaves nothing of it")
     return spans
 
 
-def _times(path: Path, info: MediaInfo, wish: Wish) -> list[float]:
+def _times(path: Path, info: MediaInfo, spec: FrameSpec) -> list[float]:
     if info.is_image:
         return [0.0]
-    sampling = parse_sampling(wish.sampling).shared_by(wish.shared_by)
-    spans = spans_of(path, info, wish)
+    sampling = parse_sampling(spec.sampling).shared_by(spec.shared_by)
+    spans = spans_of(path, info, spec)
     try:
         times = sampling.times(spans, frame_times(path) if sampling.counts_frames else ())
     except ReelbenchError as error:
         raise MediaError(path, str(error)) from None
     if not times:
-        raise MediaError(path, f"{wish.sampling} leaves no frame of it")
+        raise MediaError(path, f"{spec.sampling} leaves no frame of it")
     return times

@@ -9,11 +9,11 @@ import av
 import numpy as np
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.media.decode.frames import Wish, shortfalls, spans_of
+from reelbench.media.decode.frames import FrameSpec, shortfalls, spans_of
 from reelbench.media.decode.isolated import safely
 from reelbench.media.decode.probe import probe
 from reelbench.media.edit.audio import SPEECH_RATE, read_audio, write_wav
-from reelbench.media.edit.write import UNSIGNED, Samples, Sound
+from reelbench.media.edit.write import UNSIGNED, AudioTrack, Samples
 
 MP3_RATE = 48_000  # bits a second: speech and music at 16 kHz lose little by it
 
@@ -27,13 +27,13 @@ class Heard:
     seconds: float
 
 
-def sound_of(path: Path, wish: Wish, encoding: str) -> Heard | None:
+def sound_of(path: Path, spec: FrameSpec, encoding: str) -> Heard | None:
     """Return the sound of the part that a wish is about; None where the file has none.
 
     Where the wish is for several spans, they are heard one after the other.
     """
     check_sound_encoding(encoding)
-    return safely(_sound, path, wish, encoding)
+    return safely(_sound, path, spec, encoding)
 
 
 def check_sound_encoding(encoding: str) -> None:
@@ -43,14 +43,14 @@ def check_sound_encoding(encoding: str) -> None:
         raise ReelbenchError(f"The encoding {encoding!r} of sound is not one we know: {known}.")
 
 
-def _sound(path: Path, wish: Wish, encoding: str) -> Heard | None:
+def _sound(path: Path, spec: FrameSpec, encoding: str) -> Heard | None:
     info = probe(path, counting=False)
-    shortfalls(path, info, wish)
+    shortfalls(path, info, spec)
     if not info.has_audio:
         return None
     pieces = [
         read_audio(path, SPEECH_RATE, start=start, end=end)
-        for start, end in spans_of(path, info, wish)
+        for start, end in spans_of(path, info, spec)
     ]
     samples = np.concatenate([np.empty((1, 0), np.float32), *pieces], axis=1)
     encode, media_type = _ENCODINGS[encoding]
@@ -68,7 +68,7 @@ def _mp3(samples: Samples) -> bytes:
     with av.open(file, "w", format="mp3", options={"write_xing": "0"} | UNSIGNED) as container:
         stream = container.add_stream("libmp3lame", rate=SPEECH_RATE, layout="mono")
         stream.bit_rate = MP3_RATE
-        for frame in Sound([samples], SPEECH_RATE).frames():
+        for frame in AudioTrack([samples], SPEECH_RATE).frames():
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
     return file.getvalue()

@@ -29,7 +29,7 @@ from reelbench.media.decode.decode import Image, every_frame
 from reelbench.media.decode.probe import MediaInfo, probe
 from reelbench.media.decode.seek import ROUNDING, stretches
 from reelbench.media.edit.audio import silence, stream_audio
-from reelbench.media.edit.write import Samples, Sound, SoundWriter, even, output, written
+from reelbench.media.edit.write import AudioTrack, Samples, SoundWriter, even, output, written
 from reelbench.media.errors import MediaError
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def edit(
     end = info.duration if end is None else end
     sound = None
     if info.has_audio:
-        sound = Sound(stream_audio(source, SOUND_RATE, 2, start, end), SOUND_RATE, 2)
+        sound = AudioTrack(stream_audio(source, SOUND_RATE, 2, start, end), SOUND_RATE, 2)
     with written(out, info.frame_rate or 25, quality, sound) as writer:
         shown = False
         for time, image in every_frame(source, start, end):
@@ -166,7 +166,7 @@ def edit(
             raise MediaError(source, f"no picture in it from {start} to {end:.2f} s")
 
 
-def with_sound(video: Path, sound: Sound | None, out: Path) -> None:
+def with_sound(video: Path, sound: AudioTrack | None, out: Path) -> None:
     """Write a video with this sound, or none, for its own; the pictures are copied as they are."""
     with opened(video) as container, output(out) as target:
         stream = video_stream(video, container)
@@ -208,7 +208,7 @@ def join(sources: Sequence[Path], out: Path, rate: float = 25.0) -> Joined:
     exact = Fraction(rate).limit_denominator(1001)
     counts = [max(1, round(info.duration * exact)) for info in infos]
     lengths = [float(count / exact) for count in counts]
-    sound = Sound(_sound_of(sources, infos, lengths), SOUND_RATE, 2)
+    sound = AudioTrack(_sound_of(sources, infos, lengths), SOUND_RATE, 2)
     offsets = [float(offset / exact) for offset in (0, *accumulate(counts))]
     with written(out, exact, sound=sound) as writer:
         for source, count, offset in zip(sources, counts, offsets[:-1], strict=True):

@@ -31,7 +31,7 @@ from reelbench.media.decode.probe import probe
 from reelbench.media.decode.timeline import frame_times
 from reelbench.media.edit.audio import stream_audio
 from reelbench.media.edit.clip import SOUND_RATE
-from reelbench.media.edit.write import STEADY, Sound, even, written
+from reelbench.media.edit.write import STEADY, AudioTrack, even, written
 from reelbench.media.measure.metrics import luma
 
 Images = Iterator[Image]
@@ -40,7 +40,7 @@ _CLEAN, _WORST = 16, 51  # x264's crf for a video that is not to suffer, and for
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class DegradeContext:
     """What a way of damaging may need to know."""
 
     severity: float
@@ -52,7 +52,7 @@ class Scene:
         return np.random.Generator(np.random.PCG64(seed_for(self.seed, "degrade", *names)))
 
 
-Damage = Callable[[Images, Scene], Images]
+Damage = Callable[[Images, DegradeContext], Images]
 
 
 def degrade_video(
@@ -68,11 +68,11 @@ def degrade_video(
     info = probe(source, counting=False)
     start, end = span or (0.0, float("inf"))
     inside = sum(start <= time < end for time in frame_times(source))
-    scene = Scene(_checked(kind, severity), inside, seed)
+    scene = DegradeContext(_checked(kind, severity), inside, seed)
     damage = _within(DEGRADATIONS[kind], region)
     sound = None
     if info.has_audio:
-        sound = Sound(stream_audio(source, SOUND_RATE, 2, 0.0, info.duration), SOUND_RATE, 2)
+        sound = AudioTrack(stream_audio(source, SOUND_RATE, 2, 0.0, info.duration), SOUND_RATE, 2)
     with written(out, info.frame_rate or 25, _CLEAN, sound) as writer:
         parts = groupby(every_frame(source), key=lambda pair: start <= pair[0] < end)
         for is_inside, pairs in parts:
@@ -98,7 +98,7 @@ def degrade_images(
 ) -> list[Image]:
     """Return pictures damaged in one way, throughout or within a region."""
     pictures = list(images)
-    scene = Scene(_checked(kind, severity), len(pictures), seed)
+    scene = DegradeContext(_checked(kind, severity), len(pictures), seed)
     return list(_within(DEGRADATIONS[kind], region)(iter(pictures), scene))
 
 
@@ -116,7 +116,7 @@ def _within(damage: Damage, region: Region | None) -> Damage:
     if region is None:
         return damage
 
-    def local(images: Images, scene: Scene) -> Images:
+    def local(images: Images, scene: DegradeContext) -> Images:
         originals: deque[Image] = deque()
 
         def remembered() -> Images:
@@ -136,10 +136,10 @@ def _within(damage: Damage, region: Region | None) -> Damage:
     return local
 
 
-def _each(change: Callable[[NDArray[np.float32], float, Scene], NDArray[Any]]) -> Damage:
+def _each(change: Callable[[NDArray[np.float32], float, DegradeContext], NDArray[Any]]) -> Damage:
     """Make a damage of a change to one picture, given as floats; severity 0 leaves it alone."""
 
-    def damage(images: Images, scene: Scene) -> Images:
+    def damage(images: Images, scene: DegradeContext) -> Images:
         for image in images:
             if scene.severity == 0:
                 yield image
@@ -150,18 +150,18 @@ def _each(change: Callable[[NDArray[np.float32], float, Scene], NDArray[Any]]) -
     return damage
 
 
-def _gaussian_blur(image: NDArray[np.float32], scale: float, scene: Scene) -> NDArray[Any]:
+def _gaussian_blur(image: NDArray[np.float32], scale: float, scene: DegradeContext) -> NDArray[Any]:
     radius = 6 * scene.severity * scale
     picture = Pillow.fromarray(image.astype(np.uint8))
     return np.asarray(picture.filter(ImageFilter.GaussianBlur(radius)), np.float32)
 
 
-def _motion_blur(image: NDArray[np.float32], scale: float, scene: Scene) -> NDArray[Any]:
+def _motion_blur(image: NDArray[np.float32], scale: float, scene: DegradeContext) -> NDArray[Any]:
     length = 1 + 2 * round(18 * scene.severity * scale)
     return np.asarray(ndimage.uniform_filter1d(image, length, axis=1, mode="nearest"))
 
 
-def _defocus(image: NDArray[np.float32], scale: float, scene: Scene) -> NDArray[Any]:
+def _defocus(image: NDArray[np.float32], scale: float, scene: DegradeContext) -> NDArray[Any]:
     from scipy import signal  # takes a second, which no other damage needs
 
     radius = 9 * scene.severity * scale
@@ -173,7 +173,7 @@ def _defocus(image: NDArray[np.float32], scale: float, scene: Scene) -> NDArray[
     return np.asarray(signal.fftconvolve(padded, disc / disc.sum(), mode="valid", axes=(0, 1)))
 
 
-def _downscale(image: NDArray[np.float32], _: float, scene: Scene) -> NDArray[Any]:
+def _downscale(image: NDArray[np.float32], _: float, scene: DegradeContext) -> NDArray[Any]:
     height, width = image.shape[:2]
     factor = 1 + 11 * scene.severity
     small = (max(1, round(width / factor)), max(1, round(height / factor)))
@@ -181,35 +181,35 @@ def _downscale(image: NDArray[np.float32], _: float, scene: Scene) -> NDArray[An
     return np.asarray(picture.resize((width, height), Pillow.Resampling.BILINEAR), np.float32)
 
 
-def _over_exposure(image: NDArray[np.float32], _: float, scene: Scene) -> NDArray[Any]:
+def _over_exposure(image: NDArray[np.float32], _: float, scene: DegradeContext) -> NDArray[Any]:
     return image * (1 + 1.8 * scene.severity)
 
 
-def _under_exposure(image: NDArray[np.float32], _: float, scene: Scene) -> NDArray[Any]:
+def _under_exposure(image: NDArray[np.float32], _: float, scene: DegradeContext) -> NDArray[Any]:
     return image * (1 - 0.9 * scene.severity)
 
 
-def _low_contrast(image: NDArray[np.float32], _: float, scene: Scene) -> NDArray[Any]:
+def _low_contrast(image: NDArray[np.float32], _: float, scene: DegradeContext) -> NDArray[Any]:
     middle = image.mean()
     return np.asarray(middle + (image - middle) * (1 - 0.9 * scene.severity))
 
 
-def _colour_cast(image: NDArray[np.float32], _: float, scene: Scene) -> NDArray[Any]:
+def _colour_cast(image: NDArray[np.float32], _: float, scene: DegradeContext) -> NDArray[Any]:
     warm = np.array([1 + 0.5 * scene.severity, 1.0, 1 - 0.6 * scene.severity], np.float32)
     return np.asarray(image * warm)
 
 
-def _oversaturation(image: NDArray[np.float32], _: float, scene: Scene) -> NDArray[Any]:
+def _oversaturation(image: NDArray[np.float32], _: float, scene: DegradeContext) -> NDArray[Any]:
     grey = luma(image)
     return grey[..., None] + (image - grey[..., None]) * (1 + 3 * scene.severity)
 
 
-def _banding(image: NDArray[np.float32], _: float, scene: Scene) -> NDArray[Any]:
+def _banding(image: NDArray[np.float32], _: float, scene: DegradeContext) -> NDArray[Any]:
     step = 1 + 79 * scene.severity
     return np.asarray(np.floor(image / step) * step + (step - 1) / 2)
 
 
-def _noise(images: Images, scene: Scene) -> Images:
+def _noise(images: Images, scene: DegradeContext) -> Images:
     for number, image in enumerate(images):
         if scene.severity == 0:
             yield image
@@ -219,7 +219,7 @@ def _noise(images: Images, scene: Scene) -> Images:
         yield np.clip(np.round(noisy), 0, 255).astype(np.uint8)
 
 
-def _compression(images: Images, scene: Scene) -> Images:
+def _compression(images: Images, scene: DegradeContext) -> Images:
     """Encode for too few bits, and decode again."""
     if scene.severity == 0:
         yield from images
@@ -246,7 +246,7 @@ def _compression(images: Images, scene: Scene) -> Images:
     yield from (upright(f)[:height, :width] for f in decoder.decode(None))
 
 
-def _shake(images: Images, scene: Scene) -> Images:
+def _shake(images: Images, scene: DegradeContext) -> Images:
     """Move the picture about, as an unsteady hand does: smoothly, and never back to rest."""
     steps = scene.generator("shake").standard_normal((scene.count + 8, 2))
     path = ndimage.gaussian_filter1d(steps, 1.2, axis=0)
@@ -267,7 +267,7 @@ def _moved(image: Image, down: int, right: int) -> Image:
     return np.ascontiguousarray(padded[top : top + height, left : left + width])
 
 
-def _flicker(images: Images, scene: Scene) -> Images:
+def _flicker(images: Images, scene: DegradeContext) -> Images:
     swings = scene.generator("flicker").uniform(-1, 1, scene.count + 1)
     for number, image in enumerate(images):
         gain = 1 + 0.5 * scene.severity * float(swings[number % len(swings)])
@@ -275,7 +275,7 @@ def _flicker(images: Images, scene: Scene) -> Images:
         yield changed.astype(np.uint8) if scene.severity else image
 
 
-def _dropped_frames(images: Images, scene: Scene) -> Images:
+def _dropped_frames(images: Images, scene: DegradeContext) -> Images:
     """Lose frames here and there: the one before stays on the screen."""
     luck = scene.generator("dropped frames").random(scene.count + 1)
     shown: Image | None = None
@@ -285,7 +285,7 @@ def _dropped_frames(images: Images, scene: Scene) -> Images:
         yield shown
 
 
-def _stutter(images: Images, scene: Scene) -> Images:
+def _stutter(images: Images, scene: DegradeContext) -> Images:
     """Show only every so many-th frame, evenly: a video at a low rate."""
     hold = 1 + 11 * scene.severity
     shown: Image | None = None
@@ -297,7 +297,7 @@ def _stutter(images: Images, scene: Scene) -> Images:
         yield shown
 
 
-def _freeze(images: Images, scene: Scene) -> Images:
+def _freeze(images: Images, scene: DegradeContext) -> Images:
     """Stop once, as a player does that waits for data, and go on where the time has got to."""
     length = round(0.7 * scene.severity * scene.count)
     begin = round(float(scene.generator("freeze").random()) * (scene.count - length))
@@ -308,7 +308,7 @@ def _freeze(images: Images, scene: Scene) -> Images:
         yield shown
 
 
-def _ghosting(images: Images, scene: Scene) -> Images:
+def _ghosting(images: Images, scene: DegradeContext) -> Images:
     """Let what was on the screen a moment ago shine through."""
     before: deque[Image] = deque(maxlen=4)
     share = np.float32(0.5 * scene.severity)

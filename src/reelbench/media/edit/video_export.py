@@ -5,7 +5,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from reelbench.media.decode.frames import Wish, shortfalls, spans_of
+from reelbench.media.decode.frames import FrameSpec, shortfalls, spans_of
 from reelbench.media.decode.isolated import safely
 from reelbench.media.decode.probe import probe
 from reelbench.media.decode.sample import parse_sampling
@@ -16,7 +16,7 @@ MOST_BYTES = 2 * 10**9  # what the largest upload takes
 
 
 @dataclass(frozen=True, slots=True)
-class Footage:
+class VideoClip:
     """A video file, how much of it is meant, and how many frames a second are to be looked at."""
 
     data: bytes
@@ -25,17 +25,17 @@ class Footage:
     rate: float | None
 
 
-def footage_of(path: Path, wish: Wish, cut: bool, muted: bool) -> Footage:
+def footage_of(path: Path, spec: FrameSpec, cut: bool, muted: bool) -> VideoClip:
     """Return a video: as it is or with what is not meant cut off, with its sound or without."""
-    return safely(_footage, path, wish, cut, muted)
+    return safely(_footage, path, spec, cut, muted)
 
 
-def _footage(path: Path, wish: Wish, cut: bool, muted: bool) -> Footage:
+def _footage(path: Path, spec: FrameSpec, cut: bool, muted: bool) -> VideoClip:
     info = probe(path, counting=False)
     if not info.has_video or info.is_image:
         raise MediaError(path, "no moving picture in it")
-    shortfalls(path, info, wish)
-    ((start, end),) = spans_of(path, info, wish)
+    shortfalls(path, info, spec)
+    ((start, end),) = spans_of(path, info, spec)
     file, kind = path, mimetypes.guess_type(path.name)[0] or "video/mp4"
     with tempfile.TemporaryDirectory() as folder:
         if cut and (start > 0 or end < info.duration):
@@ -47,12 +47,12 @@ def _footage(path: Path, wish: Wish, cut: bool, muted: bool) -> Footage:
             file = silent
         if file.stat().st_size > MOST_BYTES:
             raise MediaError(path, "too large to be sent: show frames of it instead")
-        return Footage(file.read_bytes(), kind, end - start, _rate(wish, end - start))
+        return VideoClip(file.read_bytes(), kind, end - start, _rate(spec, end - start))
 
 
-def _rate(wish: Wish, seconds: float) -> float | None:
+def _rate(spec: FrameSpec, seconds: float) -> float | None:
     """The frames a second that a sampling comes to, for who picks the frames himself."""
-    sampling = parse_sampling(wish.sampling).shared_by(wish.shared_by)
+    sampling = parse_sampling(spec.sampling).shared_by(spec.shared_by)
     most = sampling.count or sampling.most
     rates = [rate for rate in (sampling.rate, most and most / seconds) if rate]
     return round(min(rates), 6) if rates else None

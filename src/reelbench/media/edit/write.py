@@ -37,7 +37,7 @@ _CHUNK = 1024  # samples that the AAC encoder takes at a time
 
 
 @dataclass(frozen=True, slots=True)
-class Sound:
+class AudioTrack:
     """Samples, in pieces as they come, and how many of them are heard in a second."""
 
     pieces: Iterable[Samples]
@@ -122,7 +122,7 @@ def _naming(path: Path) -> Iterator[None]:
 class SoundWriter:
     """Writes sound beside pictures, up to a moment at a time, so that neither waits in memory."""
 
-    def __init__(self, out: Output, sound: Sound) -> None:
+    def __init__(self, out: Output, sound: AudioTrack) -> None:
         self._out = out
         self._frames = sound.frames()
         self._next = next(self._frames, None)
@@ -151,7 +151,7 @@ STEADY = {"preset": "veryfast", "threads": "1", "x264-params": "mbtree=0"}
 class VideoWriter:
     """Takes pictures in the order of time; ``written`` makes one."""
 
-    def __init__(self, out: Output, rate: Fraction, quality: int, sound: Sound | None) -> None:
+    def __init__(self, out: Output, rate: Fraction, quality: int, sound: AudioTrack | None) -> None:
         self._out = out
         self._stream = out.container.add_stream("libx264", rate=rate)
         self._stream.pix_fmt = "yuv420p"
@@ -182,7 +182,7 @@ class VideoWriter:
 
 @contextmanager
 def written(
-    path: Path, rate: Fraction | float, quality: int = 18, sound: Sound | None = None
+    path: Path, rate: Fraction | float, quality: int = 18, sound: AudioTrack | None = None
 ) -> Iterator[VideoWriter]:
     """Write a video to a file that appears when it is complete; ``quality`` is x264's crf."""
     with output(path) as out:

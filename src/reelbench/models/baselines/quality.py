@@ -22,7 +22,7 @@ from reelbench.media.measure.quality import (
     Damage,
     part_of,
 )
-from reelbench.models.base import Picture, Request, Text
+from reelbench.models.base import ImagePart, Request, TextPart
 
 _WORDS = {
     r"blur|sharp": "blur",
@@ -58,9 +58,9 @@ def _videos(request: Request) -> Videos:
     """The pictures of each video: before those of the second, a text says so."""
     videos: list[list[Image]] = [[]]
     for part in request.parts:
-        if isinstance(part, Text) and part.text.startswith("Video 2"):
+        if isinstance(part, TextPart) and part.text.startswith("Video 2"):
             videos.append([])
-        elif isinstance(part, Picture):
+        elif isinstance(part, ImagePart):
             with Pillow.open(io.BytesIO(part.data)) as picture:
                 videos[-1].append(np.asarray(picture.convert("RGB")))
     return [video for video in videos if video]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from scipy import ndimage
 
-from reelbench.models.base import Picture
+from reelbench.models.base import ImagePart
 from reelbench.world.scene import COLOURS, SHAPES
 from reelbench.world.shapes import shape_mask
 
@@ -62,7 +62,7 @@ class Observation:
     times: list[float]
 
 
-def observe(pictures: Sequence[Picture]) -> Observation:
+def observe(pictures: Sequence[ImagePart]) -> Observation:
     """Look at all pictures of a request."""
     images = [np.asarray(Image.open(BytesIO(p.data)).convert("RGB")) for p in pictures]
     times = [picture.time for picture in pictures]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from reelbench.data.items import Problem, shown
-from reelbench.interop.csv_tables import Place, Table, read_table
+from reelbench.interop.csv_tables import CsvTable, Place, read_table
 
 Value = TypeVar("Value")
 
@@ -36,7 +36,7 @@ USABLE_ID_SAID = "at most 100 of the characters A-Z a-z 0-9 . _ - (no dot first)
 
 
 @dataclass(frozen=True, slots=True)
-class Clip:
+class ListedScene:
     """A scene as its source tells it, before any of its files was looked at."""
 
     video: str  # relative to the source, as is the path of the captions
@@ -54,7 +54,7 @@ class Film:
     id: str
     title: str
     summary: str
-    clips: tuple[Clip, ...]
+    clips: tuple[ListedScene, ...]
     year: int | None = None
     folder: str = ""
 
@@ -94,10 +94,10 @@ def read_condensed(source: Path, folder: Path) -> Told:
     return told
 
 
-def _table(path: Path, told: Told) -> Table:
+def _table(path: Path, told: Told) -> CsvTable:
     """Read one of the files, if it is there."""
     if not os.path.lexists(path):
-        return Table(path)
+        return CsvTable(path)
     table, problems = read_table(path, _NEEDED[path.name])
     told.problems += problems
     return table
@@ -116,7 +116,7 @@ class _Row:
     year: int | None
 
 
-def _clip_rows(table: Table, told: Told) -> Iterator[_Row]:
+def _clip_rows(table: CsvTable, told: Told) -> Iterator[_Row]:
     for line, row in table.rows:
         place = Place(str(table.path), line)
         problems = [
@@ -220,7 +220,7 @@ def _by_film(rows: Iterable[_Row]) -> dict[str, list[_Row]]:
 class _Facts:
     """What the files beside clips.csv say of clips and movies."""
 
-    def __init__(self, folder: Path, tables: dict[str, Table], told: Told) -> None:
+    def __init__(self, folder: Path, tables: dict[str, CsvTable], told: Told) -> None:
         self.folder = folder
         self.has_descriptions = bool(tables["descriptions.csv"].columns)
         self.descriptions = _column(tables["descriptions.csv"], "description", told)
@@ -233,7 +233,7 @@ class _Facts:
                 self.summaries = _column(tables[name], column, told) | self.summaries
 
 
-def _column(table: Table, column: str, told: Told) -> dict[str, str]:
+def _column(table: CsvTable, column: str, told: Told) -> dict[str, str]:
     """What a column says of each id; two things of one id are a problem."""
     said: dict[str, str] = {}
     if column not in table.columns:
@@ -246,7 +246,7 @@ def _column(table: Table, column: str, told: Told) -> dict[str, str]:
     return said
 
 
-def _numbers(table: Table, told: Told) -> dict[str, float]:
+def _numbers(table: CsvTable, told: Told) -> dict[str, float]:
     """The durations, in seconds."""
     seconds = {}
     for videoid, text in _column(table, "duration", told).items():
@@ -275,7 +275,7 @@ def _film(
     place = Place(str(facts.folder / "movies.csv"))
     year = _year(facts.years.get(imdbid, ""), place, told.problems)
     clips = tuple(
-        Clip(
+        ListedScene(
             videos[row.videoid][0],
             row.name,
             facts.descriptions.get(row.videoid, ""),

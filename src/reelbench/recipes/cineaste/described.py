@@ -19,7 +19,14 @@ from reelbench.interop.yaml_fields import (
     is_text,
     read_described_file,
 )
-from reelbench.recipes.cineaste.condensed import USABLE_ID, USABLE_ID_SAID, YEARS, Clip, Film, Told
+from reelbench.recipes.cineaste.condensed import (
+    USABLE_ID,
+    USABLE_ID_SAID,
+    YEARS,
+    Film,
+    ListedScene,
+    Told,
+)
 
 MOVIE_FILE = "movie.yaml"
 _HOLDS = "a file with title, summary and scenes"
@@ -82,7 +89,7 @@ def _is_usable(source: Path, folder: Path, problems: list[Problem]) -> bool:
     return inside
 
 
-def _said_twice(clips: Sequence[Clip]) -> Iterator[Problem]:
+def _said_twice(clips: Sequence[ListedScene]) -> Iterator[Problem]:
     seen: dict[str, str] = {}
     for clip in clips:
         earlier = seen.setdefault(clip.video, clip.place.prefix)
@@ -91,7 +98,7 @@ def _said_twice(clips: Sequence[Clip]) -> Iterator[Problem]:
             yield clip.place.problem("DUPLICATE_ID", "video", found, "each video once")
 
 
-def _clip(folder: str, scene: Any, at: Place, problems: list[Problem]) -> Clip | None:
+def _clip(folder: str, scene: Any, at: Place, problems: list[Problem]) -> ListedScene | None:
     """Read one scene; None where its files cannot be looked for."""
     if not isinstance(scene, dict):
         expected = "a mapping with video, title and logline"
@@ -103,7 +110,7 @@ def _clip(folder: str, scene: Any, at: Place, problems: list[Problem]) -> Clip |
     if any(name in ("video", "captions") for _, name, _, _ in faults):
         return None
     captions = scene.get("captions")
-    return Clip(
+    return ListedScene(
         f"{folder}/{scene['video']}",
         _text(scene.get("title")),
         _text(scene.get("logline")),

@@ -11,24 +11,24 @@ from msgspec import structs
 
 from reelbench.base.files import digest_of_file, write_atomically
 from reelbench.make.parts.write import Commission
-from reelbench.make.pipeline.context import Desk, Look, together
-from reelbench.media.decode.frames import Wish
+from reelbench.make.pipeline.context import Look, StageContext, together
+from reelbench.media.decode.frames import FrameSpec
 from reelbench.media.decode.isolated import safely
 from reelbench.media.digests import media_digest
 from reelbench.media.edit.clip import Joined, join
 from reelbench.media.subtitles import Cue, subtitles_file
-from reelbench.recipes.cineaste.source import Movie, Scene
+from reelbench.recipes.cineaste.source import Movie, MovieScene
 
 _SECONDS_PER_SECOND = 20  # of a film that joining may take at most, on a slow machine
 _USUAL_WORDS = 345  # of a description, as the paper counts them (3.4)
 
 
-async def concatenate(movie: Movie, desk: Desk, *, rate: float) -> list[Movie]:
+async def concatenate(movie: Movie, ctx: StageContext, *, rate: float) -> list[Movie]:
     """Join the scenes into one video, with their captions beside it and their offsets kept."""
     media = _media(movie)
-    out = desk.out / media
+    out = ctx.out / media
     out.parent.mkdir(parents=True, exist_ok=True)
-    videos = [desk.source / scene.video for scene in movie.scenes]
+    videos = [ctx.source / scene.video for scene in movie.scenes]
     limit = 300 + _SECONDS_PER_SECOND * sum(scene.seconds for scene in movie.scenes)
     joined = await asyncio.to_thread(safely, _joined, videos[0], videos, out, rate, limit=limit)
     scenes = [
@@ -58,15 +58,15 @@ def _media(movie: Movie) -> str:
     return f"media/{movie.id}.mp4"
 
 
-def is_joined(movie: Movie, desk: Desk) -> bool:
+def is_joined(movie: Movie, ctx: StageContext) -> bool:
     """Whether the joined video is still there, as it was."""
-    path = desk.out / movie.media
+    path = ctx.out / movie.media
     return (
         path.is_file() and path.with_suffix(".srt").is_file() and media_digest(path) == movie.sha256
     )
 
 
-def imagine_joined(movie: Movie, _desk: Desk) -> list[Movie]:
+def imagine_joined(movie: Movie, _ctx: StageContext) -> list[Movie]:
     """What joining would give, without the video."""
     offsets = [0.0]
     for scene in movie.scenes:
@@ -78,32 +78,34 @@ def imagine_joined(movie: Movie, _desk: Desk) -> list[Movie]:
     return [structs.replace(movie, scenes=tuple(scenes), media=_media(movie), seconds=offsets[-1])]
 
 
-async def describe_scenes(movie: Movie, desk: Desk, *, frames: int, size: str) -> list[Movie]:
+async def describe_scenes(
+    movie: Movie, ctx: StageContext, *, frames: int, size: str
+) -> list[Movie]:
     """Have what is seen in each scene described, from frames spread evenly over it."""
 
-    async def described(scene: Scene) -> Scene:
-        prompt = desk.wording.prompt("describe", film=movie.title, title=scene.title)
-        look = Look(desk.source / scene.video, Wish(f"uniform:{frames}", size=size))
-        text = await desk.words("captioner", prompt, look)
+    async def described(scene: MovieScene) -> MovieScene:
+        prompt = ctx.prompts.prompt("describe", film=movie.title, title=scene.title)
+        look = Look(ctx.source / scene.video, FrameSpec(f"uniform:{frames}", size=size))
+        text = await ctx.words("captioner", prompt, look)
         return structs.replace(scene, description=text)
 
     scenes = await together([described(scene) for scene in movie.scenes])
     return [structs.replace(movie, scenes=tuple(scenes))]
 
 
-def imagine_described(movie: Movie, _desk: Desk) -> list[Movie]:
+def imagine_described(movie: Movie, _ctx: StageContext) -> list[Movie]:
     """Descriptions of usual length."""
     scenes = [structs.replace(s, description="words " * _USUAL_WORDS) for s in movie.scenes]
     return [structs.replace(movie, scenes=tuple(scenes))]
 
 
 async def commission(
-    movie: Movie, desk: Desk, *, categories: Mapping[str, str]
+    movie: Movie, ctx: StageContext, *, categories: Mapping[str, str]
 ) -> list[Commission]:
     """Put all that is known of a film into one text, and order questions of every category."""
-    wording = desk.wording
+    prompts = ctx.prompts
     scenes = [
-        wording.prompt(
+        prompts.prompt(
             "scene",
             number=str(number),
             title=scene.title,
@@ -113,10 +115,10 @@ async def commission(
         )
         for number, scene in enumerate(movie.scenes, 1)
     ]
-    text = wording.prompt(
+    text = prompts.prompt(
         "context", film=movie.title, summary=movie.summary, scenes="\n\n".join(scenes)
     )
-    context = desk.store.keep(text)
+    context = ctx.store.keep(text)
     # A scene ends where the next one begins: joining rounds to whole frames.
     bounds = [*(scene.offset for scene in movie.scenes), movie.seconds]
     spans = tuple((round(start, 3), round(end, 3)) for start, end in pairwise(bounds))
@@ -132,7 +134,7 @@ async def commission(
             unsaid=tuple(scene.title for scene in movie.scenes),
         )
         for category, slug in categories.items()
-        for prompt in wording.variants(slug)
+        for prompt in prompts.variants(slug)
     ]
 
 

@@ -18,7 +18,7 @@ from reelbench.data.manifest import Manifest, Protocol
 from reelbench.make.parts.balance_stages import dealing_places
 from reelbench.make.parts.filters import context_independence, contextual_veracity
 from reelbench.make.parts.write import Commission, checking, writing
-from reelbench.make.pipeline.stage import Each, Recipe, Role
+from reelbench.make.pipeline.stage import Recipe, Role, RowStage
 from reelbench.recipes.cineaste.film import (
     commission,
     concatenate,
@@ -41,34 +41,34 @@ GENERATED, INDEPENDENT, TRUE = 11_729, 4_185, 3_119  # the paper's funnel (3.4),
 
 STAGES = (
     # 3.1: the scenes of a movie, in order, become one video of about 19 minutes.
-    Each(
+    RowStage(
         name="concatenate",
-        takes=Movie,
-        gives=Movie,
+        input=Movie,
+        output=Movie,
         work=concatenate,
         parameters={"rate": 25.0},
         writes=True,
-        intact=is_joined,
-        imagine=imagine_joined,
+        outputs_exist=is_joined,
+        estimate=imagine_joined,
     ),
     # 3.1: what is seen in each scene, from 32 frames.
-    Each(
+    RowStage(
         name="describe",
-        takes=Movie,
-        gives=Movie,
+        input=Movie,
+        output=Movie,
         work=describe_scenes,
         roles=("captioner",),
         prompts=("describe",),
         parameters={"frames": 32, "size": "long:768"},
-        imagine=imagine_described,
-        replies=460,  # 344.5 words (3.4)
+        estimate=imagine_described,
+        expected_tokens=460,  # 344.5 words (3.4)
     ),
     # 3.3: descriptions, captions, titles, log-lines and the summary as one context; a prompt for
     # each of the five categories.
-    Each(
+    RowStage(
         name="commission",
-        takes=Movie,
-        gives=Commission,
+        input=Movie,
+        output=Commission,
         work=commission,
         prompts=("context", "scene", *CATEGORIES.values()),
         parameters={"categories": CATEGORIES},
@@ -77,9 +77,9 @@ STAGES = (
     writing(tuple(CATEGORIES.values()), QUESTIONS, DISTRACTORS),
     checking(DISTRACTORS),
     # 3.3: removed when all five of five seeds are right without the film.
-    context_independence(SEEDS, drop_at=5, keeps=INDEPENDENT / GENERATED),
+    context_independence(SEEDS, drop_at=5, expected_pass_rate=INDEPENDENT / GENERATED),
     # 3.3, equation 1: kept when V(Q, A, C) is at least 0.8.
-    contextual_veracity(SEEDS, keep_at=0.8, keeps=TRUE / INDEPENDENT),
+    contextual_veracity(SEEDS, keep_at=0.8, expected_pass_rate=TRUE / INDEPENDENT),
     dealing_places(),
 )
 
@@ -111,7 +111,7 @@ def _manifest(items: Sequence[Item], source: Path) -> Manifest:
 
 RECIPE = Recipe(
     name="cineaste",
-    says="questions about films that need the whole story, from scenes with captions and summaries",
+    description="questions about whole films, from scenes with captions and summaries",
     sources=movies_in,
     stages=STAGES,
     roles={

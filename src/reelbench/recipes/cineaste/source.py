@@ -36,7 +36,7 @@ alike: CSV files in the folder or in its ``metadata``, and videos.
   or any one folder), where the dataset's script puts them, with captions beside them. Other
   columns and files are ignored. A line whose video is not there is an error, not a gap.
 
-What is wrong in files of text, paths and captions is listed all at once, as a ``SourceError``.
+What is wrong in files of text, paths and captions is listed all at once, as a ``MovieSourceError``.
 A video that cannot be used costs its own movie alone, which is named with the reason.
 """
 
@@ -58,8 +58,8 @@ from reelbench.media.digests import media_digest, remembered
 from reelbench.media.errors import MediaError
 from reelbench.media.subtitles import Cue, read_subtitles
 from reelbench.recipes.cineaste.condensed import (
-    Clip,
     Film,
+    ListedScene,
     Told,
     metadata_folder,
     read_condensed,
@@ -70,7 +70,7 @@ from reelbench.recipes.cineaste.described import MOVIE_FILE, read_described
 _OUTRO = 3.0  # seconds by which a clip may be longer than durations.csv has it
 
 
-class Scene(msgspec.Struct, frozen=True):
+class MovieScene(msgspec.Struct, frozen=True):
     """One scene. Its paths are relative to the source, which may move."""
 
     video: str
@@ -91,19 +91,19 @@ class Movie(msgspec.Struct, frozen=True):
     id: str
     title: str
     summary: str
-    scenes: tuple[Scene, ...]
+    scenes: tuple[MovieScene, ...]
     year: int | None = None
     media: str = ""  # the joined video's path in the benchmark
     sha256: str = ""  # of the joined video
     seconds: float = 0.0  # of the joined video
 
 
-class SourceError(BenchmarkError):
+class MovieSourceError(BenchmarkError):
     """A source that cannot be read as it is; every problem in it is listed."""
 
 
 def movies_in(source: Path | str) -> Sources:
-    """Read the movies of a folder in either layout; raise ``SourceError`` with all that is wrong.
+    """Read the movies of a folder in either layout; ``MovieSourceError`` lists all that is wrong.
 
     A movie with a video that cannot be used is in ``broken``, and the others are not held up.
     """
@@ -117,7 +117,7 @@ def movies_in(source: Path | str) -> Sources:
         kept = tuple(scene for scene in scenes if scene is not None)
         movies.append(Movie(film.id, film.title, film.summary, kept, film.year))
     if problems:
-        raise SourceError(problems)
+        raise MovieSourceError(problems)
     return _measured(source, sorted(movies, key=lambda movie: movie.id), told)
 
 
@@ -135,7 +135,9 @@ def _told(source: Path) -> Told:
     return read_condensed(source, tables) if tables else read_described(source)
 
 
-def _scene(source: Path, film: Film, clip: Clip, problems: list[Problem]) -> Scene | None:
+def _scene(
+    source: Path, film: Film, clip: ListedScene, problems: list[Problem]
+) -> MovieScene | None:
     """Return a scene with its captions, not measured yet; None where a file of it is wrong."""
     fault = _fault(source, film.folder, clip.video)
     if fault:
@@ -149,7 +151,7 @@ def _scene(source: Path, film: Film, clip: Clip, problems: list[Problem]) -> Sce
         found, expected = f"{captions}: {error.reason}", "SubRip or WebVTT"
         problems.append(clip.place.problem("CAPTIONS", "captions", found, expected))
         return None
-    return Scene(
+    return MovieScene(
         clip.video,
         "",
         0.0,
@@ -201,7 +203,7 @@ def _measured(source: Path, movies: list[Movie], told: Told) -> Sources:
     return Sources(tuple(whole), tuple(broken), tuple(warnings))
 
 
-def _measured_scene(source: Path, scene: Scene, faults: list[str]) -> Scene:
+def _measured_scene(source: Path, scene: MovieScene, faults: list[str]) -> MovieScene:
     path = source / scene.video
     try:
         # The memory that duration_of has: it alone would not say why, nor refuse mere sound.

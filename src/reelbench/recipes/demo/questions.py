@@ -18,7 +18,7 @@ _CLEAR_OF_EDGE = 0.4  # seconds between an event and the edge of the time span t
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class SceneQuestion:
     """What a question says, which options are right, which are wrong, and where it shows.
 
     Where options are numbers or times, ``wrong`` is all that come into question, in order with
@@ -32,7 +32,7 @@ class Draft:
     ladder: tuple[str, ...] = ()
 
 
-Builder = Callable[[Scene, random.Random, bool], Draft | None]
+Builder = Callable[[Scene, random.Random, bool], SceneQuestion | None]
 
 
 def _draft(
@@ -41,14 +41,16 @@ def _draft(
     wrong: Sequence[str],
     moments: Sequence[float] = (),
     **slots: str,
-) -> Draft:
+) -> SceneQuestion:
     """Make a draft; its evidence is around the moments, or the whole video without any."""
     spans = [(max(0.0, t - 0.5), min(float(scene.duration), t + 1.0)) for t in sorted(moments)]
     evidence = tuple((round(a, 2), round(b, 2)) for a, b in spans)
-    return Draft(tuple(right), tuple(wrong), evidence or ((0.0, float(scene.duration)),), slots)
+    return SceneQuestion(
+        tuple(right), tuple(wrong), evidence or ((0.0, float(scene.duration)),), slots
+    )
 
 
-def _yes_no(scene: Scene, yes: bool, moments: Sequence[float] = (), **slots: str) -> Draft:
+def _yes_no(scene: Scene, yes: bool, moments: Sequence[float] = (), **slots: str) -> SceneQuestion:
     right, wrong = ("Yes", "No") if yes else ("No", "Yes")
     return _draft(scene, [right], [wrong], moments, **slots)
 
@@ -96,36 +98,36 @@ def _never(scene: Scene, rng: random.Random) -> list[str]:
     return mixed
 
 
-def _counted(scene: Scene, number: int, moments: Sequence[float] = ()) -> Draft:
+def _counted(scene: Scene, number: int, moments: Sequence[float] = ()) -> SceneQuestion:
     draft = _draft(scene, [str(number)], [], moments)
     return replace(draft, ladder=tuple(map(str, range(number + 5))))
 
 
-def count_shapes(scene: Scene, _: random.Random, __: bool) -> Draft:
+def count_shapes(scene: Scene, _: random.Random, __: bool) -> SceneQuestion:
     """Every actor is a different shape, and each is seen at some time."""
     return _counted(scene, len(scene.actors))
 
 
-def count_cuts(scene: Scene, _: random.Random, __: bool) -> Draft:
+def count_cuts(scene: Scene, _: random.Random, __: bool) -> SceneQuestion:
     """A cut is a change of background."""
     cuts = [event.time for event in scene.of_kind("cut")]
     return _counted(scene, len(cuts), cuts)
 
 
-def count_clicks(scene: Scene, _: random.Random, __: bool) -> Draft:
+def count_clicks(scene: Scene, _: random.Random, __: bool) -> SceneQuestion:
     """Clicks may come with something seen, or alone."""
     clicks = [event.time for event in scene.events if event.sound == "click"]
     return _counted(scene, len(clicks), clicks)
 
 
-def last_to_come(scene: Scene, rng: random.Random, _: bool) -> Draft:
+def last_to_come(scene: Scene, rng: random.Random, _: bool) -> SceneQuestion:
     """The last of all that appear; the others were there before, or came earlier."""
     last = scene.of_kind("appear")[-1]
     others = [actor.shape for actor in scene.actors if actor.shape not in last.actors]
     return _draft(scene, last.actors, rng.sample(others, 3), [last.time])
 
 
-def order_of_coming(scene: Scene, rng: random.Random, _: bool) -> Draft | None:
+def order_of_coming(scene: Scene, rng: random.Random, _: bool) -> SceneQuestion | None:
     """One that is there from the start, and two that appear later."""
     comers = [event.actors[0] for event in scene.of_kind("appear")]
     if len(comers) < 2:
@@ -137,7 +139,7 @@ def order_of_coming(scene: Scene, rng: random.Random, _: bool) -> Draft | None:
     return _draft(scene, orders[:1], orders[1:], moments)
 
 
-def first_to_happen(scene: Scene, rng: random.Random, _: bool) -> Draft | None:
+def first_to_happen(scene: Scene, rng: random.Random, _: bool) -> SceneQuestion | None:
     """The earliest of four things that all happen."""
     events = _unique_sights(scene)
     if len(events) < 4:
@@ -146,7 +148,7 @@ def first_to_happen(scene: Scene, rng: random.Random, _: bool) -> Draft | None:
     return _draft(scene, [describe(first)], [describe(e) for e in later], [first.time])
 
 
-def before(scene: Scene, rng: random.Random, yes: bool) -> Draft | None:
+def before(scene: Scene, rng: random.Random, yes: bool) -> SceneQuestion | None:
     """Two things that happen, named in their order or against it."""
     events = _unique_sights(scene)
     if len(events) < 2:
@@ -156,7 +158,7 @@ def before(scene: Scene, rng: random.Random, yes: bool) -> Draft | None:
     return _yes_no(scene, yes, [event.time for event in pair], first=first, second=second)
 
 
-def when(scene: Scene, rng: random.Random, _: bool) -> Draft | None:
+def when(scene: Scene, rng: random.Random, _: bool) -> SceneQuestion | None:
     """Ask for the span of a seen event."""
     events = [event for event in _unique_sights(scene) if _clear_of_edges(event.time)]
     if not events:
@@ -165,7 +167,7 @@ def when(scene: Scene, rng: random.Random, _: bool) -> Draft | None:
     return _timed(scene, event.time, event=describe(event))
 
 
-def when_silent(scene: Scene, _: random.Random, __: bool) -> Draft | None:
+def when_silent(scene: Scene, _: random.Random, __: bool) -> SceneQuestion | None:
     """Ask for the span in which the hum stops."""
     hush = next((event.time for event in scene.events if event.hush), None)
     return _timed(scene, hush) if hush is not None and _clear_of_edges(hush) else None
@@ -176,7 +178,7 @@ def _clear_of_edges(time: float) -> bool:
     return _CLEAR_OF_EDGE - 1e-9 <= inside <= BIN_SECONDS - _CLEAR_OF_EDGE + 1e-9
 
 
-def _timed(scene: Scene, time: float, **slots: str) -> Draft:
+def _timed(scene: Scene, time: float, **slots: str) -> SceneQuestion:
     starts = range(0, scene.duration - BIN_SECONDS + 1, BIN_SECONDS)
     # Of equal length whatever the time, so that no span looks longer than another.
     spans = tuple(f"from {start:02d} to {start + BIN_SECONDS:02d} seconds" for start in starts)
@@ -184,7 +186,7 @@ def _timed(scene: Scene, time: float, **slots: str) -> Draft:
     return replace(_draft(scene, [right], [], [time], **slots), ladder=spans)
 
 
-def colour_at_end(scene: Scene, rng: random.Random, _: bool) -> Draft:
+def colour_at_end(scene: Scene, rng: random.Random, _: bool) -> SceneQuestion:
     """The colour of one that is still there, which may have changed."""
     end = float(scene.duration)
     actor = rng.choice([actor for actor in scene.actors if actor.vanishes == end])
@@ -192,7 +194,7 @@ def colour_at_end(scene: Scene, rng: random.Random, _: bool) -> Draft:
     return _draft(scene, [colour], _other_colours([colour], rng), [end - 0.6], shape=actor.shape)
 
 
-def colour_ever(scene: Scene, rng: random.Random, yes: bool) -> Draft:
+def colour_ever(scene: Scene, rng: random.Random, yes: bool) -> SceneQuestion:
     """A colour that it has at some time, or never."""
     actor = rng.choice(scene.actors)
     worn = [colour for _, colour in actor.colours]
@@ -201,7 +203,7 @@ def colour_ever(scene: Scene, rng: random.Random, yes: bool) -> Draft:
     return _yes_no(scene, yes, moments, shape=actor.shape, colour=colour)
 
 
-def turns_to(scene: Scene, rng: random.Random, _: bool) -> Draft | None:
+def turns_to(scene: Scene, rng: random.Random, _: bool) -> SceneQuestion | None:
     """The new colour of one that changes."""
     changes = scene.of_kind("recolour")
     if not changes:
@@ -215,7 +217,7 @@ def _other_colours(than: Sequence[str], rng: random.Random) -> list[str]:
     return rng.sample([colour for colour in COLOURS if colour not in than], 5)
 
 
-def which_recolours(scene: Scene, rng: random.Random, _: bool) -> Draft | None:
+def which_recolours(scene: Scene, rng: random.Random, _: bool) -> SceneQuestion | None:
     """The only one that changes its colour."""
     changes = scene.of_kind("recolour")
     if len(changes) != 1:
@@ -224,7 +226,7 @@ def which_recolours(scene: Scene, rng: random.Random, _: bool) -> Draft | None:
     return _draft(scene, changes[0].actors, rng.sample(others, 3), [changes[0].time])
 
 
-def changes_seen(scene: Scene, rng: random.Random, _: bool) -> Draft | None:
+def changes_seen(scene: Scene, rng: random.Random, _: bool) -> SceneQuestion | None:
     """Some things that happen among some that do not."""
     events = [event for event in _unique_sights(scene) if event.kind not in ("cut", "meet")]
     if len(events) < 2:
@@ -234,14 +236,14 @@ def changes_seen(scene: Scene, rng: random.Random, _: bool) -> Draft | None:
     return _draft(scene, [describe(e) for e in happened], never, [e.time for e in happened])
 
 
-def shapes_seen(scene: Scene, rng: random.Random, _: bool) -> Draft:
+def shapes_seen(scene: Scene, rng: random.Random, _: bool) -> SceneQuestion:
     """Some shapes that are there among all that are not."""
     seen = [actor.shape for actor in scene.actors]
     unseen = [shape for shape in SHAPES if shape not in seen]
     return _draft(scene, rng.sample(seen, rng.randint(2, 4)), unseen)
 
 
-def touch(scene: Scene, rng: random.Random, yes: bool) -> Draft | None:
+def touch(scene: Scene, rng: random.Random, yes: bool) -> SceneQuestion | None:
     """Two that meet, or two that are there together and never meet."""
     meets = scene.of_kind("meet")
     if yes:
@@ -260,7 +262,7 @@ def touch(scene: Scene, rng: random.Random, yes: bool) -> Draft | None:
     return _yes_no(scene, False, first=first, second=second)
 
 
-def at_the_hush(scene: Scene, rng: random.Random, _: bool) -> Draft | None:
+def at_the_hush(scene: Scene, rng: random.Random, _: bool) -> SceneQuestion | None:
     """What is seen at the moment when the hum stops."""
     events = _unique_sights(scene)
     hushed = [event for event in events if event.hush]
@@ -271,7 +273,7 @@ def at_the_hush(scene: Scene, rng: random.Random, _: bool) -> Draft | None:
     return _draft(scene, [describe(hushed[0])], wrong, [hushed[0].time])
 
 
-def word_shown(scene: Scene, rng: random.Random, _: bool) -> Draft | None:
+def word_shown(scene: Scene, rng: random.Random, _: bool) -> SceneQuestion | None:
     """The only word on the screen."""
     words = scene.of_kind("word")
     if len(words) != 1:
@@ -280,7 +282,7 @@ def word_shown(scene: Scene, rng: random.Random, _: bool) -> Draft | None:
     return _draft(scene, [words[0].detail], wrong, [words[0].time])
 
 
-def at_the_sound(scene: Scene, rng: random.Random, _: bool) -> Draft | None:
+def at_the_sound(scene: Scene, rng: random.Random, _: bool) -> SceneQuestion | None:
     """What is seen at the moment of the only beep, or the only buzz."""
     events = _unique_sights(scene)
     sounding = [event for event in events if event.sound in ("beep", "buzz")]
@@ -292,7 +294,7 @@ def at_the_sound(scene: Scene, rng: random.Random, _: bool) -> Draft | None:
     return _draft(scene, [describe(event)], wrong, [event.time], sound=str(event.sound))
 
 
-def sound_at_event(scene: Scene, rng: random.Random, yes: bool) -> Draft | None:
+def sound_at_event(scene: Scene, rng: random.Random, yes: bool) -> SceneQuestion | None:
     """A sound at the moment of something seen, or none."""
     events = [event for event in _unique_sights(scene) if (event.sound is not None) == yes]
     if not events:
@@ -303,7 +305,7 @@ def sound_at_event(scene: Scene, rng: random.Random, yes: bool) -> Draft | None:
     return _yes_no(scene, yes, [event.time], sound=sound, event=describe(event))
 
 
-def with_a_click(scene: Scene, _: random.Random, __: bool) -> Draft | None:
+def with_a_click(scene: Scene, _: random.Random, __: bool) -> SceneQuestion | None:
     """The seen events that come with a click, among others that do not."""
     events = _unique_sights(scene)
     clicked = [event for event in events if event.sound == "click"]

@@ -23,7 +23,7 @@ from reelbench.data.benchmark import ITEMS_FILE, MANIFEST_FILE, Benchmark
 from reelbench.data.items import LETTERS, Item, Media, freeze
 from reelbench.data.manifest import Manifest, Protocol, read_manifest
 from reelbench.make.parts.balance import Dealer
-from reelbench.recipes.demo.questions import BUILDERS, Draft
+from reelbench.recipes.demo.questions import BUILDERS, SceneQuestion
 from reelbench.world.compose import compose
 from reelbench.world.render import is_synthesized, synthesize
 from reelbench.world.scene import Scene
@@ -141,7 +141,7 @@ def _items(seed: int, scenes: Sequence[Scene]) -> Iterator[Item]:
 
 
 def _item(
-    seed: int, scene: Scene, name: str, draft: Draft, dealer: Dealer, item_id: str
+    seed: int, scene: Scene, name: str, draft: SceneQuestion, dealer: Dealer, item_id: str
 ) -> Item | None:
     question = QUESTIONS[name]
     wrong: Sequence[str] | None = draft.wrong

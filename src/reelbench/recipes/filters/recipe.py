@@ -22,7 +22,7 @@ from reelbench.make.pipeline.stage import Recipe, Role
 
 RECIPE = Recipe(
     name="filters",
-    says="a benchmark without what is broken, repeated or answerable by a shortcut",
+    description="a benchmark without what is broken, repeated or answerable by a shortcut",
     sources=items_in,
     stages=(
         without_findings(media=True),

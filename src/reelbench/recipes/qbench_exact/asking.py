@@ -9,29 +9,29 @@ from reelbench.base.progress import counted
 from reelbench.base.seeds import rng_for
 from reelbench.data.items import LETTERS, Item, Media, freeze
 from reelbench.interop.qbench_video.taxonomy import COMPARE, TYPE_OF_KIND
-from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.media.measure.quality import DAMAGES
 from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, seed_of
-from reelbench.recipes.qbench_exact.shots import Shot, Video
+from reelbench.recipes.qbench_exact.shots import MadeQuestion, MadeVideo
 from reelbench.recipes.qbench_exact.wants import NOT_THERE
 
 _WRONG = 3  # options beside the key
 _TELLING = ("blur", "noise", "compression")  # which no scene has by itself
 
 
-def ask(shots: Sequence[Shot], desk: Desk, *, items: int) -> list[Item | Rejected]:
+def ask(shots: Sequence[MadeQuestion], ctx: StageContext, *, items: int) -> list[Item | Rejected]:
     """Make an item of each shot that is kept, or say why it is not."""
     kept = _kept(shots, items)
-    desk.notes.extend(_not_clean(shots))
+    ctx.notes.extend(_not_clean(shots))
     if len(kept) < items:
-        desk.notes.append(
+        ctx.notes.append(
             f"There are {len(kept)} items, not {items}: the clips cannot show more of what was "
             "ordered. Give more or longer clips, or a smaller margin."
         )
     chosen = [shot for shot in shots if shot.id in kept]
     takes = (video.take for shot in shots for video in shot.videos)
-    wrong = _wrong_options(chosen, seed_of(desk.seed, takes))
+    wrong = _wrong_options(chosen, seed_of(ctx.seed, takes))
     apart = {shot.id: _apart(shot) for shot in chosen if _compares(shot)}
     median = statistics.median(apart.values()) if apart else 0.0
     spare = Rejected("more than are asked for", "Some are made to spare, should others not do.")
@@ -43,7 +43,7 @@ def ask(shots: Sequence[Shot], desk: Desk, *, items: int) -> list[Item | Rejecte
     ]
 
 
-def _not_clean(shots: Sequence[Shot]) -> Iterator[str]:
+def _not_clean(shots: Sequence[MadeQuestion]) -> Iterator[str]:
     """Say which clips are damaged before anyone damages them, as far as that can be told."""
     found: dict[str, set[str]] = defaultdict(set)
     for video in (video for shot in shots for video in shot.videos):
@@ -59,7 +59,7 @@ def _not_clean(shots: Sequence[Shot]) -> Iterator[str]:
         )
 
 
-def _kept(shots: Sequence[Shot], items: int) -> set[str]:
+def _kept(shots: Sequence[MadeQuestion], items: int) -> set[str]:
     """Choose so many that families are in their shares, and the keys of each in equal numbers."""
     decks = {
         family: _placed([shot for shot in shots if shot.order.family == family])
@@ -86,20 +86,20 @@ def _kept(shots: Sequence[Shot], items: int) -> set[str]:
     return kept
 
 
-def _placed(shots: Sequence[Shot]) -> list[tuple[int, Shot]]:
+def _placed(shots: Sequence[MadeQuestion]) -> list[tuple[int, MadeQuestion]]:
     """Number the shots of each key, so that taking them by number takes all keys alike."""
-    groups: dict[Any, list[Shot]] = defaultdict(list)
+    groups: dict[Any, list[MadeQuestion]] = defaultdict(list)
     for shot in sorted(shots, key=lambda shot: shot.id):
         groups[_key(shot)].append(shot)
     return [card for group in groups.values() for card in enumerate(group)]
 
 
-def _key(shot: Shot) -> Any:
+def _key(shot: MadeQuestion) -> Any:
     order = shot.order
     return (order.goal, order.turned) if FAMILIES[order.family]["keys"] > 1 else order.damage
 
 
-def _wrong_options(shots: Sequence[Shot], seed: int) -> dict[str, list[str]]:
+def _wrong_options(shots: Sequence[MadeQuestion], seed: int) -> dict[str, list[str]]:
     """Draw wrong options where the key is a damage, so that all are offered about equally often.
 
     What seldom fits is drawn the more readily where it does. To deal them out evenly would tell who
@@ -117,17 +117,17 @@ def _wrong_options(shots: Sequence[Shot], seed: int) -> dict[str, list[str]]:
     return found
 
 
-def _compares(shot: Shot) -> bool:
+def _compares(shot: MadeQuestion) -> bool:
     return bool(FAMILIES[shot.order.family]["context"] == "Compare")
 
 
-def _apart(shot: Shot) -> float:
+def _apart(shot: MadeQuestion) -> float:
     """By how much the two videos differ in the quality that is asked about."""
     first, second = (video.shown.level for video in shot.videos)
     return round(abs(first - second), 4)
 
 
-def _context(shot: Shot, apart: Mapping[str, float], median: float) -> str:
+def _context(shot: MadeQuestion, apart: Mapping[str, float], median: float) -> str:
     """Coarse where a pair is further apart than the median (Algorithm 1)."""
     fine, coarse = COMPARE
     if shot.id in apart:
@@ -135,7 +135,7 @@ def _context(shot: Shot, apart: Mapping[str, float], median: float) -> str:
     return str(FAMILIES[shot.order.family]["context"])
 
 
-def _item(shot: Shot, wrong: Sequence[str], context: str) -> Item:
+def _item(shot: MadeQuestion, wrong: Sequence[str], context: str) -> Item:
     order, family = shot.order, FAMILIES[shot.order.family]
     words = {**WORDS[order.damage], "corner": shot.corner}
     text = family["opposite"] if order.turned else family["question"]
@@ -163,7 +163,7 @@ def _item(shot: Shot, wrong: Sequence[str], context: str) -> Item:
     )
 
 
-def _options(shot: Shot, wrong: Sequence[str]) -> tuple[tuple[str, ...], int]:
+def _options(shot: MadeQuestion, wrong: Sequence[str]) -> tuple[tuple[str, ...], int]:
     """The options of a closed question, and the place of the right one."""
     order, family = shot.order, FAMILIES[shot.order.family]
     match family["kind"]:
@@ -176,7 +176,7 @@ def _options(shot: Shot, wrong: Sequence[str]) -> tuple[tuple[str, ...], int]:
     return tuple(WORDS[name]["noun"].capitalize() for name in (order.damage, *wrong)), 0
 
 
-def _reference(shot: Shot) -> str:
+def _reference(shot: MadeQuestion) -> str:
     words = WORDS[shot.order.damage]
     if shot.order.family == "better":
         better, worse = ("first", "second") if shot.order.goal == 0 else ("second", "first")
@@ -188,7 +188,7 @@ def _reference(shot: Shot) -> str:
     return f"The most apparent distortion is {words['noun']}. It is seen {when} the video."
 
 
-def _facts(shot: Shot) -> dict[str, Any]:
+def _facts(shot: MadeQuestion) -> dict[str, Any]:
     """All that makes the key a fact."""
     return {
         "damage": shot.order.damage,
@@ -199,7 +199,7 @@ def _facts(shot: Shot) -> dict[str, Any]:
     }
 
 
-def _fact(video: Video) -> dict[str, Any]:
+def _fact(video: MadeVideo) -> dict[str, Any]:
     take, wanted, shown = video.take, video.wanted, video.shown
     where = {"begin": wanted.begin, "corner": wanted.corner, "levels": shown.levels}
     return {

@@ -6,11 +6,11 @@ import msgspec
 
 from reelbench.annotate.annotate import clips_in
 from reelbench.data.sources import Sources
-from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected
 
 
-class Clip(msgspec.Struct, frozen=True):
+class SourceClip(msgspec.Struct, frozen=True):
     """A file of the source."""
 
     id: str  # its path in the source
@@ -33,13 +33,13 @@ def clean_clips(source: Path) -> Sources:
     """Return the clips of a folder, or the one clip that is named."""
     clips, broken = clips_in(source)
     rows = [
-        Clip(name, clip.digest, clip.info.duration, clip.info.has_video)
+        SourceClip(name, clip.digest, clip.info.duration, clip.info.has_video)
         for name, clip in sorted(clips.items())
     ]
     return Sources(rows, sorted(broken.items()))
 
 
-async def cut(clip: Clip, _desk: Desk, *, seconds: float) -> list[Take]:
+async def cut(clip: SourceClip, _ctx: StageContext, *, seconds: float) -> list[Take]:
     """Cut a clip into takes of equal length, none of which share a frame."""
     if not clip.has_video:
         raise Rejected("no picture", "There is nothing to see in it.")

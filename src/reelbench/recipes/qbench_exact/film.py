@@ -15,7 +15,7 @@ import numpy as np
 
 from reelbench.interop.qbench_video.taxonomy import PROTOCOL
 from reelbench.media.decode.decode import Image
-from reelbench.media.decode.frames import Wish, decoded_frames
+from reelbench.media.decode.frames import FrameSpec, decoded_frames
 from reelbench.media.decode.sample import parse_sampling
 from reelbench.media.decode.stream import glance
 from reelbench.media.edit.degrade import degrade_images
@@ -35,7 +35,7 @@ class UnfitError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DamageTarget:
     """How a take is to be damaged: how bad it is to look, and by what the damage makes it so."""
 
     damage: str
@@ -49,7 +49,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class WrittenVideo:
     """A video that was written: how severe its damage is, and what its frames show of quality."""
 
     before: dict[str, float]  # of the take
@@ -62,12 +62,12 @@ class Shown:
     begin: int = 0  # the first of the frames shown that is damaged
 
 
-class Footage:
+class SegmentFrames:
     """The frames of a take, and which of them a model is shown."""
 
     def __init__(self, path: Path, take: Take, longest: int, videos: int) -> None:
         frames = list(glance(path, None, longest, start=take.start, end=take.end))
-        self.wish = Wish(PROTOCOL.sampling, shared_by=videos)
+        self.spec = FrameSpec(PROTOCOL.sampling, shared_by=videos)
         self.images = [even(image) for _, image in frames]
         self.times = [time - frames[0][0] for time, _ in frames]  # as the file's clock will have it
         self.seconds = take.end - take.start
@@ -76,7 +76,7 @@ class Footage:
 
     def _as_planned(self, videos: int) -> list[int]:
         """The frames that will be shown, if the file comes to lie as it is meant to."""
-        count = parse_sampling(self.wish.sampling).shared_by(videos).count
+        count = parse_sampling(self.spec.sampling).shared_by(videos).count
         assert count is not None, "the protocol has so many frames"
         if len(self.images) < count:
             raise UnfitError(f"it has {len(self.images)} frames, fewer than the {count} shown")
@@ -84,11 +84,11 @@ class Footage:
         moments = [(number + 0.5) * lasts / count for number in range(count)]
         return [max(0, int(np.searchsorted(self.times, moment)) - 1) for moment in moments]
 
-    def first(self, wanted: Wanted) -> int:
+    def first(self, wanted: DamageTarget) -> int:
         """The first frame that is damaged."""
         return int(np.searchsorted(self.times, wanted.begin * self.seconds))
 
-    def damaged(self, wanted: Wanted, severity: float, seed: int) -> list[Image]:
+    def damaged(self, wanted: DamageTarget, severity: float, seed: int) -> list[Image]:
         """All frames, those from the wanted moment on damaged."""
         if not severity:
             return self.images
@@ -101,13 +101,13 @@ class Footage:
         with written(out, self.rate, _CLEAN) as writer:
             for image, time in zip(images, self.times, strict=True):
                 writer.show(image, time)
-        frames = decoded_frames(out, self.wish)
+        frames = decoded_frames(out, self.spec)
         # Containers round times: what is shown is what is measured, not what was planned.
         self.shown = [int(np.argmin(np.abs(np.subtract(self.times, f.shown_at)))) for f in frames]
         return [frame.image for frame in frames]
 
 
-def film(footage: Footage, wanted: Wanted, out: Path, seed: int) -> Shown:
+def film(footage: SegmentFrames, wanted: DamageTarget, out: Path, seed: int) -> WrittenVideo:
     """Write a take as it is wanted; raise ``UnfitError`` where it cannot be."""
     least, most = _window(footage, wanted)
     aim = (least + most) / 2
@@ -125,11 +125,11 @@ def film(footage: Footage, wanted: Wanted, out: Path, seed: int) -> Shown:
     raise UnfitError(f"{wanted.damage} came to {extent:.2f}, not {least:.2f} to {most:.2f}")
 
 
-def _clean(footage: Footage) -> list[Image]:
+def _clean(footage: SegmentFrames) -> list[Image]:
     return [footage.images[number] for number in footage.shown]
 
 
-def _window(footage: Footage, wanted: Wanted) -> tuple[float, float]:
+def _window(footage: SegmentFrames, wanted: DamageTarget) -> tuple[float, float]:
     """The extents that give the wanted levels, as the take has some of the damage itself."""
     own = DAMAGES[wanted.damage].seen_in(_affected(footage, wanted, _clean(footage)))
     least, most = max(wanted.least, wanted.low - own), min(wanted.most, wanted.high - own)
@@ -138,7 +138,7 @@ def _window(footage: Footage, wanted: Wanted) -> tuple[float, float]:
     return least, most
 
 
-def _affected(footage: Footage, wanted: Wanted, shown: Sequence[Image]) -> list[Image]:
+def _affected(footage: SegmentFrames, wanted: DamageTarget, shown: Sequence[Image]) -> list[Image]:
     """Of the frames that are shown, those that are damaged, and of each the part that is."""
     first = footage.first(wanted)
     pairs = zip(footage.shown, shown, strict=True)
@@ -163,7 +163,7 @@ def _search(extent: Callable[[float], float], aim: float, least: float, most: fl
     return round(high, 4)
 
 
-def _probe(footage: Footage, wanted: Wanted, seed: int) -> Callable[[float], float]:
+def _probe(footage: SegmentFrames, wanted: DamageTarget, seed: int) -> Callable[[float], float]:
     """Measure what a severity does, without writing it; in a few frames where they suffice."""
     damage = DAMAGES[wanted.damage]
     first, region = footage.first(wanted), CORNERS.get(wanted.corner or "")
@@ -183,7 +183,7 @@ def _probe(footage: Footage, wanted: Wanted, seed: int) -> Callable[[float], flo
     return extent
 
 
-def _extent(footage: Footage, wanted: Wanted, shown: Sequence[Image]) -> float:
+def _extent(footage: SegmentFrames, wanted: DamageTarget, shown: Sequence[Image]) -> float:
     """How far the frames that are shown are damaged, where and when they should be."""
     damage = DAMAGES[wanted.damage]
     before, after = (
@@ -193,15 +193,19 @@ def _extent(footage: Footage, wanted: Wanted, shown: Sequence[Image]) -> float:
 
 
 def _measured(
-    footage: Footage, wanted: Wanted, shown: Sequence[Image], severity: float, extent: float
-) -> Shown:
+    footage: SegmentFrames,
+    wanted: DamageTarget,
+    shown: Sequence[Image],
+    severity: float,
+    extent: float,
+) -> WrittenVideo:
     damage, first = DAMAGES[wanted.damage], footage.first(wanted)
     levels: list[float] = []
     if wanted.corner is not None:
         levels = [damage.seen_in([part_of(i, corner) for i in shown]) for corner in CORNERS]
     elif wanted.begin and not damage.in_time:
         levels = [damage.seen_in([image]) for image in shown]
-    return Shown(
+    return WrittenVideo(
         before=looks(_clean(footage)),
         after=looks(shown),
         severity=severity,

@@ -16,7 +16,7 @@ import yaml
 
 from reelbench.base.seeds import rng_for, seed_for
 from reelbench.interop.qbench_video.taxonomy import SINGLE
-from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.media.measure.quality import DAMAGES
 from reelbench.recipes.qbench_exact.clips import Take
@@ -32,7 +32,7 @@ RESERVE = 0.15  # of the items, ordered besides: some takes cannot show what is 
 _TRIES = 6  # takes that an order may go to, one after the other
 
 
-class Order(msgspec.Struct, frozen=True):
+class QuestionPlan(msgspec.Struct, frozen=True):
     """One question to be made: all about it that is decided beforehand."""
 
     id: str
@@ -49,14 +49,14 @@ class Sheet(msgspec.Struct, frozen=True):
     """A take, and the orders that begin with it."""
 
     id: str
-    orders: tuple[Order, ...] = ()
+    orders: tuple[QuestionPlan, ...] = ()
 
 
-def plan(takes: Sequence[Take], desk: Desk, *, items: int) -> list[Sheet | Rejected]:
+def plan(takes: Sequence[Take], ctx: StageContext, *, items: int) -> list[Sheet | Rejected]:
     """Deal the questions to the takes."""
-    seed = seed_of(desk.seed, takes)
+    seed = seed_of(ctx.seed, takes)
     orders = _orders(takes, math.ceil(items * (1 + RESERVE)) if takes else 0, seed)
-    given: dict[str, list[Order]] = {take.id: [] for take in takes}
+    given: dict[str, list[QuestionPlan]] = {take.id: [] for take in takes}
     for order in orders:
         given[order.takes[0][0].id].append(order)
     spare = Rejected("not needed", "There are more takes than questions.")
@@ -68,19 +68,19 @@ def seed_of(seed: int, takes: Iterable[Take]) -> int:
     return seed_for(seed, "clips", *sorted({take.sha256 for take in takes}))
 
 
-async def order(sheet: Sheet, _desk: Desk) -> list[Order]:
+async def order(sheet: Sheet, _ctx: StageContext) -> list[QuestionPlan]:
     """Take the orders one by one."""
     return list(sheet.orders)
 
 
-def _orders(takes: Sequence[Take], number: int, seed: int) -> Iterator[Order]:
+def _orders(takes: Sequence[Take], number: int, seed: int) -> Iterator[QuestionPlan]:
     decks = {name: _deck(name, seed) for name in FAMILIES}
     pool = sorted(takes, key=lambda take: take.id)
     rng_for(seed, "takes").shuffle(pool)
     for place, family in enumerate(_families(number, seed)):
         damage, goal, turned = next(decks[family])
         rng = rng_for(seed, "order", place)
-        yield Order(
+        yield QuestionPlan(
             id=f"exact-{place + 1:05d}",
             family=family,
             damage=damage,

@@ -17,13 +17,13 @@ from reelbench.data.items import NOTHING, Item
 from reelbench.data.manifest import Manifest
 from reelbench.interop.qbench_video.taxonomy import SPLITS, quality_manifest
 from reelbench.make.parts.balance_stages import dealing_places, splitting
-from reelbench.make.pipeline.stage import All, Each, Recipe
+from reelbench.make.pipeline.stage import BatchStage, Recipe, RowStage
 from reelbench.media.measure.quality import COURSE, DAMAGES, STILL
 from reelbench.recipes.qbench_exact.asking import ask
-from reelbench.recipes.qbench_exact.clips import Clip, Take, clean_clips, cut
-from reelbench.recipes.qbench_exact.plan import HOME, Order, Sheet, order, plan
+from reelbench.recipes.qbench_exact.clips import SourceClip, Take, clean_clips, cut
+from reelbench.recipes.qbench_exact.plan import HOME, QuestionPlan, Sheet, order, plan
 from reelbench.recipes.qbench_exact.shots import (
-    Shot,
+    MadeQuestion,
     collect,
     damage,
     imagine,
@@ -53,41 +53,48 @@ def _items_fault(parameters: Mapping[str, Any]) -> str:
 
 STAGES = (
     # Takes of equal length, which share no frame.
-    Each(
+    RowStage(
         name="cut",
-        takes=Clip,
-        gives=Take,
+        input=SourceClip,
+        output=Take,
         work=cut,
         parameters={"seconds": 4.0},
-        fault=_seconds_fault,
+        validate=_seconds_fault,
     ),
     # Families in their shares, keys in equal numbers, damages by chance; some more than are needed.
-    All(
+    BatchStage(
         name="plan",
-        takes=Take,
-        gives=Sheet,
+        input=Take,
+        output=Sheet,
         work=plan,
         parameters={"items": ITEMS},
-        fault=_items_fault,
+        validate=_items_fault,
     ),
-    Each(name="order", takes=Sheet, gives=Order, work=order),
+    RowStage(name="order", input=Sheet, output=QuestionPlan, work=order),
     # The severity that shows as much as is wanted, and by the margin no more of anything else.
-    Each(
+    RowStage(
         name="damage",
-        takes=Order,
-        gives=Shot,
+        input=QuestionPlan,
+        output=MadeQuestion,
         work=damage,
         parameters={"margin": 0.15, "longest": 512},
-        fault=_damage_fault,
+        validate=_damage_fault,
         writes=True,
-        intact=is_there,
-        imagine=imagine,
+        outputs_exist=is_there,
+        estimate=imagine,
     ),
     # The question, with wrong options that are not seen; pairs coarse and fine by the median.
-    All(name="ask", takes=Shot, gives=Item, work=ask, parameters={"items": ITEMS}),
+    BatchStage(name="ask", input=MadeQuestion, output=Item, work=ask, parameters={"items": ITEMS}),
     dealing_places(),
     splitting(SPLITS, by=("question_type", "context")),
-    Each(name="collect", takes=Item, gives=Item, work=collect, writes=True, intact=is_collected),
+    RowStage(
+        name="collect",
+        input=Item,
+        output=Item,
+        work=collect,
+        writes=True,
+        outputs_exist=is_collected,
+    ),
 )
 
 
@@ -100,7 +107,7 @@ def _manifest(items: Sequence[Item], source: Path) -> Manifest:
 
 def _statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
     """Count what was made, how strong the damages are, and how good the takes were before."""
-    shots: Sequence[Shot] = rows.get("damage", ())
+    shots: Sequence[MadeQuestion] = rows.get("damage", ())
     items: Sequence[Item] = rows.get("split", rows.get("ask", ()))
     videos = [video for shot in shots for video in shot.videos if video.shown.severity]
     if not videos:
@@ -130,12 +137,12 @@ def _statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
 
 RECIPE = Recipe(
     name="qbench-exact",
-    says="quality questions whose answers are facts, from clips of your own",
+    description="quality questions whose answers are facts, from clips of your own",
     sources=clean_clips,
     stages=STAGES,
     roles={},
     manifest=_manifest,
     home=HOME,
     statistics=_statistics,
-    dials={"items": ("plan.items", "ask.items"), "margin": ("damage.margin",)},
+    flags={"items": ("plan.items", "ask.items"), "margin": ("damage.margin",)},
 )

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from reelbench.base.seeds import rng_for
 from reelbench.media.measure.quality import CORNERS, DAMAGES, MUCH, PRESENT, SLIGHTLY, STRENGTHS
-from reelbench.recipes.qbench_exact.film import Shown, UnfitError, Wanted
-from reelbench.recipes.qbench_exact.plan import Order
+from reelbench.recipes.qbench_exact.film import DamageTarget, UnfitError, WrittenVideo
+from reelbench.recipes.qbench_exact.plan import QuestionPlan
 
 MARGINS = (0.02, 0.2)  # beyond the second, little can be told so far apart
 NOT_THERE = 0.2  # the highest level of what is not there; a little more is there for a sharp eye
@@ -42,7 +42,7 @@ def are_alike(one: str, other: str) -> bool:
 class Wants:
     """An order, with the draws that belong to it."""
 
-    order: Order
+    order: QuestionPlan
     margin: float
     seed: int
 
@@ -73,7 +73,7 @@ class Wants:
         """Whether what the question says is so before it is turned."""
         return bool(self.order.goal) != self.order.turned
 
-    def video(self, number: int, before: Sequence[Shown]) -> Wanted:
+    def video(self, number: int, before: Sequence[WrittenVideo]) -> DamageTarget:
         """Return what is wanted of the first or the second video, given those before it."""
         match self.order.family:
             case "strength":
@@ -96,31 +96,31 @@ class Wants:
             case _:
                 return self._present()
 
-    def _strong(self) -> Wanted:
+    def _strong(self) -> DamageTarget:
         """As strong as its word says, in what is seen and in what was done."""
         middle = list(STRENGTHS.values())[self.order.goal]
         aside = self._aside if self.order.goal == 1 else _WIDE
         window = (middle - aside, middle + aside)
-        return Wanted(self.order.damage, self.order.kind, *window, *window)
+        return DamageTarget(self.order.damage, self.order.kind, *window, *window)
 
     @property
     def _aside(self) -> float:
         """How far slight may be from its middle, so that none is the margin below it."""
         return (STRENGTHS["slight"] - self.margin) / 2
 
-    def _present(self) -> Wanted:
+    def _present(self) -> DamageTarget:
         """So much of a damage that it is there, by the more the wider the margin is."""
         least = self.there + rng_for(self.seed, "present").uniform(0.0, 2 * self.margin)
         high = least + max(_NARROW, 1.5 * self.margin)
-        return Wanted(self.order.damage, self.order.kind, least, high, least=self.margin)
+        return DamageTarget(self.order.damage, self.order.kind, least, high, least=self.margin)
 
-    def _absent(self, number: int) -> Wanted:
+    def _absent(self, number: int) -> DamageTarget:
         """Another damage than the one in question, so that "clean" is no sign of the key."""
         rng = rng_for(self.seed, "another", number)
         mine = self.order.damage
         other = rng.choice([name for name in DAMAGES if name != mine and not are_alike(name, mine)])
         kind = rng.choice(DAMAGES[other].kinds)
-        return Wanted(other, kind, self.there, 0.9, least=self.margin)
+        return DamageTarget(other, kind, self.there, 0.9, least=self.margin)
 
     @property
     def first_is_worse(self) -> bool:
@@ -147,7 +147,7 @@ class Wants:
         least = rng_for(self.seed, "difference").uniform(self.margin, furthest)
         return least, least + min(_WIDE, max(_NARROW, self.margin))
 
-    def _compared(self, number: int, before: Sequence[Shown]) -> Wanted:
+    def _compared(self, number: int, before: Sequence[WrittenVideo]) -> DamageTarget:
         """The same take twice, the one more damaged than the other, and to be seen so."""
         least, most = self.difference
         lowest = 0.0 if self.order.damage in _TWO_SIDED else -1.0
@@ -161,9 +161,11 @@ class Wants:
         else:
             low, high = before[0].level - most, before[0].level - least
         low = max(low, self.there if is_worse else lowest)
-        return Wanted(self.order.damage, self.order.kind, low, high)
+        return DamageTarget(self.order.damage, self.order.kind, low, high)
 
-    def check(self, wanted: Sequence[Wanted], shown: Sequence[Shown]) -> tuple[str, ...]:
+    def check(
+        self, wanted: Sequence[DamageTarget], shown: Sequence[WrittenVideo]
+    ) -> tuple[str, ...]:
         """Return the damages that may stand as wrong options; raise where the key is no fact."""
         name = self.order.damage
         for each, seen in zip(wanted, shown, strict=True):
@@ -188,7 +190,7 @@ class Wants:
             return NOT_THERE
         return STRENGTHS["slight"] - self._aside - self.margin
 
-    def _check_place(self, wanted: Wanted, shown: Shown) -> None:
+    def _check_place(self, wanted: DamageTarget, shown: WrittenVideo) -> None:
         """A damage must be seen where and when it is, and nowhere and at no time else."""
         inside: Sequence[float] = shown.levels
         outside: Sequence[float] = ()
@@ -206,7 +208,7 @@ class Wants:
         if any(level > NOT_THERE for level in outside):
             raise UnfitError(f"{wanted.damage} is seen elsewhere too")
 
-    def _check_order(self, shown: Sequence[Shown]) -> None:
+    def _check_order(self, shown: Sequence[WrittenVideo]) -> None:
         """Two videos must be as far apart as wanted, and more severe must be worse."""
         least, most = self.difference
         milder, worse = reversed(shown) if self.first_is_worse else shown
@@ -214,7 +216,7 @@ class Wants:
         if not least <= apart <= most or worse.severity <= milder.severity:
             raise UnfitError(f"the two are {apart:.2f} apart, not {least:.2f} to {most:.2f}")
 
-    def _unlike(self, shown: Sequence[Shown]) -> tuple[str, ...]:
+    def _unlike(self, shown: Sequence[WrittenVideo]) -> tuple[str, ...]:
         """The damages of which no video shows any, and which nobody takes for its own."""
         mine = self.order.damage
         seen = {n: max(_apparent(n, each) for each in shown) for n in DAMAGES if n != mine}
@@ -226,7 +228,7 @@ class Wants:
         return tuple(fits)
 
 
-def _apparent(name: str, shown: Shown) -> float:
+def _apparent(name: str, shown: WrittenVideo) -> float:
     """How much of a damage a video has, be it the take's own or our doing."""
     damage = DAMAGES[name]
     return max(damage.level(shown.after), damage.extent(shown.before, shown.after))

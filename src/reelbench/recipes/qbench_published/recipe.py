@@ -18,25 +18,25 @@ from reelbench.interop.qbench_video.taxonomy import SPLITS, quality_manifest
 from reelbench.make.parts.balance import split_items
 from reelbench.make.parts.balance_stages import choosing_to_turn, splitting, turning
 from reelbench.make.parts.existing import collecting
-from reelbench.make.pipeline.context import Desk
-from reelbench.make.pipeline.stage import All, Recipe, Role
+from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.stage import BatchStage, Recipe, Role
 
 _OPEN_LISTS = ("context", "concern")  # tags of which files may have values of their own
 
 
-def splitting_the_rest() -> All:
+def splitting_the_rest() -> BatchStage:
     """Return the stage that deals splits to the questions whose file does not tell theirs."""
     return replace(splitting(SPLITS, by=("question_type", "context")), work=_split_the_rest)
 
 
 def _split_the_rest(
-    items: Sequence[Item], desk: Desk, *, shares: dict[str, float], by: Sequence[str]
+    items: Sequence[Item], ctx: StageContext, *, shares: dict[str, float], by: Sequence[str]
 ) -> list[Item]:
     """Deal splits; a video that is in one already takes its other questions along."""
     split = _drawn_along(items)
     rest = [item for item in items if item.id not in split]
     if rest:
-        dealt = split_items(rest, shares, tuple(by), seed=desk.seed)
+        dealt = split_items(rest, shares, tuple(by), seed=ctx.seed)
         split |= {item.id: item.tag("split")[0] for item in dealt}
     return [
         structs.replace(item, tags=freeze({**item.tags, "split": split[item.id]})) for item in items
@@ -74,7 +74,7 @@ def published_manifest(items: Sequence[Item], _source: Path) -> Manifest:
 
 RECIPE = Recipe(
     name="qbench-published",
-    says="Q-Bench-Video's own files, or questions written like them, as a benchmark",
+    description="Q-Bench-Video's own files, or questions written like them, as a benchmark",
     sources=questions_in,
     stages=(
         # Without a writer, nothing is turned, and so nothing is to be marked.

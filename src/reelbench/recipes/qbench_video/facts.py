@@ -8,16 +8,16 @@ from reelbench.data.items import Item
 from reelbench.interop.qbench_video.taxonomy import CONCERNS, CONTENT, PAIR, QUESTION_TYPES, SINGLE
 from reelbench.recipes.qbench_video.pairing import COARSE, FINE
 from reelbench.recipes.qbench_video.reviewing import agreement
-from reelbench.recipes.qbench_video.rows import Video
+from reelbench.recipes.qbench_video.rows import ScoredVideo
 
 
 def quality_statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
     """Count what the paper counts, and what the sampling could not do as it was asked to."""
-    videos: Sequence[Video] = rows.get("sample", ())
-    datasets: dict[str, list[Video]] = defaultdict(list)
+    videos: Sequence[ScoredVideo] = rows.get("sample", ())
+    datasets: dict[str, list[ScoredVideo]] = defaultdict(list)
     for video in sorted(videos, key=lambda video: video.id):
         datasets[video.dataset].append(video)
-    paired: Sequence[Video] = rows.get("pair", ())
+    paired: Sequence[ScoredVideo] = rows.get("pair", ())
     items = _last_items(rows)
     found: dict[str, Any] = {
         "datasets": {name: _dataset(members) for name, members in sorted(datasets.items())},
@@ -44,7 +44,7 @@ def _last_items(rows: Mapping[str, Sequence[Any]]) -> Sequence[Item]:
     return made[-1] if made else ()
 
 
-def _dataset(videos: Sequence[Video]) -> dict[str, Any]:
+def _dataset(videos: Sequence[ScoredVideo]) -> dict[str, Any]:
     intervals = videos[0].intervals
     there, drawn = (sum(getattr(i, name) for i in intervals) for name in ("there", "drawn"))
     return {
@@ -66,7 +66,7 @@ def _dataset(videos: Sequence[Video]) -> dict[str, Any]:
     }
 
 
-def _differences(videos: Sequence[Video]) -> dict[str, list[float]]:
+def _differences(videos: Sequence[ScoredVideo]) -> dict[str, list[float]]:
     found: dict[str, list[float]] = defaultdict(list)
     for video in sorted(videos, key=lambda video: video.id):
         for partner in video.partners:
@@ -74,7 +74,7 @@ def _differences(videos: Sequence[Video]) -> dict[str, list[float]]:
     return dict(sorted(found.items()))
 
 
-def _pairs(videos: Sequence[Video]) -> dict[str, Any]:
+def _pairs(videos: Sequence[ScoredVideo]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in _differences(videos):
         partners = [p for video in videos if video.dataset == name for p in video.partners]

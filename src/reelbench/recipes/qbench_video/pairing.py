@@ -16,29 +16,29 @@ from msgspec import structs
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.seeds import rng_for, seed_for
 from reelbench.interop.qbench_video.taxonomy import COMPARE, PAIR, QUESTION_TYPES, SINGLE
-from reelbench.make.pipeline.context import Desk
-from reelbench.recipes.qbench_video.rows import Partner, Video
+from reelbench.make.pipeline.context import StageContext
+from reelbench.recipes.qbench_video.rows import Partner, ScoredVideo
 from reelbench.recipes.qbench_video.sampling import exactly
 from reelbench.recipes.qbench_video.source import DATASETS
 
 _USUAL = 3  # videos to a pair: 2,378 questions on 1,800 videos leave 578 beside one for each
 FINE, COARSE = COMPARE
 JOINT = PAIR[0]
-Pair = tuple[Video, Video]
+Pair = tuple[ScoredVideo, ScoredVideo]
 
 
-def pair(videos: Sequence[Video], desk: Desk) -> list[Video]:
+def pair(videos: Sequence[ScoredVideo], ctx: StageContext) -> list[ScoredVideo]:
     """Draw the pairs of each dataset, and note each with the video that comes first in it."""
-    datasets: dict[str, list[Video]] = defaultdict(list)
+    datasets: dict[str, list[ScoredVideo]] = defaultdict(list)
     for video in videos:
         datasets[video.dataset].append(video)
     partners: dict[str, list[Partner]] = defaultdict(list)
     for name, members in sorted(datasets.items()):
         asked = members[0].pairs
         count = asked if asked is not None else len(members) // _USUAL
-        pairs = draw_pairs(name, members, count, desk.seed)
+        pairs = draw_pairs(name, members, count, ctx.seed)
         if len(pairs) < count:
-            desk.notes.append(
+            ctx.notes.append(
                 f"{name}: {count:,} pairs are asked for, and {len(members):,} videos make "
                 f"{len(pairs):,}: all are taken"
             )
@@ -47,7 +47,7 @@ def pair(videos: Sequence[Video], desk: Desk) -> list[Video]:
     return [structs.replace(video, partners=tuple(partners[video.id])) for video in videos]
 
 
-def draw_pairs(dataset: str, videos: Sequence[Video], count: int, seed: int) -> list[Pair]:
+def draw_pairs(dataset: str, videos: Sequence[ScoredVideo], count: int, seed: int) -> list[Pair]:
     """Draw so many pairs, or as many as there are; which video comes first is drawn too."""
     shuffled = sorted(videos, key=lambda video: (seed_for(seed, "pair", video.id), video.id))
     pairs = []
@@ -71,7 +71,7 @@ def _meetings(players: int) -> Iterator[tuple[int, int]]:
                 yield one, other
 
 
-def graded(pairs: Sequence[Pair]) -> Iterator[tuple[Video, Partner]]:
+def graded(pairs: Sequence[Pair]) -> Iterator[tuple[ScoredVideo, Partner]]:
     """Call pairs coarse whose scores differ by more than the median, and the others fine.
 
     Differences are exact: of 3.2 and 3.0, and of 2.2 and 2.0, neither is the larger one.
@@ -94,7 +94,7 @@ def graded(pairs: Sequence[Pair]) -> Iterator[tuple[Video, Partner]]:
         )
 
 
-def deal(videos: Sequence[Video], desk: Desk) -> list[Video]:
+def deal(videos: Sequence[ScoredVideo], ctx: StageContext) -> list[ScoredVideo]:
     """Deal question types, and what a question looks at, evenly to videos and to pairs (3.3).
 
     They are dealt in the order of datasets and intervals, or of fine and coarse, so that no type
@@ -102,18 +102,18 @@ def deal(videos: Sequence[Video], desk: Desk) -> list[Video]:
     """
     _refuse_without_videos(videos)
     singles = sorted(
-        (video.dataset, video.interval, seed_for(desk.seed, "deal", video.id), video.id)
+        (video.dataset, video.interval, seed_for(ctx.seed, "deal", video.id), video.id)
         for video in videos
     )
     pairs = sorted(
-        (video.dataset, partner.grain, seed_for(desk.seed, "deal", *ids), *ids)
+        (video.dataset, partner.grain, seed_for(ctx.seed, "deal", *ids), *ids)
         for video in videos
         for partner in video.partners
         for ids in [(video.id, partner.id)]
     )
-    alone = dict(zip((each[-1] for each in singles), _hands(SINGLE, desk.seed), strict=False))
+    alone = dict(zip((each[-1] for each in singles), _hands(SINGLE, ctx.seed), strict=False))
     paired = dict(
-        zip((each[-2:] for each in pairs), _hands((JOINT, "Compare"), desk.seed), strict=False)
+        zip((each[-2:] for each in pairs), _hands((JOINT, "Compare"), ctx.seed), strict=False)
     )
 
     def dealt(first: str, partner: Partner) -> Partner:
@@ -141,7 +141,7 @@ def _hands(looks: Sequence[str], seed: int) -> Iterator[tuple[str, str]]:
     return zip(cycle(types), cycle(either), strict=False)
 
 
-def _refuse_without_videos(videos: Sequence[Video]) -> None:
+def _refuse_without_videos(videos: Sequence[ScoredVideo]) -> None:
     lacking = sorted({video.dataset for video in videos if not video.path})
     if lacking:
         raise ReelbenchError(

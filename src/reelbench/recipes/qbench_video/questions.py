@@ -14,13 +14,13 @@ import msgspec
 from reelbench.data.items import LETTERS, Item, Kind, Media, freeze
 from reelbench.interop.qbench_video.taxonomy import CONCERNS, PROTOCOL, QUESTION_TYPES, SINGLE
 from reelbench.make.parts.shape import TEXT, closed, listed, same, shuffled
-from reelbench.make.pipeline.context import Desk, Look
-from reelbench.make.pipeline.stage import Each, Rejected
-from reelbench.media.decode.frames import Wish
+from reelbench.make.pipeline.context import Look, StageContext
+from reelbench.make.pipeline.stage import Rejected, RowStage
+from reelbench.media.decode.frames import FrameSpec
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import refuse_no_file
 from reelbench.recipes.qbench_video.pairing import JOINT
-from reelbench.recipes.qbench_video.rows import Partner, Video
+from reelbench.recipes.qbench_video.rows import Partner, ScoredVideo
 
 YES_OR_NO, WHAT_HOW, OPEN_ENDED = QUESTION_TYPES
 GLOBAL, REFERRING = SINGLE
@@ -37,7 +37,7 @@ _PROMPTS = (
 _TOKENS = 160  # of a question with all that belongs to it, as JSON
 
 
-class Shot(msgspec.Struct, frozen=True):
+class VideoRef(msgspec.Struct, frozen=True):
     """A video that a question is about."""
 
     path: str
@@ -46,7 +46,7 @@ class Shot(msgspec.Struct, frozen=True):
     interval: int
 
 
-class Order(msgspec.Struct, frozen=True, kw_only=True):
+class QuestionOrder(msgspec.Struct, frozen=True, kw_only=True):
     """An order for one question, about one video or two."""
 
     id: str
@@ -54,7 +54,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     content: str
     question_type: str
     context: str
-    shots: tuple[Shot, ...]
+    shots: tuple[VideoRef, ...]
     parts: int  # intervals that the range of scores is cut into
     difference: float | None = None
     median: float | None = None
@@ -65,9 +65,9 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
         return CONCERNS if self.content == GENERATED else CONCERNS[:-1]
 
 
-async def commission(video: Video, _desk: Desk) -> list[Order]:
+async def commission(video: ScoredVideo, _ctx: StageContext) -> list[QuestionOrder]:
     """Order a question about a video, and one about each pair in which it comes first."""
-    first = Shot(video.path, video.name, video.score, video.interval)
+    first = VideoRef(video.path, video.name, video.score, video.interval)
     return [
         _order(video, video.id, video, (first,)),
         *(
@@ -75,7 +75,7 @@ async def commission(video: Video, _desk: Desk) -> list[Order]:
                 video,
                 f"{video.id}+{partner.id.partition(':')[2]}",
                 partner,
-                (first, Shot(partner.path, partner.name, partner.score, partner.interval)),
+                (first, VideoRef(partner.path, partner.name, partner.score, partner.interval)),
                 difference=partner.difference,
                 median=partner.median,
             )
@@ -85,9 +85,13 @@ async def commission(video: Video, _desk: Desk) -> list[Order]:
 
 
 def _order(
-    video: Video, name: str, dealt: Video | Partner, shots: tuple[Shot, ...], **more: float
-) -> Order:
-    return Order(
+    video: ScoredVideo,
+    name: str,
+    dealt: ScoredVideo | Partner,
+    shots: tuple[VideoRef, ...],
+    **more: float,
+) -> QuestionOrder:
+    return QuestionOrder(
         id=name,
         dataset=video.dataset,
         content=video.content,
@@ -99,12 +103,12 @@ def _order(
     )
 
 
-def drafting() -> Each:
+def drafting() -> RowStage:
     """Return the stage that has the ordered questions written."""
-    return Each(
+    return RowStage(
         name="draft",
-        takes=Order,
-        gives=Item,
+        input=QuestionOrder,
+        output=Item,
         work=draft,
         roles=("writer",),
         prompts=_PROMPTS,
@@ -114,28 +118,30 @@ def drafting() -> Each:
             "encoding": PROTOCOL.frame_encoding,
         },
         reads=_digests,
-        imagine=_imagined,
-        replies=_TOKENS,
+        estimate=_imagined,
+        expected_tokens=_TOKENS,
     )
 
 
-def _digests(order: Order, desk: Desk) -> list[str]:
+def _digests(order: QuestionOrder, ctx: StageContext) -> list[str]:
     for shot in order.shots:
-        refuse_no_file(desk.source / shot.path)
-    return [media_digest(desk.source / shot.path) for shot in order.shots]
+        refuse_no_file(ctx.source / shot.path)
+    return [media_digest(ctx.source / shot.path) for shot in order.shots]
 
 
-async def draft(order: Order, desk: Desk, *, sampling: str, size: str, encoding: str) -> list[Item]:
+async def draft(
+    order: QuestionOrder, ctx: StageContext, *, sampling: str, size: str, encoding: str
+) -> list[Item]:
     """Have one question written; reject it for what is not as asked for, or breaks a rule."""
-    wish = Wish(sampling, shared_by=len(order.shots), size=size, encoding=encoding)
-    looks = [Look(desk.source / shot.path, wish) for shot in order.shots]
+    spec = FrameSpec(sampling, shared_by=len(order.shots), size=size, encoding=encoding)
+    looks = [Look(ctx.source / shot.path, spec) for shot in order.shots]
 
     def fault(said: Any) -> str:
-        return _fault(order, said, desk)
+        return _fault(order, said, ctx)
 
-    reply = await desk.json(
+    reply = await ctx.json(
         "writer",
-        prompt_for(order, desk),
+        prompt_for(order, ctx),
         schema_for(order),
         look=looks if len(looks) > 1 else looks[0],
         check=fault,
@@ -144,29 +150,29 @@ async def draft(order: Order, desk: Desk, *, sampling: str, size: str, encoding:
         rule = reply.failure.partition(":")[0]
         reason = rule if rule.startswith("rule ") else "not as asked for"
         raise Rejected(reason, reply.failure, [reply.words])
-    return [_item(order, reply.data, desk, desk.model("writer").card.name)]
+    return [_item(order, reply.data, ctx, ctx.model("writer").card.name)]
 
 
-def prompt_for(order: Order, desk: Desk) -> str:
+def prompt_for(order: QuestionOrder, ctx: StageContext) -> str:
     """Put together what the writer is told."""
-    wording, (first, *others) = desk.wording, order.shots
+    prompts, (first, *others) = ctx.prompts, order.shots
     slots = {"first": str(first.interval), "parts": str(order.parts)}
     for second in others:
         better = "neither" if first.score == second.score else "the second"
         better = "the first" if first.score > second.score else better
         slots |= {"second": str(second.interval), "better": better}
     generated = GENERATED in order.concerns
-    return wording.prompt(
+    return prompts.prompt(
         "write",
-        shown=wording.prompt("pair" if others else "single", **slots),
-        look=wording.prompt(_LOOKS.get(order.context, _COMPARE)),
-        concerns=wording.prompt("concerns-generated" if generated else "concerns"),
-        rules=wording.rules.text(order.question_type) if wording.rules else "",
-        type=wording.prompt(_TYPES[order.question_type]),
+        shown=prompts.prompt("pair" if others else "single", **slots),
+        look=prompts.prompt(_LOOKS.get(order.context, _COMPARE)),
+        concerns=prompts.prompt("concerns-generated" if generated else "concerns"),
+        rules=prompts.rules.text(order.question_type) if prompts.rules else "",
+        type=prompts.prompt(_TYPES[order.question_type]),
     )
 
 
-def schema_for(order: Order) -> dict[str, Any]:
+def schema_for(order: QuestionOrder) -> dict[str, Any]:
     """Return the JSON schema of a reply."""
     answers: dict[str, dict[str, Any]] = {
         YES_OR_NO: {"answer": {"enum": ["Yes", "No"]}},
@@ -183,17 +189,17 @@ def schema_for(order: Order) -> dict[str, Any]:
     )
 
 
-def _fault(order: Order, said: Any, desk: Desk) -> str:
+def _fault(order: QuestionOrder, said: Any, ctx: StageContext) -> str:
     """Say what is wrong with a reply that has the right shape; nothing where it is right."""
     options, key = _choices(order, said)
     if same(options):
         return "two of the options are the same"
-    rules = desk.wording.rules
+    rules = ctx.prompts.rules
     broken = rules.broken(order.question_type, said["question"], options, key) if rules else ()
     return "; ".join(f"rule {each.rule}: {each.what}" for each in broken)
 
 
-def _choices(order: Order, said: Any) -> tuple[list[str], str]:
+def _choices(order: QuestionOrder, said: Any) -> tuple[list[str], str]:
     """Return the options, the key of those that were written standing first, and the key."""
     if order.question_type == OPEN_ENDED:
         return [], ""
@@ -203,15 +209,15 @@ def _choices(order: Order, said: Any) -> tuple[list[str], str]:
     return options, options[0]
 
 
-def _item(order: Order, said: Any, desk: Desk, writer: str) -> Item:
+def _item(order: QuestionOrder, said: Any, ctx: StageContext, writer: str) -> Item:
     options, key = _choices(order, said)
     answer: tuple[str, ...] = ()
     if order.question_type == YES_OR_NO:
         answer = (LETTERS[options.index(key)],)
     elif options:
-        shown, answer = shuffled(desk.seed, order.id, key, options[1:])
+        shown, answer = shuffled(ctx.seed, order.id, key, options[1:])
         options = list(shown)
-    rules = desk.wording.rules
+    rules = ctx.prompts.rules
     concerns = [concern for concern in CONCERNS if concern in said["concerns"]]
     return Item(
         id=order.id,
@@ -242,7 +248,7 @@ def _item(order: Order, said: Any, desk: Desk, writer: str) -> Item:
     )
 
 
-def _scores(order: Order) -> dict[str, Any]:
+def _scores(order: QuestionOrder) -> dict[str, Any]:
     """What people gave the videos, by the names that the paper has for it."""
     scores = {f"q{number}": shot.score for number, shot in enumerate(order.shots, 1)}
     compared = {"dq": order.difference, "median": order.median}
@@ -253,7 +259,7 @@ def _scores(order: Order) -> dict[str, Any]:
     }
 
 
-def _imagined(order: Order, desk: Desk) -> Sequence[Item]:
+def _imagined(order: QuestionOrder, ctx: StageContext) -> Sequence[Item]:
     """A question of usual length, for forecasts."""
     said = {
         "question": "How does it look " * 4,
@@ -263,4 +269,4 @@ def _imagined(order: Order, desk: Desk) -> Sequence[Item]:
         "concerns": list(order.concerns[:1]),
         "reasoning": "why " * 20,
     }
-    return [_item(order, said, desk, "")]
+    return [_item(order, said, ctx, "")]

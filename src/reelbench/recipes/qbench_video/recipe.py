@@ -16,31 +16,31 @@ from reelbench.data.manifest import Manifest
 from reelbench.interop.qbench_video.taxonomy import QUESTION_TYPES, SPLITS, quality_manifest
 from reelbench.make.parts.balance_stages import choosing_to_turn, dealing_places, splitting, turning
 from reelbench.make.parts.existing import collecting
-from reelbench.make.pipeline.stage import All, Each, Recipe, Role
+from reelbench.make.pipeline.stage import BatchStage, Recipe, Role, RowStage
 from reelbench.recipes.qbench_video.facts import quality_statistics
 from reelbench.recipes.qbench_video.pairing import deal, pair
-from reelbench.recipes.qbench_video.questions import Order, commission, drafting
+from reelbench.recipes.qbench_video.questions import QuestionOrder, commission, drafting
 from reelbench.recipes.qbench_video.reviewing import agreeing, reviewing
-from reelbench.recipes.qbench_video.rows import Video
+from reelbench.recipes.qbench_video.rows import ScoredVideo
 from reelbench.recipes.qbench_video.sampling import INTERVALS, sample
 from reelbench.recipes.qbench_video.source import videos_in
 
 STAGES = (
     # 3.2 and 8: of each dataset, equally many videos from each fifth of the range of its scores.
-    All(
+    BatchStage(
         name="sample",
-        takes=Video,
-        gives=Video,
+        input=ScoredVideo,
+        output=ScoredVideo,
         work=sample,
         parameters={"intervals": INTERVALS},
-        fault=lambda said: "" if said["intervals"] >= 1 else "intervals is less than 1",
+        validate=lambda said: "" if said["intervals"] >= 1 else "intervals is less than 1",
     ),
     # 3.3.3 and 16, Algorithm 1: pairs of one dataset, coarse where scores differ more than usual.
-    All(name="pair", takes=Video, gives=Video, work=pair),
+    BatchStage(name="pair", input=ScoredVideo, output=ScoredVideo, work=pair),
     # 3.3.1 and 3.3.3: Yes-or-No, What-How, Open-ended; Global, Referring; Joint, Compare.
-    All(name="deal", takes=Video, gives=Video, work=deal),
+    BatchStage(name="deal", input=ScoredVideo, output=ScoredVideo, work=deal),
     # 3.3: an order for each (V, Q, A, C), and the question, its answers and the right one.
-    Each(name="commission", takes=Video, gives=Order, work=commission),
+    RowStage(name="commission", input=ScoredVideo, output=QuestionOrder, work=commission),
     drafting(),
     # 3.3.4 and 9: reviewed by others, and kept where all agree.
     reviewing(),
@@ -62,7 +62,7 @@ def _manifest(items: Sequence[Item], source: Path) -> Manifest:
 
 RECIPE = Recipe(
     name="qbench-video",
-    says="questions about video quality, from videos with scores that people gave",
+    description="questions about video quality, from videos with scores that people gave",
     sources=videos_in,
     stages=STAGES,
     roles={

@@ -13,49 +13,49 @@ from msgspec import structs
 from reelbench.data.items import Item, freeze
 from reelbench.interop.qbench_video.taxonomy import PROTOCOL
 from reelbench.make.parts.filters import answers, facts_of, media_digests, showing
-from reelbench.make.pipeline.context import Desk
-from reelbench.make.pipeline.stage import All, Each, Rejected
+from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.stage import BatchStage, Rejected, RowStage
 
 ROLE = "reviewer"
 AGREED = 0.851  # of the paper's questions, for forecasts
 _NAME = "review"  # the stage, its prompt and its note on items
 
 
-def reviewing(seeds: int = 1) -> Each:
+def reviewing(seeds: int = 1) -> RowStage:
     """Return the stage that has questions answered, and notes how many reviewers agree."""
-    return Each(
+    return RowStage(
         name=_NAME,
-        takes=Item,
-        gives=Item,
+        input=Item,
+        output=Item,
         work=_reviewed,
         roles=(ROLE,),
         prompts=(_NAME,),
         parameters={"seeds": seeds},
-        reads=lambda item, desk: None if item.kind == "open" else media_digests(item, desk),
+        reads=lambda item, ctx: None if item.kind == "open" else media_digests(item, ctx),
         optional=True,
-        keeps=AGREED,
-        fault=lambda said: (
+        expected_pass_rate=AGREED,
+        validate=lambda said: (
             "" if said["seeds"] >= 1 else f"seeds is {said['seeds']}: ask once at least"
         ),
     )
 
 
-async def _reviewed(item: Item, desk: Desk, *, seeds: int) -> list[Item]:
+async def _reviewed(item: Item, ctx: StageContext, *, seeds: int) -> list[Item]:
     if item.kind == "open":
         return [item]
-    shown = showing(item, desk, PROTOCOL)
-    got = await answers(item, desk, ROLE, _NAME, seeds=seeds, shown=shown)
+    shown = showing(item, ctx, PROTOCOL)
+    got = await answers(item, ctx, ROLE, _NAME, seeds=seeds, shown=shown)
     words = [f"{each.model}: {each.words}" for each in got]
     note = {**facts_of(got), "words": words}
     return [structs.replace(item, provenance=freeze({**item.provenance, _NAME: note}))]
 
 
-def agreeing() -> All:
+def agreeing() -> BatchStage:
     """Return the stage that keeps what all who looked at it agree on."""
-    return All(name="agree", takes=Item, gives=Item, work=_agreed, filters=True)
+    return BatchStage(name="agree", input=Item, output=Item, work=_agreed, filters=True)
 
 
-def _agreed(items: Sequence[Item], _desk: Desk) -> list[Item | Rejected]:
+def _agreed(items: Sequence[Item], _ctx: StageContext) -> list[Item | Rejected]:
     return [_verdict(item) for item in items]
 
 

@@ -28,7 +28,7 @@ class Partner(msgspec.Struct, frozen=True, kw_only=True):
     context: str = ""
 
 
-class Video(msgspec.Struct, frozen=True, kw_only=True):
+class ScoredVideo(msgspec.Struct, frozen=True, kw_only=True):
     """A video with a score. What was drawn with it and dealt to it is added stage by stage."""
 
     id: str

@@ -27,25 +27,27 @@ from fractions import Fraction
 from msgspec import structs
 
 from reelbench.base.seeds import rng_for, seed_for
-from reelbench.make.pipeline.context import Desk
+from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected
-from reelbench.recipes.qbench_video.rows import Interval, Video
+from reelbench.recipes.qbench_video.rows import Interval, ScoredVideo
 
 INTERVALS = 5
 
 
-def sample(videos: Sequence[Video], desk: Desk, *, intervals: int) -> list[Video | Rejected]:
+def sample(
+    videos: Sequence[ScoredVideo], ctx: StageContext, *, intervals: int
+) -> list[ScoredVideo | Rejected]:
     """Draw the sample of each dataset; say what could not be drawn evenly."""
-    datasets: dict[str, list[Video]] = defaultdict(list)
+    datasets: dict[str, list[ScoredVideo]] = defaultdict(list)
     for video in videos:
         datasets[video.dataset].append(video)
-    drawn: dict[str, Video] = {}
+    drawn: dict[str, ScoredVideo] = {}
     places: dict[str, tuple[int, Interval]] = {}
     for name, members in sorted(datasets.items()):
         bins = in_intervals(members, intervals)
         bounds = bounds_of(members, intervals)
-        chosen, told = draw(name, bins, bounds, members[0].sample, desk.seed)
-        desk.notes.extend(shortfalls(name, told, members[0].sample))
+        chosen, told = draw(name, bins, bounds, members[0].sample, ctx.seed)
+        ctx.notes.extend(shortfalls(name, told, members[0].sample))
         for number, (inside, interval) in enumerate(zip(bins, told, strict=True), 1):
             places |= {video.id: (number, interval) for video in inside}
         drawn |= {
@@ -55,7 +57,7 @@ def sample(videos: Sequence[Video], desk: Desk, *, intervals: int) -> list[Video
     return [drawn.get(video.id) or _not_drawn(video, *places[video.id]) for video in videos]
 
 
-def _not_drawn(video: Video, number: int, interval: Interval) -> Rejected:
+def _not_drawn(video: ScoredVideo, number: int, interval: Interval) -> Rejected:
     detail = (
         f"{interval.drawn} of {interval.there} were drawn of interval {number}, "
         f"{interval.low:g} to {interval.high:g}; it has {video.score:g}"
@@ -63,7 +65,7 @@ def _not_drawn(video: Video, number: int, interval: Interval) -> Rejected:
     return Rejected("not drawn", detail)
 
 
-def bounds_of(videos: Sequence[Video], intervals: int) -> list[Fraction]:
+def bounds_of(videos: Sequence[ScoredVideo], intervals: int) -> list[Fraction]:
     """Return the ends of the intervals (equations 1 to 3), exactly.
 
     A score of 0.3 stands for three tenths: as floats are added up, it would now lie below and now
@@ -81,10 +83,10 @@ def exactly(score: float) -> Fraction:
     return Fraction(repr(score))
 
 
-def in_intervals(videos: Sequence[Video], intervals: int) -> list[list[Video]]:
+def in_intervals(videos: Sequence[ScoredVideo], intervals: int) -> list[list[ScoredVideo]]:
     """Part videos by their scores; an end belongs to the interval above, the last to the last."""
     bounds = bounds_of(videos, intervals)
-    bins: list[list[Video]] = [[] for _ in bounds[1:]]
+    bins: list[list[ScoredVideo]] = [[] for _ in bounds[1:]]
     for video in videos:
         bins[bisect_right(bounds[1:-1], exactly(video.score))].append(video)
     return bins
@@ -92,11 +94,11 @@ def in_intervals(videos: Sequence[Video], intervals: int) -> list[list[Video]]:
 
 def draw(
     dataset: str,
-    bins: Sequence[Sequence[Video]],
+    bins: Sequence[Sequence[ScoredVideo]],
     bounds: Sequence[Fraction],
     wanted: int | None,
     seed: int,
-) -> tuple[list[Video], tuple[Interval, ...]]:
+) -> tuple[list[ScoredVideo], tuple[Interval, ...]]:
     """Draw so many videos, and say how many of which interval."""
     there = [len(inside) for inside in bins]
     asked = wanted if wanted is not None else len(bins) * min(filter(None, there))
@@ -138,8 +140,8 @@ def _counts(
 
 
 def _drawn_within(
-    name: str, inside: Sequence[Video], ends: Sequence[Fraction], count: int, seed: int
-) -> Iterator[Video]:
+    name: str, inside: Sequence[ScoredVideo], ends: Sequence[Fraction], count: int, seed: int
+) -> Iterator[ScoredVideo]:
     """Draw scores uniformly (equation 5), and take for each the nearest video that is left."""
     left = sorted(inside, key=lambda v: (v.score, seed_for(seed, "tie", v.id), v.id))
     low, high = map(float, ends)

@@ -27,7 +27,7 @@ _DELIMITERS = ",;\t"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class WrittenScore:
     """A score as it is written, and where."""
 
     name: str
@@ -48,7 +48,7 @@ class Columns:
         return self.place.problem("MISSING_FIELD", name, "nothing", expected)
 
 
-def read_scores(path: Path, columns: Columns) -> tuple[list[Said], list[Problem]]:
+def read_scores(path: Path, columns: Columns) -> tuple[list[WrittenScore], list[Problem]]:
     """Read a file of scores by its ending and its content; all that is wrong with it is listed."""
     text, problems = read_text(path, "a file of scores")
     if problems:
@@ -72,7 +72,7 @@ def _records(path: Path, text: str, ending: str) -> tuple[list[Record], list[Pro
 
 def _from_records(
     path: Path, records: Sequence[Record], columns: Columns
-) -> tuple[list[Said], list[Problem]]:
+) -> tuple[list[WrittenScore], list[Problem]]:
     declared = {"video": columns.video, "score": columns.score}
     expected = "the name of a column, or its number where there is no first line of names"
     problems = [columns.lacking(name, expected) for name, said in declared.items() if said is None]
@@ -99,7 +99,9 @@ def _from_records(
         return [], problems
     rows = records if isinstance(columns.score, int) else records[1:]
     return [
-        Said(row[places["video"]].strip(), row[places["score"]].strip(), Place(str(path), line))
+        WrittenScore(
+            row[places["video"]].strip(), row[places["score"]].strip(), Place(str(path), line)
+        )
         for line, row in rows
     ], []
 
@@ -124,7 +126,7 @@ class _Fields(list[tuple[str, Any]]):
     """An object of JSON, with names that come twice kept twice."""
 
 
-def _from_json(path: Path, text: str, columns: Columns) -> tuple[list[Said], list[Problem]]:
+def _from_json(path: Path, text: str, columns: Columns) -> tuple[list[WrittenScore], list[Problem]]:
     """Read a list of objects, or a mapping from names to scores or to objects."""
     place = Place(str(path))
     try:
@@ -137,7 +139,7 @@ def _from_json(path: Path, text: str, columns: Columns) -> tuple[list[Said], lis
         return [], [Place(place.file, line).problem("UNREADABLE", "file", fault, "JSON")]
     except RecursionError:
         return [], [place.problem("UNREADABLE", "file", "too deep a nesting", "JSON")]
-    said: list[Said] = []
+    said: list[WrittenScore] = []
     problems: list[Problem] = []
     entries = _listed(data) if not isinstance(data, _Fields) else iter(data)
     if entries is None:
@@ -161,7 +163,9 @@ def _listed(data: Any) -> Iterator[tuple[str, Any]] | None:
     return ((f"[{number}]", entry) for number, entry in enumerate(data))
 
 
-def _entry(name: str, entry: Any, columns: Columns, at: Place, mapped: bool) -> Said | Problem:
+def _entry(
+    name: str, entry: Any, columns: Columns, at: Place, mapped: bool
+) -> WrittenScore | Problem:
     """Return the score of one entry, or the first thing that is wrong with it."""
     if not mapped:
         if not isinstance(entry, _Fields):
@@ -173,7 +177,7 @@ def _entry(name: str, entry: Any, columns: Columns, at: Place, mapped: bool) -> 
     if not isinstance(entry, _Fields):
         return _scalar(entry, "score", at, name)
     score = _field(entry, "score", columns.score, columns, at)
-    return score if isinstance(score, Problem) else Said(name, score, at)
+    return score if isinstance(score, Problem) else WrittenScore(name, score, at)
 
 
 def _field(
@@ -190,9 +194,9 @@ def _field(
     return at.problem("BAD_FIELD", named, f"{found} among {names}", "one")
 
 
-def _scalar(value: Any, field: str, at: Place, name: str) -> Said | Problem:
+def _scalar(value: Any, field: str, at: Place, name: str) -> WrittenScore | Problem:
     if value is None or isinstance(value, str):
-        return Said(name, (value or "").strip(), at)
+        return WrittenScore(name, (value or "").strip(), at)
     return at.problem("BAD_FIELD", field, _found(value), "a number or text")
 
 

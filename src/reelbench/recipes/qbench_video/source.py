@@ -52,8 +52,8 @@ from reelbench.interop.yaml_fields import (
     is_text,
     read_described_file,
 )
-from reelbench.recipes.qbench_video.rows import Video
-from reelbench.recipes.qbench_video.scores import Columns, Said, read_scores
+from reelbench.recipes.qbench_video.rows import ScoredVideo
+from reelbench.recipes.qbench_video.scores import Columns, WrittenScore, read_scores
 
 DATASETS = "datasets.yaml"
 ENDINGS = (".mp4", ".mkv", ".webm", ".mov", ".m4v", ".avi", ".ts", ".mpg", ".flv", ".wmv")
@@ -63,7 +63,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
 _NAMED = 10  # how many a warning names
 
 
-class SourceError(BenchmarkError):
+class ScoreSourceError(BenchmarkError):
     """Sources that cannot be read as they are; every problem in them is listed."""
 
 
@@ -71,21 +71,21 @@ class SourceError(BenchmarkError):
 class _Found:
     """What is in a source, and all that is wrong or odd in it."""
 
-    videos: list[Video] = field(default_factory=list)
+    videos: list[ScoredVideo] = field(default_factory=list)
     broken: list[tuple[str, str]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
 
 def videos_in(source: Path | str) -> Sources:
-    """Read the scored videos of all datasets; raise ``SourceError`` with all that is wrong."""
+    """Read the scored videos of all datasets; raise ``ScoreSourceError`` with all that is wrong."""
     source, found = Path(source), _Found()
     if not source.is_dir():
         raise ReelbenchError(f"{source} is not a folder: give one with a {DATASETS}.")
     for entry, place in _entries(source, found.problems):
         _read_dataset(source, entry, place, found)
     if found.problems:
-        raise SourceError(found.problems)
+        raise ScoreSourceError(found.problems)
     found.videos.sort(key=lambda video: video.id)
     return Sources(tuple(found.videos), tuple(sorted(found.broken)), tuple(found.warnings))
 
@@ -177,9 +177,9 @@ def _leads_out(source: Path, path: str | None) -> bool:
     return os.path.commonpath([full, root]) != root
 
 
-def _said_once(said: Sequence[Said], dataset: str, found: _Found) -> list[Said]:
+def _said_once(said: Sequence[WrittenScore], dataset: str, found: _Found) -> list[WrittenScore]:
     """Leave out what is said again; two scores of one video cannot both be right."""
-    first: dict[str, Said] = {}
+    first: dict[str, WrittenScore] = {}
     again: list[str] = []
     for each in said:
         if not each.name:
@@ -210,13 +210,13 @@ def _same_score(one: str, other: str) -> bool:
 
 
 def _add_videos(
-    source: Path, entry: Mapping[str, Any], path: Path, said: Sequence[Said], found: _Found
+    source: Path, entry: Mapping[str, Any], path: Path, said: Sequence[WrittenScore], found: _Found
 ) -> None:
     """Add what can be used of a dataset; set apart what cannot; refuse it where nothing can."""
     files = _files(source, entry.get("videos"))
     problems: list[Problem] = []
     broken: list[tuple[str, str]] = []
-    videos: list[Video] = []
+    videos: list[ScoredVideo] = []
     for each in said:
         name = f"{entry['name']}:{quote(each.name, safe='')}"
         score = _score_of(each, str(entry.get("score") or "score"))
@@ -229,7 +229,7 @@ def _add_videos(
             broken.append((name, score if isinstance(score, str) else str(fault)))
         else:
             videos.append(
-                Video(
+                ScoredVideo(
                     id=name,
                     dataset=entry["name"],
                     content=entry["type"],
@@ -253,7 +253,7 @@ def _add_videos(
     found.videos += videos
 
 
-def _score_of(said: Said, column: str) -> float | str | Problem:
+def _score_of(said: WrittenScore, column: str) -> float | str | Problem:
     """Return a score; why there is none; or what is written there in its place."""
     place = said.place
     if said.score.lower() in _NO_SCORE:
@@ -265,7 +265,7 @@ def _score_of(said: Said, column: str) -> float | str | Problem:
 
 
 def _with_hint(
-    problem: Problem, each: Said, said: Sequence[Said], entry: Mapping[str, Any]
+    problem: Problem, each: WrittenScore, said: Sequence[WrittenScore], entry: Mapping[str, Any]
 ) -> Problem:
     if each is not said[0] or not isinstance(entry.get("score"), int):
         return problem
@@ -290,7 +290,7 @@ def _files(source: Path, folder: str | None) -> dict[str, list[str]]:
 
 
 def _file_of(
-    source: Path, entry: Mapping[str, Any], said: Said, files: Mapping[str, Sequence[str]]
+    source: Path, entry: Mapping[str, Any], said: WrittenScore, files: Mapping[str, Sequence[str]]
 ) -> tuple[str, str | Problem]:
     """Return the path of a video in the source, or what is wrong with it."""
     folder = entry.get("videos")

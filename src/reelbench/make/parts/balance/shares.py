@@ -61,9 +61,9 @@ def apportion_within(
     for stratum in sorted(sizes, key=lambda stratum: (seed_for(seed, "stratum", stratum), stratum)):
         part, size = parts[stratum], sizes[stratum]
         rests = {name: size * share % 1 for name, share in shares.items() if size * share % 1}
-        wishes = sorted(rests, key=lambda n: (now[stratum].get(n, 0) <= part[n], -rests[n]))
+        specs = sorted(rests, key=lambda n: (now[stratum].get(n, 0) <= part[n], -rests[n]))
         for _ in range(size - sum(part.values())):
-            seats.seat(stratum, wishes)
+            seats.seat(stratum, specs)
     for stratum, name in seats.taken():
         parts[stratum][name] += 1
     return parts
@@ -87,9 +87,9 @@ class _Seats:
         for name, count in counts.items():
             self._free[name] -= count
 
-    def seat(self, stratum: Stratum, wishes: list[str]) -> None:
+    def seat(self, stratum: Stratum, specs: list[str]) -> None:
         """Find a seat for one of a stratum: where it wishes, or where it does not if it must."""
-        self._wishes[stratum] = wishes
+        self._wishes[stratum] = specs
         if not self._sits(stratum, set()):
             free = [name for name, seats in self._free.items() if seats]
             name = min(free, key=lambda name: stratum in self._at[name])

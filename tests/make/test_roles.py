@@ -8,13 +8,13 @@ from parts import a_recipe, ending
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item
-from reelbench.make.pipeline.roles import load_cast, missing_roles, parse_roles, warnings_about
-from reelbench.make.pipeline.stage import Each, Recipe, Role
+from reelbench.make.pipeline.roles import load_models, missing_roles, parse_roles, warnings_about
+from reelbench.make.pipeline.stage import Recipe, Role, RowStage
 
 
-def stage(name: str, *roles: str, **fields: Any) -> Each:
+def stage(name: str, *roles: str, **fields: Any) -> RowStage:
     work = ending().work
-    return Each(name=name, takes=Item, gives=Item, work=work, roles=roles, **fields)
+    return RowStage(name=name, input=Item, output=Item, work=work, roles=roles, **fields)
 
 
 ROLES = {
@@ -26,7 +26,7 @@ ROLES = {
 }
 
 
-def recipe(roles: dict[str, Role] | None = None, *stages: Each) -> Recipe:
+def recipe(roles: dict[str, Role] | None = None, *stages: RowStage) -> Recipe:
     return a_recipe(*(stages or (ending(),)), roles=ROLES if roles is None else roles)
 
 
@@ -75,31 +75,31 @@ class TestWords:
 
 class TestStandingIn:
     def test_goes_along_the_chain(self, card: Any) -> None:
-        cast = load_cast(recipe(), {"writer": [card("w")]})
-        assert {role: models[0].card.name for role, models in cast.items()} == {
+        models = load_models(recipe(), {"writer": [card("w")]})
+        assert {role: models[0].card.name for role, models in models.items()} == {
             "captioner": "w", "writer": "w", "distractor": "w",
         }  # fmt: skip
 
     def test_ends_with_who_is_named_first(self, card: Any) -> None:
         named = {"writer": [card("w")], "captioner": [card("c")]}
-        assert load_cast(recipe(), named)["distractor"][0].card.name == "c"
+        assert load_models(recipe(), named)["distractor"][0].card.name == "c"
 
     def test_is_not_needed_where_one_is_named(self, card: Any) -> None:
         named = {"writer": [card("w")], "distractor": [card("d")]}
-        cast = load_cast(recipe(), named)
-        assert cast["distractor"][0].card.name == "d"
-        assert cast["captioner"][0].card.name == "w"
+        models = load_models(recipe(), named)
+        assert models["distractor"][0].card.name == "d"
+        assert models["captioner"][0].card.name == "w"
 
     def test_for_who_is_not_named_leaves_the_role_empty(self, card: Any) -> None:
-        cast = load_cast(recipe(), {"distractor": [card("d")]})
-        assert list(cast) == ["distractor"]
+        models = load_models(recipe(), {"distractor": [card("d")]})
+        assert list(models) == ["distractor"]
 
     def test_puts_one_where_one_can_be(self, card: Any) -> None:
         """Several that stand in for a role of one would each be asked, or end the stage."""
         roles = {"blind": Role("b", many=True), "veracity": Role("v", stands_in="blind")}
         named = {"blind": [card("a"), card("b")]}
         with pytest.raises(ReelbenchError, match="veracity"):
-            load_cast(recipe(roles), named)
+            load_models(recipe(roles), named)
 
     @pytest.mark.parametrize("roles", [
         {"a": Role("x", stands_in="nobody")},
@@ -119,37 +119,37 @@ class TestModels:
         path = card("m")
         monkeypatch.chdir(tmp_path)
         named = {"writer": [path], "blind": ["m.yaml"], "veracity": ["./m.yaml"]}
-        cast = load_cast(recipe(), named)
-        assert len({id(model) for models in cast.values() for model in models}) == 1
+        models = load_models(recipe(), named)
+        assert len({id(model) for models in models.values() for model in models}) == 1
 
     def test_one_that_is_named_twice_for_a_role_plays_it_once(
         self, card: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         path = card("m")
         monkeypatch.chdir(tmp_path)
-        assert len(load_cast(recipe(), {"blind": [path, path]})["blind"]) == 1
-        assert len(load_cast(recipe(), {"blind": [path, "m.yaml"]})["blind"]) == 1
+        assert len(load_models(recipe(), {"blind": [path, path]})["blind"]) == 1
+        assert len(load_models(recipe(), {"blind": [path, "m.yaml"]})["blind"]) == 1
 
     def test_several_stand_in_the_order_they_are_named(self, card: Any) -> None:
-        cast = load_cast(recipe(), {"blind": [card("z"), card("a")]})
-        assert [model.card.name for model in cast["blind"]] == ["z", "a"]
+        models = load_models(recipe(), {"blind": [card("z"), card("a")]})
+        assert [model.card.name for model in models["blind"]] == ["z", "a"]
 
     def test_two_of_one_name_are_refused(self, card: Any) -> None:
         named = {"writer": [card("one", name="m")], "blind": [card("two", name="m")]}
         with pytest.raises(ReelbenchError, match="Two models are called m: give each a name"):
-            load_cast(recipe(), named)
+            load_models(recipe(), named)
 
     def test_that_are_not_there_are_a_sentence(self, tmp_path: Path) -> None:
         with pytest.raises(ReelbenchError, match=r"gone\.yaml cannot be read"):
-            load_cast(recipe(), {"writer": [str(tmp_path / "gone.yaml")]})
+            load_models(recipe(), {"writer": [str(tmp_path / "gone.yaml")]})
         with pytest.raises(ReelbenchError, match="There is no model 'poet'"):
-            load_cast(recipe(), {"writer": ["poet"]})
+            load_models(recipe(), {"writer": ["poet"]})
 
 
 class TestMissing:
     def test_roles_are_all_named_with_what_they_do(self, card: Any) -> None:
         made = recipe(None, stage("write", "writer"), stage("check", "blind", "veracity"))
-        told = missing_roles(made, load_cast(made, {"blind": [card("b")]}))
+        told = missing_roles(made, load_models(made, {"blind": [card("b")]}))
         assert told.splitlines() == [
             "parts needs a model for:",
             "  --model writer=...  writes",
@@ -158,12 +158,12 @@ class TestMissing:
 
     def test_roles_of_optional_stages_and_of_none_are_not(self, card: Any) -> None:
         made = recipe(None, stage("write", "writer"), stage("check", "blind", optional=True))
-        assert missing_roles(made, load_cast(made, {"writer": [card("w")]})) == ""
+        assert missing_roles(made, load_models(made, {"writer": [card("w")]})) == ""
 
 
 class TestWarnings:
     def warnings(self, named: Any) -> list[str]:
-        return list(warnings_about(recipe(), load_cast(recipe(), named)))
+        return list(warnings_about(recipe(), load_models(recipe(), named)))
 
     def test_about_who_verifies_what_it_wrote(self, card: Any) -> None:
         path = card("m", parameters="{temperature: 1}")

@@ -23,7 +23,7 @@ from reelbench.report.comparison import pairs
 from reelbench.report.report import report_run
 from reelbench.report.table import Table
 from reelbench.report.tables import ablation, failures, judged, leaderboard, measures
-from reelbench.score.score import score_folder
+from reelbench.score.score import score_runs
 
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
@@ -185,7 +185,7 @@ def test_the_page_saves_the_tables_that_the_command_writes(tmp_path: Path, probe
     )
     found, console = probe(page, script)
     assert console == ""
-    scores = score_folder(Benchmark.load(tmp_path / "b"), tmp_path / "run", 0)
+    scores = score_runs(Benchmark.load(tmp_path / "b"), [tmp_path / "run"], 0).scores
     plain = [measures(scores), failures(scores), judged(scores), pairs(scores)]
     plain += map(ablation, scores["ablations"])
     assert len(plain) == 6

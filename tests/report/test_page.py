@@ -140,7 +140,7 @@ def test_the_marks_count_what_the_scores_count(tmp_path: Path) -> None:
     from reelbench.score.score import score_run
 
     benchmark = Benchmark.load(tmp_path / "b")
-    assert right == score_run(benchmark, tmp_path / "run")["results"][0]["correct"] > 0
+    assert right == score_run(benchmark, tmp_path / "run").scores["results"][0]["correct"] > 0
     assert "by majority of" in data["items"][0]["replies"][0]["text"]
 
 

@@ -11,7 +11,7 @@ from reelbench.client.journal import Journal, open_journal
 from reelbench.client.structured import first_request
 from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.ask import Ask
-from reelbench.evaluate.folder import earlier_run
+from reelbench.evaluate.folder import earlier_run, of_run
 from reelbench.evaluate.judge import ROUNDS, graded_slots
 from reelbench.evaluate.prepare import Prepared, RunOptions, prepare
 from reelbench.evaluate.show import Show, subtitles_text
@@ -69,7 +69,9 @@ class Forecasts:
 
 def forecast(benchmark: Benchmark, wanted: RunOptions, out: Path) -> Forecasts:
     """Return what a run would ask of each model under each condition. Nothing is written."""
-    prepared = prepare(benchmark, wanted, earlier_run(benchmark, wanted, out), out)
+    earlier = earlier_run(benchmark, wanted, out)
+    benchmark = of_run(benchmark, earlier)
+    prepared = prepare(benchmark, wanted, earlier, out)
     with ExitStack() as stack:
         path = out / "journal.sqlite"
         journal = stack.enter_context(open_journal(path, True)) if path.exists() else None

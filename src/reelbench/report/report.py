@@ -3,7 +3,7 @@
 import base64
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from reelbench.base.limits import decode_json
 from reelbench.base.progress import counted, track
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item, Span
-from reelbench.evaluate.folder import read_run
 from reelbench.media.decode.frames import FrameSpec, frames_of
 from reelbench.media.decode.isolated import probe_safely
 from reelbench.media.errors import MediaError
@@ -42,24 +41,20 @@ from reelbench.score.coverage import no_score
 from reelbench.score.estimates import few_videos
 from reelbench.score.predictions import ItemOutcome
 from reelbench.score.rounding import fixed, percent, points
-from reelbench.score.score import outcomes_of, score_folders, unanswered_in_words
+from reelbench.score.score import ScoredRuns, score_runs, unanswered_in_words
 
 _FRAMES_PER_VIDEO, _FRAME_SIZE, _FRAME_ENCODING = 12, "long:220", "jpeg:60"
 _MOST_FRAMES = 1000  # in one page: about 4.4 MB; with more videos, each shows fewer, or none
 
 
-def report_run(benchmark: Benchmark, out: Path, page: Path | None = None) -> Path:
-    """Write the report of a run, into its folder or elsewhere, and return where it is."""
-    return report_runs(benchmark, [out], page or out / "report.html")
+def report_run(benchmark: Benchmark, out: Path) -> Path:
+    """Score a run, write its report into its folder, and return where that is."""
+    return write_report(score_runs(benchmark, [out]), out / "report.html")
 
 
-def report_runs(
-    benchmark: Benchmark, outs: Sequence[Path], page: Path, common: bool = False
-) -> Path:
-    """Write one report of several runs of a benchmark; ``common`` as in ``score_outcomes``."""
-    runs = [read_run(out) for out in outs]
-    scores = score_folders(benchmark, outs, runs[0]["seed"], common)
-    write_atomically(page, _page(benchmark, _together(runs), scores, outs))
+def write_report(scored: ScoredRuns, page: Path) -> Path:
+    """Write one report of runs that were scored together, and return where it is."""
+    write_atomically(page, _page(scored))
     return page
 
 
@@ -73,9 +68,9 @@ def _together(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return merged
 
 
-def _page(
-    benchmark: Benchmark, run: Mapping[str, Any], scores: Mapping[str, Any], outs: Sequence[Path]
-) -> str:
+def _page(scored: ScoredRuns) -> str:
+    benchmark, scores = scored.benchmark, scored.scores
+    run = _together(list(scored.runs.values()))
     tags = _tags(scores)
     results = scores["results"]
     drawn = figures(scores, tags)
@@ -105,7 +100,7 @@ def _page(
         name_of=name_of,
         interval_of=interval_of,
         nothing=NONE,
-        spent=_spent(outs),
+        spent=_spent(scored.runs),
         suspects=_suspects(benchmark, scores),
         suspects_note=(scores.get("items") or {}).get("suspects_note"),
         figures={figure.name: figure for figure in drawn},
@@ -125,7 +120,7 @@ def _page(
         style=_own("style.css"),
         script=_own("script.js"),
         plotly=files("plotly").joinpath("package_data/plotly.min.js").read_text("utf-8"),
-        data=_embedded(_data(benchmark, scores, outs, _category(scores, tags), drawn)),
+        data=_embedded(_data(scored, _category(scores, tags), drawn)),
     )
 
 
@@ -135,7 +130,7 @@ def _sureness(cell: Mapping[str, Any]) -> str:
     return videos if error is None else f"standard error {points(error)} points, {videos}"
 
 
-def _spent(outs: Sequence[Path]) -> dict[str, Mapping[str, Any]]:
+def _spent(outs: Iterable[Path]) -> dict[str, Mapping[str, Any]]:
     """What each model took, as the runs' status has it; nothing where none took anything."""
     found: dict[str, Mapping[str, Any]] = {}
     for out in outs:
@@ -182,6 +177,7 @@ def _provenance(run: Mapping[str, Any], scores: Mapping[str, Any]) -> dict[str, 
     judges = "; ".join(judge["name"] for judge in run.get("judges", ()))
     return {
         "Benchmark": f"{benchmark['name']} {benchmark['version']}, sha256 {benchmark['digest']}",
+        **({"Split": benchmark["split"]} if "split" in benchmark else {}),
         "Media": f"sha256 {benchmark['media_digest']}",
         "Models": "; ".join(
             f"{model['name']} {json.dumps(model['parameters'])}" for model in run["models"]
@@ -211,14 +207,8 @@ def _condition_in_words(condition: Mapping[str, Any]) -> str:
     return f"{', '.join(words)}; prompt {condition['prompt']}, sha256 {condition['prompt_digest']}"
 
 
-def _data(
-    benchmark: Benchmark,
-    scores: Mapping[str, Any],
-    outs: Sequence[Path],
-    tag: str,
-    drawn: Sequence[Figure],
-) -> dict[str, Any]:
-    outcomes = outcomes_of(benchmark, outs)
+def _data(scored: ScoredRuns, tag: str, drawn: Sequence[Figure]) -> dict[str, Any]:
+    benchmark, scores, outcomes = scored.benchmark, scored.scores, scored.outcomes
     ranked = [(row["model"], row["condition"]) for row in scores["results"]]
     asked = ranked or list(outcomes)  # where nothing is scored, nothing is ranked
     several = len({condition for _, condition in asked}) > 1

@@ -13,9 +13,9 @@ from support import blind_benchmark, make_item, run_here
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Media
 from reelbench.evaluate.run import run_benchmark
+from reelbench.pages.table import Table
 from reelbench.report.comparison import p_value, pairs, people
 from reelbench.report.report import report_run
-from reelbench.report.table import Table
 from reelbench.report.tables import leaderboard, tables
 from reelbench.score.score import score_runs
 

@@ -1,6 +1,8 @@
 """Figures and exports of a full page, in a real browser: all drawn, all whole, none hacked."""
 
+import base64
 import csv
+import hashlib
 import io
 import json
 import re
@@ -18,10 +20,10 @@ from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item, Media, freeze
 from reelbench.data.manifest import Protocol
 from reelbench.evaluate.condition import Condition
+from reelbench.pages.table import Table
 from reelbench.report import report
 from reelbench.report.comparison import pairs
 from reelbench.report.report import report_run
-from reelbench.report.table import Table
 from reelbench.report.tables import ablation, failures, judged, leaderboard, measures
 from reelbench.score.score import score_runs
 
@@ -53,14 +55,16 @@ def probe(chromium: str, tmp_path: Path) -> Probe:
     """Open a copy of a page that ends in a script of ours; return its answer and the console."""
 
     def ask(page: Path, script: str) -> tuple[Any, str]:
-        ours = f"""<script type="module">
+        ours = f"""
             const answer = await (async () => {{ {script} }})();
             document.body.append(Object.assign(document.createElement("pre"),
               {{ id: "answer", textContent: JSON.stringify(answer) }}));
-        </script></body>"""
+        """
         copy = tmp_path / "probe.html"
         head, _, tail = page.read_text().rpartition("</body>")
-        copy.write_text(head + ours + tail)
+        allowed = base64.b64encode(hashlib.sha256(ours.encode()).digest()).decode()
+        head = head.replace("script-src ", f"script-src 'sha256-{allowed}' ", 1)
+        copy.write_text(f'{head}<script type="module">{ours}</script></body>{tail}')
         profile = f"--user-data-dir={tmp_path / 'profile'}"
         command = [chromium, *FLAGS, profile, "--dump-dom", copy.as_uri()]
         done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -4,14 +4,10 @@ import base64
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
-
-from reelbench import __version__
-from reelbench.base.files import canonical_json, write_atomically
+from reelbench.base.files import write_atomically
 from reelbench.base.limits import decode_json
 from reelbench.base.progress import counted, track
 from reelbench.data.benchmark import Benchmark
@@ -19,16 +15,10 @@ from reelbench.data.items import Item, Span
 from reelbench.media.decode.frames import FrameSpec, frames_of
 from reelbench.media.decode.isolated import probe_safely
 from reelbench.media.errors import MediaError
+from reelbench.pages import COLOURS, Figure, page
 from reelbench.report.comparison import pairs, people, standings
 from reelbench.report.declared import NONE, best_cells, declared, interval_of, name_of
-from reelbench.report.figures import (
-    COLOURS,
-    Figure,
-    figures,
-    main_rows,
-    numbers,
-    shown_tags,
-)
+from reelbench.report.figures import figures, main_rows, numbers, shown_tags
 from reelbench.report.tables import (
     ablation,
     accuracy_of,
@@ -40,7 +30,7 @@ from reelbench.report.tables import (
 from reelbench.score.coverage import no_score
 from reelbench.score.estimates import few_videos
 from reelbench.score.predictions import ItemOutcome
-from reelbench.score.rounding import fixed, percent, points
+from reelbench.score.rounding import fixed, points
 from reelbench.score.score import ScoredRuns, score_runs, unanswered_in_words
 
 _FRAMES_PER_VIDEO, _FRAME_SIZE, _FRAME_ENCODING = 12, "long:220", "jpeg:60"
@@ -52,10 +42,10 @@ def report_run(benchmark: Benchmark, out: Path) -> Path:
     return write_report(score_runs(benchmark, [out]), out / "report.html")
 
 
-def write_report(scored: ScoredRuns, page: Path) -> Path:
+def write_report(scored: ScoredRuns, path: Path) -> Path:
     """Write one report of runs that were scored together, and return where it is."""
-    write_atomically(page, _page(scored))
-    return page
+    write_atomically(path, _page(scored))
+    return path
 
 
 def _together(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -74,9 +64,15 @@ def _page(scored: ScoredRuns) -> str:
     tags = _tags(scores)
     results = scores["results"]
     drawn = figures(scores, tags)
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    return environment.from_string(_own("page.html.j2")).render(
+    return page(
+        __package__,
+        "report.html.j2",
         title=benchmark.manifest.title or benchmark.manifest.name,
+        styles=["report.css"],
+        scripts=["elements.js", "figures.js", "tables.js", "report.js"],
+        data=_data(scored, _category(scores, tags), drawn),
+        figures=True,
+        facts=_facts(scores, len(run["models"])),
         scores=scores,
         tags=tags,
         measures=measures(scores),
@@ -103,25 +99,28 @@ def _page(scored: ScoredRuns) -> str:
         spent=_spent(scored.runs),
         suspects=_suspects(benchmark, scores),
         suspects_note=(scores.get("items") or {}).get("suspects_note"),
-        figures={figure.name: figure for figure in drawn},
+        drawings={figure.name: figure for figure in drawn},
         provenance=_provenance(run, scores),
         colours=COLOURS,
         numbers=numbers(scores),
         main=main_rows(scores),
-        percent=percent,
         whole=lambda share: points(share, 0),
-        fixed=fixed,
         two_digits=lambda value: fixed(value, 2),
-        models=len(run["models"]),
-        counted=counted,
         unanswered=lambda row: unanswered_in_words(row) or "none",
         first=lambda tag, value: results[0]["by"][tag][value],  # all have the same items
-        version=__version__,
-        style=_own("style.css"),
-        script=_own("script.js"),
-        plotly=files("plotly").joinpath("package_data/plotly.min.js").read_text("utf-8"),
-        data=_embedded(_data(scored, _category(scores, tags), drawn)),
     )
+
+
+def _facts(scores: Mapping[str, Any], models: int) -> list[str]:
+    """What there is to know at a glance."""
+    about = scores["benchmark"]
+    split = f" of split {about['split']}" if "split" in about else ""
+    return [
+        counted(about["items"], "item") + split,
+        counted(about["videos"], "video"),
+        counted(models, "model"),
+        f"{about['name']} {about['version']}",
+    ]
 
 
 def _sureness(cell: Mapping[str, Any]) -> str:
@@ -146,15 +145,6 @@ def _suspects(benchmark: Benchmark, scores: Mapping[str, Any]) -> list[dict[str,
     items = {item.id: item for item in benchmark.items}
     found = (scores.get("items") or {}).get("suspects", ())
     return [{**suspect, "question": items[suspect["id"]].question} for suspect in found[:50]]
-
-
-def _own(name: str) -> str:
-    return files(__package__).joinpath(name).read_text("utf-8")
-
-
-def _embedded(data: Any) -> str:
-    """JSON inside a script element: no text in it can end the element."""
-    return canonical_json(data).replace("<", "\\u003c")
 
 
 def _tags(scores: Mapping[str, Any]) -> list[str]:

@@ -57,7 +57,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="STAGE.NAME=VALUE",
-        help="another value for a parameter, such as independence.seeds=3",
+        help="another value for a parameter, such as independence.shuffle=false; those that belong "
+        "together, such as independence.seeds=3 and independence.drop_at=3, are set together",
     )
     parser.add_argument(
         "--items", type=_count, help="how many items to make (qbench-exact; default: 300)"

@@ -4,6 +4,7 @@ A row that a stage does not let through is rejected, with a reason. What could n
 because a model could not be reached, is neither: it is tried again next time.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -140,8 +141,13 @@ class Recipe:
     def __post_init__(self) -> None:
         """Refuse a list of stages that cannot follow each other."""
         names = [stage.name for stage in self.stages]
-        if not names or len(set(names)) < len(names):
-            raise ReelbenchError(f"The recipe {self.name} needs stages with names of their own.")
+        if not names:
+            raise ReelbenchError(f"The recipe {self.name} has no stages.")
+        if twice := [name for name, count in Counter(names).items() if count > 1]:
+            raise ReelbenchError(
+                f"The recipe {self.name} has more than one stage called {' and '.join(twice)}: "
+                "give each a name of its own with name=."
+            )
         for before, after in zip(self.stages, self.stages[1:], strict=False):
             if before.output is not after.input:
                 raise ReelbenchError(
@@ -203,18 +209,31 @@ class Recipe:
         return {parameter: turns[name] for name in turns for parameter in self.flags[name]}
 
     def changed(self, changes: Mapping[str, Any]) -> "Recipe":
-        """Return a recipe with other parameters, each named ``STAGE.PARAMETER``."""
+        """Return a recipe with other parameters, each named ``STAGE.PARAMETER``.
+
+        All are set before any is validated; everything that is wrong is named at once.
+        """
         stages = {stage.name: stage for stage in self.stages}
+        new: dict[str, dict[str, Any]] = defaultdict(dict)
+        faults = []
         for name, value in changes.items():
             where, _, parameter = name.rpartition(".")
-            stage = stages.get(where)
-            if stage is None or parameter not in stage.parameters:
+            if where not in stages or parameter not in stages[where].parameters:
                 known = [f"{s.name}.{p}" for s in self.stages for p in s.parameters] or ["nothing"]
-                raise ReelbenchError(
+                faults.append(
                     f"There is nothing called {name} to set; {self.name} has {', '.join(known)}."
                 )
-            usual = stage.parameters[parameter]
+                continue
+            usual = stages[where].parameters[parameter]
             if not is_like(usual, value):
-                raise ReelbenchError(f"{name} is {usual!r} by default and cannot be {value!r}.")
-            stages[where] = replace(stage, parameters={**stage.parameters, parameter: value})
+                faults.append(f"{name} is {usual!r} by default and cannot be {value!r}.")
+            new[where][parameter] = value
+        for where, values in new.items() if not faults else ():
+            stage = stages[where]
+            try:
+                stages[where] = replace(stage, parameters={**stage.parameters, **values})
+            except ReelbenchError as error:
+                faults.append(str(error))
+        if faults:
+            raise ReelbenchError("\n".join(faults))
         return replace(self, stages=tuple(stages.values()))

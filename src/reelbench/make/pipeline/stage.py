@@ -102,12 +102,15 @@ class RowStage(Stage):
 
 @dataclass(frozen=True, kw_only=True)
 class BatchStage(Stage):
-    """A stage that must see all rows, such as one that balances; it asks nobody.
+    """A stage that must see all rows, such as one that balances, or one that goes in rounds.
 
-    For each row that goes in, in order, its work returns a row or why it is rejected.
+    For each row that goes in, in order, its work returns a row, a list of rows, or why there is
+    none: ``Rejected`` or ``Undecided``. It may be ``async`` and ask the models of its ``roles``;
+    then, as with one that ``filters``, its result is kept while the rows are the same. A stage that
+    filters returns rows as they were.
     """
 
-    work: Callable[..., Sequence[Any]]
+    work: Callable[..., Sequence[Any] | Awaitable[Sequence[Any]]]
     # What of files decides, as data.
     reads: Callable[[Sequence[Any], "StageContext"], Any] = lambda _rows, _ctx: None
 

@@ -46,10 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # rather than fail at a foreign letter
     signal.signal(signal.SIGTERM, _stop)
-    parser = _parser(words)
-    options = parser.parse_args(words)
+    options = parsed(words)
     if options.command is None:
-        parser.print_help()
+        _parser(words).print_help()
         return 2
     try:
         status = int(options.main(options))
@@ -109,6 +108,16 @@ def _say(text: str) -> None:
         print(text, file=sys.stderr)  # noqa: T201
 
 
+def parsed(words: Sequence[str]) -> argparse.Namespace:
+    """Return the options that words spell; end with status 2 where one is unknown."""
+    parser = _parser(words)
+    options, unknown = parser.parse_known_args(words)
+    if unknown:
+        has = getattr(options, "has", "")
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{has}")
+    return options
+
+
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     """Build the parser; only the command that was named is imported."""
     parser = argparse.ArgumentParser(
@@ -130,5 +139,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         if name == named:
             module = import_module(f"reelbench.cli.{name}")
             module.configure(command)
+            if hasattr(module, "configure_for"):  # what other words decide
+                module.configure_for(command, words[words.index(name) + 1 :])
             command.set_defaults(main=module.main)
     return parser

@@ -74,7 +74,7 @@ class _Prepared:
 
     @property
     def source(self) -> Path:
-        return self.order.sources[0]
+        return self.order.sources[0] if self.order.sources else Path()
 
     @property
     def seed(self) -> int:
@@ -151,7 +151,9 @@ def _prepare(recipe: Recipe, out: Path, order: MakeOptions) -> _Prepared:
 
 
 def _check_sources(recipe: Recipe, out: Path, sources: Sequence[Path]) -> None:
-    if not sources:
+    if sources and not recipe.needs_source:
+        raise ReelbenchError(f"{recipe.name} is made from nothing: leave --source out.")
+    if not sources and recipe.needs_source:
         raise ReelbenchError(f"From what? Name the sources of {recipe.name} with --source.")
     if len(sources) > 1 and not recipe.several_sources:
         raise ReelbenchError(f"{recipe.name} takes one --source, not {len(sources)}.")

@@ -154,7 +154,7 @@ class Recipe:
     """How sources become a benchmark.
 
     ``sources`` is called with the paths that ``--source`` names, one unless ``several_sources``,
-    and with ``source_parameters`` by name.
+    none unless ``needs_source``, and with ``source_parameters`` by name.
     """
 
     name: str
@@ -164,6 +164,7 @@ class Recipe:
     roles: Mapping[str, Role]
     manifest: Callable[[Sequence[Item], Path], Manifest]  # from the items and the first source
     several_sources: bool = False
+    needs_source: bool = True  # whether --source must be named; else it must not
     source_parameters: Mapping[str, Any] = NOTHING
     home: Any = None  # the folder of its prompts, rules and examples
     categories: tuple[str, ...] = ()  # that its items may have

@@ -221,7 +221,7 @@ class TestManifest:
         ("name: x\n", 0, "version: found nothing"),
         ("name: x\nversion: 1.0\n", 2, "put a number in quotes"),
         ("name: x\nname: y\nversion: '1'\n", 2, "'name' twice"),
-        ("name: x\nversion: '1'\nprotocol:\n  orders: 0\n", 4, "protocol.orders: found '0'"),
+        ("name: x\nversion: '1'\nprotocol:\n  orders: 0\n", 4, "protocol.orders: found 0"),
         ("name: x\nversion: '1'\nprotocol: fast\n", 3, "a mapping"),
         ("name: [x\n", 2, "expected YAML"),
         ("- name\n", 0, "a mapping with name and version"),

@@ -24,6 +24,7 @@ from reelbench.base.progress import progress, track
 from reelbench.client.client import Client
 from reelbench.client.journal import open_journal
 from reelbench.client.session import relay_through, run_to_the_end
+from reelbench.data.paths import SOUND_ENDINGS, VIDEO_ENDINGS
 from reelbench.engine.base import Done, Engine, Job
 from reelbench.media.decode.isolated import probe_safely
 from reelbench.media.digests import media_digest
@@ -32,9 +33,7 @@ from reelbench.models.base import ChatModel
 from reelbench.models.cascade import members_of
 from reelbench.weights import sha256_of
 
-VIDEOS = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".ts", ".mpg", ".mpeg", ".flv", ".wmv")
-SOUNDS = (".wav", ".mp3", ".m4a", ".aac", ".flac", ".ogg", ".opus")
-ENDINGS = frozenset(VIDEOS + SOUNDS)
+ENDINGS = frozenset(VIDEO_ENDINGS + SOUND_ENDINGS)
 PREVIEWS = "preview"  # the folder of drawn copies
 LIMIT = 1800.0  # seconds that one operator may take over one clip
 

@@ -14,11 +14,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of
-from reelbench.base.limits import bounded_text
 from reelbench.base.text import (
     bare,
     is_none_of_them,
@@ -27,7 +24,7 @@ from reelbench.base.text import (
     refers_to_others,
     words,
 )
-from reelbench.base.yaml_files import load_yaml
+from reelbench.base.yaml_files import YamlError, read_yaml
 from reelbench.data.items import LETTERS, shown
 from reelbench.lint.options import PREFIX
 
@@ -96,11 +93,9 @@ def load_rules(source: Path | str, categories: Collection[str] | None = None) ->
     """Read a rule set from a file, or from its text; with ``categories``, for no others."""
     place = str(source) if isinstance(source, Path) else "The rule set"
     try:
-        text = bounded_text(source) if isinstance(source, Path) else source
-        record, _ = load_yaml(text)
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())
-        raise ReelbenchError(f"{place} cannot be read as a rule set: {reason}.") from error
+        record, _ = read_yaml(source)
+    except YamlError as error:
+        raise ReelbenchError(f"{place} cannot be read as a rule set: {error}.") from None
     if problems := list(_problems(record, categories)):
         listed = "\n".join(f"- {problem}" for problem in problems)
         raise ReelbenchError(f"{place} cannot be used as it is:\n{listed}")

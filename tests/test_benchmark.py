@@ -83,7 +83,7 @@ def test_paths_with_blanks_and_other_scripts(tmp_path: Path) -> None:
     (root / "media").mkdir(parents=True)
     (root / "benchmark.yaml").write_text("name: x\nversion: '1'\n")
     (root / "items.jsonl").write_text(items_text([item]))
-    assert Benchmark.load(root).media_file(item.media[0]).name == "ein Film – 影片.mp4"
+    assert Path(Benchmark.load(root).items[0].media[0].path).name == "ein Film – 影片.mp4"
 
 
 class TestBadFiles:

@@ -31,7 +31,7 @@ def prompt_of(name: str, **slots: str) -> str:
     return fill((files(__package__) / "prompts" / f"{name}.md").read_text("utf-8"), slots)
 
 
-async def told(
+async def ask_for_text(
     client: Client, model: ChatModel, prompt: str, shown: Any, make: Callable[[], Sequence[Part]]
 ) -> str:
     """Ask for a text; what is shown is made only for who has not answered yet.

@@ -16,7 +16,7 @@ from reelbench.data.items import Item, Media
 from reelbench.data.paths import SUBTITLE_ENDINGS, Folder, beside, inner_path
 from reelbench.evaluate.condition import Condition
 from reelbench.media.decode.frames import FrameSpec, frames_of, shortfalls, spans_of
-from reelbench.media.decode.isolated import probe_safely
+from reelbench.media.decode.isolated import probe_isolated
 from reelbench.media.decode.sample import parse_sampling
 from reelbench.media.edit.audio_export import sound_of
 from reelbench.media.edit.video_export import footage_of
@@ -209,7 +209,7 @@ def subtitles_text(
     """Return what is said in the part that a wish is about; None where nothing can be heard."""
     file = _file_of(benchmark, path)
     refuse_no_file(file)
-    info = probe_safely(file)
+    info = probe_isolated(file)
     shortfalls(file, info, spec)
     if subtitles is None:
         if not info.has_audio:

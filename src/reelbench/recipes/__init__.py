@@ -25,7 +25,7 @@ def load_recipe(name: str) -> Recipe:
     path = Path(name)
     if path.suffix == ".py" and path.is_file():
         return _own(path)
-    known = "".join(f"\n  {each}: {says}" for each, says in RECIPES.items())
+    known = "".join(f"\n  {each}: {text}" for each, text in RECIPES.items())
     raise ReelbenchError(
         f"There is no recipe {name!r}; name one of these, or a Python file with a RECIPE:{known}"
     )

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-from reelbench.annotate.ask_model import Asks, prompt_of, told
+from reelbench.annotate.ask_model import Asks, ask_for_text, prompt_of
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Value
 from reelbench.base.errors import ReelbenchError
 from reelbench.client.client import Client
@@ -83,12 +83,12 @@ class Caption(Asks):
             end=f"{end:g}",
             guidance=f"\n{self.guidance}\n" if self.guidance else "",
             earlier=earlier or "(this is the beginning)",
-            narration=_said_in(labels.get("transcript"), start, end) or "(nothing)",
+            narration=_speech_in(labels.get("transcript"), start, end) or "(nothing)",
         )
         record = [clip.digest, asdict(spec), model.card.sees, heard]
-        return await told(client, model, prompt, record, shown)
+        return await ask_for_text(client, model, prompt, record, shown)
 
 
-def _said_in(transcript: Mapping[str, Any] | None, start: float, end: float) -> str:
+def _speech_in(transcript: Mapping[str, Any] | None, start: float, end: float) -> str:
     segments = (transcript or {}).get("segments", ())
     return " ".join(s["text"].strip() for s in segments if s["start"] < end and s["end"] > start)

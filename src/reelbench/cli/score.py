@@ -58,6 +58,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "is unless --out names it)",
     )
     parser.add_argument(
+        "--metric",
+        action="append",
+        default=[],
+        metavar="FILE.py:NAME",
+        help="a metric of your own besides (scores.json of the run stays as it is unless --out "
+        "names it)",
+    )
+    parser.add_argument(
         "--seed", type=int, help="seed of the ranks' intervals (default: the run's, or 0)"
     )
     parser.add_argument("--json", action="store_true", help="print the scores as JSON")
@@ -76,7 +84,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> int:
     """Score predictions and print the table."""
     from reelbench.base.files import pretty_json, write_atomically
+    from reelbench.score.metrics import add_metric
 
+    for name in options.metric:
+        add_metric(name)
     if options.run and not options.predictions:
         scored = _of_run(options)
     elif options.benchmark and options.predictions and not options.run:
@@ -130,7 +141,7 @@ def _of_run(options: argparse.Namespace) -> _Scored:
     if not is_finished(folder):
         tell(f"{folder} has not finished: run it again to bring its predictions up to date.")
     seed = run["seed"] if options.seed is None else options.seed
-    if seed == run["seed"] and not options.json and not options.common:
+    if seed == run["seed"] and not (options.json or options.common or options.metric):
         out = out or folder / "scores.json"
     scores = score_folder(benchmark, folder, seed, options.common)
     return _Scored(benchmark, outcomes_of(benchmark, [folder]), seed, scores, out)

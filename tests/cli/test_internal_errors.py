@@ -81,7 +81,7 @@ def test_what_a_worker_raises_comes_with_its_place(kind: type[Exception], tmp_pa
 def test_the_place_is_the_innermost_line_of_ours() -> None:
     with pytest.raises(MediaError) as caught:
         run_isolated(fail_at, Path("nothing here"), KeyError)
-    assert "safely.py" in where(caught.value)
+    assert "isolated.py" in where(caught.value)
     assert where(ValueError("never raised")) == "an unknown line"
 
 

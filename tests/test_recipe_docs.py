@@ -93,7 +93,7 @@ def test_what_is_not_there_is_found(
         (instead("--condition image-models", "--condition photographs"), "has no condition 'photographs'"),
         (instead("--model reviewer=qwen", "--model referee=qwen"), "gives no role of qbench-video"),
         (instead("reelbench make qbench-published --source", "reelbench make qbench-private --source"), "There is no recipe 'qbench-private'"),
-        (instead("make qbench-exact --source", "make qbench-video --source"), "qbench-video has no --items"),
+        (instead("make qbench-exact --source", "make qbench-video --source"), "(qbench-video has no options of its own)"),
         (instead("`--margin`", "`--distance`"), "there is no option --distance"),
         (instead("`--set cut.seconds=4.0`", "`--set cut.minutes=4.0`"), "nothing called cut.minutes"),
         (instead("`--set sample.intervals=5`", "`--set sample.intervals=five`"), "cannot be 'five'"),

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.base.files import write_atomically
+from reelbench.pages.table import Table
 from reelbench.report.comparison import pairs, people, standings
 from reelbench.report.declared import declared, shown, sureness
 from reelbench.report.figures import label, main_rows, shown_tags
-from reelbench.report.table import Table
 from reelbench.score.coverage import no_score
 from reelbench.score.metrics import METRICS
 from reelbench.score.rounding import fixed, percent, points

@@ -2,7 +2,7 @@
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from pathlib import Path
@@ -36,9 +36,13 @@ class Grades:
     invalid: int
 
 
-def read_grades(paths: Sequence[Path]) -> dict[Graded, Grades]:
-    """Return what is in files of judgements, in the order in which it stands there."""
-    return {key: grades for path in paths for key, grades in _read(path).items()}
+def read_grades(paths: Sequence[Path], benchmark: Benchmark) -> dict[Graded, Grades]:
+    """Return what is in files of judgements, in the order in which it stands there.
+
+    Of a split, judgements about items of other splits are left out.
+    """
+    elsewhere = {item.id for item in benchmark.whole.items} - {i.id for i in benchmark.items}
+    return {key: grades for path in paths for key, grades in _read(path, elsewhere).items()}
 
 
 def summed_up(
@@ -192,7 +196,7 @@ def _closed_counterparts(grades: Grades, result: ModelResult | None) -> dict[str
     }
 
 
-def _read(path: Path) -> dict[Graded, Grades]:
+def _read(path: Path, elsewhere: Collection[str]) -> dict[Graded, Grades]:
     scores: dict[Graded, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     rounds: dict[Graded, list[int]] = defaultdict(lambda: [0, 0])
     scales: dict[Graded, tuple[float, float]] = {}
@@ -203,7 +207,7 @@ def _read(path: Path) -> dict[Graded, Grades]:
             failed = ["failure" in each for each in row["rounds"]]
             if faults or not all(isinstance(part, str) for part in (*key, row["id"])):
                 raise TypeError(faults)
-            if key[3] == CHOICE:
+            if key[3] == CHOICE or row["id"] in elsewhere:
                 continue
             scales[key] = (float(row["scale"][0]), float(row["scale"][1]))
             if row["score"] is not None:

@@ -7,18 +7,18 @@ given kind.
 import asyncio
 import functools
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from reelbench.base.text import bare, plain
+from reelbench.client.media_input import MediaInput
 from reelbench.client.structured import Structured
 from reelbench.data.items import Item
+from reelbench.data.manifest import Protocol
+from reelbench.evaluate.item_media import item_media
 from reelbench.make.parts.embed import load_embedder
 from reelbench.make.parts.shape import TEXT, closed, listed, same, with_options
-from reelbench.make.pipeline.context import Look, StageContext, together
+from reelbench.make.pipeline.context import StageContext, together
 from reelbench.make.pipeline.stage import Rejected, RowStage
-from reelbench.media.decode.frames import FrameSpec
-from reelbench.models.base import ChatModel
 
 
 def answering_and_ranking(
@@ -57,11 +57,11 @@ async def answer_and_rank(
     alike: float,
 ) -> list[Item]:
     """Have a question answered, the answers ranked, and the others made into distractors."""
-    look = _look(item, ctx.media, sampling)
-    candidates = await candidate_answers(item, ctx, look)
+    media = item_media(ctx.media, item, Protocol(sampling=sampling)) if item.media else None
+    candidates = await candidate_answers(item, ctx, media)
     if len(candidates) < 2:
         raise Rejected("too few different answers", "; ".join(candidates), list(candidates))
-    scores = await rank(item, ctx, candidates, look)
+    scores = await rank(item, ctx, candidates, media)
     order = weighted_ranking(scores, weights)
     key, *others = (candidates[place] for place in order)
     wrong = await distinct_from(key, others, item, ctx, error_types, alike)
@@ -73,12 +73,12 @@ async def answer_and_rank(
     return [with_options(item, ctx.seed, key, list(dict.fromkeys(wrong)), ensemble=facts)]
 
 
-async def candidate_answers(item: Item, ctx: StageContext, look: Look | None) -> list[str]:
+async def candidate_answers(item: Item, ctx: StageContext, media: MediaInput | None) -> list[str]:
     """Have every model answer in a sentence; equal answers are one."""
     prompt = ctx.prompts.prompt("candidate", question=item.question)
     replies = await together(
         [
-            ctx.json("answerer", prompt, _ANSWER, look=_for(model, look), model=model)
+            ctx.json("answerer", prompt, _ANSWER, media=media, model=model)
             for model in ctx.models["answerer"]
         ]
     )
@@ -91,7 +91,7 @@ async def candidate_answers(item: Item, ctx: StageContext, look: Look | None) ->
 
 
 async def rank(
-    item: Item, ctx: StageContext, candidates: Sequence[str], look: Look | None
+    item: Item, ctx: StageContext, candidates: Sequence[str], media: MediaInput | None
 ) -> dict[str, list[float]]:
     """Have every model score all candidates, without knowing whose they are."""
     prompt = ctx.prompts.prompt(
@@ -102,10 +102,7 @@ async def rank(
     rankers = ctx.models["ranker"]
     schema = closed({"scores": listed(_SCORE, len(candidates), len(candidates))})
     replies = await together(
-        [
-            ctx.json("ranker", prompt, schema, look=_for(model, look), model=model)
-            for model in rankers
-        ]
+        [ctx.json("ranker", prompt, schema, media=media, model=model) for model in rankers]
     )
     return {
         model.card.name: list(map(float, _said(reply)["scores"]))
@@ -189,14 +186,3 @@ def _said(reply: Structured) -> Any:
     if reply.data is None:
         raise Rejected("no JSON as asked for", reply.failure, [reply.words])
     return reply.data
-
-
-def _look(item: Item, root: Path, sampling: str) -> Look | None:
-    if not item.media:
-        return None
-    media = item.media[0]
-    return Look(root / media.path, FrameSpec(sampling, start=media.start, end=media.end))
-
-
-def _for(model: ChatModel, look: Look | None) -> Look | None:
-    return look if model.card.sees else None

@@ -17,7 +17,7 @@ from reelbench.data.items import NOTHING, Item
 from reelbench.data.manifest import Manifest
 from reelbench.interop.qbench_video.taxonomy import SPLITS, quality_manifest
 from reelbench.make.parts.balance_stages import dealing_places, splitting
-from reelbench.make.pipeline.stage import BatchStage, Recipe, RowStage
+from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, RowStage, whole_number
 from reelbench.media.measure.quality import COURSE, DAMAGES, STILL
 from reelbench.recipes.qbench_exact.asking import ask
 from reelbench.recipes.qbench_exact.clips import Segment, SourceClip, clean_clips, cut
@@ -146,5 +146,13 @@ RECIPE = Recipe(
     manifest=_manifest,
     home=HOME,
     statistics=_statistics,
-    flags={"items": ("plan.items", "ask.items"), "margin": ("damage.margin",)},
+    flags=(
+        Flag("items", "how many items to make", ("plan.items", "ask.items"), whole_number),
+        Flag(
+            "margin",
+            "how far right and wrong are apart in what is measured, from 0.02, hard, to 0.2, easy",
+            ("damage.margin",),
+            float,
+        ),
+    ),
 )

@@ -8,10 +8,10 @@ from parts import a_recipe, ending
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item
-from reelbench.make.parts.write import Commission, Draft, checking, writing
+from reelbench.make.parts.write import Commission, Draft, check_drafts, write
 from reelbench.make.pipeline.stage import BatchStage, Recipe, RowStage
 
-WRITE, CHECK, END = writing(("ask",), 2, 3), checking(3), ending()
+WRITE, CHECK, END = write(("ask",), 2, 3), check_drafts(3), ending()
 
 
 def refused(*stages: Any, **fields: Any) -> str:

@@ -38,7 +38,7 @@ OPERATORS = {
 
 def register(names: dict[str, tuple[str, str, str]] | None = None) -> None:
     """Put these operators among those that there are."""
-    sys.modules[f"reelbench.annotate.{MODULE}"] = sys.modules[MODULE]
+    sys.modules[f"reelbench.annotate.operators.{MODULE}"] = sys.modules[MODULE]
     place = registry.OPERATORS if names is None else names
     place.update({name: (MODULE, kind, "for tests") for name, kind in OPERATORS.items()})
 

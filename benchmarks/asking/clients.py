@@ -20,8 +20,8 @@ from decoding.loaders import peak_mb
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item
 from reelbench.evaluate.condition import Condition
+from reelbench.evaluate.item_media import item_media
 from reelbench.evaluate.run import run_benchmark
-from reelbench.evaluate.show import parts_of, show_for
 from reelbench.models.base import ImagePart
 from reelbench.models.card import Card
 
@@ -40,10 +40,11 @@ def bodies(benchmark: Benchmark) -> list[Callable[[], dict[str, Any]]]:
     """For each item, what makes its request: encoded anew each time, as ours are."""
     condition = Condition.of(benchmark.manifest.protocol, "protocol", {})
     first = {item.media: item for item in benchmark.items}
-    shows = {
-        media: show_for(benchmark, item, condition, Card(name="m")) for media, item in first.items()
+    shown = {
+        media: item_media(benchmark.root, item, condition.protocol).for_card(Card(name="m"))
+        for media, item in first.items()
     }
-    frames = {media: parts_of(benchmark, show)[0] for media, show in shows.items()}
+    frames = {media: each.render().parts for media, each in shown.items()}
 
     def make(item: Item) -> dict[str, Any]:
         parts = frames[item.media]

@@ -99,7 +99,7 @@ class TestStopping:
     def test_pays_for_no_other_call_and_loses_none(self, tmp_path: Path) -> None:
         async def ask(item: Item, ctx: StageContext) -> list[Item]:
             stops.append((asyncio.get_running_loop(), ctx.client.stop))
-            said = await ctx.words("writer", f"About {item.id}")
+            said = await ctx.text("writer", f"About {item.id}")
             return [msgspec.structs.replace(item, question=said)]
 
         def answer(_: Any, number: int) -> Reply:

@@ -6,20 +6,26 @@ what would be over the budget is not asked at all.
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from reelbench.base.files import whole_text
 from reelbench.base.limits import MOST_TOKENS
 from reelbench.client.budget import Ledger
 from reelbench.client.journal import Journal
-from reelbench.models.base import EMPTY_REPLY, ChatModel, Request, Response
+from reelbench.client.media_input import NO_MEDIA, PromptMedia, RenderedMedia
+from reelbench.data.items import Kind
+from reelbench.models.base import EMPTY_REPLY, ChatModel, Message, Request, Response, TextPart
+from reelbench.models.keys import request_key
 from reelbench.models.secrets import redacted
 from reelbench.models.tokens import request_tokens
 
 OVER_BUDGET = Response(
     "over_budget", error="the budget is spent: run again with a larger one", unasked=True
 )
+_RENDERED = 8  # requests with media at hand
 
 
 @dataclass
@@ -44,17 +50,53 @@ class Client:
         self.stopping = asyncio.Event()
         # Why a model is asked no more, by name: no budget left, or a server that never answers.
         self.refused: dict[str, Response] = {}
-        self._now: set[str] = set()
-        self._flights: dict[str, asyncio.Future[Response]] = {}
-        self._places: dict[int, asyncio.Semaphore] = {}
+        self.placeholders = False  # whether media are only planned, for a forecast
+        self._answered_now: set[str] = set()
+        self._in_flight: dict[str, asyncio.Future[Response]] = {}
+        self._connections: dict[int, asyncio.Semaphore] = {}
         self._models: dict[int, ChatModel] = {}
-        self._scouts: dict[str, asyncio.Lock] = {}
+        self._first_calls: dict[str, asyncio.Lock] = {}
+        self._rendering = asyncio.Semaphore(_RENDERED)
 
     def stop(self) -> None:
         """Ask nothing more, and wait for nothing that would have to be tried again."""
         self.stopping.set()
         for model in self._models.values():
-            model.hurry()
+            model.stop_retrying()
+
+    @asynccontextmanager
+    async def rendered(self, media: PromptMedia) -> AsyncIterator[RenderedMedia]:
+        """Decode what is shown with a prompt; of many, a few are held at the same time."""
+        async with self._rendering:
+            render = media.placeholders if self.placeholders else media.render
+            yield await asyncio.to_thread(render)
+
+    async def ask_prompt(
+        self,
+        model: ChatModel,
+        prompt: str,
+        media: PromptMedia | None = None,
+        *,
+        question: str = "",
+        kind: Kind = "open",
+        options: tuple[str, ...] = (),
+        round: int = 0,
+        draw: Sequence[Any] = (),
+    ) -> Response:
+        """Ask a prompt with what is shown before it, which is decoded only if nobody has answered.
+
+        ``question``, ``kind`` and ``options`` repeat what the prompt says, for models that read no
+        prose; ``round`` and ``draw`` are those of ``request_key``.
+        """
+        record = await asyncio.to_thread(media.record) if media else {}
+        key = request_key(model, prompt, media=record, round=round, draw=draw)
+        async with AsyncExitStack() as stack:
+            shown = NO_MEDIA
+            if media and self.journal.answer(key) is None:
+                shown = await stack.enter_async_context(self.rendered(media))
+            message = Message("user", (*shown.parts, TextPart(prompt)))
+            request = Request(key, (message,), kind, question or prompt, options)
+            return await self.ask(model, request)
 
     async def ask(self, model: ChatModel, request: Request) -> Response:
         """Ask a request that is at hand."""
@@ -64,18 +106,18 @@ class Client:
         self, model: ChatModel, key: str, make: Callable[[], Request | Response]
     ) -> Response:
         """Ask what ``make`` makes when its turn comes; a failure to make it is a response too."""
-        if key in self._flights:
-            response = await asyncio.shield(self._flights[key])
+        if key in self._in_flight:
+            response = await asyncio.shield(self._in_flight[key])
             self.counts.repeated += response.replied
             return response
         known = self.journal.answer(key)
         if known is not None:
-            self.counts.repeated += key in self._now
-            self.counts.known += key not in self._now
+            self.counts.repeated += key in self._answered_now
+            self.counts.known += key not in self._answered_now
             return known
-        flight = self._flights[key] = asyncio.get_running_loop().create_future()
+        flight = self._in_flight[key] = asyncio.get_running_loop().create_future()
         try:
-            response = await self._in_turn(model, key, make)
+            response = await self._wait_and_call(model, key, make)
         except BaseException as error:
             # Who waits for it is not what was stopped: it only gets no answer.
             flight.set_exception(Stopped() if isinstance(error, asyncio.CancelledError) else error)
@@ -85,28 +127,28 @@ class Client:
             flight.set_result(response)
             return response
         finally:
-            del self._flights[key]
+            del self._in_flight[key]
 
-    async def _in_turn(
+    async def _wait_and_call(
         self, model: ChatModel, key: str, make: Callable[[], Request | Response]
     ) -> Response:
         self._models[id(model)] = model
-        places = asyncio.Semaphore(model.card.connections)
-        async with self._places.setdefault(id(model), places):
+        limit = asyncio.Semaphore(model.card.connections)
+        async with self._connections.setdefault(id(model), limit):
             if self.stopping.is_set():
                 raise Stopped
             made = make()
             if isinstance(made, Response):
                 return made  # nobody was asked
             if not self.ledger.bounded or self.ledger.knows(model.card):
-                return await self._called(model, key, made)
+                return await self._call(model, key, made)
             # Until one has told what an answer really takes, none other may spend on a guess.
-            async with self._scouts.setdefault(model.card.name, asyncio.Lock()):
+            async with self._first_calls.setdefault(model.card.name, asyncio.Lock()):
                 if not self.ledger.knows(model.card):
-                    return await self._called(model, key, made)
-            return await self._called(model, key, made)
+                    return await self._call(model, key, made)
+            return await self._call(model, key, made)
 
-    async def _called(self, model: ChatModel, key: str, request: Request) -> Response:
+    async def _call(self, model: ChatModel, key: str, request: Request) -> Response:
         """Call, and write down what came of it."""
         card = model.card
         estimate = request_tokens(card, request) if self.ledger.bounded else None
@@ -126,7 +168,7 @@ class Client:
             self.ledger.settle(card, share, estimate or (0, 0), response, seconds)
         if not response.unasked:
             self.journal.record(key, card.name, response, guess, seconds)
-            self._now.add(key)
+            self._answered_now.add(key)
             self.counts.asked += 1
         elif response.status == "error" and card.backend != "cascade":  # which may do without one
             self.refused[card.name] = response

@@ -4,45 +4,37 @@ What a model says is never trusted to be what was asked for. Every call goes thr
 so that asking again costs nothing and ends the same.
 """
 
+import asyncio
 import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jsonschema
 from referencing import Registry
 
-from reelbench.base.files import canonical_json, digest_of, whole_data
+from reelbench.base.files import canonical_json, whole_data
 from reelbench.base.limits import check_depth
 from reelbench.client.client import Client
+from reelbench.client.media_input import PromptMedia, RenderedMedia
 from reelbench.client.reply_text import without_reasoning
 from reelbench.models.base import (
     EMPTY_REPLY,
     ChatModel,
     Message,
-    Part,
     Request,
     Response,
     Status,
     TextPart,
 )
+from reelbench.models.keys import request_key
 
 TRIES = 2  # times that it is asked from the start, each with one repair
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 _SHOWN = 300  # characters of what is wrong
-
-
-@dataclass(frozen=True, slots=True)
-class RenderedMedia:
-    """What is shown with a question, and the record of it that decides the reply."""
-
-    parts: Sequence[Part] = ()
-    record: Any = None
-
-
-NO_MEDIA = RenderedMedia()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,72 +57,78 @@ async def ask_json(
     prompt: str,
     schema: Mapping[str, Any],
     purpose: str,
-    number: int = 0,
+    round: int = 0,
     *,
-    shown: RenderedMedia = NO_MEDIA,
+    media: PromptMedia | None = None,
     check: Check = lambda _: "",
 ) -> Structured:
     """Ask until the reply is valid, or as often as is sensible.
 
-    ``number`` tells rounds apart: each is asked for itself. ``check`` looks at what a schema cannot
-    say.
+    ``round`` tells apart what is asked several times. ``check`` looks at what a schema cannot say.
+    ``media`` are decoded only if they are to be sent.
     """
     result = Structured(failure="never asked", status="error")
-    for attempt in range(TRIES):
-        said = [Message("user", (*shown.parts, TextPart(_asked(model, prompt, schema))))]
-        for repair in (False, True):
-            place = [purpose, number, attempt, repair]
-            request = _request(model, said, schema, place, shown.record)
-            response = await client.ask(model, request)
-            result = _checked(response, schema, check)
-            if response.error == EMPTY_REPLY:
-                break  # there is nothing to repair
-            if result.data is not None or response.status != "ok":
-                return result
-            said += [
-                Message("assistant", (TextPart(response.text or ""),)),
-                Message("user", (TextPart(_complaint(result.failure)),)),
-            ]
+    record = await asyncio.to_thread(media.record) if media else {}
+    async with AsyncExitStack() as stack:
+        shown: RenderedMedia | None = None
+        for attempt in range(TRIES):
+            messages = [_first_message(model, prompt, schema)]
+            for repair in (False, True):
+                request = _request(
+                    model,
+                    messages,
+                    schema,
+                    media=record,
+                    purpose=purpose,
+                    round=round,
+                    attempt=(attempt, repair),
+                )
+                if media and shown is None and client.journal.answer(request.key) is None:
+                    shown = await stack.enter_async_context(client.rendered(media))
+                response = await client.ask(model, _with_media(request, shown))
+                result = _checked(response, schema, check)
+                if response.error == EMPTY_REPLY:
+                    break  # there is nothing to repair
+                if result.data is not None or response.status != "ok":
+                    return result
+                messages += [
+                    Message("assistant", (TextPart(response.text or ""),)),
+                    Message("user", (TextPart(_complaint(result.failure)),)),
+                ]
     return result
 
 
 def first_request(
-    model: ChatModel, prompt: str, schema: Mapping[str, Any], purpose: str, number: int
+    model: ChatModel, prompt: str, schema: Mapping[str, Any], purpose: str, round: int
 ) -> Request:
     """Return the request that asking begins with."""
-    said = [Message("user", (TextPart(_asked(model, prompt, schema)),))]
-    return _request(model, said, schema, [purpose, number, 0, False])
+    messages = [_first_message(model, prompt, schema)]
+    return _request(model, messages, schema, purpose=purpose, round=round)
 
 
-def _asked(model: ChatModel, prompt: str, schema: Mapping[str, Any]) -> str:
-    """Tell in words what the server cannot be told."""
-    if model.card.schemas:
-        return prompt
-    return f"{prompt}\n\nThe JSON must fit this schema:\n{canonical_json(plain_schema(schema))}"
+def _first_message(model: ChatModel, prompt: str, schema: Mapping[str, Any]) -> Message:
+    """Return the prompt, with the schema in words where the server cannot be told it."""
+    if not model.card.schemas:
+        plain = canonical_json(plain_schema(schema))
+        prompt = f"{prompt}\n\nThe JSON must fit this schema:\n{plain}"
+    return Message("user", (TextPart(prompt),))
+
+
+def _with_media(request: Request, shown: RenderedMedia | None) -> Request:
+    """Put what is shown before the prompt."""
+    if shown is None:
+        return request
+    first, *others = request.messages
+    first = Message(first.role, (*shown.parts, *first.parts))
+    return replace(request, messages=(first, *others))
 
 
 def _request(
-    model: ChatModel,
-    said: list[Message],
-    schema: Mapping[str, Any],
-    place: list[Any],
-    shown: Any = None,
+    model: ChatModel, messages: Sequence[Message], schema: Mapping[str, Any], **decides: Any
 ) -> Request:
-    texts = [
-        [message.role, *(part.text for part in message.parts if isinstance(part, TextPart))]
-        for message in said
-    ]
     sent = plain_schema(schema) if model.card.schemas else None
-    content = {
-        "model": model.card.name,
-        "parameters": dict(model.parameters),
-        "messages": texts,
-        "schema": sent,
-        "place": place,
-    }
-    if shown is not None:
-        content["shown"] = shown
-    return Request(digest_of(content), tuple(said), "open", "", schema=sent)
+    key = request_key(model, messages, schema=sent, **decides)
+    return Request(key, tuple(messages), "open", "", schema=sent)
 
 
 def _complaint(failure: str) -> str:

@@ -1,32 +1,24 @@
 """What a run would ask, take and cost, from the real items, before anything is asked."""
 
-from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reelbench.base.progress import track
 from reelbench.client.budget import Budget
 from reelbench.client.journal import Journal, open_journal
+from reelbench.client.media_input import MediaInput
 from reelbench.client.structured import first_request
 from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.ask import Ask
 from reelbench.evaluate.folder import earlier_run
 from reelbench.evaluate.judge import ROUNDS, graded_slots
 from reelbench.evaluate.prepare import Prepared, RunOptions, prepare
-from reelbench.evaluate.show import Show, subtitles_text
-from reelbench.media.decode.frames import Plan, planned_frames
 from reelbench.media.errors import MediaError
 from reelbench.models.base import ChatModel, Response
 from reelbench.models.card import Card
 from reelbench.models.cascade import Cascade
-from reelbench.models.tokens import (
-    frame_tokens,
-    reply_tokens,
-    sound_tokens,
-    text_tokens,
-    video_tokens,
-)
+from reelbench.models.tokens import parts_tokens, reply_tokens, text_tokens
 
 
 @dataclass
@@ -73,7 +65,7 @@ def forecast(benchmark: Benchmark, wanted: RunOptions, out: Path) -> Forecasts:
     with ExitStack() as stack:
         path = out / "journal.sqlite"
         journal = stack.enter_context(open_journal(path, True)) if path.exists() else None
-        counter = _Counter(benchmark, prepared, journal)
+        counter = _Counter(prepared, journal)
         asks = prepared.asks
         for ask in track(asks, "Reading media", len(asks), "questions"):
             counter.count(ask)
@@ -89,9 +81,9 @@ class _Shown:
 
 
 class _Counter:
-    def __init__(self, benchmark: Benchmark, prepared: Prepared, journal: Journal | None) -> None:
-        self._benchmark, self._prepared, self._journal = benchmark, prepared, journal
-        self._shown: dict[tuple[Show, str], _Shown | str] = {}
+    def __init__(self, prepared: Prepared, journal: Journal | None) -> None:
+        self._prepared, self._journal = prepared, journal
+        self._shown: dict[tuple[MediaInput, str], _Shown | str] = {}
         self._counted: set[tuple[str, str]] = set()
         self.rows: dict[tuple[str, str], RunForecast] = {}
         self.broken: dict[str, str] = {}
@@ -102,7 +94,7 @@ class _Counter:
         if response is not None:
             self._row(ask.model, ask.condition.name).known += 1
         else:
-            shown = self._planned(ask.show, ask.model.card)
+            shown = self._planned(ask.media, ask.model.card)
             if isinstance(shown, str):
                 self.broken[ask.item.id] = shown
                 return
@@ -112,17 +104,18 @@ class _Counter:
                 self._judge(ask, judge, response)
 
     def _ask(self, ask: Ask, shown: _Shown) -> None:
-        closed, said = bool(ask.options), text_tokens(ask.words(shown.frames))
+        closed, said = bool(ask.options), text_tokens(ask.text(shown.frames))
         if not isinstance(ask.model, Cascade):
             self._add(ask, ask.model, ask.key, shown.tokens + said, closed)
             return
         told = 0
-        for captioner in ask.model.captioners if ask.show else ():
-            takes = (ask.show.frames or ask.show.video) and captioner.card.sees
-            if not takes and not (ask.show.sound and captioner.card.hears):
+        media = ask.media
+        for captioner in ask.model.captioners if media else ():
+            takes = (media.frames or media.video) and captioner.card.sees
+            if not takes and not (media.audio and captioner.card.hears):
                 continue
             told += reply_tokens(captioner.card, closed=False)
-            self._add(ask, captioner, repr(ask.show), shown.tokens, closed=False)
+            self._add(ask, captioner, repr(media), shown.tokens, closed=False)
         self._add(ask, ask.model.answerer, ask.key, said + told, closed)
 
     def _judge(self, ask: Ask, judge: ChatModel, response: Response | None) -> None:
@@ -152,30 +145,17 @@ class _Counter:
         key = (model.card.name, condition)
         return self.rows.setdefault(key, RunForecast(model.card, condition))
 
-    def _planned(self, show: Show, card: Card) -> _Shown | str:
+    def _planned(self, media: MediaInput, card: Card) -> _Shown | str:
         """Estimate what will be shown; or say why it cannot be."""
-        key = (show, card.name)
+        key = (media, card.name)
         if key not in self._shown:
-            media = zip(show.paths, show.specs, strict=True) if show else ()
             try:
-                plans = [planned_frames(self._benchmark.root / path, spec) for path, spec in media]
-                frames = tuple(plan.count for plan in plans) if show.frames else ()
-                self._shown[key] = _Shown(sum(self._media_tokens(show, card, plans)), frames)
+                # Clip by clip, for their frames may differ in size.
+                clips = [replace(media, clips=(clip,)).placeholders() for clip in media.clips]
             except MediaError as error:
                 self._shown[key] = str(error)
+            else:
+                counts = (sum(clip.frame_counts) for clip in clips)
+                tokens = sum(parts_tokens(card, clip.parts) for clip in clips)
+                self._shown[key] = _Shown(tokens, tuple(counts) if media.frames else ())
         return self._shown[key]
-
-    def _media_tokens(self, show: Show, card: Card, plans: Sequence[Plan]) -> Iterator[int]:
-        for number, plan in enumerate(plans):
-            if show.frames:
-                yield plan.count * frame_tokens(card, plan.width, plan.height)
-                yield plan.count * 4 if show.timestamps else 0
-            if show.video:
-                heard = show.video.endswith("sound")
-                yield video_tokens(card, plan.seconds, plan.count / plan.seconds, heard)
-            if show.sound and plan.has_audio:
-                yield sound_tokens(plan.seconds)
-            if show.words:
-                path, spec = show.paths[number], show.specs[number]
-                words = subtitles_text(self._benchmark, path, show.words[number], spec)
-                yield text_tokens(words or "")

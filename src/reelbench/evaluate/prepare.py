@@ -12,10 +12,10 @@ from reelbench.client.budget import Budget
 from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.ask import Ask, plan
 from reelbench.evaluate.condition import Condition, conditions_for
+from reelbench.evaluate.item_media import subtitles_of
 from reelbench.evaluate.judge import Judges
 from reelbench.evaluate.prompt import PromptSet, load_prompts
 from reelbench.evaluate.rubric import Rubric, load_rubric
-from reelbench.evaluate.show import subtitles_of
 from reelbench.media.digests import media_digest
 from reelbench.models.base import ChatModel
 from reelbench.models.cascade import members_of
@@ -148,8 +148,8 @@ def _digests(benchmark: Benchmark, words: bool) -> dict[str, str | None]:
     media = {media for item in benchmark.items for media in item.media}
     paths = {medium.path for medium in media}
     if words:
-        found = (subtitles_of(benchmark, medium) for medium in media)
-        paths |= {path for path in found if path is not None}
+        found = (subtitles_of(benchmark.root, medium) for medium in media)
+        paths |= {path.relative_to(benchmark.root).as_posix() for path in found if path}
     digests: dict[str, str | None] = {}
     for path in track(sorted(paths), "Hashing media", len(paths), "files"):
         file = benchmark.root / path

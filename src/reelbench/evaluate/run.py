@@ -63,7 +63,7 @@ def run_benchmark(
         judgements: list[Judgement] | None = None
         try:
             with StatusFile(out / "status.json", state) as status:
-                judgements = run_to_the_end(_ask(benchmark, prepared, journal, state, status))
+                judgements = run_to_the_end(_ask(prepared, journal, state, status))
         finally:
             if judgements is None:  # it was stopped: what was judged before still is
                 replied = replies(prepared.asks, journal)
@@ -84,7 +84,6 @@ def _limit(model: ChatModel) -> str:
 
 
 async def _ask(
-    benchmark: Benchmark,
     prepared: Prepared,
     journal: Journal,
     state: RunState,
@@ -96,7 +95,7 @@ async def _ask(
     try:
         total = len(prepared.asks)
         with progress("Asking models", total, "questions", state.in_short) as advance:
-            await Schedule(benchmark, client, state, status, advance).ask_all(prepared.asks)
+            await Schedule(client, state, status, advance).ask_all(prepared.asks)
         client.counts = state.judging
 
         def judged(judgement: Judgement) -> None:

@@ -11,13 +11,12 @@ from typing import Any
 
 from reelbench.base.progress import Advance
 from reelbench.client.client import Client, Stopped
+from reelbench.client.media_input import NO_MEDIA, MediaInput, RenderedMedia
 from reelbench.client.stopping import draining, first_of
-from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.ask import Ask
-from reelbench.evaluate.show import Show, parts_of
 from reelbench.evaluate.status import RunState, StatusFile
 from reelbench.media.errors import MediaError
-from reelbench.models.base import Part, Response, TextPart
+from reelbench.models.base import Response, TextPart
 
 _CLIPS = 64  # under way at the same time, if their frames fit
 _AHEAD = 4  # clips that may be decoded before there is room for them
@@ -29,14 +28,13 @@ class Schedule:
 
     def __init__(
         self,
-        benchmark: Benchmark,
         client: Client,
         state: RunState,
         status: StatusFile,
         advance: Advance,
     ) -> None:
-        self._benchmark, self._client = benchmark, client
-        self._state, self._status, self._advance = state, status, advance
+        self._client, self._state = client, state
+        self._status, self._advance = status, advance
         self._room = _Room(_MOST_BYTES)
         self._ahead = asyncio.Semaphore(_AHEAD)
         self._defect: Exception | None = None
@@ -68,15 +66,18 @@ class Schedule:
         # Nothing is decoded for who has the answers, nor for who would not be asked.
         needed = any(ask.model.card.name not in refused for ask in pending)
         async with self._ahead:
-            show = together[0].show if needed else Show((), ())
             try:
-                shown, warnings, broken = await asyncio.to_thread(_parts_of, self._benchmark, show)
+                shown, broken = (
+                    await asyncio.to_thread(_rendered, together[0].media)
+                    if needed
+                    else (NO_MEDIA, None)
+                )
             except Exception as error:
                 self._end_with(error)
                 return
-            size = sum(len(part.data) for part in shown if not isinstance(part, TextPart))
+            size = sum(len(part.data) for part in shown.parts if not isinstance(part, TextPart))
             await self._room.enter(size)
-        self._state.warnings.update(warnings)
+        self._state.warnings.update(shown.warnings)
         try:
             async with asyncio.TaskGroup() as tasks:
                 for ask in together:
@@ -85,7 +86,7 @@ class Schedule:
         finally:
             await self._room.leave(size)
 
-    async def _one(self, ask: Ask, shown: list[Part], broken: Response | None) -> None:
+    async def _one(self, ask: Ask, shown: RenderedMedia, broken: Response | None) -> None:
         await asyncio.sleep(0)  # where Ctrl-C takes effect: models may never wait
         try:
             response = await self._client.ask_for(
@@ -133,15 +134,15 @@ class _Room:
 
 def _shown(ask: Ask) -> tuple[Any, ...]:
     """What decides what is shown with a question: those that share it are asked together."""
-    return ask.show.order
+    return ask.media.order
 
 
-def _parts_of(benchmark: Benchmark, show: Show) -> tuple[list[Part], list[str], Response | None]:
+def _rendered(media: MediaInput) -> tuple[RenderedMedia, Response | None]:
     """Decode what is to be shown; a broken file costs its own questions only."""
     try:
-        return *parts_of(benchmark, show), None
+        return media.render(), None
     except MediaError as error:
-        return [], [], Response("error", error=str(error), unasked=True)
+        return NO_MEDIA, Response("error", error=str(error), unasked=True)
 
 
 def failure_of(ask: Ask, response: Response) -> dict[str, Any]:

@@ -9,11 +9,12 @@ from typing import TypeVar
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.progress import track
 from reelbench.base.workers import cores
+from reelbench.client.media_input import MediaInput
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item
 from reelbench.data.manifest import Manifest
 from reelbench.evaluate.condition import PROTOCOL, Condition
-from reelbench.evaluate.show import Show, parts_of, show_for, subtitles_of
+from reelbench.evaluate.item_media import item_media, subtitles_of
 from reelbench.lint.findings import Finding
 from reelbench.media.decode.isolated import probe_safely
 from reelbench.media.decode.probe import MediaInfo
@@ -85,10 +86,11 @@ def _subtitle_findings(benchmark: Benchmark, items: Sequence[Line]) -> Iterator[
     """Read all subtitles there are: who cannot hear is shown them."""
     errors: dict[str, MediaError | None] = {}
     for line, item in items:
-        names = (subtitles_of(benchmark, media) for media in item.media)
-        for name in dict.fromkeys(name for name in names if name is not None):
+        files = (subtitles_of(benchmark.root, media) for media in item.media)
+        for file in dict.fromkeys(file for file in files if file is not None):
+            name = file.relative_to(benchmark.root).as_posix()
             if name not in errors:
-                errors[name] = _subtitle_error(benchmark.root / name)
+                errors[name] = _subtitle_error(file)
             error = errors[name]
             if error:
                 yield _finding(name, error, item, line)
@@ -104,25 +106,26 @@ def _subtitle_error(path: Path) -> MediaError | None:
 
 def _shown_findings(benchmark: Benchmark, items: Sequence[Line]) -> Iterator[Finding]:
     """Make what a run under the protocol shows; what is shown alike is made once."""
-    shows: dict[Show, list[Line]] = defaultdict(list)
+    shown: dict[MediaInput, list[Line]] = defaultdict(list)
     try:
         condition = Condition.of(benchmark.manifest.protocol, PROTOCOL, {})
         for line, item in items:
-            shows[show_for(benchmark, item, condition, _EVERYTHING)].append((line, item))
+            media = item_media(benchmark.root, item, condition.protocol)
+            shown[media.for_card(_EVERYTHING, item.id)].append((line, item))
     except ReelbenchError as error:
         yield Finding.of("BAD_FIELD", str(error))
         return
-    ordered = sorted(shows, key=lambda show: show.order)
-    for show, fault in _each(ordered, lambda show: _show_error(benchmark, show), "Decoding media"):
+    ordered = sorted(shown, key=lambda media: media.order)
+    for media, fault in _each(ordered, _media_error, "Decoding media"):
         if fault:
             name = fault.path.relative_to(benchmark.root).as_posix()
-            for line, item in shows[show]:
+            for line, item in shown[media]:
                 yield _finding(name, fault, item, line)
 
 
-def _show_error(benchmark: Benchmark, show: Show) -> MediaError | None:
+def _media_error(media: MediaInput) -> MediaError | None:
     try:
-        parts_of(benchmark, show)
+        media.render()
     except MediaError as error:
         return error
     return None

@@ -140,8 +140,8 @@ class ChatModel(Protocol):
         """Its name, what it can see and hear, and what it may be asked and may cost."""
 
     @property
-    def draws(self) -> bool:
-        """Whether it draws lots: then equal requests about two items are two draws."""
+    def is_random(self) -> bool:
+        """Whether its replies are drawn at random: equal requests about two items are two draws."""
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -150,7 +150,7 @@ class ChatModel(Protocol):
     async def ask(self, request: Request) -> Response:
         """Answer a request; failures are responses, not exceptions."""
 
-    def hurry(self) -> None:
+    def stop_retrying(self) -> None:
         """Wait for nothing any more: what would have to be tried again has failed."""
 
     async def close(self) -> None:

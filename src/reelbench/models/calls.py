@@ -111,9 +111,9 @@ class Caller:
         address, reached = shown_address(url), outcome.http > 0
         self._reach.failed(address, outcome.error, attempt, reached, final)
         if self._reach.given_up:
-            self.hurry()
+            self.stop_retrying()
 
-    def hurry(self) -> None:
+    def stop_retrying(self) -> None:
         """Wait for nothing any more: what would have to be tried again has failed."""
         self._hurried.set()
 

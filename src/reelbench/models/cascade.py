@@ -4,7 +4,6 @@ Each captioner is asked once about a clip, whatever the number of questions abou
 who relays its requests, such as a run with its journal.
 """
 
-import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 import msgspec
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.base.files import digest_of
 from reelbench.models.base import (
     AudioPart,
     ChatModel,
@@ -26,6 +24,7 @@ from reelbench.models.base import (
     token_limit,
 )
 from reelbench.models.card import FREE, Card
+from reelbench.models.keys import rendered_key
 
 Relay = Callable[[ChatModel, Request], Awaitable[Response]]
 
@@ -37,7 +36,7 @@ async def _directly(model: ChatModel, request: Request) -> Response:
 class Cascade:
     """Captioners, and the model that answers from what they tell."""
 
-    draws = False
+    is_random = False
 
     def __init__(self, card: Card, captioners: list[ChatModel], answerer: ChatModel) -> None:
         self.captioners, self.answerer = captioners, answerer
@@ -89,14 +88,13 @@ class Cascade:
         self, model: ChatModel, parts: tuple[Part, ...], of: Request | None = None
     ) -> Request:
         """Make a request to a member, under a key of all that is in it."""
-        content = [model.card.name, dict(model.parameters), [_digest(part) for part in parts]]
-        key = digest_of([*content, of.key if of else ""])
+        key = rendered_key(model, parts, of.key if of else "")
         message = (Message("user", parts),)
         if of is None:
             return Request(key, message, "open", "")
         return Request(key, message, of.kind, of.question, of.options, of.schema)
 
-    def hurry(self) -> None:
+    def stop_retrying(self) -> None:
         """Nothing of its own: who holds it hurries its members."""
 
     async def close(self) -> None:
@@ -125,13 +123,6 @@ def _takes(card: Card, part: Part) -> bool:
     if isinstance(part, ImagePart | VideoPart):
         return card.sees
     return card.hears if isinstance(part, AudioPart) else True
-
-
-def _digest(part: Part) -> list[Any]:
-    if isinstance(part, TextPart):
-        return ["text", part.text]
-    place = [part.start, part.end, part.rate] if isinstance(part, VideoPart) else []
-    return [part.media_type, hashlib.sha256(part.data).hexdigest(), *place]
 
 
 def members_of(models: Iterable[ChatModel]) -> Iterator[ChatModel]:

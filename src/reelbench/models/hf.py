@@ -24,7 +24,7 @@ _OURS = ("dtype", "device", "device_map", "revision")  # parameters that are not
 class LocalModel:
     """A model on this machine, which is loaded when it is first asked."""
 
-    draws = False
+    is_random = False
 
     def __init__(self, card: Card) -> None:
         # Twice the batch wait, so that the next batch is there when one is done.
@@ -77,7 +77,7 @@ class LocalModel:
                 self._broken = self._broken or said  # it will not load the next time either
             return [Response("error", error=" ".join(said.split())[:500]) for _ in requests]
 
-    def hurry(self) -> None:
+    def stop_retrying(self) -> None:
         """Do nothing: it never waits."""
 
     async def close(self) -> None:

@@ -33,7 +33,7 @@ _USUAL = {"temperature": 0.0}
 class InspectModel:
     """A model by Inspect's name for it, such as ``openai/gpt-4o``."""
 
-    draws = False
+    is_random = False
 
     def __init__(self, card: Card) -> None:
         self.card = card
@@ -70,11 +70,11 @@ class InspectModel:
             place = self.card.endpoint or self.card.model
             self._reach.failed(place, response.error or "", attempt, reached=True, final=final)
             if self._reach.given_up:
-                self.hurry()
+                self.stop_retrying()
         else:
             self._reach.answered()
 
-    def hurry(self) -> None:
+    def stop_retrying(self) -> None:
         """Wait for nothing any more: what would have to be tried again has failed."""
         self._hurried.set()
 

@@ -20,7 +20,7 @@ from reelbench.models.tokens import request_tokens
 class RemoteModel(ABC):
     """A model behind an endpoint. Those who speak its language fill in the rest."""
 
-    draws = False
+    is_random = False
     endpoint: ClassVar[str]  # where its provider's server is
     endpoint_variable: ClassVar[str] = ""  # which may say that it is elsewhere
     key_variable: ClassVar[str]
@@ -79,9 +79,9 @@ class RemoteModel(ABC):
         """Say how the address of such a server usually ends, where this one ends otherwise."""
         return ""
 
-    def hurry(self) -> None:
+    def stop_retrying(self) -> None:
         """Wait for nothing any more: what would have to be tried again has failed."""
-        self._caller.hurry()
+        self._caller.stop_retrying()
 
     async def close(self) -> None:
         """Hang up."""

@@ -5,10 +5,11 @@ Rules of thumb, for forecasts and limits only: what a reply really took is what 
 
 import io
 import math
+from collections.abc import Sequence
 
 from PIL import Image
 
-from reelbench.models.base import AudioPart, ImagePart, Request, TextPart, VideoPart
+from reelbench.models.base import AudioPart, ImagePart, Part, Request, TextPart, VideoPart
 from reelbench.models.card import Card
 
 _CHARACTERS = 4.0  # of English in a token
@@ -60,8 +61,13 @@ def reply_tokens(card: Card, closed: bool) -> int:
 
 def request_tokens(card: Card, request: Request) -> tuple[int, int]:
     """Estimate the tokens of a request and of its reply."""
+    return parts_tokens(card, request.parts), reply_tokens(card, bool(request.options))
+
+
+def parts_tokens(card: Card, parts: Sequence[Part]) -> int:
+    """Estimate the tokens of what a message consists of."""
     total, each = 0, 0
-    for part in request.parts:
+    for part in parts:
         if isinstance(part, TextPart):
             total += text_tokens(part.text)
         elif isinstance(part, ImagePart):
@@ -72,7 +78,7 @@ def request_tokens(card: Card, request: Request) -> tuple[int, int]:
             total += sound_tokens(part.seconds)
         elif isinstance(part, VideoPart):
             total += video_tokens(card, part.seconds, part.rate, part.heard)
-    return total, reply_tokens(card, bool(request.options))
+    return total
 
 
 def video_tokens(card: Card, seconds: float, rate: float | None, heard: bool) -> int:

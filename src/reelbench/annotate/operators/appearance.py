@@ -5,15 +5,15 @@ model is named, it is shown the person and the facts, and its words take the sen
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.annotate.ask_model import Asks, prompt_of, told
+from reelbench.annotate.ask_model import Asks, ask_text, prompt_of
 from reelbench.annotate.common.crops import (
     Box,
     FaceView,
@@ -25,9 +25,10 @@ from reelbench.annotate.common.crops import (
 )
 from reelbench.annotate.operator import Clip, Labels, Value
 from reelbench.client.client import Client
+from reelbench.client.media_input import RenderedMedia
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.images import encode_picture
-from reelbench.models.base import ChatModel, ImagePart, Part
+from reelbench.models.base import ChatModel, ImagePart
 
 # What people call colours, as sRGB; dark and light ones have more than one.
 PALETTE: dict[str, tuple[str, ...]] = {
@@ -98,14 +99,9 @@ class Appearance(Asks):
     async def _described(
         self, clip: Clip, person: Value, looks: Sequence[FaceView], client: Client, model: ChatModel
     ) -> str:
-        def shown() -> list[Part]:
-            pictures = pictured(clip, looks) if model.card.sees else ()
-            return [ImagePart(_person(look.box, image), "image/jpeg", look.time)
-                    for look, image in pictures]  # fmt: skip
-
         prompt = prompt_of("appearance", facts=person["text"])
-        record = [clip.digest, [[look.time, list(look.box)] for look in looks], model.card.sees]
-        return await told(client, model, prompt, record, shown)
+        pictures = PersonPictures(clip, tuple(looks)) if model.card.sees else None
+        return await ask_text(client, model, prompt, pictures)
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Describe each person."""
@@ -136,6 +132,35 @@ class Appearance(Asks):
             }
             said.append({"id": person, "text": sentence(facts), "facts": facts})
         return {"people": said}
+
+
+@dataclass(frozen=True)
+class PersonPictures:
+    """Pictures of one person, cut out of frames, to be shown with a prompt."""
+
+    clip: Clip
+    views: tuple[FaceView, ...]
+
+    def record(self) -> dict[str, Any]:
+        """Return what decides them: the clip's bytes, the moments and the places."""
+        views = [[view.time, list(view.box)] for view in self.views]
+        return {"media": [self.clip.digest], "people": views}
+
+    def render(self) -> RenderedMedia:
+        """Decode the frames, and cut the person out."""
+        return self._parts(pictured(self.clip, self.views))
+
+    def placeholders(self) -> RenderedMedia:
+        """Return black pictures of the same size."""
+        info = self.clip.info
+        black = np.zeros((info.height, info.width, 3), np.uint8)
+        return self._parts((view, black) for view in self.views)
+
+    def _parts(self, pictures: Iterable[tuple[FaceView, Image]]) -> RenderedMedia:
+        return RenderedMedia([
+            ImagePart(_person(view.box, image), "image/jpeg", view.time)
+            for view, image in pictures
+        ])  # fmt: skip
 
 
 def _person(box: Box, image: Image) -> bytes:

@@ -5,16 +5,15 @@ before.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from reelbench.annotate.ask_model import Asks, prompt_of, told
+from reelbench.annotate.ask_model import Asks, ask_text, prompt_of
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Value
 from reelbench.base.errors import ReelbenchError
 from reelbench.client.client import Client
-from reelbench.media.decode.frames import FrameSpec, frames_of
-from reelbench.media.edit.audio_export import sound_of
-from reelbench.models.base import AudioPart, ChatModel, ImagePart, Part
+from reelbench.client.media_input import MediaInput
+from reelbench.models.base import ChatModel
 
 _EARLIER = 1500  # characters of what was told before that are repeated
 _SHORTEST = 0.5  # seconds: what is left at the end is told with the part before
@@ -64,31 +63,27 @@ class Caption(Asks):
         end: float,
         earlier: str,
     ) -> str:
-        spec = FrameSpec(f"fps:{self.rate:g}", start=start, end=end, size=self.size)
-        heard = clip.info.has_audio and model.card.hears
-
-        def shown() -> list[Part]:
-            parts: list[Part] = []
-            if model.card.sees:
-                frames = frames_of(clip.path, spec)
-                parts += [ImagePart(p.data, frames.media_type, p.time) for p in frames.pictures]
-            sound = sound_of(clip.path, spec, "wav") if heard else None
-            return (
-                [*parts, AudioPart(sound.data, sound.media_type, sound.seconds)] if sound else parts
-            )
-
         prompt = prompt_of(
             "caption",
             start=f"{start:g}",
             end=f"{end:g}",
             guidance=f"\n{self.guidance}\n" if self.guidance else "",
             earlier=earlier or "(this is the beginning)",
-            narration=_said_in(labels.get("transcript"), start, end) or "(nothing)",
+            narration=_speech_in(labels.get("transcript"), start, end) or "(nothing)",
         )
-        record = [clip.digest, asdict(spec), model.card.sees, heard]
-        return await told(client, model, prompt, record, shown)
+        # What is said stands in the prompt already: no subtitles.
+        media = MediaInput.of(
+            clip.path,
+            sampling=f"fps:{self.rate:g}",
+            start=start,
+            end=end,
+            size=self.size,
+            audio=clip.info.has_audio,
+            subtitles="never",
+        )
+        return await ask_text(client, model, prompt, media.for_card(model.card) or None)
 
 
-def _said_in(transcript: Mapping[str, Any] | None, start: float, end: float) -> str:
+def _speech_in(transcript: Mapping[str, Any] | None, start: float, end: float) -> str:
     segments = (transcript or {}).get("segments", ())
     return " ".join(s["text"].strip() for s in segments if s["start"] < end and s["end"] > start)

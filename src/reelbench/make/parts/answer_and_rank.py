@@ -7,21 +7,21 @@ of a given kind.
 import asyncio
 import functools
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.text import bare, plain
+from reelbench.client.media_input import MediaInput
 from reelbench.client.structured import Structured
 from reelbench.data.items import Item
+from reelbench.data.manifest import Protocol
+from reelbench.evaluate.item_media import item_media
 from reelbench.make.parts.embed import load_embedder
 from reelbench.make.parts.notes import with_note
 from reelbench.make.parts.shape import TEXT, closed, listed, same, with_options
-from reelbench.make.pipeline.context import Look, StageContext, together
+from reelbench.make.pipeline.context import StageContext, together
 from reelbench.make.pipeline.funnel import category_of
 from reelbench.make.pipeline.stage import Rejected, RowStage
-from reelbench.media.decode.frames import FrameSpec
-from reelbench.models.base import ChatModel
 
 ErrorTypes = Mapping[str, str] | Mapping[str, Mapping[str, str]]
 
@@ -44,11 +44,11 @@ def answer_and_rank(
     async def work(
         item: Item, ctx: StageContext, *, weights: Mapping[str, float], sampling: str
     ) -> list[Item]:
-        look = _look(item, ctx.media, sampling)
-        candidates = await candidate_answers(item, ctx, look, role)
+        media = item_media(ctx.media, item, Protocol(sampling=sampling)) if item.media else None
+        candidates = await candidate_answers(item, ctx, media, role)
         if len(candidates) < 2:
             raise Rejected("too few different answers", "; ".join(candidates), list(candidates))
-        scores = await rank(item, ctx, candidates, look, ranker)
+        scores = await rank(item, ctx, candidates, media, ranker)
         key, *others = (candidates[place] for place in weighted_ranking(scores, weights))
         note = {"candidates": candidates, "scores": scores}
         return [with_note(with_options(item, ctx.seed, key, others), name, note)]
@@ -65,15 +65,12 @@ def answer_and_rank(
 
 
 async def candidate_answers(
-    item: Item, ctx: StageContext, look: Look | None, role: str
+    item: Item, ctx: StageContext, media: MediaInput | None, role: str
 ) -> list[str]:
     """Have every model answer in a sentence; equal answers are one."""
     prompt = ctx.prompts.prompt("candidate", question=item.question)
     replies = await together(
-        [
-            ctx.json(role, prompt, _ANSWER, look=_for(model, look), model=model)
-            for model in ctx.models[role]
-        ]
+        [ctx.json(role, prompt, _ANSWER, media=media, model=model) for model in ctx.models[role]]
     )
     texts = [_data_of(reply)["answer"].strip() for reply in replies]
     preliminary = [item.reference] if item.reference else []
@@ -84,7 +81,7 @@ async def candidate_answers(
 
 
 async def rank(
-    item: Item, ctx: StageContext, candidates: Sequence[str], look: Look | None, role: str
+    item: Item, ctx: StageContext, candidates: Sequence[str], media: MediaInput | None, role: str
 ) -> dict[str, list[float]]:
     """Have every model score all candidates, without knowing whose they are."""
     prompt = ctx.prompts.prompt(
@@ -95,7 +92,7 @@ async def rank(
     rankers = ctx.models[role]
     schema = closed({"scores": listed(_SCORE, len(candidates), len(candidates))})
     replies = await together(
-        [ctx.json(role, prompt, schema, look=_for(model, look), model=model) for model in rankers]
+        [ctx.json(role, prompt, schema, media=media, model=model) for model in rankers]
     )
     return {
         model.card.name: list(map(float, _data_of(reply)["scores"]))
@@ -220,14 +217,3 @@ def _data_of(reply: Structured) -> Any:
     if reply.data is None:
         raise Rejected("no JSON as asked for", reply.failure, [reply.words])
     return reply.data
-
-
-def _look(item: Item, root: Path, sampling: str) -> Look | None:
-    if not item.media:
-        return None
-    media = item.media[0]
-    return Look(root / media.path, FrameSpec(sampling, start=media.start, end=media.end))
-
-
-def _for(model: ChatModel, look: Look | None) -> Look | None:
-    return look if model.card.sees else None

@@ -12,7 +12,6 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.data.benchmark import (
     ITEMS_FILE,
     MANIFEST_FILE,
-    Benchmark,
     BenchmarkError,
     grouped,
     read_items,
@@ -24,7 +23,7 @@ from reelbench.data.items import Item, Problem
 from reelbench.data.manifest import Manifest, read_manifest
 from reelbench.data.paths import Folder
 from reelbench.data.sources import Sources
-from reelbench.evaluate.show import subtitles_of
+from reelbench.evaluate.item_media import subtitles_of
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected, RowStage
 from reelbench.media.digests import media_digest
@@ -133,8 +132,9 @@ def _is_collected(item: Item, ctx: StageContext) -> bool:
 
 
 def _files(item: Item, root: Path) -> list[str]:
-    benchmark = Benchmark(root, Manifest("source", "1"), (item,))
-    named = [item.context.get("file"), *(subtitles_of(benchmark, media) for media in item.media)]
+    files = (subtitles_of(root, media) for media in item.media)
+    subtitles = [file.relative_to(root).as_posix() for file in files if file]
+    named = [item.context.get("file"), *subtitles]
     # What an item names is not to be trusted: nothing outside of the two folders is touched.
     folder = Folder(root)
     inside = [name for name in named if isinstance(name, str) and not folder.outside(name)]

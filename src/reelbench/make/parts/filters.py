@@ -5,22 +5,20 @@ is not right. The options stand in another order each time, so that who always s
 Open questions have nothing to choose from and pass.
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of
-from reelbench.client.structured import NO_MEDIA, RenderedMedia
-from reelbench.data.benchmark import Benchmark
+from reelbench.client.media_input import MediaInput
 from reelbench.data.items import LETTERS, Item
-from reelbench.data.manifest import Manifest, Protocol
+from reelbench.data.manifest import Protocol
 from reelbench.data.paths import inner_path
-from reelbench.evaluate.condition import Condition, option_orders
+from reelbench.evaluate.condition import option_orders
+from reelbench.evaluate.item_media import item_media
 from reelbench.evaluate.parse import complete_answer, parse_answer
 from reelbench.evaluate.prompt import lettered
-from reelbench.evaluate.show import parts_of, show_for
 from reelbench.make.parts.notes import failed, with_note
 from reelbench.make.pipeline.context import StageContext, together
 from reelbench.make.pipeline.stage import Rejected, RowStage
@@ -48,19 +46,19 @@ async def answers(
     seeds: int,
     shuffle: bool = True,
     context: str = "",
-    shown: Callable[[ChatModel], Any] | None = None,
+    media: MediaInput | None = None,
 ) -> list[Answered]:
-    """Ask all models of a role about an item, so many times each."""
+    """Ask all models of a role about an item, so many times each, and show them what they take."""
     orders = option_orders(item, Protocol(orders=seeds), ctx.seed)
     if not shuffle:
         orders = [orders[0]] * seeds
 
-    async def one(model: ChatModel, number: int, visible: RenderedMedia) -> Answered:
+    async def one(model: ChatModel, number: int) -> Answered:
         order = orders[number]
         options = tuple(item.options[place] for place in order)
         slots = {"question": item.question, "options": lettered(options), "context": context}
         text = ctx.prompts.prompt(prompt, **slots)
-        reply = await ctx.choice(model, item, order, text, number, visible)
+        reply = await ctx.choice(model, item, order, text, number, media)
         words = reply.text or ""
         read = parse_answer if reply.status == "ok" else complete_answer
         places = read(words, item.kind, options).places
@@ -69,11 +67,9 @@ async def answers(
         texts = None if chosen is None else tuple(item.options[p] for p in sorted(chosen))
         return Answered(model.card.name, texts, right, words)
 
-    work = []
-    for model in ctx.models[role]:
-        visible = await shown(model) if shown else NO_MEDIA
-        work += [one(model, number, visible) for number in range(seeds)]
-    return await together(work)
+    return await together(
+        [one(model, number) for model in ctx.models[role] for number in range(seeds)]
+    )
 
 
 def facts_of(answered: Sequence[Answered]) -> dict[str, Any]:
@@ -259,7 +255,7 @@ def filter_modality(
 
     def given(item: Item, ctx: StageContext, said: Parameters) -> dict[str, Any]:
         protocol = Protocol(sampling=said["sampling"], modalities=modalities)
-        return {"shown": showing(item, ctx, protocol)}
+        return {"media": item_media(ctx.media, item, protocol)}
 
     return _filter(
         name or f"{modality}-only",
@@ -300,27 +296,3 @@ def media_digests(item: Item, ctx: StageContext) -> list[str]:
     for media in item.media:
         refuse_no_file(ctx.media / media.path)
     return [media_digest(ctx.media / media.path) for media in item.media]
-
-
-def showing(
-    item: Item, ctx: StageContext, protocol: Protocol
-) -> Callable[[ChatModel], Awaitable[RenderedMedia]]:
-    """Return what shows models an item's media as a protocol has it, for ``answers``."""
-    condition = Condition.of(protocol, "shown", {})
-
-    async def shown(model: ChatModel) -> RenderedMedia:
-        return await asyncio.to_thread(_shown, item, ctx, condition, model)
-
-    return shown
-
-
-def _shown(item: Item, ctx: StageContext, condition: Condition, model: ChatModel) -> RenderedMedia:
-    benchmark = Benchmark(ctx.media, Manifest("filter", "1"), (item,))
-    show = show_for(benchmark, item, condition, model.card)
-    media_digests(item, ctx)  # or it is said which file is not there
-    digests = {
-        path: media_digest(ctx.media / path)
-        for path in (*show.paths, *(words for words in show.words if words))
-    }
-    parts, _ = parts_of(benchmark, show)
-    return RenderedMedia(parts, show.record(digests))

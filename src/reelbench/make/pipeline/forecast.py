@@ -1,6 +1,6 @@
 """What making would ask and cost, before it is spent.
 
-The recipe is gone through with a desk at which nobody is asked. What was answered before is known;
+The recipe is gone through with a client that asks nobody. What was answered before is known;
 where an answer is missing, its request is counted, and the stage says what may come of the row.
 """
 
@@ -49,7 +49,7 @@ class DryRunClient(Client):
         self.stage, self.expected_tokens = "", 0
         self.found: dict[tuple[str, str], StageForecast] = {}
 
-    async def _in_turn(
+    async def _wait_and_call(
         self, model: ChatModel, _key: str, make: Callable[[], Request | Response]
     ) -> Response:
         made = make()

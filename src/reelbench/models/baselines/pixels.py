@@ -22,7 +22,7 @@ class Pixels(Offline):
     """Looks at the frames once per video, then answers what the question asks about them."""
 
     sees = True
-    draws = True  # where it cannot tell
+    is_random = True  # where it cannot tell
     parameters: Mapping[str, Any] = {"version": 1}
 
     def __init__(self, card: Card) -> None:

@@ -15,7 +15,7 @@ class Offline:
     """A model that holds nothing and costs nothing."""
 
     sees = False
-    draws = False
+    is_random = False
     parameters: Mapping[str, Any] = {}
 
     def __init__(self, card: Card) -> None:
@@ -29,7 +29,7 @@ class Offline:
         """Return the places of the options that it takes: none, unless it knows better."""
         return []
 
-    def hurry(self) -> None:
+    def stop_retrying(self) -> None:
         """Do nothing: it never waits."""
 
     async def close(self) -> None:
@@ -39,7 +39,7 @@ class Offline:
 class RandomChoice(Offline):
     """Draws an option, or a non-empty set of options, each with the same chance."""
 
-    draws = True
+    is_random = True
 
     def choose(self, request: Request) -> list[int]:
         """Draw from the request's own hash: the same request, the same draw."""

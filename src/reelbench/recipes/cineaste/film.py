@@ -10,9 +10,9 @@ from typing import Any
 from msgspec import structs
 
 from reelbench.base.files import digest_of_file, write_atomically
+from reelbench.client.media_input import MediaInput
 from reelbench.make.parts.write import Commission
-from reelbench.make.pipeline.context import Look, StageContext, together
-from reelbench.media.decode.frames import FrameSpec
+from reelbench.make.pipeline.context import StageContext, together
 from reelbench.media.decode.isolated import safely
 from reelbench.media.digests import media_digest
 from reelbench.media.edit.clip import Joined, join
@@ -85,8 +85,8 @@ async def describe_scenes(
 
     async def described(scene: MovieScene) -> MovieScene:
         prompt = ctx.prompts.prompt("describe", film=movie.title, title=scene.title)
-        look = Look(ctx.source / scene.video, FrameSpec(f"uniform:{frames}", size=size))
-        text = await ctx.words("captioner", prompt, look)
+        media = MediaInput.of(ctx.source / scene.video, sampling=f"uniform:{frames}", size=size)
+        text = await ctx.text("captioner", prompt, media)
         return structs.replace(scene, description=text)
 
     scenes = await together([described(scene) for scene in movie.scenes])

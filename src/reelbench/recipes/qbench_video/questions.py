@@ -11,12 +11,12 @@ from typing import Any
 
 import msgspec
 
+from reelbench.client.media_input import MediaInput
 from reelbench.data.items import LETTERS, Item, Kind, Media, freeze
 from reelbench.interop.qbench_video.taxonomy import CONCERNS, PROTOCOL, QUESTION_TYPES, SINGLE
 from reelbench.make.parts.shape import TEXT, closed, listed, same, shuffled
-from reelbench.make.pipeline.context import Look, StageContext
+from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected, RowStage
-from reelbench.media.decode.frames import FrameSpec
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import refuse_no_file
 from reelbench.recipes.qbench_video.pairing import JOINT
@@ -133,8 +133,8 @@ async def draft(
     order: QuestionOrder, ctx: StageContext, *, sampling: str, size: str, encoding: str
 ) -> list[Item]:
     """Have one question written; reject it for what is not as asked for, or breaks a rule."""
-    spec = FrameSpec(sampling, shared_by=len(order.shots), size=size, encoding=encoding)
-    looks = [Look(ctx.source / shot.path, spec) for shot in order.shots]
+    files = [ctx.source / shot.path for shot in order.shots]
+    media = MediaInput.of(*files, sampling=sampling, size=size, encoding=encoding)
 
     def fault(said: Any) -> str:
         return _fault(order, said, ctx)
@@ -143,7 +143,7 @@ async def draft(
         "writer",
         prompt_for(order, ctx),
         schema_for(order),
-        look=looks if len(looks) > 1 else looks[0],
+        media=media,
         check=fault,
     )
     if reply.data is None:

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from reelbench.data.items import Item, freeze
+from reelbench.evaluate.item_media import item_media
 from reelbench.interop.qbench_video.taxonomy import PROTOCOL
-from reelbench.make.parts.filters import answers, facts_of, media_digests, showing
+from reelbench.make.parts.filters import answers, facts_of, media_digests
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import BatchStage, Rejected, RowStage
 
@@ -43,8 +44,8 @@ def reviewing(seeds: int = 1) -> RowStage:
 async def _reviewed(item: Item, ctx: StageContext, *, seeds: int) -> list[Item]:
     if item.kind == "open":
         return [item]
-    shown = showing(item, ctx, PROTOCOL)
-    got = await answers(item, ctx, ROLE, _NAME, seeds=seeds, shown=shown)
+    media = item_media(ctx.media, item, PROTOCOL)
+    got = await answers(item, ctx, ROLE, _NAME, seeds=seeds, media=media)
     words = [f"{each.model}: {each.words}" for each in got]
     note = {**facts_of(got), "words": words}
     return [structs.replace(item, provenance=freeze({**item.provenance, _NAME: note}))]

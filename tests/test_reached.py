@@ -12,6 +12,7 @@ DOCS = Path(__file__).parent.parent / "docs"
 KNOWN = {
     "frames_at",  # the short form of iterate_frames, for notebooks and tests
     "crop_to_track",  # face crops, for recipes about people
+    "compose_node",  # PyYAML calls it
 }
 OFFERED = ("make/parts/", "annotate/operators/")  # chosen by recipes, loaded by name
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef

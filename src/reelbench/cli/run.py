@@ -175,11 +175,11 @@ def _asked(state: "RunState") -> str:
         words.append(f"{counts.known:,} answered before")
     if counts.repeated:
         words.append(f"{counts.repeated:,} the same as another, word for word")
-    told = f"{counted(state.total, 'question')}: {', '.join(words)}."
+    message = f"{counted(state.total, 'question')}: {', '.join(words)}."
     if state.judged:
         calls = counted(state.judging.asked, "call")
-        told += f" {counted(state.judged, 'reply', 'replies')} judged, with {calls} now."
-    return told
+        message += f" {counted(state.judged, 'reply', 'replies')} judged, with {calls} now."
+    return message
 
 
 def tell_ledger(ledger: "Ledger") -> None:

@@ -59,6 +59,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "is unless --out names it)",
     )
     parser.add_argument(
+        "--metric",
+        action="append",
+        default=[],
+        metavar="FILE.py:NAME",
+        help="a metric of your own besides (scores.json of the run stays as it is unless --out "
+        "names it)",
+    )
+    parser.add_argument(
         "--split",
         metavar="NAME",
         help="score the items of this split alone (scores.json of a run of all items stays as it "
@@ -83,7 +91,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> int:
     """Score predictions and print the table."""
     from reelbench.base.files import pretty_json, write_atomically
+    from reelbench.score.metrics import add_metric
 
+    for name in options.metric:
+        add_metric(name)
     if options.run and not options.predictions:
         scored = _of_run(options)
     elif options.benchmark and options.predictions and not options.run:
@@ -141,7 +152,7 @@ def _of_run(options: argparse.Namespace) -> _Scored:
         benchmark = benchmark.split(options.split)
     scored = score_runs(benchmark, [folder], seed, options.common)
     usual = seed == run["seed"] and benchmark.split_name == split_of(run)
-    if usual and not options.json and not options.common:
+    if usual and not (options.json or options.common or options.metric):
         out = out or folder / "scores.json"
     return _Scored(scored.benchmark, scored.outcomes, seed, scored.scores, out)
 

@@ -57,10 +57,10 @@ def in_spans(lines: Sequence[int]) -> str:
             spans[-1][1] = line
         else:
             spans.append([line, line])
-    told = [f"{a}-{b}" if b > a else f"{a}" for a, b in spans[:_MOST_SPANS]]
+    ranges = [f"{a}-{b}" if b > a else f"{a}" for a, b in spans[:_MOST_SPANS]]
     more = sum(b - a + 1 for a, b in spans[_MOST_SPANS:])
-    told += [f"and {more:,} further ones"] if more else []
-    return f"{'lines' if len(lines) > 1 else 'line'} {', '.join(told)}"
+    ranges += [f"and {more:,} further ones"] if more else []
+    return f"{'lines' if len(lines) > 1 else 'line'} {', '.join(ranges)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,12 +207,12 @@ def _without_collection() -> Iterator[None]:
 def _read_lines(path: Path, file: Iterable[bytes]) -> ItemsFile:
     items: list[Item] = []
     lines: list[int] = []
-    told = _Told(str(path))
-    report, problems = told.report, told.problems
+    collected = _ItemsReport(str(path))
+    report, problems = collected.report, collected.problems
     first_seen: dict[str, int] = {}
     for number, line in enumerate(file, 1):
-        if told.too_many:
-            problems.append(told.too_many)
+        if collected.too_many:
+            problems.append(collected.too_many)
             break
         content, oddities = tidy_line(line, number)
         if oddities:
@@ -239,7 +239,7 @@ def _read_lines(path: Path, file: Iterable[bytes]) -> ItemsFile:
     return ItemsFile(path, tuple(items), tuple(lines), tuple(problems))
 
 
-class _Told:
+class _ItemsReport:
     """All that is wrong with a file, within a limit: zeros are no list of a billion faults."""
 
     def __init__(self, file: str) -> None:

@@ -36,10 +36,10 @@ def field_faults(
             yield "BAD_FIELD", f"{prefix}{name}", found, expected
     for name in record:
         if name not in rules and isinstance(name, str) and (close := meant(name, rules)):
-            said = name if name.isidentifier() else shown(name)
+            label = name if name.isidentifier() else shown(name)
             code = "BAD_FIELD" if strict else "UNKNOWN_FIELD"
             expected = f"a known one: perhaps {close!r} is meant"
-            yield code, f"{prefix}{said}", "an unknown field", expected
+            yield code, f"{prefix}{label}", "an unknown field", expected
 
 
 def is_text(value: Any) -> bool:

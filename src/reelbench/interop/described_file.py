@@ -52,7 +52,7 @@ def _entry_lines(text: str, listing: str) -> dict[tuple[int, str], int]:
             lines[number, ""] = entry.start_mark.line + 1
             for name, _ in entry.value if isinstance(entry, yaml.MappingNode) else ():
                 if (number, str(name.value)) in lines:
-                    said = f"{listing}[{number}].{name.value} twice (is a dash missing?)"
-                    raise yaml.MarkedYAMLError(problem=said, problem_mark=name.start_mark)
+                    message = f"{listing}[{number}].{name.value} twice (is a dash missing?)"
+                    raise yaml.MarkedYAMLError(problem=message, problem_mark=name.start_mark)
                 lines[number, str(name.value)] = name.start_mark.line + 1
     return lines

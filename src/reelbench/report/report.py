@@ -13,7 +13,7 @@ from reelbench.base.progress import counted, track
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item, Span
 from reelbench.media.decode.frames import FrameSpec, frames_of
-from reelbench.media.decode.isolated import probe_safely
+from reelbench.media.decode.isolated import probe_isolated
 from reelbench.media.errors import MediaError
 from reelbench.pages import COLOURS, Figure, page
 from reelbench.report.comparison import pairs, people, standings
@@ -264,7 +264,7 @@ def _frames(benchmark: Benchmark) -> dict[str, list[dict[str, Any]]]:
 
 
 def _pictures(path: Path, evidence: Sequence[Span], most: int) -> list[dict[str, Any]]:
-    duration = probe_safely(path).duration
+    duration = probe_isolated(path).duration
     times = ",".join(f"{time:.3f}" for time in _moments(duration, evidence, most))
     clip = frames_of(path, FrameSpec(f"times:{times}", size=_FRAME_SIZE, encoding=_FRAME_ENCODING))
     kind = f"data:{clip.media_type};base64,"

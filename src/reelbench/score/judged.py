@@ -64,7 +64,7 @@ def summed_up(
                 **_mean(grades, asked, open_shares(asked, result, grades), clusters),
                 "valid_rounds": grades.valid,
                 "invalid_rounds": grades.invalid,
-                "twins": _twins(grades, result),
+                "twins": _closed_counterparts(grades, result),
                 "with_closed": _with_closed(grades, result, clusters),
             }
         )
@@ -168,10 +168,10 @@ def _estimate(shares: Mapping[str, float], clusters: Mapping[str, int]) -> Estim
 POOR = 0.25  # of the way from the worst grade to the best: 2 of 1 to 5
 
 
-def _twins(grades: Grades, result: ModelResult | None) -> dict[str, Any] | None:
+def _closed_counterparts(grades: Grades, result: ModelResult | None) -> dict[str, Any] | None:
     """Hold questions that are asked both with options and without against each other.
 
-    Twins have the same words and media. A model that is right with options and poor without knew
+    They have the same words and media. A model that is right with options and poor without knew
     the answer by its looks.
     """
     if result is None:
@@ -181,9 +181,9 @@ def _twins(grades: Grades, result: ModelResult | None) -> dict[str, Any] | None:
     answers = result.answers
     right, poor = [], []
     for item in result.opened:
-        twin = closed.get((item.question, item.media))
-        if twin is not None and item.id in grades.scores:
-            right.append(answers.get(twin.id) == frozenset(twin.answer))
+        counterpart = closed.get((item.question, item.media))
+        if counterpart is not None and item.id in grades.scores:
+            right.append(answers.get(counterpart.id) == frozenset(counterpart.answer))
             poor.append(grades.scores[item.id] < worst + POOR * (best - worst))
     if not right:
         return None

@@ -136,8 +136,8 @@ def reply_in(item: Item, asked: Asked, place: tuple[int, int], row: Mapping[str,
 
 def has_reply(row: Mapping[str, Any]) -> bool:
     """Whether the model said anything, in full or not: blank text is nothing said."""
-    said = (row.get("response") or "").strip() or row.get("parsed")
-    return row.get("status", "ok") in REPLIED and bool(said)
+    text = (row.get("response") or "").strip() or row.get("parsed")
+    return row.get("status", "ok") in REPLIED and bool(text)
 
 
 def _rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Any]]:
@@ -225,8 +225,8 @@ def _turn(item: Item, asked: Asked, place: tuple[int, int], row: Mapping[str, An
 def _words(row: Mapping[str, Any]) -> str:
     if row.get("status", "ok") not in REPLIED:
         return f"{row['status']}: {row.get('error') or 'no reason given'}"
-    said: str = row.get("response") or ", ".join(row.get("parsed") or ()) or "(empty)"
-    return f"{said} [cut off]" if row.get("status") == "truncated" else said
+    text: str = row.get("response") or ", ".join(row.get("parsed") or ()) or "(empty)"
+    return f"{text} [cut off]" if row.get("status") == "truncated" else text
 
 
 def _answer(reply: Reply, row: Mapping[str, Any]) -> Answer | None:

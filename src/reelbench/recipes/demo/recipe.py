@@ -22,12 +22,12 @@ from reelbench.data.benchmark import ITEMS_FILE, MANIFEST_FILE
 from reelbench.data.items import LETTERS, Item, Media, freeze
 from reelbench.data.manifest import Manifest, Protocol, read_manifest
 from reelbench.data.sources import Sources
-from reelbench.make.parts.balance import Dealer
+from reelbench.make.parts.balance import KeyPlacer
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.folder import read_make
 from reelbench.make.pipeline.make import MakeOptions, MakeResult, make_benchmark
 from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, RowStage, whole_number
-from reelbench.media.decode.isolated import safely
+from reelbench.media.decode.isolated import run_isolated
 from reelbench.recipes.demo.questions import BUILDERS, SceneQuestion
 from reelbench.world.compose import compose
 from reelbench.world.render import RENDERER_VERSION, is_synthesized, synthesize
@@ -67,7 +67,7 @@ async def render(planned: PlannedScene, ctx: StageContext) -> list[RenderedScene
         if ctx.client.stopping.is_set():
             raise Stopped
         if not is_synthesized(scene, *_files(ctx.out, scene)):
-            safely(_synthesize, ctx.out / _video(scene), scene, ctx.out / _truth(scene))
+            run_isolated(_synthesize, ctx.out / _video(scene), scene, ctx.out / _truth(scene))
 
     await asyncio.to_thread(write)
     return [RenderedScene(scene.name)]
@@ -94,10 +94,10 @@ def ask(
 
 def _tidy(out: Path, wanted: set[str]) -> None:
     """Remove what an earlier demo left: videos that are too many, and files half written."""
-    for told in (out / "truth").glob("scene-*.json"):
-        if told.stem not in wanted:
-            (out / "media" / f"{told.stem}.mp4").unlink(missing_ok=True)
-            told.unlink()
+    for truth in (out / "truth").glob("scene-*.json"):
+        if truth.stem not in wanted:
+            (out / "media" / f"{truth.stem}.mp4").unlink(missing_ok=True)
+            truth.unlink()
     for folder in (out / "media", out / "truth"):
         if folder.exists():
             sweep_partial_files(folder)
@@ -116,7 +116,7 @@ def _truth(scene: Scene) -> str:
 
 
 def _items(seed: int, scenes: Sequence[Scene], questions: int) -> Iterator[list[Item]]:
-    dealer = Dealer(seed)
+    placer = KeyPlacer(seed)
     asked: Counter[str] = Counter()
     number = 0
     for scene in scenes:
@@ -129,7 +129,7 @@ def _items(seed: int, scenes: Sequence[Scene], questions: int) -> Iterator[list[
             # As many with yes as with no; half of the questions begin with no.
             yes = (asked[name] + list(BUILDERS).index(name)) % 2 == 0
             draft = BUILDERS[name](scene, rng_for(seed, name, scene.name), yes)
-            item = draft and _item(seed, scene, name, draft, dealer, f"demo-{number + 1:03d}")
+            item = draft and _item(seed, scene, name, draft, placer, f"demo-{number + 1:03d}")
             if item:
                 number += 1
                 asked[name] += 1
@@ -138,12 +138,12 @@ def _items(seed: int, scenes: Sequence[Scene], questions: int) -> Iterator[list[
 
 
 def _item(
-    seed: int, scene: Scene, name: str, draft: SceneQuestion, dealer: Dealer, item_id: str
+    seed: int, scene: Scene, name: str, draft: SceneQuestion, placer: KeyPlacer, item_id: str
 ) -> Item | None:
     question = QUESTIONS[name]
     wrong: Sequence[str] | None = draft.wrong
     if draft.ladder:
-        wrong = dealer.neighbours(draft.ladder, draft.right[0], item_id)
+        wrong = placer.neighbours(draft.ladder, draft.right[0], item_id)
     if wrong is None:
         return None
     options = [*draft.right, *wrong]
@@ -152,7 +152,7 @@ def _item(
         options = ["Yes", "No"]
     elif question["kind"] == "single":
         options.remove(draft.right[0])
-        options.insert(dealer.place(len(options) + 1), draft.right[0])
+        options.insert(placer.position(len(options) + 1), draft.right[0])
     return Item(
         id=item_id,
         kind=question["kind"],

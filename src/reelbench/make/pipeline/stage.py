@@ -71,6 +71,7 @@ class Stage:
     version: int = 1
     optional: bool = False  # left out where nobody plays its roles
     filters: bool = False  # whether the share that it rejects is a finding
+    flags: bool = False  # whether what fails is let through, with a note that says so
     # Says what is wrong with parameters, before anything is paid for.
     validate: Callable[[Mapping[str, Any]], str] = lambda _parameters: ""
 

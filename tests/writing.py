@@ -10,7 +10,7 @@ from servers import Reply, Server
 
 from reelbench.base.files import digest_of
 from reelbench.make.parts.rules import load_rules
-from reelbench.make.parts.write import Commission, Draft, checking, writing
+from reelbench.make.parts.write import Commission, Draft, check_drafts, write
 from reelbench.make.pipeline.funnel import funnel_record
 from reelbench.make.pipeline.prompts import Prompts
 from reelbench.make.pipeline.run import StageResult
@@ -29,7 +29,7 @@ categories:
   Weather:
     - {id: W1, text: Name nobody., check: no_proper_nouns}
 """
-WRITE, CHECK = writing(("ask",), 2, 3), checking(3)
+WRITE, CHECK = write(("ask",), 2, 3), check_drafts(3)
 
 
 def prompts(rules: str = "", **more: Any) -> Prompts:

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commissions import (
+from parts import Studio, messages
+from servers import Reply, completion
+from writing import (
     CHECK,
     CONTEXT,
     GOOD,
@@ -19,8 +21,6 @@ from commissions import (
     reply,
     written,
 )
-from parts import Studio, messages
-from servers import Reply, completion
 
 from reelbench.base.files import digest_of
 from reelbench.make.pipeline.store import RowResult

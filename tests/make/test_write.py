@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commissions import (
+from parts import Studio, by_turns, messages
+from servers import completion, without_waiting
+from writing import (
     CHECK,
     CONTEXT,
     GOOD,
@@ -19,8 +21,6 @@ from commissions import (
     reasons,
     written,
 )
-from parts import Studio, by_turns, messages
-from servers import completion, without_waiting
 
 from reelbench.base.files import digest_of
 from reelbench.data.items import Item

@@ -71,7 +71,7 @@ def annotate(
     captioner: ChatModel | None = None,
 ) -> Annotated:
     """Annotate all clips of a folder, or one clip, into a folder of labels."""
-    operators = _operators(labels, parameters or {})
+    operators = operators_for(labels, parameters or {})
     if captioner is not None:
         model_digest = digest_of([captioner.card.name, dict(captioner.parameters)])
         operators = [
@@ -87,14 +87,15 @@ def annotate(
             place = engine
             if isinstance(operator, Asks) and captioner is not None:
                 place = AskingEngine(out / "journal.sqlite", captioner)
-            _pass(found, operator, shelf, place, title, limit)
+            run_operator_over(found, operator, shelf, place, title, limit)
     _write(found, operators)
     return found
 
 
-def _operators(
+def operators_for(
     labels: Sequence[str], parameters: Mapping[str, Mapping[str, Any]]
 ) -> list[Operator]:
+    """Return the operators of labels, and of those they need, each after what it needs."""
     names = in_order(list(labels))
     unused = sorted(set(parameters) - set(names))
     if unused:
@@ -129,10 +130,10 @@ def clips_in(source: Path, out: Path | None = None) -> tuple[dict[str, Clip], di
     return clips, broken
 
 
-def _pass(
+def run_operator_over(
     found: Annotated, operator: Operator, shelf: Shelf, engine: Engine, title: str, limit: float
 ) -> None:
-    """Take all clips past one operator."""
+    """Add what one operator says of all clips to ``found``; what is on the shelf is not redone."""
     jobs: dict[str, Job] = {}
     waiting: dict[str, list[str]] = {}  # names of clips by key: equal files are looked at once
     for name, clip in found.clips.items():

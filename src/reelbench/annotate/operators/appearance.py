@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.annotate.ask_model import Asks, ask_text, prompt_of
+from reelbench.annotate.ask_model import Asks, ask_for_text, prompt_of
 from reelbench.annotate.common.crops import (
     Box,
     FaceView,
@@ -101,7 +101,7 @@ class Appearance(Asks):
     ) -> str:
         prompt = prompt_of("appearance", facts=person["text"])
         pictures = PersonPictures(clip, tuple(looks)) if model.card.sees else None
-        return await ask_text(client, model, prompt, pictures)
+        return await ask_for_text(client, model, prompt, pictures)
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Describe each person."""

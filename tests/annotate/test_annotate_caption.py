@@ -12,7 +12,7 @@ import pytest
 from actors import said_to, write_card
 from annotating import Given, Start, write_sound
 from servers import Reply, Server, completion, json_reply, serving
-from support import wait_until
+from support import pending_signals, wait_until
 from videos import make_video
 
 from reelbench.models.load import load_model
@@ -250,7 +250,7 @@ class TestCaption:
     def test_from_a_program(self, given: Given, film: str, server: Server) -> None:
         _, word = self.model(given, server)
         found = given.annotate("caption", captioner=load_model(word.removeprefix("captioner=")))
-        assert found.said[film]["caption"]["value"]["text"] == "Told from 0."
+        assert found.outcomes[film]["caption"]["value"]["text"] == "Told from 0."
 
 
 class TestCost:

@@ -12,12 +12,12 @@ from support import make_item
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of
 from reelbench.data.items import Item, freeze
-from reelbench.make.parts.distract import STRATEGIES, distracting
+from reelbench.make.parts.distract import STRATEGIES, distract
 from reelbench.make.pipeline.stage import Rejected, Undecided
 
 CONTEXT = "A boat leaves the harbour; its mast breaks in a storm."
 TEXTS = ("its sail tears", "her rudder jams", "a plank floats", "the anchor slips")
-STAGE = distracting(from_context=2, out_of_context=1)
+STAGE = distract(from_context=2, out_of_context=1)
 
 
 def one(number: int = 0, **fields: Any) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def item(**fields: Any) -> Item:
 def distracted(
     folder: Path, *replies: str | Reply, row: Item | None = None, seed: int = 0, **parameters: Any
 ) -> tuple[Any, Server]:
-    stage = distracting(**({"from_context": 2, "out_of_context": 1} | parameters))
+    stage = distract(**({"from_context": 2, "out_of_context": 1} | parameters))
     studio = Studio(folder, by_turns(*replies), {"distractor": ["wit"]}, seed=seed)
     result, server = studio.work(stage, row or item())
     return (result[0] if isinstance(result, list) else result), server

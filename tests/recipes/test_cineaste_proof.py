@@ -17,8 +17,8 @@ from scipy import stats
 from servers import serving
 
 from reelbench.data.sources import Sources
-from reelbench.make.parts.filters import context_independence, contextual_veracity
-from reelbench.make.parts.write import Commission, checking, writing
+from reelbench.make.parts.filters import filter_blind, filter_context
+from reelbench.make.parts.write import Commission, check_drafts, write
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.make import MakeOptions, MakeResult, make_benchmark
 from reelbench.make.pipeline.stage import RowStage
@@ -63,10 +63,10 @@ def make(root: Path, films: int, actors: Actors, connections: int = 64) -> MakeR
         sources=lambda _: Sources([Film(f"f{number:02d}") for number in range(films)]),
         stages=(
             RowStage(name="order", input=Film, output=Commission, work=ordered),
-            writing(tuple(CATEGORIES.values()), actors.questions, 4),
-            checking(4),
-            context_independence(SEEDS, drop_at=5),
-            contextual_veracity(SEEDS, keep_at=0.8),
+            write(tuple(CATEGORIES.values()), actors.questions, 4),
+            check_drafts(4),
+            filter_blind(SEEDS, drop_at=5),
+            filter_context(SEEDS, keep_at=0.8),
         ),
         statistics=None,
     )
@@ -76,7 +76,7 @@ def make(root: Path, films: int, actors: Actors, connections: int = 64) -> MakeR
         named = dict(word.split("=", 1) for word in words)
         models = {role: [card] for role, card in named.items()}
         return make_benchmark(
-            recipe, root / "bench", MakeOptions(source=root / "films", models=models)
+            recipe, root / "bench", MakeOptions(sources=[root / "films"], models=models)
         )
 
 

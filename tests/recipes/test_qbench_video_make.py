@@ -105,12 +105,12 @@ class TestItems:
         for item in (item for item in items if item["kind"] == "yesno"):
             key = item["options"]["AB".index(item["answer"][0])]
             keys[key] += 1
-            before = item["provenance"].get("turned_from")
+            before = item["provenance"].get("negate", {}).get("negated_from")
             asked = before or item["question"]
             assert (key == hall.critics.keys[asked]) == (before is None)
             assert item["question"].endswith("low?" if before else "high?")
         assert abs(keys["Yes"] - keys["No"]) <= 1
-        assert any("turned_from" in item["provenance"] for item in items)
+        assert any("negate" in item["provenance"] for item in items)
 
     def test_a_video_is_in_one_split(self, items: list[dict[str, Any]]) -> None:
         splits: dict[str, set[str]] = {}

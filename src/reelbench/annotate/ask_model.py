@@ -28,9 +28,7 @@ def prompt_of(name: str, **slots: str) -> str:
     return fill((files(__package__) / "prompts" / f"{name}.md").read_text("utf-8"), slots)
 
 
-async def ask_for_text(
-    client: Client, model: ChatModel, prompt: str, media: PromptMedia | None
-) -> str:
+async def ask_text(client: Client, model: ChatModel, prompt: str, media: PromptMedia | None) -> str:
     """Return what a model replies to a prompt; raise a sentence for a reply that is not whole."""
     response = await client.ask_prompt(model, prompt, media)
     if response.status == "truncated":

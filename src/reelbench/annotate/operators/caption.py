@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from reelbench.annotate.ask_model import Asks, ask_for_text, prompt_of
+from reelbench.annotate.ask_model import Asks, ask_text, prompt_of
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Value
 from reelbench.base.errors import ReelbenchError
 from reelbench.client.client import Client
@@ -81,7 +81,7 @@ class Caption(Asks):
             audio=clip.info.has_audio,
             subtitles="never",
         )
-        return await ask_for_text(client, model, prompt, media.for_card(model.card) or None)
+        return await ask_text(client, model, prompt, media.for_card(model.card) or None)
 
 
 def _speech_in(transcript: Mapping[str, Any] | None, start: float, end: float) -> str:

@@ -5,11 +5,13 @@ Each follows a strategy. What comes back is checked for what gives a key away: a
 the same beginning, the same words.
 """
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reelbench.data.items import Item
 from reelbench.make.parts.filters import context_of
+from reelbench.make.parts.notes import with_note
 from reelbench.make.parts.rules import Asked, no_shared_prefix, similar_length
 from reelbench.make.parts.shape import TEXT, closed, listed, same, with_options
 from reelbench.make.pipeline.context import StageContext
@@ -27,19 +29,22 @@ STRATEGIES: Mapping[str, str] = {
 }
 
 
-def distracting(
+def distract(
     from_context: int = 4,
     out_of_context: int = 0,
     strategies: Mapping[str, str] = STRATEGIES,
     longest: float = 2.0,
+    *,
+    name: str = "distract",
+    role: str = "distractor",
 ) -> RowStage:
     """Return the stage that gives each item so many distractors of the two kinds."""
     return RowStage(
-        name="distract",
+        name=name,
         input=Item,
         output=Item,
-        work=distract,
-        roles=("distractor",),
+        work=functools.partial(_distracted, name=name, role=role),
+        roles=(role,),
         prompts=("distract",),
         parameters={
             "from_context": from_context,
@@ -47,11 +52,13 @@ def distracting(
             "strategies": dict(strategies),
             "longest": longest,
         },
-        estimate=lambda item, ctx: [_given(item, ctx, _blanks(from_context + out_of_context))],
+        estimate=lambda item, ctx: [
+            _given(item, ctx, _blanks(from_context + out_of_context), name, role)
+        ],
     )
 
 
-async def distract(
+async def _distracted(
     item: Item,
     ctx: StageContext,
     *,
@@ -59,6 +66,8 @@ async def distract(
     out_of_context: int,
     strategies: Mapping[str, str],
     longest: float,
+    name: str,
+    role: str,
 ) -> list[Item]:
     """Ask for the distractors of one item: one that has a right answer, and may have no options."""
     key = key_of(item)
@@ -81,10 +90,10 @@ async def distract(
         return options_fault(key, texts, longest)
 
     schema = distractors_schema(count, list(strategies))
-    reply = await ctx.json("distractor", prompt, schema, check=wrong_with)
+    reply = await ctx.json(role, prompt, schema, check=wrong_with)
     if reply.data is None:
         raise Rejected("no good distractors", reply.failure, [reply.words])
-    return [_given(item, ctx, reply.data["distractors"])]
+    return [_given(item, ctx, reply.data["distractors"], name, role)]
 
 
 def key_of(item: Item) -> str:
@@ -116,11 +125,13 @@ def distractors_schema(count: int, strategies: Sequence[str]) -> dict[str, Any]:
     return closed({"distractors": listed(closed(one), count, count)})
 
 
-def _given(item: Item, ctx: StageContext, wrong: Sequence[Mapping[str, Any]]) -> Item:
+def _given(
+    item: Item, ctx: StageContext, wrong: Sequence[Mapping[str, Any]], name: str, role: str
+) -> Item:
     """Give an item its distractors, and record what each is meant to be."""
     texts = [each["text"].strip() for each in wrong]
-    made = {"model": ctx.model("distractor").card.name, "distractors": list(wrong)}
-    return with_options(item, ctx.seed, key_of(item), texts, distract=made)
+    made = {"model": ctx.model(role).card.name, "distractors": list(wrong)}
+    return with_note(with_options(item, ctx.seed, key_of(item), texts), name, made)
 
 
 def _blanks(count: int) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from msgspec import structs
 
 from reelbench.base.seeds import rng_for
 from reelbench.base.text import bare, plain
-from reelbench.data.items import LETTERS, Item, freeze
+from reelbench.data.items import LETTERS, Item
 
 TEXT = {"type": "string", "pattern": r"\S"}  # not blank
 
@@ -44,14 +44,7 @@ def shuffled(
     return tuple(options[place] for place in places), (LETTERS[places.index(0)],)
 
 
-def with_options(item: Item, seed: int, key: str, wrong: Sequence[str], **provenance: Any) -> Item:
+def with_options(item: Item, seed: int, key: str, wrong: Sequence[str]) -> Item:
     """Return an item that asks to choose between a key and distractors."""
     options, answer = shuffled(seed, item.id, key, wrong)
-    return structs.replace(
-        item,
-        kind="single",
-        options=options,
-        answer=answer,
-        reference=None,
-        provenance=freeze({**item.provenance, **provenance}),
-    )
+    return structs.replace(item, kind="single", options=options, answer=answer, reference=None)

@@ -5,6 +5,7 @@ the JSON asked for is repaired once and asked for once more; of one that stays w
 that is right in itself is kept.
 """
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -69,17 +70,24 @@ def questions_schema(distractors: int) -> dict[str, Any]:
     return closed({"questions": listed(question_schema(distractors), 1)})
 
 
-def writing(prompts: Sequence[str], count: int, distractors: int) -> RowStage:
+def write(
+    prompts: Sequence[str],
+    count: int,
+    distractors: int,
+    *,
+    name: str = "write",
+    role: str = "writer",
+) -> RowStage:
     """Return the stage that has questions written: so many of each commission.
 
     ``prompts`` are all that commissions may name, guidance blocks among them.
     """
     return RowStage(
-        name="write",
+        name=name,
         input=Commission,
         output=Draft,
-        work=write_questions,
-        roles=("writer",),
+        work=functools.partial(_written, role=role),
+        roles=(role,),
         prompts=(*prompts, "reply", "rules", "examples"),
         parameters={"count": count, "distractors": distractors},
         expected_tokens=count * _TOKENS,
@@ -87,8 +95,8 @@ def writing(prompts: Sequence[str], count: int, distractors: int) -> RowStage:
     )
 
 
-async def write_questions(
-    commission: Commission, ctx: StageContext, *, count: int, distractors: int
+async def _written(
+    commission: Commission, ctx: StageContext, *, count: int, distractors: int, role: str
 ) -> list[Draft]:
     """Ask the writer for the questions of one commission."""
     prompts = ctx.prompts
@@ -100,12 +108,12 @@ async def write_questions(
         rules=prompts.rules.text(commission.category) if prompts.rules else "",
         examples=shown_examples(prompts.examples.get(commission.category, ())),
     )
-    reply = await ctx.json("writer", prompt, questions_schema(distractors), check=_same_options)
+    reply = await ctx.json(role, prompt, questions_schema(distractors), check=_same_options)
     said = reply.data if reply.data is not None else reply.nearly
     questions = said.get("questions") if isinstance(said, dict) else None
     if not isinstance(questions, list) or not questions:
         raise Rejected("no questions in the reply", reply.failure, [reply.words])
-    writer = ctx.model("writer").card.name
+    writer = ctx.model(role).card.name
     return [
         Draft(id=f"{commission.id}-{number:02d}", commission=commission, said=one, writer=writer)
         for number, one in enumerate(questions, 1)
@@ -138,19 +146,19 @@ def _imagined(commission: Commission, count: int, distractors: int) -> list[Draf
     ]
 
 
-def checking(distractors: int) -> RowStage:
+def check_drafts(distractors: int, *, name: str = "check") -> RowStage:
     """Return the stage that turns drafts into items, or says which rule they break."""
     return RowStage(
-        name="check",
+        name=name,
         input=Draft,
         output=Item,
-        work=check_draft,
+        work=_checked,
         prompts=("rules",),
         parameters={"distractors": distractors},
     )
 
 
-async def check_draft(draft: Draft, ctx: StageContext, *, distractors: int) -> list[Item]:
+async def _checked(draft: Draft, ctx: StageContext, *, distractors: int) -> list[Item]:
     """Turn a draft into an item; reject it for what is not as asked for, or breaks a rule."""
     said, commission = draft.said, draft.commission
     validator = jsonschema.Draft202012Validator(question_schema(distractors))

@@ -22,7 +22,7 @@ from reelbench.base.workers import each_in_a_process
 from reelbench.data.benchmark import ITEMS_FILE, MANIFEST_FILE, Benchmark
 from reelbench.data.items import LETTERS, Item, Media, freeze
 from reelbench.data.manifest import Manifest, Protocol, read_manifest
-from reelbench.make.parts.balance import Dealer
+from reelbench.make.parts.balance import KeyPlacer
 from reelbench.recipes.demo.questions import BUILDERS, SceneQuestion
 from reelbench.world.compose import compose
 from reelbench.world.render import is_synthesized, synthesize
@@ -95,10 +95,10 @@ def _render_all(root: Path, scenes: Sequence[Scene]) -> None:
     media.mkdir(exist_ok=True)
     truth.mkdir(exist_ok=True)
     wanted = {scene.name for scene in scenes}
-    for told in truth.glob("scene-*.json"):
-        if told.stem not in wanted:  # of a demo that had more videos
-            (media / f"{told.stem}.mp4").unlink(missing_ok=True)
-            told.unlink()
+    for file in truth.glob("scene-*.json"):
+        if file.stem not in wanted:  # of a demo that had more videos
+            (media / f"{file.stem}.mp4").unlink(missing_ok=True)
+            file.unlink()
     jobs = [(scene, root / _video(scene), root / _truth(scene)) for scene in scenes]
     missing = [job for job in jobs if not is_synthesized(*job)]
     try:
@@ -120,7 +120,7 @@ def _truth(scene: Scene) -> str:
 
 def _items(seed: int, scenes: Sequence[Scene]) -> Iterator[Item]:
     """Ask each scene a few of the questions it can answer."""
-    dealer = Dealer(seed)
+    placer = KeyPlacer(seed)
     asked: Counter[str] = Counter()
     number = 0
     for scene in scenes:
@@ -133,7 +133,7 @@ def _items(seed: int, scenes: Sequence[Scene]) -> Iterator[Item]:
             # As many with yes as with no; half of the questions begin with no.
             yes = (asked[name] + list(BUILDERS).index(name)) % 2 == 0
             draft = BUILDERS[name](scene, rng_for(seed, name, scene.name), yes)
-            item = draft and _item(seed, scene, name, draft, dealer, f"demo-{number + 1:03d}")
+            item = draft and _item(seed, scene, name, draft, placer, f"demo-{number + 1:03d}")
             if item:
                 number += 1
                 asked[name] += 1
@@ -141,12 +141,12 @@ def _items(seed: int, scenes: Sequence[Scene]) -> Iterator[Item]:
 
 
 def _item(
-    seed: int, scene: Scene, name: str, draft: SceneQuestion, dealer: Dealer, item_id: str
+    seed: int, scene: Scene, name: str, draft: SceneQuestion, placer: KeyPlacer, item_id: str
 ) -> Item | None:
     question = QUESTIONS[name]
     wrong: Sequence[str] | None = draft.wrong
     if draft.ladder:
-        wrong = dealer.neighbours(draft.ladder, draft.right[0], item_id)
+        wrong = placer.neighbours(draft.ladder, draft.right[0], item_id)
     if wrong is None:
         return None
     options = [*draft.right, *wrong]
@@ -155,7 +155,7 @@ def _item(
         options = ["Yes", "No"]
     elif question["kind"] == "single":
         options.remove(draft.right[0])
-        options.insert(dealer.place(len(options) + 1), draft.right[0])
+        options.insert(placer.position(len(options) + 1), draft.right[0])
     return Item(
         id=item_id,
         kind=question["kind"],

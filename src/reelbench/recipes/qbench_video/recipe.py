@@ -14,8 +14,14 @@ from pathlib import Path
 from reelbench.data.items import Item
 from reelbench.data.manifest import Manifest
 from reelbench.interop.qbench_video.taxonomy import QUESTION_TYPES, SPLITS, quality_manifest
-from reelbench.make.parts.balance_stages import choosing_to_turn, dealing_places, splitting, turning
-from reelbench.make.parts.existing import collecting
+from reelbench.make.parts.balance_stages import (
+    balance_key_positions,
+    balance_yes_no,
+    choose_negations,
+    negate,
+    split,
+)
+from reelbench.make.parts.existing import collect
 from reelbench.make.pipeline.stage import BatchStage, Recipe, Role, RowStage
 from reelbench.recipes.qbench_video.facts import quality_statistics
 from reelbench.recipes.qbench_video.pairing import deal, pair
@@ -46,12 +52,13 @@ STAGES = (
     reviewing(),
     agreeing(),
     # 3.3.1 and 10: as many Yes as No, by asking for the opposite.
-    choosing_to_turn(),
-    turning(),
-    dealing_places(),
+    choose_negations(),
+    negate(),
+    balance_yes_no(),
+    balance_key_positions(),
     # 4.1: 1,192 and 1,186 of 2,378.
-    splitting(SPLITS, by=("question_type", "context")),
-    collecting(),
+    split(SPLITS, by=("question_type", "context")),
+    collect(),
 )
 
 

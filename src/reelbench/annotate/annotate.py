@@ -79,7 +79,7 @@ def annotate(
     ``budget`` is the most that the captioner may take, what it took before in the same folder
     among it.
     """
-    operators = _operators(labels, parameters or {}, captioner)
+    operators = operators_for(labels, parameters or {}, captioner)
     clips, broken = clips_in(source, out)
     found = Annotated(out, clips, broken, {name: {} for name in clips})
     with ExitStack() as stack:
@@ -93,7 +93,7 @@ def annotate(
         for number, operator in enumerate(operators, 1):
             title = f"{number}/{len(operators)} {operator.name}"
             place = asking if isinstance(operator, Asks) else engine
-            _pass(found, operator, shelf, place, title, limit)
+            run_operator_over(found, operator, shelf, place, title, limit)
     _write(found, operators)
     return found
 
@@ -118,7 +118,7 @@ def forecast(
 
     Labels that are there already are read; what asks nobody is not made.
     """
-    operators = _operators(labels, parameters or {}, captioner)
+    operators = operators_for(labels, parameters or {}, captioner)
     clips, broken = clips_in(source, out)
     found = Annotated(out, clips, broken, {name: {} for name in clips})
     rows: dict[tuple[str, str], CallForecast] = {}
@@ -131,7 +131,7 @@ def forecast(
         for operator in operators:
             asks = isinstance(operator, Asks)
             engine = ForecastEngine(session, captioner, rows, asks)
-            _pass(found, operator, shelf, engine, f"Counting {operator.name}", LIMIT)
+            run_operator_over(found, operator, shelf, engine, f"Counting {operator.name}", LIMIT)
     unknown = Counter(
         operator.name
         for outcomes in found.outcomes.values()
@@ -141,11 +141,12 @@ def forecast(
     return AnnotateForecast(list(rows.values()), unknown, broken)
 
 
-def _operators(
+def operators_for(
     labels: Sequence[str],
     parameters: Mapping[str, Mapping[str, Any]],
-    captioner: ChatModel | None,
+    captioner: ChatModel | None = None,
 ) -> list[Operator]:
+    """Return the operators of labels, and of those they need, each after what it needs."""
     names = in_order(list(labels))
     unused = sorted(set(parameters) - set(names))
     if unused:
@@ -184,10 +185,10 @@ def clips_in(source: Path, out: Path | None = None) -> tuple[dict[str, Clip], di
     return clips, broken
 
 
-def _pass(
+def run_operator_over(
     found: Annotated, operator: Operator, shelf: Shelf, engine: Engine, title: str, limit: float
 ) -> None:
-    """Take all clips past one operator."""
+    """Add what one operator says of all clips to ``found``; what is on the shelf is not redone."""
     jobs: dict[str, Job] = {}
     waiting: dict[str, list[str]] = {}  # names of clips by key: equal files are looked at once
     for name, clip in found.clips.items():

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.progress import counted
+from reelbench.cli.engine_options import add_engine_options, engine_in
 from reelbench.cli.say import put_table, tell
 
 if TYPE_CHECKING:
     from reelbench.annotate.annotate import Annotated
     from reelbench.client.budget import Budget
-    from reelbench.engine.base import Engine
     from reelbench.models.base import ChatModel
 
 
@@ -60,9 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--preview", action="store_true", help="draw the labels into a copy of each clip"
     )
     parser.add_argument("--parquet", action="store_true", help="write labels.parquet as well")
-    parser.add_argument("--engine", choices=("local", "ray"), default="local")
-    parser.add_argument("--address", help="of a Ray cluster (default: one on this machine)")
-    parser.add_argument("--workers", type=int, help="processes (default: as many as cores)")
+    add_engine_options(parser)
     parser.add_argument(
         "--offline", action="store_true", help="fetch no weights; say which are missing"
     )
@@ -89,7 +87,7 @@ def main(options: argparse.Namespace) -> int:
         return _forecast(options, labels, settings, captioner, budget)
     operators = [load_operator(name, **settings.get(name, {})) for name in names]
     provide({weight for operator in operators for weight in operator.uses}, options.offline)
-    engine = _engine(options)
+    engine = engine_in(options)()
     try:
         found = annotate(
             options.clips,
@@ -161,20 +159,6 @@ def _forecast(
         tell(f"rejected: {reason}" if name in reason else f"rejected: {name}: {reason}")
     tell("What was answered before is not asked again. Tokens are estimated. Nothing was asked.")
     return 0
-
-
-def _engine(options: argparse.Namespace) -> "Engine":
-    if options.engine == "ray":
-        from reelbench.engine.cluster import RayEngine
-
-        return RayEngine(options.address)
-    if options.address:
-        raise ReelbenchError("--address is of a Ray cluster: say --engine ray as well.")
-    if options.workers is not None and options.workers < 1:
-        raise ReelbenchError(f"--workers is {options.workers}: one at least has to work.")
-    from reelbench.engine.local import LocalEngine
-
-    return LocalEngine(options.workers)
 
 
 def _settings(words: list[str]) -> dict[str, dict[str, Any]]:

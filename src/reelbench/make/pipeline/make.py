@@ -6,7 +6,7 @@ result.
 """
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from reelbench.client.session import open_session
 from reelbench.data.benchmark import ITEMS_FILE, Benchmark
 from reelbench.data.items import Item
 from reelbench.data.sources import Sources
+from reelbench.engine.base import Engine
 from reelbench.make.page.page import write_pages
 from reelbench.make.pipeline.context import DryRunContext, StageContext
 from reelbench.make.pipeline.folder import earlier_make, make_record, refuse_to_overwrite
@@ -46,6 +47,7 @@ class MakeOptions:
     until: str | None = None  # the stage to end with
     without: Sequence[str] = ()  # names of stages to leave out
     budget: Budget | None = None
+    engine: Callable[[], Engine] | None = None  # where operators run; on this machine by default
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ class _Prepared:
         self, kind: type[StageContext], out: Path, store: RowStore, client: Client
     ) -> StageContext:
         ctx = kind(self.source, out, store, client, self.role_models, self.prompts, self.seed)
+        ctx.engine = self.order.engine or ctx.engine
         ctx.sources = tuple(self.order.sources)
         ctx.media = self.source if self.recipe.media == "source" else out
         return ctx

@@ -14,7 +14,8 @@ import yaml
 from support import REPOSITORY
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.cli import COMMANDS, _parser
+from reelbench.cli import COMMANDS, parsed
+from reelbench.cli.make import flags_said
 from reelbench.cli.say import settings
 from reelbench.evaluate.condition import conditions_for
 from reelbench.make.parts.rules import load_rules
@@ -189,7 +190,7 @@ def _commands(text: str, named: Named) -> Iterator[str]:
         said = io.StringIO()
         try:
             with contextlib.redirect_stderr(said):
-                _check(_parser(words).parse_args(words), named)
+                _check(parsed(words), named)
         except SystemExit:
             yield f"{line}: {said.getvalue().splitlines()[-1]}"
         except ReelbenchError as error:
@@ -201,9 +202,8 @@ def _check(options: Any, named: Named) -> None:
     if options.command == "make":
         recipe = load_recipe(options.recipe)
         parse_roles(options.model, recipe)
-        turns = {"items": options.items, "margin": options.margin}
-        dialled = recipe.dialled({name: to for name, to in turns.items() if to is not None})
-        changed = recipe.changed(dialled | settings(options.set, "STAGE.NAME=VALUE"))
+        said = flags_said(options, recipe) | settings(options.set, "STAGE.NAME=VALUE")
+        changed = recipe.changed(said)
         changed.until(options.until).without(options.without)
     elif options.command == "run":
         conditions_for(named.manifest, None, options.condition)
@@ -211,7 +211,8 @@ def _check(options: Any, named: Named) -> None:
 
 def _options(text: str, named: Named) -> Iterator[str]:
     """Options that stand alone in the text: of ``make``, ``run`` or ``score``."""
-    known = {name for command in ("make", "run", "score") for name in _options_of(command)}
+    makes = [["make", recipe.name] for recipe in named.recipes]
+    known = {name for words in (*makes, ["run"], ["score"]) for name in _options_of(words)}
     for code in CODE.findall(_FENCED.sub("", text)):
         if not code.startswith("--"):
             continue
@@ -233,10 +234,10 @@ def _refusal(recipe: Recipe, changes: list[str]) -> str:
     return ""
 
 
-def _options_of(command: str) -> list[str]:
+def _options_of(words: list[str]) -> list[str]:
     told = io.StringIO()
     with contextlib.redirect_stdout(told), contextlib.suppress(SystemExit):
-        _parser([command]).parse_args([command, "--help"])
+        parsed([*words, "--help"])
     return re.findall(r"--[a-z][a-z-]*", told.getvalue())
 
 

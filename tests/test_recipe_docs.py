@@ -17,10 +17,10 @@ from reelbench.data.items import Item
 from reelbench.media.measure.quality import CORNERS, DAMAGES
 from reelbench.recipes import RECIPES
 from reelbench.recipes.qbench_exact.asking import ask
-from reelbench.recipes.qbench_exact.clips import Take
+from reelbench.recipes.qbench_exact.clips import Segment
 from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, QuestionPlan
-from reelbench.recipes.qbench_exact.shots import imagine
-from reelbench.recipes.qbench_exact.wants import MARGINS
+from reelbench.recipes.qbench_exact.targets import MARGINS
+from reelbench.recipes.qbench_exact.videos import estimated_question
 
 
 def test_every_page_is_of_a_recipe_with_a_paper() -> None:
@@ -93,7 +93,7 @@ def test_what_is_not_there_is_found(
         (instead("--condition image-models", "--condition photographs"), "has no condition 'photographs'"),
         (instead("--model reviewer=qwen", "--model referee=qwen"), "gives no role of qbench-video"),
         (instead("reelbench make qbench-published --source", "reelbench make qbench-private --source"), "There is no recipe 'qbench-private'"),
-        (instead("make qbench-exact --source", "make qbench-video --source"), "qbench-video has no --items"),
+        (instead("make qbench-exact --source", "make qbench-video --source"), "(qbench-video has no options of its own)"),
         (instead("`--margin`", "`--distance`"), "there is no option --distance"),
         (instead("`--set cut.seconds=4.0`", "`--set cut.minutes=4.0`"), "nothing called cut.minutes"),
         (instead("`--set sample.intervals=5`", "`--set sample.intervals=five`"), "cannot be 'five'"),
@@ -147,10 +147,10 @@ def test_the_damages_of_exact_questions_are_as_the_page_says() -> None:
 
 def test_what_makes_a_key_a_fact_is_recorded_as_the_page_says() -> None:
     told = dict(rows_under(quality_page(), "What is recorded"))
-    take = Take("a.mp4#0000", "a.mp4", "0" * 64, 0.0, 4.0)
-    order = QuestionPlan("exact-1", "which", "blur", "defocus", 0, False, ((take, take),))
+    segment = Segment("a.mp4#0000", "a.mp4", "0" * 64, 0.0, 4.0)
+    order = QuestionPlan("exact-1", "which", "blur", "defocus", 0, False, ((segment, segment),))
     ctx: Any = SimpleNamespace(seed=0, notes=[])
-    (item,) = ask(imagine(order, ctx), ctx, items=1)
+    (item,) = ask(estimated_question(order, ctx), ctx, items=1)
     assert isinstance(item, Item)
     facts = item.provenance["exact"]
     named = {field for cell in told for field in CODE.findall(cell)}

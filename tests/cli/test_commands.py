@@ -310,7 +310,7 @@ class TestDoctor:
 
 def test_a_bar_with_a_rate_and_an_eta_on_a_terminal() -> None:
     program = (
-        "from reelbench import progress as p\n"
+        "from reelbench.base import progress as p\n"
         "p._PATIENCE_SECONDS = 0\n"
         "for _ in p.track(range(50), 'Counting', 50, 'sheep'): pass\n"
     )
@@ -319,7 +319,7 @@ def test_a_bar_with_a_rate_and_an_eta_on_a_terminal() -> None:
         [sys.executable, "-c", program],
         stderr=child,
         check=True,
-        env=os.environ | {"COLUMNS": "100"},
+        env=os.environ | {"COLUMNS": "100", "TERM": "xterm"},
     )
     os.close(child)
     shown = os.read(parent, 100_000).decode()

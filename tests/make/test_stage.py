@@ -9,6 +9,7 @@ from parts import a_recipe, ending
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item
 from reelbench.make.parts.drafts import Draft, WritingTask
+from reelbench.make.parts.filters import filter_blind
 from reelbench.make.parts.write import check_drafts, write
 from reelbench.make.pipeline.stage import BatchStage, Recipe, RowStage
 
@@ -35,10 +36,11 @@ class TestARecipe:
         assert refused(WRITE) == "The recipe parts does not end with items."
 
     def test_without_stages(self) -> None:
-        assert "needs stages" in refused()
+        assert refused() == "The recipe parts has no stages."
 
     def test_with_two_stages_of_one_name(self) -> None:
-        assert "with names of their own" in refused(END, END)
+        told = "The recipe parts has more than one stage called end: give each a name of its own"
+        assert refused(END, ending("other"), END).startswith(told)
 
     def test_that_does_not_say_what_a_role_does(self) -> None:
         told = refused(WRITE, CHECK, roles={})
@@ -147,6 +149,27 @@ class TestSettings:
         stage = self.changed(whole=1, share=0.1).stages[0]
         assert stage.parameters["whole"] == 1
         assert stage.parameters["share"] == 0.1
+
+    def test_that_belong_together_are_validated_together(self) -> None:
+        recipe = a_recipe(filter_blind(seeds=5, drop_at=5))
+        both = {"independence.seeds": 3, "independence.drop_at": 3}
+        for changes in (both, dict(reversed(both.items()))):
+            assert recipe.changed(changes).stages[0].parameters["seeds"] == 3
+
+    def test_of_which_one_is_missing_name_it(self) -> None:
+        recipe = a_recipe(filter_blind(seeds=5, drop_at=5))
+        with pytest.raises(
+            ReelbenchError, match=r"independence\.drop_at is 5 of 3 .* set drop_at too"
+        ):
+            recipe.changed({"independence.seeds": 3})
+
+    def test_that_are_wrong_are_all_named(self) -> None:
+        with pytest.raises(ReelbenchError) as error:
+            a_recipe(SETTABLE, END).changed({"sift.whole": "x", "sift.share": "y"})
+        assert [line.split()[0] for line in str(error.value).splitlines()] == [
+            "sift.whole",
+            "sift.share",
+        ]
 
     def test_none_change_nothing(self) -> None:
         assert a_recipe(SETTABLE, END).changed({}).stages == (SETTABLE, END)

@@ -78,7 +78,7 @@ def make(root: Path, films: int, actors: Actors, connections: int = 64) -> MakeR
         named = dict(word.split("=", 1) for word in words)
         models = {role: [card] for role, card in named.items()}
         return make_benchmark(
-            recipe, root / "bench", MakeOptions(source=root / "films", models=models)
+            recipe, root / "bench", MakeOptions(sources=[root / "films"], models=models)
         )
 
 

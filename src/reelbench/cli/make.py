@@ -1,7 +1,7 @@
 """``reelbench make``."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,12 @@ from reelbench.score.rounding import percent
 if TYPE_CHECKING:
     from reelbench.make.pipeline.forecast import StageForecast
     from reelbench.make.pipeline.make import MakeOptions, MakeResult
-    from reelbench.make.pipeline.stage import Recipe
+    from reelbench.make.pipeline.stage import Flag, Recipe
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    from reelbench.make.pipeline.stage import whole_number
     from reelbench.recipes import RECIPES
 
     recipes = "\n".join(f"  {name:18}{says}" for name, says in RECIPES.items())
@@ -34,7 +35,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("recipe", help="a recipe's name, or the Python file of your own")
     parser.add_argument(
-        "--source", "--benchmark", type=Path, help="what to make it from (default: as last time)"
+        "--source",
+        "--benchmark",
+        action="append",
+        default=[],
+        type=Path,
+        help="what to make it from; some recipes take several (default: as last time)",
     )
     parser.add_argument("--out", type=Path, required=True, help="the benchmark's folder")
     parser.add_argument(
@@ -57,18 +63,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="STAGE.NAME=VALUE",
-        help="another value for a parameter, such as independence.seeds=3",
+        help="another value for a parameter, such as independence.shuffle=false; those that belong "
+        "together, such as independence.seeds=3 and independence.drop_at=3, are set together",
     )
     parser.add_argument(
-        "--items", type=_count, help="how many items to make (qbench-exact; default: 300)"
+        "--limit", type=_reader(whole_number), help="only so many sources, drawn by the seed"
     )
-    parser.add_argument(
-        "--margin",
-        type=float,
-        help="how far right and wrong are apart in what is measured, from 0.02, hard, to 0.2, "
-        "easy (qbench-exact; default: 0.15)",
-    )
-    parser.add_argument("--limit", type=_count, help="only so many sources, drawn by the seed")
     parser.add_argument("--until", metavar="STAGE", help="the stage to end with")
     parser.add_argument(
         "--without", action="append", default=[], metavar="STAGE", help="a stage to leave out"
@@ -82,10 +82,57 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, help="seed of all draws (default: as last time, or 0)")
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
-    return int(text)
+def configure_for(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    """Add the flags of the recipe that is named."""
+    from reelbench.recipes import load_recipe
+
+    parser.set_defaults(loaded=None)
+    name = _recipe_in(words)
+    try:
+        recipe = load_recipe(name)
+    except Exception:  # the command itself will say what is wrong with it
+        return
+    flags = ", ".join(f"--{flag.name}" for flag in recipe.flags) or "no options"
+    parser.set_defaults(loaded=recipe, has=f" ({recipe.name} has {flags} of its own)")
+    own = parser.add_argument_group(f"options of {recipe.name}") if recipe.flags else parser
+    for flag in recipe.flags:
+        told = f"{flag.help} (default: {recipe.parameters[flag.sets[0]]})".replace("%", "%%")
+        try:
+            own.add_argument(
+                f"--{flag.name}",
+                dest=_dest(flag),
+                type=_reader(flag.type),
+                metavar=flag.name.upper().replace("-", "_"),
+                help=told,
+            )
+        except argparse.ArgumentError:
+            parser.error(f"{recipe.name} has a flag --{flag.name}, which make has too: rename it")
+
+
+_SWITCHES = ("--help", "--dry-run")  # the options after which no value comes
+
+
+def _recipe_in(words: Sequence[str]) -> str:
+    """Return the first word that is neither an option nor its value."""
+    before = ""
+    for word in words:
+        is_value = before.startswith("--") and "=" not in before and before not in _SWITCHES
+        if not word.startswith("-") and not is_value:
+            return word
+        before = word
+    return ""
+
+
+def _reader(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Let a sentence about what cannot be read reach the user."""
+
+    def value_of(word: str) -> Any:
+        try:
+            return read(word)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return value_of
 
 
 def main(options: argparse.Namespace) -> int:
@@ -96,17 +143,17 @@ def main(options: argparse.Namespace) -> int:
     from reelbench.make.pipeline.roles import parse_roles
     from reelbench.recipes import load_recipe
 
-    recipe = load_recipe(options.recipe)
+    recipe: Recipe = options.loaded or load_recipe(options.recipe)
     if options.prompts is not None and not list(used_prompts(recipe)):
         raise ReelbenchError(f"{recipe.name} asks no model: it has no prompts to change.")
     if options.prompts is not None and not options.prompts.exists():
         copy_prompts(recipe.home, used_prompts(recipe), options.prompts)
         tell(f"{options.prompts} now holds the prompts of {recipe.name}, for you to change.")
     order = MakeOptions(
-        source=options.source,
+        sources=options.source,
         models=parse_roles(options.model, recipe),
         prompts=options.prompts,
-        parameters=recipe.dialled(_dials(options)) | settings(options.set, "STAGE.NAME=VALUE"),
+        parameters=flags_said(options, recipe) | settings(options.set, "STAGE.NAME=VALUE"),
         seed=options.seed,
         limit=options.limit,
         until=options.until,
@@ -124,9 +171,14 @@ def main(options: argparse.Namespace) -> int:
     return _told(made, options)
 
 
-def _dials(options: argparse.Namespace) -> dict[str, Any]:
-    turns = {"items": options.items, "margin": options.margin}
-    return {name: value for name, value in turns.items() if value is not None}
+def flags_said(options: argparse.Namespace, recipe: "Recipe") -> dict[str, Any]:
+    """Return the parameters that the recipe's own flags set."""
+    said = {flag: getattr(options, _dest(flag), None) for flag in recipe.flags}
+    return {name: value for flag, value in said.items() if value is not None for name in flag.sets}
+
+
+def _dest(flag: "Flag") -> str:
+    return f"flag_{flag.name}"
 
 
 def _forecast(recipe: "Recipe", out: Path, order: "MakeOptions") -> int:

@@ -144,7 +144,7 @@ def _seeds_fault(parameters: Parameters) -> str:
     if seeds < 1:
         return f"seeds is {seeds}, and nobody would be asked"
     if isinstance(drop_at, int) and not 1 <= drop_at <= seeds:
-        return f"drop_at is {drop_at} of {seeds} seeds"
+        return f"drop_at is {drop_at} of {seeds} seeds: set drop_at too, to a number up to seeds"
     return ""
 
 

@@ -34,6 +34,7 @@ class StageContext:
     ) -> None:
         self.source, self.out, self.store, self.seed = source, out, store, seed
         self.client, self.models, self.prompts = client, role_models, prompts
+        self.sources: tuple[Path, ...] = (source,)  # all that were named
         self.media = out  # where the videos of items are
         self.notes: list[str] = []  # what stages want said to the user in the end
 

@@ -66,7 +66,7 @@ def earlier_make(out: Path, order: "MakeOptions") -> "MakeOptions":
     prompts = earlier.get("prompts")
     return replace(
         order,
-        source=order.source or Path(os.path.normpath(out / earlier["source"])),
+        sources=order.sources or _sources_of(out, earlier["source"]),
         models={**named, **order.models},
         prompts=order.prompts or (Path(os.path.normpath(out / prompts)) if prompts else None),
         parameters={**earlier.get("changed", {}), **order.parameters},
@@ -79,11 +79,11 @@ def make_record(
     recipe: Recipe, order: "MakeOptions", role_models: RoleModels, prompts: Prompts, out: Path
 ) -> dict[str, Any]:
     """Return the content of ``make.json``: everything that decides the result."""
-    assert order.source is not None
+    named = [_seen_from(out, source) for source in order.sources]
     return {
         "recipe": recipe.name,
         "seed": order.seed or 0,
-        "source": _seen_from(out, order.source),
+        "source": named if recipe.several_sources else named[0],
         "named": {
             role: [_seen_from(out, Path(name)) if name.endswith(CARDS) else name for name in names]
             for role, names in order.models.items()
@@ -95,6 +95,11 @@ def make_record(
         **({"prompts": _seen_from(out, order.prompts)} if order.prompts else {}),
         "rules": prompts.rules.record if prompts.rules else None,
         "changed": dict(order.parameters),
+        **(
+            {"source_parameters": dict(recipe.source_parameters)}
+            if recipe.source_parameters
+            else {}
+        ),
         "stages": [_stage_record(stage, prompts) for stage in recipe.stages],
         **({"limit": order.limit} if order.limit is not None else {}),
         **({"without": list(order.without)} if order.without else {}),
@@ -117,6 +122,11 @@ def _stage_record(stage: Stage, prompts: Prompts) -> Mapping[str, Any]:
 def _seen_from(out: Path, path: Path) -> str:
     """Where something is, seen from the folder, so that both can be moved together."""
     return os.path.relpath(path.resolve(), out.resolve())
+
+
+def _sources_of(out: Path, named: str | list[str]) -> list[Path]:
+    names = [named] if isinstance(named, str) else named
+    return [Path(os.path.normpath(out / name)) for name in names]
 
 
 def _found(out: Path, name: str) -> str:

@@ -39,7 +39,7 @@ from reelbench.models.cascade import members_of
 class MakeOptions:
     """What a user asks for; what is left out is as it was in the folder, or as usual."""
 
-    source: Path | None = None
+    sources: Sequence[Path] = ()
     models: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by role
     prompts: Path | None = None  # a folder with words of one's own
     parameters: Mapping[str, Any] = field(default_factory=dict)  # by STAGE.NAME
@@ -74,8 +74,7 @@ class _Prepared:
 
     @property
     def source(self) -> Path:
-        assert self.order.source is not None
-        return self.order.source
+        return self.order.sources[0]
 
     @property
     def seed(self) -> int:
@@ -85,6 +84,7 @@ class _Prepared:
         self, kind: type[StageContext], out: Path, store: RowStore, client: Client
     ) -> StageContext:
         ctx = kind(self.source, out, store, client, self.role_models, self.prompts, self.seed)
+        ctx.sources = tuple(self.order.sources)
         ctx.media = self.source if self.recipe.media == "source" else out
         return ctx
 
@@ -134,10 +134,7 @@ async def _take(pipeline: Pipeline, prepared: _Prepared, client: Client) -> list
 def _prepare(recipe: Recipe, out: Path, order: MakeOptions) -> _Prepared:
     refuse_to_overwrite(recipe, out, order.seed)
     order = earlier_make(out, order)
-    if order.source is None:
-        raise ReelbenchError(f"From what? Name the sources of {recipe.name} with --source.")
-    if out.resolve().is_relative_to(order.source.resolve()):
-        raise ReelbenchError(f"{out} lies in {order.source}: name a folder outside of the sources.")
+    _check_sources(recipe, out, order.sources)
     recipe = recipe.changed(order.parameters)
     role_models = load_models(recipe, order.models)
     recipe, left_out = _played(recipe.until(order.until).without(order.without), role_models)
@@ -145,10 +142,22 @@ def _prepare(recipe: Recipe, out: Path, order: MakeOptions) -> _Prepared:
     if lacking:
         raise ReelbenchError(lacking)
     prompts = load_prompts(recipe.home, order.prompts, recipe.categories or None)
-    sources = _limited(recipe.sources(order.source), order.limit, order.seed or 0)
+    found = recipe.sources(*order.sources, **recipe.source_parameters)
+    sources = _limited(found, order.limit, order.seed or 0)
     if not sources.rows and not sources.broken:
-        raise ReelbenchError(f"{order.source} holds nothing to make {recipe.name} of.")
+        named = ", ".join(map(str, order.sources))
+        raise ReelbenchError(f"{named} holds nothing to make {recipe.name} of.")
     return _Prepared(recipe, order, sources, role_models, prompts, left_out)
+
+
+def _check_sources(recipe: Recipe, out: Path, sources: Sequence[Path]) -> None:
+    if not sources:
+        raise ReelbenchError(f"From what? Name the sources of {recipe.name} with --source.")
+    if len(sources) > 1 and not recipe.several_sources:
+        raise ReelbenchError(f"{recipe.name} takes one --source, not {len(sources)}.")
+    for source in sources:
+        if out.resolve().is_relative_to(source.resolve()):
+            raise ReelbenchError(f"{out} lies in {source}: name a folder outside of the sources.")
 
 
 def _played(recipe: Recipe, role_models: RoleModels) -> tuple[Recipe, list[str]]:

@@ -1,6 +1,7 @@
 """Take rows through the stages of a recipe; what is kept of an earlier time is not done again."""
 
 import asyncio
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,14 +36,23 @@ class StageResult:
         return [row for result in results for row in result.rows]
 
 
-class Verdicts(msgspec.Struct, frozen=True):
-    """Whom a filter rejects of all rows, by id."""
+class BatchResult(msgspec.Struct, frozen=True):
+    """What a stage made of all rows, by id; without ``rows``, the others pass unchanged."""
 
     rejected: dict[str, Any]
+    rows: dict[str, list[Any]] | None = None
+    notes: list[str] = []
 
 
-def _result(made: Any) -> RowResult:
-    return RowResult(rejected=made) if isinstance(made, Rejected) else RowResult([made])
+def _result(made: Any) -> RowResult | Undecided:
+    """Take what a batch stage says of one row: rows, one row, or why there is none."""
+    if isinstance(made, Undecided):
+        return made
+    if isinstance(made, Rejected):
+        return RowResult(rejected=made)
+    if not isinstance(made, list | tuple):
+        return RowResult([made])
+    return RowResult(made) if made else RowResult(rejected=Rejected("nothing made"))
 
 
 class Pipeline:
@@ -77,23 +87,34 @@ class Pipeline:
         """Be told which stage comes next."""
 
     async def _all(self, stage: BatchStage, rows: Sequence[Any]) -> list[RowResult | Undecided]:
-        if not stage.filters:
-            return [_result(made) for made in await self._worked(stage, rows)]
-        # What a filter says of all rows is kept too: it may have read them for minutes.
+        if not stage.filters and not stage.roles:
+            return await self._worked(stage, rows)
+        # Kept: a filter may have read for minutes, and who asks may have gone many rounds.
         record: Any = {row.id: digest_of(record_of(row)) for row in rows}
         read = await asyncio.to_thread(stage.reads, rows, self._ctx)
         key = key_of(stage, record if read is None else [record, read], self._ctx)
-        known = self._store.get(key, Verdicts)
-        if known is None:
-            made = zip(rows, await self._worked(stage, rows), strict=True)
-            rejects = {row.id: rejected_record(m) for row, m in made if isinstance(m, Rejected)}
-            known = RowResult([Verdicts(rejects)])
-            self._store.put(key, stage.name, known)
-        rejects = known.rows[0].rejected
-        return [_result(Rejected(**rejects[row.id]) if row.id in rejects else row) for row in rows]
+        known = self._store.get(key, BatchResult)
+        if known is not None:
+            self._ctx.notes += known.rows[0].notes
+            return _restored(stage, rows, known.rows[0])
+        said_before = len(self._ctx.notes)
+        results = await self._worked(stage, rows)
+        decided = [result for result in results if isinstance(result, RowResult)]
+        if len(decided) < len(rows):
+            return results
+        kept = _batch_result(stage, rows, decided, self._ctx.notes[said_before:])
+        self._store.put(key, stage.name, RowResult([kept]))
+        return _restored(stage, rows, kept)
 
-    async def _worked(self, stage: BatchStage, rows: Sequence[Any]) -> Sequence[Any]:
-        return await asyncio.to_thread(stage.work, rows, self._ctx, **stage.parameters)
+    async def _worked(self, stage: BatchStage, rows: Sequence[Any]) -> list[RowResult | Undecided]:
+        try:
+            made = await asyncio.to_thread(stage.work, rows, self._ctx, **stage.parameters)
+            made = await made if inspect.isawaitable(made) else made
+        except Stopped:
+            made = [Undecided("stopped", "stopped before it was asked")] * len(rows)
+        except Undecided as undecided:
+            made = [undecided] * len(rows)
+        return [_result(each) for _, each in zip(rows, made, strict=True)]
 
     async def _each(
         self, stage: RowStage, rows: Sequence[Any], advance: Callable[[], None]
@@ -159,6 +180,30 @@ class Pipeline:
     async def work(self, stage: RowStage, row: Any) -> Sequence[Any]:
         """Do a stage's work on one row."""
         return await stage.work(row, self._ctx, **stage.parameters)
+
+
+def _batch_result(
+    stage: BatchStage, rows: Sequence[Any], results: Sequence[RowResult], notes: list[str]
+) -> BatchResult:
+    named = {row.id: result for row, result in zip(rows, results, strict=True)}
+    rejects = {id_: rejected_record(r.rejected) for id_, r in named.items() if r.rejected}
+    made = {id_: list(map(record_of, r.rows)) for id_, r in named.items() if not r.rejected}
+    return BatchResult(rejects, None if stage.filters else made, notes)
+
+
+def _restored(
+    stage: BatchStage, rows: Sequence[Any], kept: BatchResult
+) -> list[RowResult | Undecided]:
+    """Give each row what is kept of it: a second time is like the first."""
+    results: list[RowResult | Undecided] = []
+    for row in rows:
+        if row.id in kept.rejected:
+            results.append(RowResult(rejected=Rejected(**kept.rejected[row.id])))
+        elif kept.rows is None:
+            results.append(RowResult([row]))
+        else:
+            results.append(RowResult([row_of(each, stage.output) for each in kept.rows[row.id]]))
+    return results
 
 
 def key_of(stage: Stage, record: Any, ctx: StageContext) -> str:

@@ -4,8 +4,10 @@ A row that a stage does not let through is rejected, with a reason. What could n
 because a model could not be reached, is neither: it is tried again next time.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -101,12 +103,15 @@ class RowStage(Stage):
 
 @dataclass(frozen=True, kw_only=True)
 class BatchStage(Stage):
-    """A stage that must see all rows, such as one that balances; it asks nobody.
+    """A stage that must see all rows, such as one that balances, or one that goes in rounds.
 
-    For each row that goes in, in order, its work returns a row or why it is rejected.
+    For each row that goes in, in order, its work returns a row, a list of rows, or why there is
+    none: ``Rejected`` or ``Undecided``. It may be ``async`` and ask the models of its ``roles``;
+    then, as with one that ``filters``, its result is kept while the rows are the same. A stage that
+    filters returns rows as they were.
     """
 
-    work: Callable[..., Sequence[Any]]
+    work: Callable[..., Sequence[Any] | Awaitable[Sequence[Any]]]
     # What of files decides, as data.
     reads: Callable[[Sequence[Any], "StageContext"], Any] = lambda _rows, _ctx: None
 
@@ -121,52 +126,58 @@ class Role:
     verifies: bool = False  # whether it must not be played by who wrote
 
 
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """An option that a recipe has on the command line: ``--NAME VALUE`` sets parameters.
+
+    Each of ``sets`` is a ``STAGE.PARAMETER`` or a ``sources.PARAMETER``. ``type`` reads the word
+    that the user wrote, and raises ``ValueError`` where it cannot.
+    """
+
+    name: str
+    help: str
+    sets: tuple[str, ...]
+    type: Callable[[str], Any] = str
+
+
+def whole_number(word: str) -> int:
+    """Return the number from 1 on that a word spells, for the ``type`` of a flag."""
+    if not word.isdecimal() or int(word) < 1:
+        raise ValueError(f"{word!r} is not a whole number from 1 on")
+    return int(word)
+
+
+SOURCES = "sources"  # what comes before the first stage; its parameters are set by this name
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How sources become a benchmark."""
+    """How sources become a benchmark.
+
+    ``sources`` is called with the paths that ``--source`` names, one unless ``several_sources``,
+    and with ``source_parameters`` by name.
+    """
 
     name: str
     description: str  # in a line, what it makes and from what
-    sources: Callable[[Path], Sources]
+    sources: Callable[..., Sources]
     stages: tuple[Stage, ...]
     roles: Mapping[str, Role]
-    manifest: Callable[[Sequence[Item], Path], Manifest]  # from the items and the source
+    manifest: Callable[[Sequence[Item], Path], Manifest]  # from the items and the first source
+    several_sources: bool = False
+    source_parameters: Mapping[str, Any] = NOTHING
     home: Any = None  # the folder of its prompts, rules and examples
     categories: tuple[str, ...] = ()  # that its items may have
     media: Literal["out", "source"] = "out"  # where the videos of items are while it is made
     statistics: Callable[[Mapping[str, Sequence[Any]]], Mapping[str, Any]] | None = None
-    # Names for what is turned most often, each with the parameters that it sets.
-    flags: Mapping[str, tuple[str, ...]] = NOTHING
+    flags: tuple[Flag, ...] = ()  # for what is changed most often
 
     def __post_init__(self) -> None:
-        """Refuse a list of stages that cannot follow each other."""
-        names = [stage.name for stage in self.stages]
-        if not names or len(set(names)) < len(names):
-            raise ReelbenchError(f"The recipe {self.name} needs stages with names of their own.")
-        for before, after in zip(self.stages, self.stages[1:], strict=False):
-            if before.output is not after.input:
-                raise ReelbenchError(
-                    f"The recipe {self.name} cannot go on from {before.name}, whose output is "
-                    f"{before.output.__name__}, to {after.name}, whose input is "
-                    f"{after.input.__name__}."
-                )
-        if self.stages[-1].output is not Item:
-            raise ReelbenchError(f"The recipe {self.name} does not end with items.")
-        unknown = {role for stage in self.stages for role in stage.roles} - set(self.roles)
-        for name, role in self.roles.items():
-            seen = {name}
-            while role.stands_in and role.stands_in not in seen and role.stands_in in self.roles:
-                seen.add(role.stands_in)
-                role = self.roles[role.stands_in]
-            if role.stands_in:
-                raise ReelbenchError(
-                    f"In the recipe {self.name}, nobody stands in for {name}: {role.stands_in} "
-                    "is no role, or leads back to it."
-                )
-        if unknown:
-            raise ReelbenchError(
-                f"The recipe {self.name} does not say what {sorted(unknown)} do: add them to roles."
-            )
+        """Refuse what cannot be a recipe."""
+        _check_names(self)
+        _check_flow(self)
+        _check_flags(self)
+        _check_roles(self)
 
     def until(self, name: str | None) -> "Recipe":
         """Return the part of a recipe up to a stage; it may end with other rows than items."""
@@ -195,27 +206,89 @@ class Recipe:
         short.__dict__.update(self.__dict__, stages=stages)
         return short
 
-    def dialled(self, turns: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parameters, each named ``STAGE.PARAMETER``, that dials are turned to."""
-        for name in turns:
-            if name not in self.flags:
-                has = ", ".join(f"--{flag}" for flag in self.flags) or "no such options"
-                raise ReelbenchError(f"{self.name} has no --{name}; it has {has}.")
-        return {parameter: turns[name] for name in turns for parameter in self.flags[name]}
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The values of all parameters, each named ``STAGE.PARAMETER`` or ``sources.PARAMETER``."""
+        stages = {stage.name: stage.parameters for stage in self.stages}
+        parts = {SOURCES: self.source_parameters, **stages}
+        return {f"{part}.{name}": value for part in parts for name, value in parts[part].items()}
 
     def changed(self, changes: Mapping[str, Any]) -> "Recipe":
-        """Return a recipe with other parameters, each named ``STAGE.PARAMETER``."""
-        stages = {stage.name: stage for stage in self.stages}
+        """Return a recipe with other parameters, each named ``STAGE.PARAMETER``.
+
+        All are set before any is validated; everything that is wrong is named at once.
+        """
+        known = self.parameters
+        new: dict[str, dict[str, Any]] = defaultdict(dict)
+        faults = []
         for name, value in changes.items():
             where, _, parameter = name.rpartition(".")
-            stage = stages.get(where)
-            if stage is None or parameter not in stage.parameters:
-                known = [f"{s.name}.{p}" for s in self.stages for p in s.parameters] or ["nothing"]
-                raise ReelbenchError(
-                    f"There is nothing called {name} to set; {self.name} has {', '.join(known)}."
-                )
-            usual = stage.parameters[parameter]
-            if not is_like(usual, value):
-                raise ReelbenchError(f"{name} is {usual!r} by default and cannot be {value!r}.")
-            stages[where] = replace(stage, parameters={**stage.parameters, parameter: value})
-        return replace(self, stages=tuple(stages.values()))
+            if name not in known:
+                has = ", ".join(known) or "nothing"
+                faults.append(f"There is nothing called {name} to set; {self.name} has {has}.")
+            elif not is_like(known[name], value):
+                faults.append(f"{name} is {known[name]!r} by default and cannot be {value!r}.")
+            new[where][parameter] = value
+        stages = list(self.stages)
+        for number, stage in enumerate(self.stages if not faults else ()):
+            try:
+                changed = {**stage.parameters, **new[stage.name]}
+                stages[number] = replace(stage, parameters=changed)
+            except ReelbenchError as error:
+                faults.append(str(error))
+        if faults:
+            raise ReelbenchError("\n".join(faults))
+        read = {**self.source_parameters, **new[SOURCES]}
+        return replace(self, stages=tuple(stages), source_parameters=read)
+
+
+def _check_names(recipe: Recipe) -> None:
+    names = [stage.name for stage in recipe.stages]
+    if not names:
+        raise ReelbenchError(f"The recipe {recipe.name} has no stages.")
+    if SOURCES in names:
+        raise ReelbenchError(f"A stage of {recipe.name} is called {SOURCES}: name it otherwise.")
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise ReelbenchError(
+            f"The recipe {recipe.name} has more than one stage called {' and '.join(twice)}: "
+            "give each a name of its own with name=."
+        )
+
+
+def _check_flow(recipe: Recipe) -> None:
+    """Refuse a list of stages that cannot follow each other."""
+    for before, after in pairwise(recipe.stages):
+        if before.output is not after.input:
+            raise ReelbenchError(
+                f"The recipe {recipe.name} cannot go on from {before.name}, whose output is "
+                f"{before.output.__name__}, to {after.name}, whose input is "
+                f"{after.input.__name__}."
+            )
+    if recipe.stages[-1].output is not Item:
+        raise ReelbenchError(f"The recipe {recipe.name} does not end with items.")
+
+
+def _check_flags(recipe: Recipe) -> None:
+    for flag in recipe.flags:
+        if absent := [name for name in flag.sets if name not in recipe.parameters]:
+            raise ReelbenchError(
+                f"The recipe {recipe.name} has no {' and '.join(absent)} for --{flag.name} to set."
+            )
+
+
+def _check_roles(recipe: Recipe) -> None:
+    for name, role in recipe.roles.items():
+        seen = {name}
+        while role.stands_in and role.stands_in not in seen and role.stands_in in recipe.roles:
+            seen.add(role.stands_in)
+            role = recipe.roles[role.stands_in]
+        if role.stands_in:
+            raise ReelbenchError(
+                f"In the recipe {recipe.name}, nobody stands in for {name}: {role.stands_in} "
+                "is no role, or leads back to it."
+            )
+    unknown = {role for stage in recipe.stages for role in stage.roles} - set(recipe.roles)
+    if unknown:
+        raise ReelbenchError(
+            f"The recipe {recipe.name} does not say what {sorted(unknown)} do: add them to roles."
+        )

@@ -48,7 +48,7 @@ test: check chromium ## run every check and test
 	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 test-models: $(MODELS_READY) ## test with real models: a tiny one that answers, those inside operators
-	@$(MODELS)/bin/reelbench models pull $(WEIGHTS)
+	@$(MODELS)/bin/reelbench weights pull $(WEIGHTS)
 	@HF_HUB_OFFLINE=1 $(MODELS)/bin/python -m pytest tests-models --ignore tests-models/engine --numprocesses auto --dist loadfile
 	@# A process can be of one Ray cluster only.
 	@$(MODELS)/bin/python -m pytest tests-models/engine

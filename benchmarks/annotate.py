@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from reelbench.media.decode.isolated import probe_safely
+from reelbench.media.decode.isolated import probe_isolated
 
 TRAILER = Path(__file__).parents[2] / "shared" / "data" / "video" / "animation_trailer.mp4"
 COPIES = 4
@@ -71,7 +71,7 @@ def main() -> None:
     options = parser.parse_args()
     if not options.clip.is_file():
         sys.exit(f"{options.clip} is not there: name a clip.")
-    seconds = probe_safely(options.clip).duration
+    seconds = probe_isolated(options.clip).duration
     print(f"{options.clip.name}, {seconds:.0f} s\n")
     print(f"{'label':22}{'CPU s':>8}{'peer CPU s':>12}{'ratio':>8}{'x real time':>13}")
     with tempfile.TemporaryDirectory() as folder:

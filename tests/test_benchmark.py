@@ -60,7 +60,7 @@ def test_the_digest_ignores_the_order_of_lines_and_nothing_else(save: Save) -> N
 def test_splits(save: Save) -> None:
     items = [make_item(n, tags=freeze({"split": "dev" if n % 2 else "test"})) for n in range(1, 5)]
     benchmark = Benchmark.load(save(*items, splits=freeze({"dev": {}, "test": {}})))
-    assert [item.id for item in benchmark.split("dev")] == ["q-1", "q-3"]
+    assert [item.id for item in benchmark.split("dev").items] == ["q-1", "q-3"]
     with pytest.raises(ReelbenchError, match=r"no split 'train'; .* dev, test"):
         benchmark.split("train")
 

@@ -17,10 +17,10 @@ from reelbench.data.items import Item
 from reelbench.media.measure.quality import CORNERS, DAMAGES
 from reelbench.recipes import RECIPES
 from reelbench.recipes.qbench_exact.asking import ask
-from reelbench.recipes.qbench_exact.clips import Take
+from reelbench.recipes.qbench_exact.clips import Segment
 from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, QuestionPlan
-from reelbench.recipes.qbench_exact.shots import imagine
-from reelbench.recipes.qbench_exact.wants import MARGINS
+from reelbench.recipes.qbench_exact.targets import MARGINS
+from reelbench.recipes.qbench_exact.videos import estimated_question
 
 
 def test_every_page_is_of_a_recipe_with_a_paper() -> None:
@@ -147,10 +147,10 @@ def test_the_damages_of_exact_questions_are_as_the_page_says() -> None:
 
 def test_what_makes_a_key_a_fact_is_recorded_as_the_page_says() -> None:
     told = dict(rows_under(quality_page(), "What is recorded"))
-    take = Take("a.mp4#0000", "a.mp4", "0" * 64, 0.0, 4.0)
-    order = QuestionPlan("exact-1", "which", "blur", "defocus", 0, False, ((take, take),))
+    segment = Segment("a.mp4#0000", "a.mp4", "0" * 64, 0.0, 4.0)
+    order = QuestionPlan("exact-1", "which", "blur", "defocus", 0, False, ((segment, segment),))
     ctx: Any = SimpleNamespace(seed=0, notes=[])
-    (item,) = ask(imagine(order, ctx), ctx, items=1)
+    (item,) = ask(estimated_question(order, ctx), ctx, items=1)
     assert isinstance(item, Item)
     facts = item.provenance["exact"]
     named = {field for cell in told for field in CODE.findall(cell)}

@@ -79,7 +79,7 @@ def pip_environment(cache: Path, **settings: str) -> dict[str, str]:
 
 
 class Models:
-    """``reelbench models`` with its own registry, cache and settings of pip."""
+    """``reelbench weights`` with its own registry, cache and settings of pip."""
 
     def __init__(self, folder: Path, registry: dict[str, Any], **settings: str) -> None:
         self.cache = folder / "cache with blanks"
@@ -91,7 +91,7 @@ class Models:
     def start(self, *words: str, pip: str = "pip") -> subprocess.Popen[str]:
         """Begin a command, at the head of a group of processes of its own."""
         return subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM, str(self._registry), pip, "models", *words],
+            [sys.executable, "-c", _PROGRAM, str(self._registry), pip, "weights", *words],
             env=self._environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -30,14 +30,14 @@ def main() -> None:
     """Ask once, then as often as a run asks, and print what it cost as JSON."""
     path, spec = Path(sys.argv[1]), FrameSpec(f"uniform:{sys.argv[2]}")
     decodes = 0
-    plain = isolated.safely
+    plain = isolated.run_isolated
 
     def counting(*args: Any) -> object:
         nonlocal decodes
         decodes += 1
         return plain(*args)
 
-    counted = mock.patch.object(frames, "safely", counting)
+    counted = mock.patch.object(frames, "run_isolated", counting)
     with counted, tempfile.TemporaryDirectory() as folder:
         store = FrameStore(Path(folder), limit=10**10)
         began = cpu()

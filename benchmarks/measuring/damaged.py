@@ -12,7 +12,7 @@ from measuring.world import clip_of, table
 from reelbench.annotate.registry import load_operator
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.frames import FrameSpec, decoded_frames
-from reelbench.media.decode.stream import glance
+from reelbench.media.decode.stream import scan_frames
 from reelbench.media.edit.degrade import degrade_images
 from reelbench.media.edit.write import even, written
 from reelbench.media.measure.quality import DAMAGES, quality
@@ -48,7 +48,7 @@ def damaged(folder: Path) -> None:
 
 def _correlated(clip: Path, kind: str, name: str) -> tuple[float, float]:
     damage = DAMAGES[name]
-    images = [even(image) for _, image in glance(clip, None, LONGEST, end=SECONDS)]
+    images = [even(image) for _, image in scan_frames(clip, None, LONGEST, end=SECONDS)]
     whole, few = [], []
     with tempfile.TemporaryDirectory() as folder:
         for severity in SEVERITIES:

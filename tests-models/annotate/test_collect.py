@@ -18,7 +18,7 @@ from reelbench.annotate.operators.shots import Shots
 from reelbench.annotate.operators.unsafe import Unsafe
 from reelbench.annotate.registry import load_operator
 from reelbench.media.decode.probe import probe
-from reelbench.media.decode.stream import glance
+from reelbench.media.decode.stream import scan_frames
 from reelbench.media.edit.clip import edit
 from reelbench.media.edit.degrade import degrade_video
 from reelbench.media.edit.write import written
@@ -170,7 +170,7 @@ def test_odd_clips_get_a_label_or_a_sentence(tmp_path: Path, name: str) -> None:
     middle = len(data) // 2
     data[middle : middle + 4000] = np.random.default_rng(1).bytes(4000)
     (tmp_path / "broken.mp4").write_bytes(data)
-    assert 10 < sum(1 for _ in glance(tmp_path / "broken.mp4")) < 100
+    assert 10 < sum(1 for _ in scan_frames(tmp_path / "broken.mp4")) < 100
     for file in ("turned.mp4", "broken.mp4"):
         assert operator(clip_of(tmp_path / file), {})
     if name == "motion":

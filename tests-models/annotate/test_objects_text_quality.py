@@ -13,7 +13,7 @@ from videos import make_video, pictures
 from reelbench.annotate.operator import Clip, NotApplicable
 from reelbench.annotate.operators.objects import CLUTTER, Objects
 from reelbench.annotate.operators.quality import _BRISQUE_FOLDERS, Quality
-from reelbench.annotate.operators.text import ScreenText, Written, merged
+from reelbench.annotate.operators.text import ScreenText, TextLine, merged
 from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.decode import every_frame
 from reelbench.media.decode.probe import probe
@@ -81,11 +81,11 @@ def test_a_still_picture_is_read_once(tmp_path):
 def test_readings_of_one_line_are_joined_and_the_majority_is_believed():
     box, other = (10.0, 10.0, 100.0, 20.0), (10.0, 50.0, 100.0, 60.0)
     looks = [
-        (0.0, [Written("Revenge is corning", box, 0.8)]),
-        (1.0, [Written("Revenge is coming", box, 0.9), Written("Fin", other, 0.9)]),
+        (0.0, [TextLine("Revenge is corning", box, 0.8)]),
+        (1.0, [TextLine("Revenge is coming", box, 0.9), TextLine("Fin", other, 0.9)]),
         (2.0, []),
-        (3.0, [Written("Revenge is coming", box, 0.95)]),
-        (4.0, [Written("The end", box, 0.9)]),
+        (3.0, [TextLine("Revenge is coming", box, 0.95)]),
+        (4.0, [TextLine("The end", box, 0.9)]),
     ]
     assert merged(looks, 4.5) == [
         {"text": "Revenge is coming", "start": 0.0, "end": 4.0, "score": 0.95},

@@ -16,7 +16,7 @@ from reelbench.annotate.operator import Clip, NotApplicable
 from reelbench.annotate.registry import load_operator
 from reelbench.media.decode.decode import frames_at
 from reelbench.media.decode.probe import probe
-from reelbench.media.decode.stream import glance
+from reelbench.media.decode.stream import scan_frames
 
 VIDEO = SHARED / "data" / "video"
 real = pytest.mark.skipif(not VIDEO.exists(), reason="../shared/data/video is not there")
@@ -169,7 +169,7 @@ def test_the_detector_finds_people_seen_from_behind_within_the_picture() -> None
 @real
 def test_people_without_faces_are_counted_by_their_bodies_or_it_is_said() -> None:
     clip = clip_of(VIDEO / "pedestrians.avi")
-    times = [time for time, _ in glance(clip.path, 1.0, 64)]
+    times = [time for time, _ in scan_frames(clip.path, 1.0, 64)]
     faces = {"frames": [{"time": time, "faces": []} for time in times]}
     labels: dict[str, Any] = {"faces": faces, "tracks": {"people": []}}
     alone = said(clip, "count", **labels)["count"]

@@ -246,4 +246,4 @@ class TestCaption:
     def test_from_a_program(self, given: Given, film: str, server: Server) -> None:
         _, word = self.model(given, server)
         found = given.annotate("caption", captioner=load_model(word.removeprefix("captioner=")))
-        assert found.said[film]["caption"]["value"]["text"] == "Told from 0."
+        assert found.outcomes[film]["caption"]["value"]["text"] == "Told from 0."

@@ -36,7 +36,9 @@ class TestOnce:
         second = given.annotate(*labels)
         assert second.worked == 0
         assert given.written() == before
-        assert second.said == first.said, "what comes from the store is what came from the worker"
+        assert second.outcomes == first.outcomes, (
+            "what comes from the store is what came from the worker"
+        )
 
     def test_the_same_bytes_in_another_folder_and_with_another_number_of_workers(
         self, given: Given

@@ -17,7 +17,7 @@ from reelbench.base.errors import DEFECTS, where
 from reelbench.client.journal import open_journal
 from reelbench.data.items import Media
 from reelbench.evaluate.run import run_benchmark
-from reelbench.media.decode.isolated import safely
+from reelbench.media.decode.isolated import run_isolated
 from reelbench.media.errors import MediaError
 
 # As if the library had changed under us, in every process.
@@ -71,7 +71,7 @@ def test_an_error_that_data_can_bring_about_costs_one_file(
 def test_what_a_worker_raises_comes_with_its_place(kind: type[Exception], tmp_path: Path) -> None:
     path = make_video(tmp_path / "a.mp4", seconds=0.2)
     with pytest.raises((kind, MediaError)) as caught:
-        safely(fail_at, path, kind)
+        run_isolated(fail_at, path, kind)
     assert isinstance(caught.value, MediaError) is (kind not in DEFECTS)
     told = " ".join([str(caught.value), *getattr(caught.value, "__notes__", ())])
     assert "jobs.py:" in told
@@ -80,8 +80,8 @@ def test_what_a_worker_raises_comes_with_its_place(kind: type[Exception], tmp_pa
 
 def test_the_place_is_the_innermost_line_of_ours() -> None:
     with pytest.raises(MediaError) as caught:
-        safely(fail_at, Path("nothing here"), KeyError)
-    assert "safely.py" in where(caught.value)
+        run_isolated(fail_at, Path("nothing here"), KeyError)
+    assert "isolated.py" in where(caught.value)
     assert where(ValueError("never raised")) == "an unknown line"
 
 

@@ -207,7 +207,7 @@ class TestLaterRuns:
         run_benchmark(benchmark, BLIND, tmp_path / "r", conditions=["g orders=1 orders=circular"])
         rows = predictions(tmp_path / "r")
         assert Counter(r["condition"] for r in rows) == {"g/orders=1": 4, "g/orders=circular": 16}
-        names = {row["condition"] for row in score_run(benchmark, tmp_path / "r")["results"]}
+        names = {row["condition"] for row in score_run(benchmark, tmp_path / "r").scores["results"]}
         assert names == {"g/orders=1", "g/orders=circular"}
 
 
@@ -303,7 +303,7 @@ class TestRounds:
         rows = predictions(tmp_path / "r")
         assert [(r["order"], r["round"]) for r in rows] == [(0, 0), (0, 1), (1, 0), (1, 1)]
         assert Counter(tuple(r["parsed"]) for r in rows) == {("B",): 3, ("A",): 1}
-        (result,) = score_run(benchmark, tmp_path / "r")["results"]
+        (result,) = score_run(benchmark, tmp_path / "r").scores["results"]
         assert (result["correct"], result["items"], result["statuses"]) == (1, 1, {"ok": 4})
 
     def test_rows_have_no_round_where_there_is_one(self, tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ class TestChoice:
         assert (row["parsed"], row["status"], row["judge"]) == (parsed, "ok", "judge")
         assert row["parse_failure"] == "no answer"
         assert (judged["choice"], judged["rubric"], len(judged["rounds"])) == (parsed, "choice", 5)
-        (result,) = score_run(benchmark, tmp_path / "r")["results"]
+        (result,) = score_run(benchmark, tmp_path / "r").scores["results"]
         assert (result["read_by_judge"], result["unread"]) == ((1, 0) if parsed else (0, 1))
 
     def test_it_is_never_told_the_key(self, tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ class TestPoints:
         assert len(failed) == invalid
         assert all(each["status"] == "error" and "HTTP 400" in each["failure"] for each in failed)
         assert schema["properties"]["score"]["enum"] == [0, 1, 2]
-        (result,) = score_run(benchmark, tmp_path / "r")["judged"]
+        (result,) = score_run(benchmark, tmp_path / "r").scores["judged"]
         assert (result["score"], result["valid_rounds"], result["invalid_rounds"]) == (score, 5 - invalid, invalid)  # fmt: skip
 
     @pytest.mark.parametrize("said", [
@@ -360,7 +360,7 @@ def test_two_judges_are_compared(tmp_path: Path) -> None:
     mild = lambda body: points(max(1, number_of(body)))[0]  # noqa: E731
     with serving(speaking(far="A dog.", strict=strict, mild=mild)) as server:
         run(tmp_path, benchmark, server, ["strict", "mild"])
-    scores = score_run(benchmark, tmp_path / "r")
+    scores = score_run(benchmark, tmp_path / "r").scores
     assert {row["judge"]: row["score"] for row in scores["judged"]} == {
         "strict": 1.0,
         "mild": pytest.approx(4 / 3, abs=1e-5),

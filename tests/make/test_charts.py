@@ -4,7 +4,9 @@ import re
 
 import pytest
 
-from reelbench.make.page.charts import bins_of, category_colours, distribution, many, number
+from reelbench.make.page.svg import category_colours
+from reelbench.pages.histogram import bins_of, distribution
+from reelbench.pages.text import number, plural
 
 
 def test_what_is_not_a_number_is_left_out_of_a_distribution() -> None:
@@ -47,7 +49,7 @@ def test_numbers_as_people_write_them() -> None:
         "ten",
         "0",
     ]
-    assert [many(unit) for unit in ("movie", "story", "clip", "class", "essay")] == [
+    assert [plural(unit) for unit in ("movie", "story", "clip", "class", "essay")] == [
         "movies",
         "stories",
         "clips",

@@ -39,7 +39,7 @@ def test_the_page_says_what_the_funnel_says(tmp_path: Path) -> None:
     assert [[cell.strip() for cell in row[1:5]] for row in rows] == list(lines_of(funnel["stages"]))
     for told in funnel["stages"]:
         assert told["in"] == told["passed"] + told["rejected"] + told["undecided"]
-        assert f"→ {told['out']:,} {told['gives']}s</text>" in svg
+        assert f"→ {told['out']:,} {told['output']}s</text>" in svg
         assert ("rate" in told) == (told["input"] == "item")
         if "rate" in told:
             assert f"{told['rejected']:,} rejected, {100 * told['rate']:.1f}% (" in svg

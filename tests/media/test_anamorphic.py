@@ -12,7 +12,7 @@ from videos import X264, make_video
 from reelbench.media.decode.decode import every_frame, frames_at
 from reelbench.media.decode.frames import FrameSpec, frames_of, planned_frames
 from reelbench.media.decode.probe import probe
-from reelbench.media.decode.stream import glance
+from reelbench.media.decode.stream import scan_frames
 from reelbench.media.edit.clip import cut_exactly
 
 # 320 x 180 pixels of this aspect -> what is shown
@@ -38,7 +38,7 @@ def test_frames_and_sizes_are_as_a_player_shows_them(
     assert (plan.width, plan.height) == (width, height)
     sizes = {frame.image.shape for frame in frames_at(path, [0.1, 0.5])}
     sizes |= {image.shape for _, image in every_frame(path)}
-    sizes |= {image.shape for _, image in glance(path)}
+    sizes |= {image.shape for _, image in scan_frames(path)}
     picture = frames_of(path, FrameSpec("uniform:2", encoding="png")).pictures[0]
     sizes.add(np.asarray(Image.open(BytesIO(picture.data))).shape)
     assert sizes == {(height, width, 3)}

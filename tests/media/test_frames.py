@@ -160,7 +160,7 @@ class TestOnce:
         def refuse(*_: object) -> None:
             raise AssertionError("decoded again")
 
-        monkeypatch.setattr(frames, "safely", refuse)
+        monkeypatch.setattr(frames, "run_isolated", refuse)
         for _ in range(3 * 5 * 4):  # questions, orders, models
             assert frames_of(video, FrameSpec("uniform:4"), store) == first
 
@@ -168,13 +168,13 @@ class TestOnce:
         self, video: Path, store: FrameStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         decoded = []
-        plain = frames.safely
+        plain = frames.run_isolated
 
         def counting(*args: object) -> object:
             decoded.append(args)
             return plain(*args)
 
-        monkeypatch.setattr(frames, "safely", counting)
+        monkeypatch.setattr(frames, "run_isolated", counting)
         with ThreadPoolExecutor(16) as threads:
             asked = [
                 threads.submit(frames_of, video, FrameSpec("uniform:8"), store) for _ in range(60)
@@ -188,7 +188,7 @@ class TestOnce:
         (tmp_path / "a.mp4").write_text("no video at all")
         with pytest.raises(MediaError) as first:
             frames_of(tmp_path / "a.mp4", FrameSpec("uniform:4"), store)
-        monkeypatch.setattr(frames, "safely", None)
+        monkeypatch.setattr(frames, "run_isolated", None)
         with pytest.raises(MediaError) as second:
             frames_of(tmp_path / "a.mp4", FrameSpec("uniform:4"), store)
         assert str(second.value) == str(first.value)
@@ -198,7 +198,7 @@ class TestOnce:
     ) -> None:
         first = frames_of(video, FrameSpec("uniform:4"), store)
         copy = Path(shutil.copy(video, tmp_path / "copy.mp4"))
-        monkeypatch.setattr(frames, "safely", None)
+        monkeypatch.setattr(frames, "run_isolated", None)
         assert frames_of(copy, FrameSpec("uniform:4"), store) == first
 
     def test_other_bytes_under_the_same_name(self, store: FrameStore, tmp_path: Path) -> None:
@@ -233,14 +233,14 @@ class TestOnce:
         self, store: FrameStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         path = make_video(tmp_path / "a.mp4", seconds=1)
-        plain = frames.safely
+        plain = frames.run_isolated
 
         def meanwhile(*args: Any) -> object:
             entry = plain(*args)
             path.write_bytes(path.read_bytes() + b"more")
             return entry
 
-        monkeypatch.setattr(frames, "safely", meanwhile)
+        monkeypatch.setattr(frames, "run_isolated", meanwhile)
         with pytest.raises(MediaError, match="changed while it was read"):
             frames_of(path, FrameSpec("uniform:2"), store)
         assert not list(store.folder.glob("*/*"))
@@ -330,11 +330,11 @@ class TestStore:
 
     def test_two_processes_share_it(self, video: Path, tmp_path: Path) -> None:
         program = (
-            "import sys, pathlib, json\nfrom reelbench.media.decode.frames import Wish, frames_of\n"
+            "import sys, pathlib, json\nfrom reelbench.media.decode.frames import FrameSpec, frames_of\n"
             "from reelbench.media.decode.store import FrameStore\n"
             "store = FrameStore(pathlib.Path(sys.argv[2]), limit=10**9)\n"
             "if __name__ == '__main__':\n"
-            "    clip = frames_of(pathlib.Path(sys.argv[1]), Wish('uniform:8'), store)\n"
+            "    clip = frames_of(pathlib.Path(sys.argv[1]), FrameSpec('uniform:8'), store)\n"
             "    print(json.dumps([len(p.data) for p in clip.pictures]))\n"
         )
         (tmp_path / "p.py").write_text(program)

@@ -9,11 +9,11 @@ from scipy import ndimage
 from scipy.stats import spearmanr
 from support import SHARED
 
-from reelbench.media.decode.stream import glance
+from reelbench.media.decode.stream import scan_frames
 from reelbench.media.edit.degrade import DEGRADATIONS, degrade_images
 from reelbench.media.edit.write import even
 from reelbench.media.measure import metrics as measures
-from reelbench.media.measure.quality import CORNERS, DAMAGES, course, looks, part_of
+from reelbench.media.measure.quality import CORNERS, DAMAGES, all_qualities, course, part_of
 
 SEVERITIES = (0.0, 0.25, 0.5, 0.75, 1.0)
 CLIPS = ("single_face.mp4", "video2.mp4", "carphone_pristine.mp4")
@@ -34,7 +34,7 @@ def _frames(name: str) -> tuple[np.ndarray, ...]:
     path = SHARED / "data" / "video" / name
     if not path.exists():
         pytest.skip("needs the clips of ../shared")
-    return tuple(even(image) for _, image in glance(path, None, 192, end=3.0))
+    return tuple(even(image) for _, image in scan_frames(path, None, 192, end=3.0))
 
 
 def _shown(images: tuple[np.ndarray, ...] | list[np.ndarray]) -> list[np.ndarray]:
@@ -43,7 +43,7 @@ def _shown(images: tuple[np.ndarray, ...] | list[np.ndarray]) -> list[np.ndarray
 
 @cache
 def _before(clip: str) -> dict[str, float]:
-    return looks(_shown(_frames(clip)))
+    return all_qualities(_shown(_frames(clip)))
 
 
 def _quality(clip: str, name: str, kind: str, severity: float) -> float:
@@ -102,7 +102,7 @@ class TestTheTable:
         kinds = [kind for damage in DAMAGES.values() for kind in damage.kinds]
         assert len(kinds) == len(set(kinds))
         assert set(kinds) <= set(DEGRADATIONS)
-        seen = looks([np.full((32, 32, 3), 90, np.uint8)] * 3)
+        seen = all_qualities([np.full((32, 32, 3), 90, np.uint8)] * 3)
         assert {damage.quality for damage in DAMAGES.values()} == set(seen)
         for damage in DAMAGES.values():
             assert damage.full > 0
@@ -117,7 +117,7 @@ class TestTheTable:
 
 
 def _still(image: np.ndarray) -> dict[str, float]:
-    return looks([image])
+    return all_qualities([image])
 
 
 def _texture(height: int = 128, width: int = 192) -> np.ndarray:
@@ -204,16 +204,16 @@ class TestMadeUpPictures:
 
     @pytest.mark.parametrize("count", [1, 2])
     def test_too_few_frames_move_nothing(self, count: int) -> None:
-        seen = looks([_window(0, 4 * n) for n in range(count)])
+        seen = all_qualities([_window(0, 4 * n) for n in range(count)])
         assert seen["shake"] == seen["flicker"] == seen["repeats"] == 0
 
     @pytest.mark.parametrize("size", [(1, 1), (2, 2), (3, 50), (9, 9), (16, 2)])
     def test_tiny_pictures_have_qualities_too(self, size: tuple[int, int]) -> None:
         chance = np.random.default_rng(2)
         pictures = [chance.integers(0, 255, (*size, 3)).astype(np.uint8) for _ in range(4)]
-        assert np.isfinite(list(looks(pictures).values())).all()
+        assert np.isfinite(list(all_qualities(pictures).values())).all()
 
     def test_of_stills_the_mean_counts(self) -> None:
         dark, bright = (np.full((32, 32, 3), level, np.uint8) for level in (51, 204))
-        assert looks([dark, bright])["brightness"] == pytest.approx(0.5)
-        assert looks([dark, dark, bright])["brightness"] == pytest.approx(0.4)
+        assert all_qualities([dark, bright])["brightness"] == pytest.approx(0.5)
+        assert all_qualities([dark, dark, bright])["brightness"] == pytest.approx(0.4)

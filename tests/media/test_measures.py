@@ -8,7 +8,7 @@ from scipy import ndimage
 from scipy.stats import spearmanr
 from support import SHARED
 
-from reelbench.media.decode.stream import glance
+from reelbench.media.decode.stream import scan_frames
 from reelbench.media.edit.degrade import degrade_images
 from reelbench.media.measure import metrics as measures
 from reelbench.media.measure.metrics import luma
@@ -37,7 +37,7 @@ def _frames(name: str) -> tuple[np.ndarray, ...]:
     path = SHARED / "data" / "video" / name
     if not path.exists():
         pytest.skip("needs the clips of ../shared")
-    looks = glance(path, None, 360 if name != "single_face.mp4" else None)
+    looks = scan_frames(path, None, 360 if name != "single_face.mp4" else None)
     return tuple(image for _, (_, image) in zip(range(9), looks, strict=False))
 
 

@@ -11,7 +11,7 @@ from videos import make_video
 
 from reelbench.media.decode.frames import FrameSpec, decoded_frames, frames_of
 from reelbench.media.decode.probe import probe
-from reelbench.media.decode.stream import glance
+from reelbench.media.decode.stream import scan_frames
 from reelbench.media.decode.timeline import frame_times
 from reelbench.media.edit.audio import read_audio
 from reelbench.media.errors import MediaError
@@ -65,7 +65,7 @@ READERS: list[Callable[[Path], object]] = [
     probe,
     frame_times,
     read_audio,
-    lambda path: list(glance(path)),
+    lambda path: list(scan_frames(path)),
     lambda path: decoded_frames(path, FrameSpec("uniform:2")),
 ]
 

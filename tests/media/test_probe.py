@@ -193,8 +193,8 @@ def test_absurd_sizes_are_refused_before_they_are_allocated(
 PEAK = """
 import resource, sys
 from pathlib import Path
-from reelbench.media.decode.frames import Wish, _decode
-assert len(_decode(Path(sys.argv[1]), Wish("uniform:2", size="long:64")).pieces) == 2
+from reelbench.media.decode.frames import FrameSpec, _decode
+assert len(_decode(Path(sys.argv[1]), FrameSpec("uniform:2", size="long:64")).pieces) == 2
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """
 

@@ -11,7 +11,7 @@ from videos import make_video, tone
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.frames import FrameSpec
-from reelbench.media.edit.audio_export import Heard, sound_of
+from reelbench.media.edit.audio_export import AudioClip, sound_of
 from reelbench.media.errors import MediaError
 
 RATE = 16_000
@@ -23,13 +23,13 @@ def video(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_video(tmp_path_factory.mktemp("sound") / "a.mp4", seconds=4.0, sound=3.0)
 
 
-def heard(path: Path, encoding: str = "wav", **spec: object) -> Heard:
+def heard(path: Path, encoding: str = "wav", **spec: object) -> AudioClip:
     found = sound_of(path, FrameSpec(**{"sampling": "uniform:1", **spec}), encoding)
     assert found is not None
     return found
 
 
-def samples(found: Heard) -> np.ndarray:
+def samples(found: AudioClip) -> np.ndarray:
     """Decode it the plain way."""
     assert found.media_type == "audio/wav"
     with wave.open(io.BytesIO(found.data)) as file:

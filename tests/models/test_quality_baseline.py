@@ -13,7 +13,7 @@ from PIL import Image as Pillow
 
 from reelbench.data.items import Kind
 from reelbench.media.edit.degrade import degrade_images
-from reelbench.media.measure.quality import CORNERS, DAMAGES, looks
+from reelbench.media.measure.quality import CORNERS, DAMAGES, all_qualities
 from reelbench.models.base import ImagePart, Message, Part, Request, TextPart
 from reelbench.models.baselines.quality import answer_about_quality
 from reelbench.models.load import load_model
@@ -109,9 +109,11 @@ class TestEachDamage:
         assert answer(question, options, shown(CLEAN, damage)) == "There is none"
         if DAMAGES[damage].in_time:
             return  # what a severity does depends on the draw
-        clean = looks(shown(CLEAN, damage))
+        clean = all_qualities(shown(CLEAN, damage))
         for level, said in ((0.3, "It is slight"), (0.9, "It is severe")):
-            found = {s: looks(damaged(damage, s)) for s in np.linspace(0.04, 1, 13).tolist()}
+            found = {
+                s: all_qualities(damaged(damage, s)) for s in np.linspace(0.04, 1, 13).tolist()
+            }
             facts = DAMAGES[damage]
             best = min(found, key=lambda s: abs(facts.level(found[s]) - level))
             if abs(facts.level(found[best]) - level) < 0.1:

@@ -24,7 +24,7 @@ from videos import tone
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item
 from reelbench.media.decode.frames import FrameSpec, frames_of
-from reelbench.media.measure.quality import CORNERS, DAMAGES, looks, part_of
+from reelbench.media.measure.quality import CORNERS, DAMAGES, all_qualities, part_of
 from reelbench.models.base import ImagePart, Message, Part, Request, TextPart
 from reelbench.models.baselines.quality import answer_about_quality
 
@@ -84,7 +84,7 @@ def measured(item: Item, out: Path) -> list[Seen]:
     damage = DAMAGES[str(item.tags["distortion"])]
     for each, fact in zip(item.media, item.provenance["exact"]["videos"], strict=True):
         images = shown(out / each.path, len(item.media))
-        after = looks(images)
+        after = all_qualities(images)
         corner, begin = None, 0.0
         if item.tags["family"] in ("where", "place"):
             levels = {c: np.mean([_level(damage, part_of(i, c)) for i in images]) for c in CORNERS}
@@ -100,7 +100,7 @@ def measured(item: Item, out: Path) -> list[Seen]:
 
 
 def _level(damage: Any, image: np.ndarray) -> float:
-    return float(damage.level(looks([image])))
+    return float(damage.level(all_qualities([image])))
 
 
 class TestTheBenchmark:
@@ -145,9 +145,9 @@ class TestTheBenchmark:
                 assert fact["written"] == hashlib.sha256(path.read_bytes()).hexdigest()
                 clip = (source / fact["source"]).read_bytes()
                 assert fact["sha256"] == hashlib.sha256(clip).hexdigest()
-                after = looks(shown(path, len(item.media)))
+                after = all_qualities(shown(path, len(item.media)))
                 assert fact["after"] == pytest.approx(after, abs=2e-4)
-                before = looks(
+                before = all_qualities(
                     shown(source / fact["source"], len(item.media), fact["from"], fact["to"])
                 )
                 assert fact["before"] == pytest.approx(before, rel=0.02, abs=0.05)
@@ -183,8 +183,8 @@ class TestTheBenchmark:
     def test_the_page_and_the_statistics_say_what_was_made(self, made: Path) -> None:
         assert "Severity of" in (made / "made.html").read_text()
         told = json.loads((made / "statistics.json").read_text())
-        assert told["numbers"]["takes"] == 12
-        clean = told["distributions"]["Sharpness of takes"]
+        assert told["numbers"]["segments"] == 12
+        clean = told["distributions"]["Sharpness of segments"]
         assert 0 < len(clean) <= 12
         assert all(0 < value < 1 for value in clean)
         assert stage_of(made, "cut")["out"] == 12
@@ -288,7 +288,7 @@ class TestSources:
             row["id"]: (row["reason"], row["detail"]) for row in lines(out / "rejects.jsonl")
         }
         assert {"text.mp4", "empty.mp4", "cut.mp4"} <= set(rejects)
-        assert rejects["short.mp4"] == ("too short", "0.8 s are less than a take of 1 s.")
+        assert rejects["short.mp4"] == ("too short", "0.8 s are less than a segment of 1 s.")
         assert rejects["frame.mp4"][0] == "too short"
         assert rejects["sound.m4a"][0] == "no picture"
         assert all(reason for reason, _ in rejects.values())

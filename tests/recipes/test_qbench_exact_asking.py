@@ -13,10 +13,10 @@ from reelbench.data.items import Item
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.media.measure.quality import DAMAGES
 from reelbench.recipes.qbench_exact.asking import ask
-from reelbench.recipes.qbench_exact.clips import Take
-from reelbench.recipes.qbench_exact.film import DamageTarget, WrittenVideo
+from reelbench.recipes.qbench_exact.clips import Segment
+from reelbench.recipes.qbench_exact.degraded import DamageTarget, WrittenVideo
 from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, QuestionPlan, Sheet, plan
-from reelbench.recipes.qbench_exact.shots import MadeQuestion, MadeVideo
+from reelbench.recipes.qbench_exact.videos import MadeQuestion, MadeVideo
 
 USUAL = {damage.quality: damage.usual for damage in DAMAGES.values()}
 NOUNS = {words["noun"].capitalize(): name for name, words in WORDS.items()}
@@ -24,39 +24,39 @@ PAIRS = ("which", "compare", "more", "better")
 
 
 def orders(items: int, seed: int = 0) -> list[QuestionPlan]:
-    takes = [Take(f"a#{n:04d}", "a", "0" * 64, n, n + 1) for n in range(30)]
-    rows: list[Any] = plan(takes, SimpleNamespace(seed=seed), items=items)  # type: ignore[arg-type]
+    segments = [Segment(f"a#{n:04d}", "a", "0" * 64, n, n + 1) for n in range(30)]
+    rows: list[Any] = plan(segments, SimpleNamespace(seed=seed), items=items)  # type: ignore[arg-type]
     found = [order for row in rows if isinstance(row, Sheet) for order in row.orders]
     return sorted(found, key=lambda order: order.id)
 
 
-def shot(order: QuestionPlan, fewest: int = 10) -> MadeQuestion:
+def question(order: QuestionPlan, fewest: int = 10) -> MadeQuestion:
     """An order carried out: videos that differ by chance, and damages that fit as wrong options."""
     chance = random.Random(order.id)
     damage = DAMAGES[order.damage]
     videos = []
-    for number, take in enumerate(order.takes[0]):
+    for number, segment in enumerate(order.segments[0]):
         extent = round(chance.uniform(0.1, 0.9), 3)
         after = USUAL | {damage.quality: damage.usual + damage.worse * damage.full * extent}
         shown = WrittenVideo(USUAL, after, extent, extent, extent)
         name = f"{order.id}-{number}.mp4"
-        videos.append(MadeVideo(name, "", take, DamageTarget(order.damage, order.kind), shown))
+        videos.append(MadeVideo(name, "", segment, DamageTarget(order.damage, order.kind), shown))
     others = [name for name in DAMAGES if name != order.damage]
     fits = tuple(chance.sample(others, chance.randint(fewest, 10)))
     return MadeQuestion(order.id, order, tuple(videos), 1.0, 0.15, fits, "top left")
 
 
-SHOTS = [shot(order) for order in orders(300)]
-NARROW = [shot(order, fewest=4) for order in orders(300)]
+SHOTS = [question(order) for order in orders(300)]
+NARROW = [question(order, fewest=4) for order in orders(300)]
 
 
-def asked(shots: list[MadeQuestion], items: int, seed: int = 0) -> tuple[list[Any], list[str]]:
+def asked(questions: list[MadeQuestion], items: int, seed: int = 0) -> tuple[list[Any], list[str]]:
     ctx: Any = SimpleNamespace(seed=seed, notes=[])
-    return list(ask(shots, ctx, items=items)), ctx.notes
+    return list(ask(questions, ctx, items=items)), ctx.notes
 
 
-def kept(shots: list[MadeQuestion], items: int, seed: int = 0) -> list[Item]:
-    return [row for row in asked(shots, items, seed)[0] if isinstance(row, Item)]
+def kept(questions: list[MadeQuestion], items: int, seed: int = 0) -> list[Item]:
+    return [row for row in asked(questions, items, seed)[0] if isinstance(row, Item)]
 
 
 def family(item: Item) -> str:
@@ -86,7 +86,7 @@ class TestNumbers:
         (first,) = SHOTS[0].videos
         shown = WrittenVideo(dirty, dirty, 0.5, 0.5, 0.5)
         bad = structs.replace(
-            first, take=structs.replace(first.take, path="grainy.mp4"), shown=shown
+            first, segment=structs.replace(first.segment, path="grainy.mp4"), shown=shown
         )
         _, notes = asked([structs.replace(SHOTS[0], videos=(bad,)), *SHOTS[1:50]], 50)
         assert notes[0].startswith("1 clip does not look clean: grainy.mp4 (noise).")
@@ -105,9 +105,9 @@ class TestNumbers:
 
     def test_yes_is_the_key_as_often_as_no(self) -> None:
         for seed in range(2):
-            shots = [shot(order) for order in orders(300, seed)]
+            questions = [question(order) for order in orders(300, seed)]
             for items in (45, 100, 145, 200, 300):
-                closed = [item for item in kept(shots, items) if item.kind == "yesno"]
+                closed = [item for item in kept(questions, items) if item.kind == "yesno"]
                 assert len(closed) >= items * 0.25
                 counts = Counter(item.correct[0] for item in closed)
                 assert abs(counts["Yes"] - counts["No"]) <= 2, (seed, items)
@@ -137,12 +137,12 @@ class TestNumbers:
 
 
 class TestWrongOptions:
-    @pytest.mark.parametrize("shots", [SHOTS, NARROW], ids=["all fit", "some fit"])
+    @pytest.mark.parametrize("questions", [SHOTS, NARROW], ids=["all fit", "some fit"])
     def test_they_fit_and_are_never_the_key_and_never_twice(
-        self, shots: list[MadeQuestion]
+        self, questions: list[MadeQuestion]
     ) -> None:
-        by_id = {each.id: each for each in shots}
-        named = [item for item in kept(shots, 300) if family(item) in ("what", "shared")]
+        by_id = {each.id: each for each in questions}
+        named = [item for item in kept(questions, 300) if family(item) in ("what", "shared")]
         assert len(named) > 50
         for item in named:
             assert len(item.options) == len(set(item.options)) == 4

@@ -12,7 +12,7 @@ from msgspec import structs
 
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.media.measure.quality import DAMAGES
-from reelbench.recipes.qbench_exact.clips import Take
+from reelbench.recipes.qbench_exact.clips import Segment
 from reelbench.recipes.qbench_exact.plan import FAMILIES, HOME, WORDS, QuestionPlan, Sheet, plan
 
 STILL = {
@@ -28,25 +28,25 @@ KEYS = {  # how many answers each family has, and whether it is asked both ways
     "place": (2, 2), "which": (2, 2), "compare": (4, 1), "more": (2, 2), "both": (2, 2),
     "shared": (1, 1), "explain": (2, 1), "better": (2, 1),
 }  # fmt: skip
-TWO_TAKES = {"both", "shared"}  # the others show one take twice
+TWO_SEGMENTS = {"both", "shared"}  # the others show one segment twice
 PAIRS = {"both", "shared", "which", "compare", "more", "better"}
 
 
-def takes(number: int) -> list[Take]:
+def segments(number: int) -> list[Segment]:
     return [
-        Take(f"{n // 4}.mp4#{n % 4:04d}", f"{n // 4}.mp4", f"{n // 4:064d}", n % 4, n % 4 + 1)
+        Segment(f"{n // 4}.mp4#{n % 4:04d}", f"{n // 4}.mp4", f"{n // 4:064d}", n % 4, n % 4 + 1)
         for n in range(number)
     ]
 
 
-def dealt(given: list[Take], items: int, seed: int = 0) -> list[QuestionPlan]:
+def dealt(given: list[Segment], items: int, seed: int = 0) -> list[QuestionPlan]:
     """All orders, in the order in which they were dealt."""
     rows: list[Any] = plan(given, SimpleNamespace(seed=seed), items=items)  # type: ignore[arg-type]
     orders = [order for row in rows if isinstance(row, Sheet) for order in row.orders]
     return sorted(orders, key=lambda order: order.id)
 
 
-ORDERS = dealt(takes(40), 2000)
+ORDERS = dealt(segments(40), 2000)
 
 
 def of(family: str) -> list[QuestionPlan]:
@@ -78,7 +78,7 @@ class TestDealing:
     def test_there_are_some_to_spare(self) -> None:
         assert len(ORDERS) == 2300
         assert len({order.id for order in ORDERS}) == 2300
-        assert len(dealt(takes(3), 1)) == 2
+        assert len(dealt(segments(3), 1)) == 2
 
     @pytest.mark.parametrize("length", [11, 20, 50, 100, 333, 1000, 2300])
     def test_families_come_in_their_shares_at_any_length(self, length: int) -> None:
@@ -98,7 +98,9 @@ class TestDealing:
     @pytest.mark.parametrize("family", SHARES)
     def test_every_damage_comes_about_equally_often(self, family: str) -> None:
         able = STILL if family in ("when", "where", "place") else set(DAMAGES)
-        orders = [o for seed in range(4) for o in dealt(takes(5), 2000, seed) if o.family == family]
+        orders = [
+            o for seed in range(4) for o in dealt(segments(5), 2000, seed) if o.family == family
+        ]
         counts = Counter(order.damage for order in orders)
         assert set(counts) == able
         mean = len(orders) / len(able)
@@ -109,7 +111,7 @@ class TestDealing:
         """Or who has seen half of the answers could count cards."""
         again = same = 0
         for seed in range(6):
-            orders = [o for o in dealt(takes(5), 2000, seed) if o.family == family]
+            orders = [o for o in dealt(segments(5), 2000, seed) if o.family == family]
             for one, other in pairwise(orders):
                 again += 1
                 same += one.damage == other.damage
@@ -141,60 +143,60 @@ class TestDealing:
 
 class TestTakes:
     def test_takes_are_used_alike(self) -> None:
-        counts = Counter(order.takes[0][0].id for order in ORDERS)
+        counts = Counter(order.segments[0][0].id for order in ORDERS)
         assert len(counts) == 40
         assert max(counts.values()) - min(counts.values()) <= 1
 
     def test_a_pair_is_of_two_takes_or_of_one_twice(self) -> None:
         for order in ORDERS:
-            assert len(order.takes) == 6
-            for tried in order.takes:
+            assert len(order.segments) == 6
+            for tried in order.segments:
                 assert len(tried) == (2 if order.family in PAIRS else 1)
-                assert len(set(tried)) == (2 if order.family in TWO_TAKES else 1)
+                assert len(set(tried)) == (2 if order.family in TWO_SEGMENTS else 1)
 
     def test_one_take_is_enough(self) -> None:
-        (take,) = takes(1)
-        orders = dealt([take], 40)
+        (segment,) = segments(1)
+        orders = dealt([segment], 40)
         assert len(orders) == 46
         assert {order.family for order in orders} == set(SHARES)
         for order in orders:
-            for tried in order.takes:
-                assert tried == (take,) * (2 if order.family in PAIRS else 1)
+            for tried in order.segments:
+                assert tried == (segment,) * (2 if order.family in PAIRS else 1)
 
     def test_takes_without_a_question_are_not_needed(self) -> None:
-        given = takes(30)
+        given = segments(30)
         rows: list[Any] = plan(given, SimpleNamespace(seed=0), items=10)  # type: ignore[arg-type]
         assert len(rows) == 30
         used = [row for row in rows if isinstance(row, Sheet)]
         spare = [row for row in rows if isinstance(row, Rejected)]
         assert (len(used), len(spare)) == (12, 18)
         assert {row.reason for row in spare} == {"not needed"}
-        for row, take in zip(rows, given, strict=True):
+        for row, segment in zip(rows, given, strict=True):
             if isinstance(row, Sheet):
-                assert row.id == take.id
-                assert [order.takes[0][0].id for order in row.orders] == [take.id]
+                assert row.id == segment.id
+                assert [order.segments[0][0].id for order in row.orders] == [segment.id]
 
 
 class TestSeeds:
     @pytest.mark.parametrize("mix", [1, 2])
     def test_the_order_of_takes_does_not_matter(self, mix: int) -> None:
-        given = takes(17)
+        given = segments(17)
         mixed = random.Random(mix).sample(given, len(given))
         assert mixed != given
         assert dealt(mixed, 60) == dealt(given, 60)
 
     def test_the_same_seed_deals_the_same_and_another_does_not(self) -> None:
-        first, again, other = (dealt(takes(9), 60, seed) for seed in (4, 4, 5))
+        first, again, other = (dealt(segments(9), 60, seed) for seed in (4, 4, 5))
         assert first == again
-        for what in ("damage", "kind", "goal", "takes", "instead", "family"):
+        for what in ("damage", "kind", "goal", "segments", "instead", "family"):
             assert [getattr(o, what) for o in first] != [getattr(o, what) for o in other], what
 
     def test_other_clips_under_the_same_names_are_dealt_otherwise(self) -> None:
         """Or who knows the seed would know the keys, without the clips."""
-        others = [structs.replace(take, sha256=f"{1:064d}") for take in takes(9)]
-        first, other = dealt(takes(9), 60), dealt(others, 60)
+        others = [structs.replace(segment, sha256=f"{1:064d}") for segment in segments(9)]
+        first, other = dealt(segments(9), 60), dealt(others, 60)
         assert [(o.damage, o.goal) for o in first] != [(o.damage, o.goal) for o in other]
 
     def test_more_items_keep_those_there_were(self) -> None:
         """So that a larger benchmark costs only what is new."""
-        assert dealt(takes(9), 200)[:60] == dealt(takes(9), 60)[:60]
+        assert dealt(segments(9), 200)[:60] == dealt(segments(9), 60)[:60]

@@ -13,11 +13,11 @@ from support import blind_benchmark, make_item, run_here
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Media
 from reelbench.evaluate.run import run_benchmark
+from reelbench.pages.table import Table
 from reelbench.report.comparison import p_value, pairs, people
-from reelbench.report.report import report_runs
-from reelbench.report.table import Table
+from reelbench.report.report import report_run
 from reelbench.report.tables import leaderboard, tables
-from reelbench.score.score import score_folder
+from reelbench.score.score import score_runs
 
 VIDEOS, EACH = 12, 3
 ITEMS = [
@@ -48,7 +48,7 @@ def run(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def scores(run: Path) -> dict[str, Any]:
-    return score_folder(Benchmark.load(run.parent / "b"), run, 0)
+    return score_runs(Benchmark.load(run.parent / "b"), [run], 0).scores
 
 
 def test_every_pair_stands_in_the_table_with_the_better_model_first(scores: dict[str, Any]) -> None:
@@ -88,7 +88,7 @@ def test_the_range_of_people_is_no_interval(scores: dict[str, Any], run: Path) -
         "People,Mean accuracy,Lowest to highest,Standard deviation\n"
         "2 people,87.5%,75.0% to 100.0%,17.7%\n"
     )
-    page = report_runs(Benchmark.load(run.parent / "b"), [run], run / "report.html").read_text()
+    page = report_run(Benchmark.load(run.parent / "b"), run).read_text()
     (row,) = re.findall(r"<tr[^>]*>(?:(?!</tr>).)*people, 2 participants.*?</tr>", page, re.DOTALL)
     assert "87.5%" in row
     assert "75.0%" not in row
@@ -98,7 +98,7 @@ def test_the_range_of_people_is_no_interval(scores: dict[str, Any], run: Path) -
 def test_the_page_lists_the_pairs_and_says_where_coverage_differs(
     run: Path, scores: dict[str, Any]
 ) -> None:
-    page = report_runs(Benchmark.load(run.parent / "b"), [run], run / "report.html").read_text()
+    page = report_run(Benchmark.load(run.parent / "b"), run).read_text()
     section = page[page.index('<section id="comparison">') :]
     section = section[: section.index("</section>")]
     assert section.count("<tr") == 1 + len(scores["comparison"]["pairs"])
@@ -149,7 +149,7 @@ class TestCommonItems:
         rows = [json.loads(line) for line in path.read_text().splitlines()]
         kept = [row for row in rows if row["model"] != "human:two" or row["id"] == "q-0"]
         path.write_text("".join(json.dumps(row) + "\n" for row in kept))
-        scores = score_folder(Benchmark.load(tmp_path / "b"), run, 0, common=True)
+        scores = score_runs(Benchmark.load(tmp_path / "b"), [run], 0, common=True).scores
         assert scores["policy"].startswith("only the 18 of 36")
 
     def test_without_a_common_item_the_model_to_leave_out_is_named(

@@ -100,7 +100,8 @@ def test_it_needs_nothing_from_outside(small_demo: Path) -> None:
     page = (small_demo / "run" / "report.html").read_text()
     own = page.replace(page[page.index("<script>") : page.index('<script type="module">')], "")
     assert not re.findall(r"""(?:src|href)=["'](?!data:|#)""", own)
-    assert "http" not in own
+    assert "http:" not in own
+    assert "https:" not in own
     assert len(page) < 15_000_000
 
 
@@ -140,7 +141,7 @@ def test_the_marks_count_what_the_scores_count(tmp_path: Path) -> None:
     from reelbench.score.score import score_run
 
     benchmark = Benchmark.load(tmp_path / "b")
-    assert right == score_run(benchmark, tmp_path / "run")["results"][0]["correct"] > 0
+    assert right == score_run(benchmark, tmp_path / "run").scores["results"][0]["correct"] > 0
     assert "by majority of" in data["items"][0]["replies"][0]["text"]
 
 

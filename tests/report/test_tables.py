@@ -11,7 +11,7 @@ import pytest
 from support import blind_benchmark, make_item, reelbench
 
 from reelbench.data.items import freeze
-from reelbench.report.table import Table
+from reelbench.pages.table import Table
 from reelbench.report.tables import leaderboard, tables, write_tables
 from reelbench.score.rounding import percent
 from reelbench.score.score import score_predictions

@@ -12,7 +12,7 @@ from reelbench.data.items import Item
 from reelbench.score.intervals import Cell, intervals
 from reelbench.score.judge_order import first_judge, judge_orders
 from reelbench.score.judged import Grades
-from reelbench.score.score import score_folders, score_predictions
+from reelbench.score.score import score_predictions, score_runs
 
 # Q-Bench-Video, Table 5.
 MODELS = ("mPLUG3-7B", "InternVL-7B", "VLLaVA-7B", "Gemini 1.5 pro", "GPT-4o")
@@ -132,7 +132,7 @@ def test_a_run_names_its_first_judge(tmp_path: Path) -> None:
     (out / "predictions.jsonl").write_text('{"id": "q-1", "model": "m", "response": "so"}\n')
     rows = [grade("m", "one", 0.0), grade("m", "two", 2.0)]
     (out / "judgements.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    scores = score_folders(benchmark, [out], 0)
+    scores = score_runs(benchmark, [out], 0).scores
     assert scores["tables"][0]["judge"] == "two"
     assert scores["tables"][0]["rows"][0]["cells"][0]["value"] == 1.0
     assert [judge["judge"] for judge in scores["judge_orders"][0]["judges"]] == ["two", "one"]

@@ -36,7 +36,7 @@ def judgement(number: int, score: float | None, **fields: Any) -> dict[str, Any]
 def scored(folder: Path, benchmark: Benchmark, *rows: Any) -> dict[str, Any]:
     path = folder / "judgements.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return summed_up(read_grades([path]), benchmark, [], video_clusters(benchmark.items))
+    return summed_up(read_grades([path], benchmark), benchmark, [], video_clusters(benchmark.items))
 
 
 @pytest.fixture
@@ -162,7 +162,7 @@ def test_a_damaged_file_is_named(line: str, benchmark: Benchmark, tmp_path: Path
     path = tmp_path / "j.jsonl"
     path.write_text(json.dumps(judgement(2, 1.0)) + "\n" + line + "\n")
     with pytest.raises(ReelbenchError, match=r"j\.jsonl:2 is no judgement of ours"):
-        read_grades([path])
+        read_grades([path], benchmark)
 
 
 def test_they_are_part_of_the_scores(benchmark: Benchmark, tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ class TestWeightsFile:
     def test_what_is_not_here_is_a_sentence_with_the_command(self, use: Any) -> None:
         use(tiny=entry("tiny", CONTENT))
         with pytest.raises(
-            ReelbenchError, match=r"The weights tiny are not here: reelbench models pull tiny$"
+            ReelbenchError, match=r"The weights tiny are not here: reelbench weights pull tiny$"
         ):
             weights_file("tiny")
 

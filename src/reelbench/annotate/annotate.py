@@ -25,7 +25,7 @@ from reelbench.client.client import Client
 from reelbench.client.journal import open_journal
 from reelbench.client.session import relay_through, run_to_the_end
 from reelbench.engine.base import Done, Engine, Job
-from reelbench.media.decode.isolated import probe_safely
+from reelbench.media.decode.isolated import probe_isolated
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import MediaError
 from reelbench.models.base import ChatModel
@@ -38,7 +38,7 @@ ENDINGS = frozenset(VIDEOS + SOUNDS)
 PREVIEWS = "preview"  # the folder of drawn copies
 LIMIT = 1800.0  # seconds that one operator may take over one clip
 
-Said = dict[str, Any]  # {"value": ...}, {"none": why} or {"failed": why}
+Outcome = dict[str, Any]  # {"value": ...}, {"none": why} or {"failed": why}
 
 
 @dataclass
@@ -48,17 +48,17 @@ class Annotated:
     out: Path
     clips: Mapping[str, Clip]  # by name
     broken: dict[str, str]  # files that are no clips, and why
-    said: dict[str, dict[str, Said]] = field(default_factory=dict)  # by clip, by label
+    outcomes: dict[str, dict[str, Outcome]] = field(default_factory=dict)  # by clip, by label
     worked: int = 0  # pieces of work that were done now
 
     @property
     def failures(self) -> list[tuple[str, str, str]]:
         """Each clip, label and reason of what failed."""
         return [
-            (clip, label, said["failed"])
-            for clip, labels in self.said.items()
-            for label, said in labels.items()
-            if "failed" in said
+            (clip, label, outcome["failed"])
+            for clip, labels in self.outcomes.items()
+            for label, outcome in labels.items()
+            if "failed" in outcome
         ]
 
 
@@ -74,9 +74,10 @@ def annotate(
     """Annotate all clips of a folder, or one clip, into a folder of labels."""
     operators = operators_for(labels, parameters or {})
     if captioner is not None:
-        told_by = digest_of([captioner.card.name, dict(captioner.parameters)])
+        model_digest = digest_of([captioner.card.name, dict(captioner.parameters)])
         operators = [
-            replace(each, model=told_by) if isinstance(each, Asks) else each for each in operators
+            replace(each, model=model_digest) if isinstance(each, Asks) else each
+            for each in operators
         ]
     clips, broken = clips_in(source, out)
     out.mkdir(parents=True, exist_ok=True)
@@ -124,7 +125,7 @@ def clips_in(source: Path, out: Path | None = None) -> tuple[dict[str, Clip], di
     for path in track(paths, "Opening clips", len(paths), "clips"):
         name = path.relative_to(root).as_posix()
         try:
-            clips[name] = Clip(path.absolute(), media_digest(path), probe_safely(path))
+            clips[name] = Clip(path.absolute(), media_digest(path), probe_isolated(path))
         except (MediaError, OSError) as error:
             broken[name] = str(error)
     return clips, broken
@@ -137,7 +138,7 @@ def run_operator_over(
     jobs: dict[str, Job] = {}
     waiting: dict[str, list[str]] = {}  # names of clips by key: equal files are looked at once
     for name, clip in found.clips.items():
-        known = found.said[name]
+        known = found.outcomes[name]
         lacking = next((need for need in operator.needs if "value" not in known[need]), None)
         if lacking is not None:
             known[operator.name] = _without(lacking, known[lacking])
@@ -145,28 +146,28 @@ def run_operator_over(
         read = (*operator.needs, *operator.may_use)
         labels = {label: value for label, value in _values(known) if label in read}
         key = _key(operator, clip, labels)
-        said = shelf.get(key)
-        if said is not None:
-            known[operator.name] = said
+        outcome = shelf.get(key)
+        if outcome is not None:
+            known[operator.name] = outcome
             continue
         work = (operator, clip, labels)
         jobs[key] = Job(key, run_operator, work, operator.name, operator.cpus, operator.gpus)
         waiting.setdefault(key, []).append(name)
     with progress(title, len(jobs), "clips") as advance:
         for done in engine.run(list(jobs.values()), limit) if jobs else ():
-            said = _said(done)
-            if "failed" not in said:
-                shelf.put(done.job.name, operator.name, said)
+            outcome = _outcome(done)
+            if "failed" not in outcome:
+                shelf.put(done.job.name, operator.name, outcome)
             for name in waiting[done.job.name]:
-                found.said[name][operator.name] = said
+                found.outcomes[name][operator.name] = outcome
             found.worked += 1
             advance()
 
 
-def _without(label: str, said: Said) -> Said:
+def _without(label: str, outcome: Outcome) -> Outcome:
     """What is said where a label that is needed is not there."""
-    if "none" in said:
-        return {"none": f"{label}: {said['none']}"}
+    if "none" in outcome:
+        return {"none": f"{label}: {outcome['none']}"}
     return {"failed": f"it needs {label}, which failed"}
 
 
@@ -175,6 +176,7 @@ def _key(operator: Operator, clip: Clip, labels: Labels) -> str:
         {
             "operator": operator.name,
             "version": operator.version,
+            **({"source": operator.source} if operator.source else {}),
             "parameters": operator.parameters,
             "weights": [sha256_of(name) for name in operator.uses],
             "clip": clip.digest,
@@ -215,7 +217,7 @@ class AskingEngine:
         """Nothing is held."""
 
 
-def run_operator(operator: Operator, clip: Clip, labels: Labels) -> Said:
+def run_operator(operator: Operator, clip: Clip, labels: Labels) -> Outcome:
     """Do one piece of work, in whatever process it is."""
     try:
         value: Value = operator(clip, labels)
@@ -224,22 +226,22 @@ def run_operator(operator: Operator, clip: Clip, labels: Labels) -> Said:
     return {"value": value}
 
 
-def _said(done: Done) -> Said:
+def _outcome(done: Done) -> Outcome:
     if isinstance(done.error, DEFECTS):
         raise done.error  # no clip is at fault, and the next ones would fail as well
     if done.error is not None:
-        told = str(done.error)
+        message = str(done.error)
         own = isinstance(done.error, ReelbenchError)
-        return {"failed": told if own else f"{type(done.error).__name__}: {told}"}
+        return {"failed": message if own else f"{type(done.error).__name__}: {message}"}
     if done.lost:
         return {"failed": f"the worker {done.lost}"}
     try:
-        said: Said = json.loads(canonical_json(done.result))
+        outcome: Outcome = json.loads(canonical_json(done.result))
     except (TypeError, ValueError) as error:
         return {"failed": f"what it said is no JSON ({error})"}
-    if "value" in said and not isinstance(said["value"], dict):
-        return {"failed": f"what it said is no label ({said['value']!r:.60})"}
-    return said
+    if "value" in outcome and not isinstance(outcome["value"], dict):
+        return {"failed": f"what it said is no label ({outcome['value']!r:.60})"}
+    return outcome
 
 
 def _write(found: Annotated, operators: Sequence[Operator]) -> None:
@@ -247,7 +249,10 @@ def _write(found: Annotated, operators: Sequence[Operator]) -> None:
     made = {operator.name: _how(operator) for operator in operators}
     for name, clip in found.clips.items():
         path = label_file(found.out, name)
-        new = {label: {**said, "operator": made[label]} for label, said in found.said[name].items()}
+        new = {
+            label: {**outcome, "operator": made[label]}
+            for label, outcome in found.outcomes[name].items()
+        }
         record = {
             "clip": {"name": name, "sha256": clip.digest, "seconds": clip.info.duration},
             "labels": {**_labels_before(path, clip.digest), **new},
@@ -263,14 +268,16 @@ def _write(found: Annotated, operators: Sequence[Operator]) -> None:
         "operators": made,
         "failures": [dict(zip(("clip", "label", "reason"), each, strict=True))
                      for each in found.failures],
-        **({"twins": _twins(found)} if "fingerprint" in made else {}),
+        **({"twins": _near_duplicates(found)} if "fingerprint" in made else {}),
     }  # fmt: skip
     write_atomically(found.out / "annotate.json", pretty_json(summary))
 
 
-def _twins(found: Annotated) -> list[dict[str, Any]]:
+def _near_duplicates(found: Annotated) -> list[dict[str, Any]]:
     """Name the clips that show the same, whole or one a piece of the other."""
-    prints = {name: dict(_values(said)).get("fingerprint") for name, said in found.said.items()}
+    prints = {
+        name: dict(_values(outcome)).get("fingerprint") for name, outcome in found.outcomes.items()
+    }
     pairs = near_duplicate_clips({name: value for name, value in prints.items() if value})
     return [asdict(pair) for pair in pairs]
 
@@ -299,10 +306,10 @@ def _how(operator: Operator) -> dict[str, Any]:
 
 def values_of(found: Annotated, clip: str) -> Labels:
     """Return the values of a clip's labels, those that there are."""
-    return dict(_values(found.said[clip]))
+    return dict(_values(found.outcomes[clip]))
 
 
-def _values(said: Mapping[str, Said]) -> Iterator[tuple[str, Value]]:
-    for name, each in said.items():
+def _values(outcome: Mapping[str, Outcome]) -> Iterator[tuple[str, Value]]:
+    for name, each in outcome.items():
         if "value" in each:
             yield name, each["value"]

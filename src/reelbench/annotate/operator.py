@@ -38,6 +38,7 @@ class Operator(ABC):
     needs: ClassVar[tuple[str, ...]] = ()  # labels of other operators
     may_use: ClassVar[tuple[str, ...]] = ()  # labels that make it better, where they were asked for
     weights: ClassVar[tuple[str, ...]] = ()  # names in the registry of weights
+    source: ClassVar[str] = ""  # hash of the file of an operator that is not ours
     cpus: ClassVar[float] = 1.0
     gpus: ClassVar[float] = 0.0
 

@@ -12,9 +12,9 @@ def write_parquet(found: Annotated) -> Path:
     arrow = needs("pyarrow", "annotate")
     parquet = needs("pyarrow.parquet", "annotate")
     rows = [
-        (name, found.clips[name].digest, label, *next(iter(said.items())))
-        for name, labels in found.said.items()
-        for label, said in labels.items()
+        (name, found.clips[name].digest, label, *next(iter(outcome.items())))
+        for name, labels in found.outcomes.items()
+        for label, outcome in labels.items()
     ]
     table = arrow.table(
         {

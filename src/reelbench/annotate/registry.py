@@ -1,13 +1,17 @@
 """Every operator there is: its label, the module and class that make it, and what it says.
 
-Data only: a module is imported when its label is asked for.
+Data only: a module is imported when its label is asked for. Operators from outside are named by
+their file, ``FILE.py:NAME``, or by their label where an installed package registers it.
 """
 
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from reelbench.annotate.operator import Operator
 from reelbench.base.errors import ReelbenchError
+from reelbench.base.extensions import load_from_file, load_registered, registered, split_file
+from reelbench.base.files import digest_of_file
 from reelbench.base.parameters import is_like
 
 OPERATORS: dict[str, tuple[str, str, str]] = {
@@ -47,14 +51,14 @@ OPERATORS: dict[str, tuple[str, str, str]] = {
     "caption": ("caption", "Caption", "what happens, in the words of a model"),
 }
 
+GROUP = "reelbench.operators"  # of entry points, by which packages add operators
+_FROM_FILES: dict[str, type[Operator]] = {}  # by label, once they are named
+
 
 def load_operator(name: str, **parameters: Any) -> Operator:
-    """Return an operator with these parameters; raise a sentence for one that is not there."""
-    if name not in OPERATORS:
-        raise ReelbenchError(f"There is no label {name!r}; there are {', '.join(OPERATORS)}.")
-    module, kind, _ = OPERATORS[name]
-    home = import_module(f"reelbench.annotate.operators.{module}")
-    operator_class: type[Operator] = getattr(home, kind)
+    """Return an operator by its label, with these parameters, or by ``FILE.py:NAME``."""
+    operator_class = _class_of(label_of(name))
+    name = operator_class.name
     usual = operator_class().parameters
     for parameter, value in parameters.items():
         if parameter not in usual:
@@ -80,10 +84,80 @@ def in_order(names: list[str]) -> list[str]:
         if name not in done:
             done.append(name)
 
-    for name in names:
+    for name in map(label_of, names):
         add(name, ())
     # What others may use comes before them, where it was asked for.
     return sorted(done, key=lambda name: _depth(name, frozenset(done)))
+
+
+def label_of(name: str) -> str:
+    """Return the label that a name means: itself, or that of the operator of ``FILE.py:NAME``."""
+    own = split_file(name)
+    if own is None:
+        return name
+    path, attribute = own
+    operator_class = load_from_file(path, attribute, _is_operator, "an Operator")
+    return _registered(operator_class, path)
+
+
+def load_own(file: str, attribute: str, parameters: dict[str, Any]) -> Operator:
+    """Return an operator of a file: how a worker process comes by one that it is sent."""
+    return load_operator(f"{file}:{attribute}", **parameters)
+
+
+def _registered(operator_class: type[Operator], path: Path) -> str:
+    """Keep the class of a file for its label; refuse a label that is another's."""
+    place = f"{path}:{operator_class.__name__}"
+    label = getattr(operator_class, "name", None)
+    if not isinstance(label, str) or not label.isidentifier():
+        raise ReelbenchError(
+            f'{place} names no label: write `name: ClassVar[str] = "my_label"` in the class, in '
+            "letters, digits and underscores."
+        )
+    if label in OPERATORS or _FROM_FILES.get(label, operator_class) is not operator_class:
+        raise ReelbenchError(
+            f"{place} makes the label {label!r}, which another operator makes: change its `name`."
+        )
+    if label not in _FROM_FILES:
+        operator_class.source = digest_of_file(path)
+        file, attribute = str(path.absolute()), operator_class.__name__
+
+        def reduce(operator: Operator) -> tuple[Any, ...]:
+            return load_own, (file, attribute, operator.parameters)
+
+        # Worker processes cannot import a module that is only a file: they load the file.
+        operator_class.__reduce__ = reduce  # type: ignore[assignment, method-assign]
+        _FROM_FILES[label] = operator_class
+    return label
+
+
+def _class_of(label: str) -> type[Operator]:
+    if label in OPERATORS:
+        module, kind, _ = OPERATORS[label]
+        home = import_module(f"reelbench.annotate.operators.{module}")
+        ours: type[Operator] = getattr(home, kind)
+        return ours
+    if label in _FROM_FILES:
+        return _FROM_FILES[label]
+    others = registered(GROUP)
+    if label not in others:
+        known = ", ".join([*OPERATORS, *_FROM_FILES, *others])
+        raise ReelbenchError(
+            f"There is no label {label!r}; there are {known}. An operator of your own is named by "
+            "its file: FILE.py:NAME."
+        )
+    found = load_registered(others[label])
+    if not _is_operator(found) or getattr(found, "name", None) != label:
+        raise ReelbenchError(
+            f"{others[label].value}, which a package registers as the operator {label!r}, is no "
+            f"Operator whose name is {label!r}: mend or uninstall that package."
+        )
+    operator_class: type[Operator] = found
+    return operator_class
+
+
+def _is_operator(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, Operator)
 
 
 def _depth(name: str, wanted: frozenset[str]) -> int:

@@ -17,7 +17,7 @@ def yaml_fault(error: yaml.YAMLError, text: str) -> tuple[str, str, int]:
     mark = getattr(error, "problem_mark", None)
     reason = getattr(error, "problem", None) or " ".join(str(error).split())
     reason = reason.removeprefix("found ")
-    expected = next((said for sign, said in _ADVICE.items() if re.search(sign, reason)), "YAML")
+    expected = next((advice for sign, advice in _ADVICE.items() if re.search(sign, reason)), "YAML")
     if mark is None:
         return reason, expected, 0
     if " twice" not in reason:  # which says all there is to see

@@ -26,9 +26,10 @@ COMMANDS = {
     "score": "score a run, or anyone's predictions",
     "report": "write the HTML page of a run",
     "agree": "say how far raters agree beyond chance",
-    "models": "list, fetch and find the weights that operators use",
+    "weights": "list, fetch and find the weights that operators use",
     "doctor": "say what is installed, what is missing and how to get it",
 }
+RENAMED = {"models": "weights"}  # these work under their old name until the next version
 _EPILOG = """examples:
   reelbench demo
   reelbench lint my-benchmark
@@ -41,7 +42,7 @@ data goes to standard output, talk and progress to standard error
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = _renamed(list(sys.argv[1:] if arguments is None else arguments))
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # rather than fail at a foreign letter
     signal.signal(signal.SIGTERM, _stop)
@@ -60,6 +61,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         return _broke(options.command, error)
     return status
+
+
+def _renamed(words: list[str]) -> list[str]:
+    """Take an old name of a command for its new one, and say so."""
+    if not words or words[0] not in RENAMED:
+        return words
+    new = RENAMED[words[0]]
+    _say(f"reelbench {words[0]} is now called reelbench {new}; the next version knows only that.")
+    return [new, *words[1:]]
 
 
 def _stop(*_: object) -> NoReturn:

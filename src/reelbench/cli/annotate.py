@@ -19,7 +19,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     from reelbench.annotate.registry import OPERATORS
 
-    known = "\n".join(f"  {name:20}{says}" for name, (_, _, says) in OPERATORS.items())
+    known = "\n".join(
+        f"  {name:20}{description}" for name, (_, _, description) in OPERATORS.items()
+    )
     parser.epilog = (
         f"labels:\n{known}\n\n"
         "examples:\n"
@@ -66,8 +68,8 @@ def main(options: argparse.Namespace) -> int:
         raise ReelbenchError(f"{options.clips} is not there: name a clip, or a folder of them.")
     if options.parquet:
         needs("pyarrow", "annotate")
-    said = _settings(options.set)
-    operators = [load_operator(name, **said.get(name, {})) for name in names]
+    settings = _settings(options.set)
+    operators = [load_operator(name, **settings.get(name, {})) for name in names]
     provide({weight for operator in operators for weight in operator.uses}, options.offline)
     engine = engine_in(options)()
     try:
@@ -76,7 +78,7 @@ def main(options: argparse.Namespace) -> int:
             labels,
             options.out,
             engine,
-            said,
+            settings,
             captioner=_captioner(options.model),
         )
     finally:
@@ -87,7 +89,7 @@ def main(options: argparse.Namespace) -> int:
         write_parquet(found)
     if options.preview:
         _previews(found)
-    return _told(found, names)
+    return _summarise(found, names)
 
 
 def _captioner(word: str | None) -> "ChatModel | None":
@@ -133,11 +135,11 @@ def _previews(found: "Annotated") -> None:
             tell(f"no preview: {error}")
 
 
-def _told(found: "Annotated", names: list[str]) -> int:
+def _summarise(found: "Annotated", names: list[str]) -> int:
     """Say what was labelled, and what was not."""
     rows = []
     for label in names:
-        fates = Counter(next(iter(said[label])) for said in found.said.values())
+        fates = Counter(next(iter(labels[label])) for labels in found.outcomes.values())
         rows.append((label, str(fates["value"]), str(fates["none"]), str(fates["failed"])))
     put_table(("label", "clips", "nothing to say", "failed"), rows)
     tell(f"{counted(found.worked, 'piece')} of work done now.")

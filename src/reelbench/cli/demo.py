@@ -37,7 +37,7 @@ def main(options: argparse.Namespace) -> int:
     from reelbench.evaluate.run import run_benchmark
     from reelbench.lint import lint_benchmark
     from reelbench.recipes.demo.recipe import make_demo
-    from reelbench.report.report import report_run
+    from reelbench.report.report import write_report
     from reelbench.score.score import score_run
 
     began = time.monotonic()
@@ -49,8 +49,9 @@ def main(options: argparse.Namespace) -> int:
     put_report(lint_benchmark(root), most=5)
     tell(f"Asking {len(BASELINES)} baselines ...")
     state = run_benchmark(benchmark, BASELINES, out, options.seed)
-    put_scores(score_run(benchmark, out))
-    report_run(benchmark, out)
+    scored = score_run(benchmark, out)
+    put_scores(scored.scores)
+    write_report(scored, out / "report.html")
     tell_failures(state, out)
     tell(
         f"\nDone in {time.monotonic() - began:.0f} s. Open {out / 'report.html'} in a browser.\n"

@@ -1,6 +1,7 @@
 """``reelbench report``."""
 
 import argparse
+import re
 from pathlib import Path
 
 from reelbench.base.errors import ReelbenchError
@@ -12,7 +13,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "examples:\n"
         "  reelbench report my-run --out page.html\n"
-        "  reelbench report my-run their-run --out both.html"
+        "  reelbench report my-run their-run --out both.html\n"
+        "  reelbench report my-run --split dev         # writes report-dev.html in the run"
     )
     parser.add_argument(
         "run", type=Path, nargs="+", help="a run's folder, or several of one benchmark"
@@ -23,13 +25,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="score the items alone that every model answered (default page: report-common.html)",
     )
+    parser.add_argument(
+        "--split",
+        metavar="NAME",
+        help="report the items of this split alone (default page: report-NAME.html)",
+    )
     parser.add_argument("--out", type=Path, help="the page (default: report.html in the run)")
 
 
 def main(options: argparse.Namespace) -> int:
     """Write the page and print where it is."""
     from reelbench.evaluate.folder import benchmark_of, is_finished, read_run
-    from reelbench.report.report import report_runs
+    from reelbench.report.report import write_report
+    from reelbench.score.score import score_runs
 
     if len(options.run) > 1 and options.out is None:
         raise ReelbenchError("Where to? Name the page of several runs with --out.")
@@ -37,8 +45,14 @@ def main(options: argparse.Namespace) -> int:
         benchmark = benchmark_of(run, read_run(run), options.benchmark)
         if not is_finished(run):
             tell(f"{run} has not finished: run it again to bring it up to date.")
-    page = options.out or options.run[0] / (
-        "report-common.html" if options.common else "report.html"
-    )
-    put(str(report_runs(benchmark, options.run, page, options.common)))
+    benchmark = benchmark.split(options.split) if options.split else benchmark.whole
+    scored = score_runs(benchmark, options.run, common=options.common)
+    put(str(write_report(scored, options.out or options.run[0] / _default_name(options))))
     return 0
+
+
+def _default_name(options: argparse.Namespace) -> str:
+    """Name a page of part of the items so that it does not replace that of all of them."""
+    split = re.sub(r"\W+", "-", options.split or "").strip("-")
+    parts = ["report", split, "common" if options.common else ""]
+    return "-".join(filter(None, parts)) + ".html"

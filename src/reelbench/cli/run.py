@@ -23,6 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "  reelbench run my-benchmark --model baseline:pixels --out my-run\n"
         "  reelbench run my-benchmark --model openai:gpt-4o --out my-run --dry-run\n"
         "  reelbench run my-benchmark --model gpt.yaml --budget 5usd --out my-run\n"
+        "  reelbench run my-benchmark --model openai:gpt-4o --split dev --out dev-run\n"
         '  reelbench run my-benchmark --condition "blind modalities=T" --out my-run\n'
         "  reelbench run my-benchmark --out my-run     # goes on with what is not yet answered"
     )
@@ -53,6 +54,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "compared with it",
     )
     parser.add_argument(
+        "--split",
+        metavar="NAME",
+        help="ask the items of this split alone; the run keeps it",
+    )
+    parser.add_argument(
         "--without",
         action="append",
         default=[],
@@ -80,11 +86,12 @@ def main(options: argparse.Namespace) -> int:
     from reelbench.client.budget import parse_budget
     from reelbench.data.benchmark import Benchmark
     from reelbench.evaluate.run import run_benchmark
-    from reelbench.report.report import report_run
+    from reelbench.report.report import write_report
     from reelbench.score.score import score_run
 
     budget = None if options.budget is None else parse_budget(options.budget)
     benchmark = Benchmark.load(options.benchmark)
+    benchmark = benchmark.split(options.split) if options.split else benchmark
     _warn(benchmark.warnings)
     if options.dry_run:
         return _forecast(benchmark, options, budget)
@@ -104,12 +111,13 @@ def main(options: argparse.Namespace) -> int:
         again = command("run", options.benchmark, "--out", options.out)
         tell(f"\nStopped. Nothing is lost: `{again}` goes on from here.")
         return 130
-    put_scores(score_run(benchmark, options.out))
+    scored = score_run(benchmark, options.out)
+    put_scores(scored.scores)
     tell(_asked(state))
     tell_ledger(state.ledger)
     tell_failures(state, options.out)
-    report_run(benchmark, options.out)
-    tell(f"Open {options.out / 'report.html'} in a browser.")
+    page = write_report(scored, options.out / "report.html")
+    tell(f"Open {page} in a browser.")
     return 1 if state.failures else 0
 
 
@@ -167,11 +175,11 @@ def _asked(state: "RunState") -> str:
         words.append(f"{counts.known:,} answered before")
     if counts.repeated:
         words.append(f"{counts.repeated:,} the same as another, word for word")
-    told = f"{counted(state.total, 'question')}: {', '.join(words)}."
+    message = f"{counted(state.total, 'question')}: {', '.join(words)}."
     if state.judged:
         calls = counted(state.judging.asked, "call")
-        told += f" {counted(state.judged, 'reply', 'replies')} judged, with {calls} now."
-    return told
+        message += f" {counted(state.judged, 'reply', 'replies')} judged, with {calls} now."
+    return message
 
 
 def tell_ledger(ledger: "Ledger") -> None:

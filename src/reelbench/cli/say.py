@@ -44,6 +44,8 @@ def put_scores(scores: Mapping[str, Any]) -> None:
     """Write the leaderboard of a ``scores.json``, and what has no answer."""
     from reelbench.score.score import unanswered_in_words
 
+    if split := scores["benchmark"].get("split"):
+        tell(f"Split {printable(split)}: {counted(scores['benchmark']['items'], 'item')}.")
     if scores["results"]:
         _put_leaderboard(scores)
     for each in scores["humans"]:

@@ -23,6 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "  reelbench score my-run\n"
         "  reelbench score my-run --tables tables --items items.json\n"
         "  reelbench score my-run --common\n"
+        "  reelbench score my-run --split dev --out dev.json\n"
         "  reelbench score --benchmark my-benchmark --predictions theirs.jsonl --out scores.json\n"
         "  reelbench score --benchmark my-benchmark --predictions a.jsonl --predictions b.jsonl "
         "--judge openai:gpt-4o --out scores.json"
@@ -58,6 +59,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "is unless --out names it)",
     )
     parser.add_argument(
+        "--metric",
+        action="append",
+        default=[],
+        metavar="FILE.py:NAME",
+        help="a metric of your own besides (scores.json of the run stays as it is unless --out "
+        "names it)",
+    )
+    parser.add_argument(
+        "--split",
+        metavar="NAME",
+        help="score the items of this split alone (scores.json of a run of all items stays as it "
+        "is unless --out names it)",
+    )
+    parser.add_argument(
         "--seed", type=int, help="seed of the ranks' intervals (default: the run's, or 0)"
     )
     parser.add_argument("--json", action="store_true", help="print the scores as JSON")
@@ -76,7 +91,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> int:
     """Score predictions and print the table."""
     from reelbench.base.files import pretty_json, write_atomically
+    from reelbench.score.metrics import add_metric
 
+    for name in options.metric:
+        add_metric(name)
     if options.run and not options.predictions:
         scored = _of_run(options)
     elif options.benchmark and options.predictions and not options.run:
@@ -116,8 +134,8 @@ class _Scored:
 
 
 def _of_run(options: argparse.Namespace) -> _Scored:
-    from reelbench.evaluate.folder import benchmark_of, is_finished, read_run
-    from reelbench.score.score import outcomes_of, score_folder
+    from reelbench.evaluate.folder import benchmark_of, is_finished, read_run, split_of
+    from reelbench.score.score import score_runs
 
     folder, out = options.run, options.out
     if options.judge:
@@ -130,10 +148,13 @@ def _of_run(options: argparse.Namespace) -> _Scored:
     if not is_finished(folder):
         tell(f"{folder} has not finished: run it again to bring its predictions up to date.")
     seed = run["seed"] if options.seed is None else options.seed
-    if seed == run["seed"] and not options.json and not options.common:
+    if options.split:
+        benchmark = benchmark.split(options.split)
+    scored = score_runs(benchmark, [folder], seed, options.common)
+    usual = seed == run["seed"] and benchmark.split_name == split_of(run)
+    if usual and not (options.json or options.common or options.metric):
         out = out or folder / "scores.json"
-    scores = score_folder(benchmark, folder, seed, options.common)
-    return _Scored(benchmark, outcomes_of(benchmark, [folder]), seed, scores, out)
+    return _Scored(scored.benchmark, scored.outcomes, seed, scored.scores, out)
 
 
 def _of_predictions(options: argparse.Namespace) -> _Scored:
@@ -142,6 +163,8 @@ def _of_predictions(options: argparse.Namespace) -> _Scored:
     from reelbench.score.score import score_outcomes
 
     benchmark, seed = Benchmark.load(options.benchmark), options.seed or 0
+    if options.split:
+        benchmark = benchmark.split(options.split)
     rows = read_rows(options.predictions, benchmark)
     judging = _judged(benchmark, rows, options) if options.judge else None
     judgements, judges = ([judging.path], judging.judges) if judging else ([], [])

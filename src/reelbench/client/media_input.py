@@ -25,7 +25,7 @@ from reelbench.media.decode.frames import (
     shortfalls,
     spans_of,
 )
-from reelbench.media.decode.isolated import probe_safely
+from reelbench.media.decode.isolated import probe_isolated
 from reelbench.media.decode.sample import parse_sampling
 from reelbench.media.digests import media_digest
 from reelbench.media.edit.audio_export import sound_of
@@ -270,7 +270,7 @@ class MediaInput:
             return
         file, spec = self._inside(clip.path), clip.spec
         refuse_no_file(file)
-        info = probe_safely(file)
+        info = probe_isolated(file)
         shortfalls(file, info, spec)
         if clip.subtitles is None:
             if not info.has_audio:

@@ -57,20 +57,22 @@ def in_spans(lines: Sequence[int]) -> str:
             spans[-1][1] = line
         else:
             spans.append([line, line])
-    told = [f"{a}-{b}" if b > a else f"{a}" for a, b in spans[:_MOST_SPANS]]
+    ranges = [f"{a}-{b}" if b > a else f"{a}" for a, b in spans[:_MOST_SPANS]]
     more = sum(b - a + 1 for a, b in spans[_MOST_SPANS:])
-    told += [f"and {more:,} further ones"] if more else []
-    return f"{'lines' if len(lines) > 1 else 'line'} {', '.join(told)}"
+    ranges += [f"and {more:,} further ones"] if more else []
+    return f"{'lines' if len(lines) > 1 else 'line'} {', '.join(ranges)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """All of a benchmark but the bytes of its media."""
+    """All of a benchmark but the bytes of its media; or one of its splits, as ``split`` gives."""
 
     root: Path
     manifest: Manifest
     items: tuple[Item, ...]
     warnings: tuple[Problem, ...] = field(default=(), compare=False, repr=False)
+    split_name: str = ""  # of the split that the items are; empty for all of them
+    split_from: "Benchmark | None" = field(default=None, compare=False, repr=False)
 
     @classmethod
     def load(cls, root: Path | str) -> "Benchmark":
@@ -107,15 +109,31 @@ class Benchmark:
         write_atomically(root / MANIFEST_FILE, self.manifest.to_yaml())
         write_atomically(root / ITEMS_FILE, text)
 
-    def split(self, name: str) -> tuple[Item, ...]:
-        """Return the items whose ``split`` tag is ``name``."""
-        splits = self.manifest.splits
-        if name not in splits:
-            known = ", ".join(splits) or "none"
+    @property
+    def whole(self) -> "Benchmark":
+        """The benchmark with all its items, whichever split this is."""
+        return self.split_from or self
+
+    @property
+    def split_names(self) -> tuple[str, ...]:
+        """The splits that ``benchmark.yaml`` declares, or else those that items are tagged with."""
+        tagged = {name for item in self.whole.items for name in item.tag("split")}
+        return tuple(self.manifest.splits) or tuple(sorted(tagged))
+
+    def split(self, name: str) -> "Benchmark":
+        """Return the benchmark with the items of one split alone, to run, score or report."""
+        if name not in self.split_names:
+            known = ", ".join(self.split_names) or "none"
             raise ReelbenchError(
-                f"{self.manifest.name} has no split {name!r}; {MANIFEST_FILE} declares: {known}."
+                f"{self.manifest.name} has no split {name!r}; the splits that it has: {known}."
             )
-        return tuple(item for item in self.items if name in item.tag("split"))
+        items = tuple(item for item in self.whole.items if name in item.tag("split"))
+        if not items:
+            raise ReelbenchError(
+                f"No item of {self.manifest.name} is in its split {name!r}: tag some with it in "
+                f"{ITEMS_FILE}, as `tags.split`."
+            )
+        return replace(self, items=items, split_name=name, split_from=self.whole)
 
     def media_file(self, media: Media) -> Path:
         """Return where the file of one of this benchmark's media is."""
@@ -123,7 +141,10 @@ class Benchmark:
 
     @property
     def digest(self) -> str:
-        """The hash of what is asked, whatever the order of the lines (media bytes apart)."""
+        """The hash of what is asked, whatever the order of the lines (media bytes apart).
+
+        That of a split stays the same when items of other splits change.
+        """
         return digest_of([self.manifest.to_record(), sorted(item.digest for item in self.items)])
 
 
@@ -190,12 +211,12 @@ def _without_collection() -> Iterator[None]:
 def _read_lines(path: Path, file: Iterable[bytes]) -> ItemsFile:
     items: list[Item] = []
     lines: list[int] = []
-    told = _Told(str(path))
-    report, problems = told.report, told.problems
+    collected = _ItemsReport(str(path))
+    report, problems = collected.report, collected.problems
     first_seen: dict[str, int] = {}
     for number, line in enumerate(file, 1):
-        if told.too_many:
-            problems.append(told.too_many)
+        if collected.too_many:
+            problems.append(collected.too_many)
             break
         content, oddities = tidy_line(line, number)
         if oddities:
@@ -222,7 +243,7 @@ def _read_lines(path: Path, file: Iterable[bytes]) -> ItemsFile:
     return ItemsFile(path, tuple(items), tuple(lines), tuple(problems))
 
 
-class _Told:
+class _ItemsReport:
     """All that is wrong with a file, within a limit: zeros are no list of a billion faults."""
 
     def __init__(self, file: str) -> None:

@@ -43,8 +43,8 @@ def beside_misspelt(record: Mapping[str, Json], problems: list[Problem]) -> Iter
         led_to = [problem for problem in problems if problem.field == where + field]
         problems = [problem for problem in problems if problem.field != where + field]
         for problem in led_to:
-            told = f"{problem.found}, but {name!r}: perhaps {field!r} is meant"
-            yield replace(problem, found=told)
+            message = f"{problem.found}, but {name!r}: perhaps {field!r} is meant"
+            yield replace(problem, found=message)
         if not led_to:
             expected = f"a known one: perhaps {field!r} is meant"
             yield Problem("UNKNOWN_FIELD", where + name, "an unknown field", expected)

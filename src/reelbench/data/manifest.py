@@ -46,8 +46,8 @@ class Protocol:
         """Return it as plain data; what few benchmarks need, only where it is not as usual."""
         usual, always = Protocol(), ("sampling", "prompt", "orders", "timestamps", "metrics")
         names = [part.name for part in fields(self) if part.name != "extra"]
-        said = [n for n in names if n in always or getattr(self, n) != getattr(usual, n)]
-        return {**{name: getattr(self, name) for name in said}, **self.extra}
+        written = [n for n in names if n in always or getattr(self, n) != getattr(usual, n)]
+        return {**{name: getattr(self, name) for name in written}, **self.extra}
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,9 +352,9 @@ def check_changes(name: str, changes: Mapping[str, Any]) -> None:
     """Raise a sentence for what a condition cannot change, or not to that."""
     faults = list(_condition_faults(name, changes))
     if faults:
-        told = "; ".join(f"{where}: found {found}, expected {expected}"
+        message = "; ".join(f"{where}: found {found}, expected {expected}"
                          for _, where, found, expected in faults)  # fmt: skip
-        raise ReelbenchError(f"The condition {name!r} cannot be asked: {told}.")
+        raise ReelbenchError(f"The condition {name!r} cannot be asked: {message}.")
 
 
 def _field_faults(record: Any, rules: Mapping[str, Rule], prefix: str = "") -> Iterator[Fault]:

@@ -64,8 +64,8 @@ class Condition:
     def to_record(self) -> dict[str, Any]:
         """Return the condition as plain data."""
         names = [field.name for field in fields(Protocol) if field.name not in ("metrics", "extra")]
-        said = {name: getattr(self.protocol, name) for name in names}
-        return {"name": self.name, "changes": self.changes, **said}
+        values = {name: getattr(self.protocol, name) for name in names}
+        return {"name": self.name, "changes": self.changes, **values}
 
 
 def conditions_for(
@@ -97,8 +97,8 @@ def _of_file(file: Path | None) -> list[tuple[str, Mapping[str, Any]]]:
         content, _ = load_yaml(text)
     except yaml.YAMLError as error:
         found, expected, line = yaml_fault(error, text)
-        told = f"line {line}: found {found}, expected {expected}"
-        raise ReelbenchError(f"{file} cannot be read: {told}.") from error
+        message = f"line {line}: found {found}, expected {expected}"
+        raise ReelbenchError(f"{file} cannot be read: {message}.") from error
     except (OSError, ValueError) as error:
         raise ReelbenchError(f"{file} cannot be read: {error}.") from error
     if not isinstance(content, dict) or not content:
@@ -118,18 +118,18 @@ def _of_words(words: str, manifest: Manifest) -> tuple[str, Mapping[str, Any]]:
         name, *pairs = shlex.split(words) or [""]
         if not name or "=" in name:
             raise ValueError("it has no name")
-        said: dict[str, list[Any]] = {}
+        changed: dict[str, list[Any]] = {}
         for pair in pairs:
             field, equals, value = pair.partition("=")
             if not equals:
                 raise ValueError(f"{pair!r} has no =")
-            said.setdefault(field, []).append(load_yaml(value)[0])
+            changed.setdefault(field, []).append(load_yaml(value)[0])
     except (ValueError, yaml.YAMLError) as error:
         raise ReelbenchError(
             f"The condition {words!r} cannot be read ({error}): write a name and what it changes, "
             'such as "few sampling=uniform:8".'
         ) from error
-    if not said and name != PROTOCOL:
+    if not changed and name != PROTOCOL:
         if name not in manifest.conditions:
             known = ", ".join([PROTOCOL, *manifest.conditions])
             raise ReelbenchError(
@@ -137,7 +137,9 @@ def _of_words(words: str, manifest: Manifest) -> tuple[str, Mapping[str, Any]]:
                 'what it changes: "few sampling=uniform:8".'
             )
         return name, manifest.conditions[name]
-    return name, {field: values if len(values) > 1 else values[0] for field, values in said.items()}
+    return name, {
+        field: values if len(values) > 1 else values[0] for field, values in changed.items()
+    }
 
 
 def _spanned(name: str, changes: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -146,8 +148,8 @@ def _spanned(name: str, changes: Mapping[str, Any]) -> Iterator[tuple[str, Mappi
     several = [field for field, each in values.items() if len(each) > 1]
     for cell in itertools.product(*values.values()):
         chosen = dict(zip(values, cell, strict=True))
-        told = ",".join(f"{field}={_spelled(chosen[field])}" for field in several)
-        yield (f"{name}/{told}" if told else name), chosen
+        message = ",".join(f"{field}={_spelled(chosen[field])}" for field in several)
+        yield (f"{name}/{message}" if message else name), chosen
 
 
 def _spelled(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import platform
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -57,13 +58,45 @@ def benchmark_of(out: Path, record: dict[str, Any], moved_to: Path | None = None
         raise ReelbenchError(
             f"The benchmark of {out} is no longer at {root}: name it by --benchmark."
         )
-    benchmark = Benchmark.load(root)
+    benchmark = of_run(Benchmark.load(root), record)
     if benchmark.digest != record["benchmark"]["digest"]:
         raise ReelbenchError(
             f"{root} has changed since {out} was made: run it again (what did not change is not "
             "asked again), or name the benchmark it was made with by --benchmark."
         )
     return benchmark
+
+
+def of_run(benchmark: Benchmark, record: Mapping[str, Any]) -> Benchmark:
+    """Return what of a benchmark a run is about: its split, where it has one."""
+    split = split_of(record)
+    return benchmark.split(split) if split else benchmark
+
+
+def of_runs(benchmark: Benchmark, runs: Mapping[Path, Mapping[str, Any]]) -> Benchmark:
+    """Return what of a benchmark these runs are about together; refuse runs of another split.
+
+    A split that was chosen of a benchmark (by ``Benchmark.split``) may also be part of a run of all
+    items.
+    """
+    chosen, splits = benchmark.split_name, {split_of(record) for record in runs.values()}
+    if not chosen and len(splits) == 1:
+        return of_run(benchmark, next(iter(runs.values())))
+    for out, record in runs.items():
+        split = split_of(record)
+        if split and split != chosen:
+            remedy = (
+                f"leave --split out, or run split {chosen} into a folder of its own"
+                if chosen
+                else f"choose it of all runs with --split {split}, or leave the run out"
+            )
+            raise ReelbenchError(f"{out} is a run of split {split} alone: {remedy}.")
+    return benchmark
+
+
+def split_of(record: Mapping[str, Any]) -> str:
+    """Return the split of a run, by its record; empty where it is about all items."""
+    return str(record.get("benchmark", {}).get("split", ""))
 
 
 def earlier_run(benchmark: Benchmark, wanted: RunOptions, out: Path) -> dict[str, Any]:
@@ -85,6 +118,12 @@ def earlier_run(benchmark: Benchmark, wanted: RunOptions, out: Path) -> dict[str
             f"{out} holds a run of {earlier['benchmark']['name']}, not of "
             f"{benchmark.manifest.name}: name another folder with --out."
         )
+    if benchmark.split_name and benchmark.split_name != split_of(earlier):
+        others = f"split {split_of(earlier)}" if split_of(earlier) else "all items"
+        raise ReelbenchError(
+            f"{out} holds a run of {others}, not of split {benchmark.split_name}: leave --split "
+            "out to go on with it, or name another folder with --out."
+        )
     if wanted.seed is not None and wanted.seed != earlier["seed"]:
         raise ReelbenchError(
             f"{out} holds a run with seed {earlier['seed']}: leave --seed out to go on with it, or "
@@ -99,6 +138,7 @@ def run_record(benchmark: Benchmark, prepared: Prepared, out: Path) -> dict[str,
         "benchmark": {
             "name": benchmark.manifest.name,
             "version": benchmark.manifest.version,
+            **({"split": benchmark.split_name} if benchmark.split_name else {}),
             "digest": benchmark.digest,
             "media_digest": digest_of(prepared.digests),
             # Seen from the run, so that both can be moved together.

@@ -11,7 +11,7 @@ from reelbench.client.media_input import MediaInput
 from reelbench.client.structured import first_request
 from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.ask import Ask
-from reelbench.evaluate.folder import earlier_run
+from reelbench.evaluate.folder import earlier_run, of_run
 from reelbench.evaluate.judge import ROUNDS, graded_slots
 from reelbench.evaluate.prepare import Prepared, RunOptions, prepare
 from reelbench.media.errors import MediaError
@@ -61,7 +61,9 @@ class Forecasts:
 
 def forecast(benchmark: Benchmark, wanted: RunOptions, out: Path) -> Forecasts:
     """Return what a run would ask of each model under each condition. Nothing is written."""
-    prepared = prepare(benchmark, wanted, earlier_run(benchmark, wanted, out), out)
+    earlier = earlier_run(benchmark, wanted, out)
+    benchmark = of_run(benchmark, earlier)
+    prepared = prepare(benchmark, wanted, earlier, out)
     with ExitStack() as stack:
         path = out / "journal.sqlite"
         journal = stack.enter_context(open_journal(path, True)) if path.exists() else None
@@ -104,19 +106,19 @@ class _Counter:
                 self._judge(ask, judge, response)
 
     def _ask(self, ask: Ask, shown: _Shown) -> None:
-        closed, said = bool(ask.options), text_tokens(ask.text(shown.frames))
+        closed, prompt_tokens = bool(ask.options), text_tokens(ask.text(shown.frames))
         if not isinstance(ask.model, Cascade):
-            self._add(ask, ask.model, ask.key, shown.tokens + said, closed)
+            self._add(ask, ask.model, ask.key, shown.tokens + prompt_tokens, closed)
             return
-        told = 0
+        caption_tokens = 0
         media = ask.media
         for captioner in ask.model.captioners if media else ():
-            takes = (media.frames or media.video) and captioner.card.sees
-            if not takes and not (media.audio and captioner.card.hears):
+            sees = (media.frames or media.video) and captioner.card.sees
+            if not sees and not (media.audio and captioner.card.hears):
                 continue
-            told += reply_tokens(captioner.card, closed=False)
+            caption_tokens += reply_tokens(captioner.card, closed=False)
             self._add(ask, captioner, repr(media), shown.tokens, closed=False)
-        self._add(ask, ask.model.answerer, ask.key, said + told, closed)
+        self._add(ask, ask.model.answerer, ask.key, prompt_tokens + caption_tokens, closed)
 
     def _judge(self, ask: Ask, judge: ChatModel, response: Response | None) -> None:
         rubric = self._prepared.rubrics[ask.condition.protocol.rubric]

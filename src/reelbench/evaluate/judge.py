@@ -102,10 +102,14 @@ class Judgement:
         if not failed and graded:
             return []
         lacking = failed or self.rounds
-        told = f"{len(lacking)} of {len(self.rounds)} rounds of {self.judge} failed"
+        message = f"{len(lacking)} of {len(self.rounds)} rounds of {self.judge} failed"
         status = failed[0]["status"] if failed else "error"
         return [
-            {**self.reply.place, "status": status, "error": f"{told}: {lacking[0].get('failure')}"}
+            {
+                **self.reply.place,
+                "status": status,
+                "error": f"{message}: {lacking[0].get('failure')}",
+            }
         ]
 
 
@@ -147,14 +151,17 @@ Work = tuple[Reply, ChatModel, Rubric | None]  # no rubric for what a reply choo
 
 
 async def judge_all(
-    judges: Judges, replies: Iterable[Reply], client: Client, told: Callable[[Judgement], None]
+    judges: Judges,
+    replies: Iterable[Reply],
+    client: Client,
+    on_judgement: Callable[[Judgement], None],
 ) -> list[Judgement]:
     """Judge all that there is to judge; raise ``KeyboardInterrupt`` after Ctrl-C."""
     work = list(judges.work(replies))
     with progress("Judging replies", len(work), "replies") as advance, draining(client):
 
         def each(judgement: Judgement) -> None:
-            told(judgement)
+            on_judgement(judgement)
             advance()
 
         judgements = await _all_of(work, client, each)
@@ -173,7 +180,7 @@ async def judged_before(
 
 
 async def _all_of(
-    work: Sequence[Work], client: Client, told: Callable[[Judgement], None]
+    work: Sequence[Work], client: Client, on_judgement: Callable[[Judgement], None]
 ) -> list[Judgement]:
     """Judge, many at a time; what is stopped is left out. In the order of what was asked."""
     waiting = iter(enumerate(work))
@@ -184,7 +191,7 @@ async def _all_of(
         for number, each in waiting:
             try:
                 done[number] = await _judged(client, *each)
-                told(done[number])
+                on_judgement(done[number])
             except Stopped:
                 continue
             except Exception as error:  # what others wait for is paid, and may come to its end
@@ -214,11 +221,11 @@ async def _chosen(client: Client, judge: ChatModel, reply: Reply) -> Judgement:
     }
     schema = _choice_schema(letters, several=reply.item.kind == "multi")
     rounds = await _rounds(client, judge, fill(choice_prompt(), slots), schema, CHOICE)
-    said = [frozenset(_letters(each.data)) for each in rounds if each.data is not None]
-    votes = Counter(choice for choice in said if choice)
+    choices = [frozenset(_letters(each.data)) for each in rounds if each.data is not None]
+    votes = Counter(choice for choice in choices if choice)
     best, count = votes.most_common(1)[0] if votes else (frozenset[str](), 0)
     choice = tuple(sorted(map(letters.index, best))) if count > ROUNDS // 2 else None
-    return Judgement(reply, judge.card.name, CHOICE, _told(rounds), choice=choice)
+    return Judgement(reply, judge.card.name, CHOICE, _round_records(rounds), choice=choice)
 
 
 def _choice_schema(letters: str, several: bool) -> dict[str, Any]:
@@ -259,7 +266,9 @@ async def _graded(client: Client, judge: ChatModel, reply: Reply, rubric: Rubric
     values = [rubric.values(each.data) for each in rounds if each.data is not None]
     grades = [rubric.grade(each) for each in values if each]
     score = round(sum(grades) / len(grades), 6) if grades else None
-    return Judgement(reply, judge.card.name, rubric.name, _told(rounds), None, score, rubric.scale)
+    return Judgement(
+        reply, judge.card.name, rubric.name, _round_records(rounds), None, score, rubric.scale
+    )
 
 
 async def _rounds(
@@ -274,7 +283,7 @@ async def _rounds(
     return [each for each in found if isinstance(each, Structured)]
 
 
-def _told(rounds: Sequence[Structured]) -> tuple[Mapping[str, Any], ...]:
+def _round_records(rounds: Sequence[Structured]) -> tuple[Mapping[str, Any], ...]:
     return tuple(
         {"failure": each.failure, "status": each.status}
         if each.data is None

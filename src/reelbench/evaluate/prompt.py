@@ -38,24 +38,24 @@ class Prompt:
 
     def with_frames(self, frames: Sequence[int]) -> str:
         """Return the words for so many frames of each video; for none, without what is of them."""
-        told = _told(frames)
+        slots = _frame_slots(frames)
         kept = (
             paragraph
             for paragraph in _PARAGRAPH.findall(self.text)
-            if slots_of(paragraph) & _OF_FRAMES <= told.keys()
+            if slots_of(paragraph) & _OF_FRAMES <= slots.keys()
         )
-        return fill("".join(kept), {**self.slots, **told})
+        return fill("".join(kept), {**self.slots, **slots})
 
 
-def _told(frames: Sequence[int]) -> dict[str, str]:
+def _frame_slots(frames: Sequence[int]) -> dict[str, str]:
     """What the slots of frames say: how many there are, and which of them are of which video."""
     if not sum(frames):
         return {}
-    told = {"frames": str(sum(frames))}
+    slots = {"frames": str(sum(frames))}
     for number, (count, last) in enumerate(zip(frames, accumulate(frames), strict=True), 1):
         if count:
-            told[f"frames_{number}"] = f"{last - count + 1}-{last}" if count > 1 else str(last)
-    return told
+            slots[f"frames_{number}"] = f"{last - count + 1}-{last}" if count > 1 else str(last)
+    return slots
 
 
 @dataclass(frozen=True, slots=True)

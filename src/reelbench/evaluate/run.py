@@ -14,7 +14,7 @@ from reelbench.client.client import Client
 from reelbench.client.journal import Journal, open_journal
 from reelbench.client.session import relay_through, remember_spent, run_to_the_end
 from reelbench.data.benchmark import Benchmark
-from reelbench.evaluate.folder import earlier_run, run_record
+from reelbench.evaluate.folder import earlier_run, of_run, run_record
 from reelbench.evaluate.judge import Judgement, judge_all, judged_before
 from reelbench.evaluate.predict import prediction_lines, replies
 from reelbench.evaluate.prepare import Prepared, RunOptions, prepare
@@ -38,12 +38,15 @@ def run_benchmark(
 ) -> RunState:
     """Run a benchmark into a folder, or go on with the run that is there.
 
-    A run keeps its models, conditions, judges, seed and budget until it is told otherwise.
+    A run keeps its models, conditions, judges, seed and budget until it is told otherwise, and its
+    split for good: run one with ``run_benchmark(benchmark.split("dev"), ...)``.
     """
     out = Path(out)
     wanted = RunOptions(models, conditions, condition_file, judges, without, seed, budget)
     # What is wrong with it is told before any folder is made.
-    prepared = prepare(benchmark, wanted, earlier_run(benchmark, wanted, out), out)
+    earlier = earlier_run(benchmark, wanted, out)
+    benchmark = of_run(benchmark, earlier)
+    prepared = prepare(benchmark, wanted, earlier, out)
     ledger = Ledger(prepared.budget)
     for model in prepared.everyone:
         ledger.check_price(model.card)

@@ -67,8 +67,8 @@ def _entry_lines(text: str, listing: str) -> dict[tuple[int, str], int]:
             lines[number, ""] = entry.start_mark.line + 1
             for name, _ in entry.value if isinstance(entry, yaml.MappingNode) else ():
                 if (number, str(name.value)) in lines:
-                    said = f"{listing}[{number}].{name.value} twice (is a dash missing?)"
-                    raise yaml.MarkedYAMLError(problem=said, problem_mark=name.start_mark)
+                    message = f"{listing}[{number}].{name.value} twice (is a dash missing?)"
+                    raise yaml.MarkedYAMLError(problem=message, problem_mark=name.start_mark)
                 lines[number, str(name.value)] = name.start_mark.line + 1
     return lines
 
@@ -102,8 +102,8 @@ def faults_of(
         if name not in rules and isinstance(name, str):
             close = difflib.get_close_matches(name, rules, n=1, cutoff=0.7)
             if close:
-                said = name if name.isidentifier() else shown(name)
-                yield "UNKNOWN_FIELD", said, "an unknown field", f"perhaps {close[0]}"
+                label = name if name.isidentifier() else shown(name)
+                yield "UNKNOWN_FIELD", label, "an unknown field", f"perhaps {close[0]}"
 
 
 def found_as(value: Any) -> str:

@@ -40,7 +40,7 @@ def _within(group: Sequence[Numbered]) -> Iterator[Finding]:
     for asked in same_words.values():
         line, item = asked[0]
         for other_line, other in asked[1:]:
-            if _said(other) == _said(item):
+            if _answer_texts(other) == _answer_texts(item):
                 message = f"asks the same as {item.id} (line {line})"
                 yield Finding.of("NEAR_DUPLICATE", message, other, other_line)
             elif set(map(plain, other.options)) == set(map(plain, item.options)):
@@ -49,16 +49,16 @@ def _within(group: Sequence[Numbered]) -> Iterator[Finding]:
                     f"{_shown(other)} instead of {_shown(item)}"
                 )
                 yield Finding.of("CONTRADICTORY_KEYS", message, other, other_line)
-    told: set[int] = set()
+    reported: set[int] = set()
     for first, second in _similar_pairs(list(same_words)):
-        (line, item), (other_line, twin) = same_words[first][0], same_words[second][0]
-        if _said(item) == _said(twin) and other_line not in told:
-            told.add(other_line)
+        (line, item), (other_line, other) = same_words[first][0], same_words[second][0]
+        if _answer_texts(item) == _answer_texts(other) and other_line not in reported:
+            reported.add(other_line)
             message = f"nearly the same words and the same answer as {item.id} (line {line})"
-            yield Finding.of("NEAR_DUPLICATE", message, twin, other_line)
+            yield Finding.of("NEAR_DUPLICATE", message, other, other_line)
 
 
-def _said(item: Item) -> frozenset[str]:
+def _answer_texts(item: Item) -> frozenset[str]:
     return frozenset(map(plain, item.correct or (item.reference or "",)))
 
 

@@ -16,7 +16,7 @@ from reelbench.data.manifest import Manifest
 from reelbench.evaluate.condition import PROTOCOL, Condition
 from reelbench.evaluate.item_media import item_media, subtitles_of
 from reelbench.lint.findings import Finding
-from reelbench.media.decode.isolated import probe_safely
+from reelbench.media.decode.isolated import probe_isolated
 from reelbench.media.decode.probe import MediaInfo
 from reelbench.media.errors import MediaError
 from reelbench.media.subtitles import read_subtitles
@@ -71,7 +71,7 @@ def _each(
 
 def _probed(path: Path) -> MediaInfo | MediaError:
     try:
-        info = probe_safely(path)
+        info = probe_isolated(path)
     except MediaError as error:
         return error
     return MediaError(path, f"{info.cut}: fetch it again") if info.cut else info

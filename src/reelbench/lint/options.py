@@ -60,8 +60,8 @@ def answer_findings(item: Item, line: int) -> Iterator[Finding]:
     if item.kind == "multi" and len(item.answer) == len(item.options):
         yield Finding.of("MULTI_ALL_ANSWERS", "every option is right", item, line)
     yield from _answer_in_question(item, line)
-    if told := standing_out(item):
-        yield Finding.of("KEY_STANDS_OUT", told, item, line)
+    if message := standing_out(item):
+        yield Finding.of("KEY_STANDS_OUT", message, item, line)
     for field, found, right, tag in _answer_texts(item):
         verb = "the option is" if tag == "ANSWER_TEXT_MISMATCH" else "the answer is"
         yield Finding.of(tag, f"{field} says {found!r}, {verb} {right!r}", item, line)
@@ -130,8 +130,8 @@ def _answer_in_question(item: Item, line: int) -> Iterator[Finding]:
     named = {option for option in item.options if mentions(item.question, option)}
     telling = all(map(_says_something, item.correct))
     if telling and named == set(item.correct):
-        told = ", ".join(repr(option) for option in item.correct)
-        yield Finding.of("ANSWER_IN_QUESTION", f"the question says {told}", item, line)
+        message = ", ".join(repr(option) for option in item.correct)
+        yield Finding.of("ANSWER_IN_QUESTION", f"the question says {message}", item, line)
 
 
 def _says_something(option: str) -> bool:
@@ -153,11 +153,11 @@ def standing_out(item: Item) -> str:
     if len(lengths) < 2 or len(lengths) == len(places):
         return ""
     usual, nearest, low = median(lengths), max(lengths), min(lengths)
-    told = f"{letter} is {key} characters long, the others {low} to {nearest}"
+    message = f"{letter} is {key} characters long, the others {low} to {nearest}"
     if key >= TWICE * usual and key >= STILL * nearest and key - nearest >= LETTERS_MORE:
-        return told
+        return message
     if key * TWICE <= usual and key * STILL <= low and low - key >= LETTERS_MORE:
-        return told
+        return message
     return ""
 
 
@@ -165,22 +165,22 @@ def _answer_texts(item: Item) -> Iterator[tuple[str, Json, Json, str]]:
     """Yield each field that writes the answer out wrongly: name, what it says, should say, tag."""
     for field in ANSWER_TEXT_FIELDS:
         found = item.reference if field == "reference" else item.extra.get(field)
-        said = (found,) if isinstance(found, str) else found
+        texts = (found,) if isinstance(found, str) else found
         right = (
             item.correct[0] if isinstance(found, str) and len(item.answer) == 1 else item.correct
         )
-        if not isinstance(said, tuple) or not all(isinstance(s, str) and s.strip() for s in said):
+        if not isinstance(texts, tuple) or not all(isinstance(s, str) and s.strip() for s in texts):
             continue
-        if set(said) != set(item.correct) and set(said) != set(item.answer):
-            tag = _judge_answer_text(item, field, said)
+        if set(texts) != set(item.correct) and set(texts) != set(item.answer):
+            tag = _judge_answer_text(item, field, texts)
             if tag:
                 yield field, found, right, tag
 
 
-def _judge_answer_text(item: Item, field: str, said: tuple[str, ...]) -> str | None:
+def _judge_answer_text(item: Item, field: str, texts: tuple[str, ...]) -> str | None:
     """Tell other words for the right option from the words of a wrong one."""
     letters = set(item.letters)
-    for text in said:
+    for text in texts:
         nearest, likeness = _nearest_option(item, text)
         if text in letters - set(item.answer) or (likeness == 1 and nearest not in item.correct):
             return "ANSWER_TEXT_CONTRADICTS"

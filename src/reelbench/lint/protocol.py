@@ -16,11 +16,11 @@ from reelbench.lint.findings import Finding
 def protocol_findings(manifest: Manifest, root: Path, items: Sequence[Item]) -> Iterator[Finding]:
     """Try the benchmark's own ways of asking, as a run would; each fault is told once."""
     kinds = {item.kind for item in items}
-    told: set[str] = set()
+    reported: set[str] = set()
     for name in (PROTOCOL, *manifest.conditions):
         for fault in _faults(manifest, name, root, kinds):
-            if fault not in told:
-                told.add(fault)
+            if fault not in reported:
+                reported.add(fault)
                 yield Finding.of("BAD_FIELD", f"{MANIFEST_FILE}: {fault}")
 
 

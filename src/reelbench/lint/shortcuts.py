@@ -53,7 +53,7 @@ def _key_positions(items: Sequence[Item]) -> Look:
     figure = evenness | {"single_keys": dict(sorted(keys.items()))}
     if evenness["p"] >= UNLIKELY:
         return [], figure
-    message = f"right options are not spread evenly over places ({_told(evenness)})"
+    message = f"right options are not spread evenly over places ({_describe(evenness)})"
     gain = 0.0
     if keys:
         best, wins = keys.most_common(1)[0]
@@ -66,7 +66,7 @@ def _key_positions(items: Sequence[Item]) -> Look:
     return [_shortcut("KEY_POSITION", message, gain)], figure
 
 
-def _told(evenness: Mapping[str, Any]) -> str:
+def _describe(evenness: Mapping[str, Any]) -> str:
     return (
         f"chi-square {evenness['chi_square']:.1f}, {evenness['degrees_of_freedom']} degrees of "
         f"freedom, p = {evenness['p']:.1g}"
@@ -147,9 +147,9 @@ def _key_numbers(items: Sequence[Item]) -> Look:
     if evenness["p"] >= UNLIKELY:
         return [], figure
     message = (
-        f"the right number's rank among the options is not even ({_told(evenness)}); picking the "
-        f"{best} is right in {percent(wins[best] / total)} of {total} items, where chance gives "
-        f"{percent(chance)}"
+        f"the right number's rank among the options is not even ({_describe(evenness)}); "
+        f"picking the {best} is right in {percent(wins[best] / total)} of {total} items, where "
+        f"chance gives {percent(chance)}"
     )
     return [_shortcut("KEY_NUMBER", message, wins[best] / total - chance)], figure
 

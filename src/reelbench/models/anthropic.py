@@ -46,16 +46,22 @@ class AnthropicModel(RemoteModel):
         usage = data.get("usage")
         used = usage if isinstance(usage, dict) else {}
         caches = (used.get(f"cache_{did}_input_tokens") for did in ("creation", "read"))
-        taken = token_count(used.get("input_tokens"), *caches)
-        given = token_count(used.get("output_tokens"))
+        input_tokens = token_count(used.get("input_tokens"), *caches)
+        output_tokens = token_count(used.get("output_tokens"))
         reason = data.get("stop_reason")
         if reason == "refusal":
             details = data.get("stop_details")
-            said = details.get("explanation") if isinstance(details, dict) else None
-            return Response("refused", None, str(said or "refused by the model"), taken, given)
+            explanation = details.get("explanation") if isinstance(details, dict) else None
+            return Response(
+                "refused",
+                None,
+                str(explanation or "refused by the model"),
+                input_tokens,
+                output_tokens,
+            )
         try:
             texts = [block["text"] for block in data["content"] if block["type"] == "text"]
-            return read_text("".join(texts), reason in _LIMITS, taken, given)
+            return read_text("".join(texts), reason in _LIMITS, input_tokens, output_tokens)
         except (KeyError, TypeError):
             return no_reply("message", data)
 

@@ -116,8 +116,8 @@ def read_text(
 ) -> Response:
     """Return the response of a model that ended with this text: of itself, or at its limit."""
     status: Status = "truncated" if truncated else "ok"
-    said = "cut off at the limit of tokens" if truncated else None
-    return Response(status, text, said, input_tokens, output_tokens)
+    reason = "cut off at the limit of tokens" if truncated else None
+    return Response(status, text, reason, input_tokens, output_tokens)
 
 
 def token_limit(model: "ChatModel") -> str:

@@ -89,12 +89,12 @@ class Caller:
                 if self._reach.given_up:
                     gone = CallOutcome("error", {}, self._reach.given_up, unasked=True)
                     return outcome if attempt else gone
-                outcome, spec = await self._try(method, url, payload, headers, ticket)
-            self._note(url, outcome, attempt, spec is None or attempt == self._retries)
-            if spec is None:
+                outcome, pause = await self._try(method, url, payload, headers, ticket)
+            self._note(url, outcome, attempt, pause is None or attempt == self._retries)
+            if pause is None:
                 return outcome
-            if spec:
-                self._pace.hold(spec)  # for all, also those that have not asked yet
+            if pause:
+                self._pace.hold(pause)  # for all, also those that have not asked yet
             elif attempt < self._retries:
                 await self._rest(
                     pause_before(hashlib.sha256(payload).hexdigest(), attempt, self._backoff)
@@ -144,7 +144,7 @@ class Caller:
                 # whatever spelling, before anything is cut off or written down.
                 if reply.status != 200:
                     raw = raw.replace(self._secret, MASK.encode())
-                spec = _wish(reply.headers.get("Retry-After")) or _google_wish(raw)
+                pause = _retry_after(reply.headers.get("Retry-After")) or _google_retry_delay(raw)
                 status, named = reply.status, self._named(reply.headers)
         except TimeoutError:
             return _failed("timeout", f"no answer in {self._timeout.total:g} s"), 0.0
@@ -154,17 +154,17 @@ class Caller:
             if status in _TRY_AGAIN:
                 self._gate.narrow(ticket)
             place = f" at {shown_address(url)}" if status in _ABOUT_THE_ADDRESS else ""
-            said = f"HTTP {status}{place}: {_shown(raw)}"
-            return _failed("error", said, status), spec if status in _TRY_AGAIN else None
+            message = f"HTTP {status}{place}: {_shown(raw)}"
+            return _failed("error", message, status), pause if status in _TRY_AGAIN else None
         data = _decoded(raw)
         if not isinstance(data, dict):
             reason = f" ({data})" if isinstance(data, LimitError) else ""
-            said = f"an answer that is not a JSON object{reason}: {_shown(raw)!r}"
-            return _failed("error", said, status), 0.0
+            message = f"an answer that is not a JSON object{reason}: {_shown(raw)!r}"
+            return _failed("error", message, status), 0.0
         if _is_busy(data):  # as some gateways say it
             self._gate.narrow(ticket)
-            said = f"an error in an answer: {redacted(str(data['error']))[:_SHOWN]}"
-            return _failed("error", said, status), spec
+            message = f"an error in an answer: {redacted(str(data['error']))[:_SHOWN]}"
+            return _failed("error", message, status), pause
         self._gate.widen(time.monotonic() - began)
         return CallOutcome("ok", data, headers=named, http=status), None
 
@@ -233,7 +233,7 @@ async def _read(reply: aiohttp.ClientResponse) -> bytes:
     return b"".join(pieces)
 
 
-def _wish(header: str | None) -> float:
+def _retry_after(header: str | None) -> float:
     """How long a server asks to be left alone: in seconds, or until a date; 0 if it does not."""
     if not header:
         return 0.0
@@ -248,7 +248,7 @@ def _wish(header: str | None) -> float:
     return min(max(0.0, seconds), _LONGEST_WISH) if math.isfinite(seconds) else 0.0
 
 
-def _google_wish(raw: bytes) -> float:
+def _google_retry_delay(raw: bytes) -> float:
     """How long Google asks to be left alone: it says so in the body."""
     match = _RETRY_DELAY.search(raw) if len(raw) < _SHORT else None
     return min(float(match[1]), _LONGEST_WISH) if match else 0.0

@@ -67,18 +67,18 @@ class Cascade:
         parts: list[Part] = []
         *shown, question = request.parts
         for captioner in self.captioners:
-            told = _for(captioner.card, shown)
-            if all(isinstance(part, TextPart) for part in told):
+            media = _for(captioner.card, shown)
+            if all(isinstance(part, TextPart) for part in media):
                 continue  # nothing that it could tell about
             caption = await self.relay(
-                captioner, self._derived(captioner, (*told, TextPart(self._prompt)))
+                captioner, self._derived(captioner, (*media, TextPart(self._prompt)))
             )
             if caption.status == "truncated":  # half a caption is none to answer by
-                said = f"{captioner.card.name}: {caption.error}: raise {token_limit(captioner)}"
-                return Response("error", error=said)
+                message = f"{captioner.card.name}: {caption.error}: raise {token_limit(captioner)}"
+                return Response("error", error=message)
             if caption.status != "ok":
-                said = f"{captioner.card.name}: {caption.error}"
-                return Response(caption.status, error=said, unasked=caption.unasked)
+                message = f"{captioner.card.name}: {caption.error}"
+                return Response(caption.status, error=message, unasked=caption.unasked)
             parts.append(TextPart(f"What {captioner.card.name} tells:\n{caption.text}"))
         parts += [*(part for part in _for(_READER, shown) if isinstance(part, TextPart)), question]
         asked = self._derived(self.answerer, tuple(parts), request)
@@ -111,12 +111,12 @@ _READER = Card(name="reader", sees=False)
 
 def _for(card: Card, shown: Sequence[Part]) -> list[Part]:
     """Return what a model takes in: of texts, those that are not about something it does not."""
-    taken: list[Part] = []
+    kept: list[Part] = []
     for part, following in zip(shown, [*shown[1:], None], strict=True):
         about = following if isinstance(part, TextPart) and following is not None else part
         if _takes(card, part) and (_takes(card, about) or isinstance(about, TextPart)):
-            taken.append(part)
-    return taken
+            kept.append(part)
+    return kept
 
 
 def _takes(card: Card, part: Part) -> bool:

@@ -85,12 +85,12 @@ class GoogleModel(RemoteModel):
             return {"text": part.text}
         if total > _INLINE and not isinstance(part, ImagePart):
             uri = await self._uploaded(part.data, part.media_type)
-            said: dict[str, Any] = {"fileData": {"fileUri": uri, "mimeType": part.media_type}}
+            block: dict[str, Any] = {"fileData": {"fileUri": uri, "mimeType": part.media_type}}
         else:
-            said = {"inlineData": {"mimeType": part.media_type, "data": encoded(part)}}
+            block = {"inlineData": {"mimeType": part.media_type, "data": encoded(part)}}
         if isinstance(part, VideoPart) and (meant := _meant(part)):
-            said["videoMetadata"] = meant
-        return said
+            block["videoMetadata"] = meant
+        return block
 
     async def _uploaded(self, data: bytes, media_type: str) -> str:
         """Send a file ahead, once for all questions about it, and return where it is."""
@@ -155,25 +155,29 @@ class GoogleModel(RemoteModel):
         """Read a candidate: what it says, not what it thought."""
         usage = data.get("usageMetadata")
         used = usage if isinstance(usage, dict) else {}
-        taken = token_count(used.get("promptTokenCount"), used.get("toolUsePromptTokenCount"))
+        input_tokens = token_count(
+            used.get("promptTokenCount"), used.get("toolUsePromptTokenCount")
+        )
         thought = used.get("thoughtsTokenCount")
-        given = token_count(used.get("candidatesTokenCount", 0 if thought else None), thought)
+        output_tokens = token_count(
+            used.get("candidatesTokenCount", 0 if thought else None), thought
+        )
         feedback = data.get("promptFeedback")
         blocked = feedback.get("blockReason") if isinstance(feedback, dict) else None
         if blocked:
-            return Response("refused", None, f"blocked: {blocked}", taken, given)
+            return Response("refused", None, f"blocked: {blocked}", input_tokens, output_tokens)
         try:
             candidate = data["candidates"][0]
             reason = candidate.get("finishReason")
             if reason in _REFUSALS:
-                return Response("refused", None, f"stopped: {reason}", taken, given)
+                return Response("refused", None, f"stopped: {reason}", input_tokens, output_tokens)
             parts = candidate.get("content", {}).get("parts", [])
             text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
         except (KeyError, IndexError, TypeError, AttributeError):
             return no_reply("candidate", data)
         if reason not in (None, "STOP", "MAX_TOKENS"):
-            return Response("error", None, f"stopped: {reason}", taken, given)
-        return read_text(text, reason == "MAX_TOKENS", taken, given)
+            return Response("error", None, f"stopped: {reason}", input_tokens, output_tokens)
+        return read_text(text, reason == "MAX_TOKENS", input_tokens, output_tokens)
 
 
 def _role(message: Message) -> str:

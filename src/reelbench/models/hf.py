@@ -40,8 +40,8 @@ class LocalModel:
     @property
     def parameters(self) -> Mapping[str, Any]:
         """Which weights, and how they are used; not where, nor how many at a time."""
-        said = {**_USUAL, **self.card.parameters}
-        return {"model": self.card.model, **{n: v for n, v in said.items() if n != "device"}}
+        settings = {**_USUAL, **self.card.parameters}
+        return {"model": self.card.model, **{n: v for n, v in settings.items() if n != "device"}}
 
     async def ask(self, request: Request) -> Response:
         """Join the next batch."""
@@ -72,10 +72,10 @@ class LocalModel:
             # Of whatever library: it fails these requests. One of them may be at fault.
             if len(requests) > 1 and self._engine is not None:
                 return [response for each in requests for response in self._answer([each])]
-            said = f"{type(error).__name__}: {error}"
+            message = f"{type(error).__name__}: {error}"
             if self._engine is None:
-                self._broken = self._broken or said  # it will not load the next time either
-            return [Response("error", error=" ".join(said.split())[:500]) for _ in requests]
+                self._broken = self._broken or message  # it will not load the next time either
+            return [Response("error", error=" ".join(message.split())[:500]) for _ in requests]
 
     def stop_retrying(self) -> None:
         """Do nothing: it never waits."""
@@ -119,19 +119,19 @@ class _Engine:
         ).to(self._model.device, self._model.dtype)
         with self._torch.inference_mode():
             rows = self._model.generate(**inputs, **self._chosen)
-        given = inputs["attention_mask"].sum(1).tolist()
+        input_tokens = inputs["attention_mask"].sum(1).tolist()
         return [
             self._response(row, count)
             for row, count in zip(
-                rows[:, inputs["input_ids"].shape[1] :].tolist(), given, strict=True
+                rows[:, inputs["input_ids"].shape[1] :].tolist(), input_tokens, strict=True
             )
         ]
 
-    def _response(self, row: list[int], given: int) -> Response:
+    def _response(self, row: list[int], input_tokens: int) -> Response:
         ended = next((place + 1 for place, token in enumerate(row) if token in self._ends), None)
         end = len(row) if ended is None else ended
         text = self._processor.decode(row[:end], skip_special_tokens=True)
-        return read_text(text, ended is None, given, end)
+        return read_text(text, ended is None, input_tokens, end)
 
 
 def _chat(request: Request) -> list[dict[str, Any]]:

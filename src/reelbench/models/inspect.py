@@ -90,7 +90,7 @@ class InspectModel:
         except TimeoutError:
             return Response("timeout", error=f"no answer in {self.card.timeout:g} s"), True
         except Exception as error:  # of whatever provider
-            return Response("error", error=_told(error)), self._passes(error)
+            return Response("error", error=_error_text(error)), self._passes(error)
         return _read(output), False
 
     def _passes(self, error: Exception) -> bool:
@@ -124,22 +124,26 @@ def _opened(card: Card) -> "Model":
     try:
         return get_model(card.model, memoize=False, **arguments)
     except Exception as error:  # of whatever provider
-        raise ReelbenchError(f"{card.name} cannot be opened: {redacted(_told(error))}.") from error
+        raise ReelbenchError(
+            f"{card.name} cannot be opened: {redacted(_error_text(error))}."
+        ) from error
 
 
 def _read(output: Any) -> Response:
     used = output.usage
-    taken = given = None
+    input_tokens = output_tokens = None
     if used is not None:
         cached = (used.input_tokens_cache_read or 0) + (used.input_tokens_cache_write or 0)
-        taken, given = used.input_tokens + cached, used.output_tokens
+        input_tokens, output_tokens = used.input_tokens + cached, used.output_tokens
     if output.empty:
-        return Response("error", None, output.error or "an empty answer", taken, given)
+        return Response(
+            "error", None, output.error or "an empty answer", input_tokens, output_tokens
+        )
     if output.stop_reason == "content_filter":
-        said = output.error or "stopped by the provider's content filter"
-        return Response("refused", None, said, taken, given)
+        message = output.error or "stopped by the provider's content filter"
+        return Response("refused", None, message, input_tokens, output_tokens)
     cut = output.stop_reason in ("max_tokens", "model_length")
-    return read_text(output.completion, cut, taken, given)
+    return read_text(output.completion, cut, input_tokens, output_tokens)
 
 
 def _causes(error: BaseException) -> Iterator[Exception]:
@@ -150,7 +154,7 @@ def _causes(error: BaseException) -> Iterator[Exception]:
         each = each.__cause__
 
 
-def _told(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     """What went wrong, out of what it was wrapped in."""
     error = list(_causes(error))[-1] if isinstance(error, Exception) else error
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]

@@ -1,11 +1,17 @@
-"""Find a model by its name, ``backend:name``, or by its card."""
+"""Find a model by its name, ``backend:name``, or by its card.
+
+A backend from outside is a Python file, or a name that an installed package registers; it has a
+function ``load(card)`` that returns a ``ChatModel``.
+"""
 
 import os
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from reelbench.base.errors import ReelbenchError
+from reelbench.base.extensions import load_file, load_registered, registered, split_file
 from reelbench.models.base import ChatModel
 from reelbench.models.card import Card, make_card, read_card
 
@@ -21,6 +27,7 @@ BACKENDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "inspect": ("inspect", "openai/gpt-4o", {"hears": True}),
 }
 
+GROUP = "reelbench.models"  # of entry points, by which packages add backends
 CARDS = (".yaml", ".yml")  # how the names of cards end
 
 
@@ -51,6 +58,8 @@ class Loader:
         return self._loaded[source]
 
     def _made(self, card: Card) -> ChatModel:
+        if card.backend not in BACKENDS:
+            return _own_backend(card.backend)(card)
         module = import_module(f"reelbench.models.{BACKENDS[card.backend][0]}")
         more = (self.load,) if card.backend == "cascade" else ()
         model: ChatModel = module.load(card, *more)
@@ -59,13 +68,13 @@ class Loader:
 
 def _card_named(name: str) -> Card:
     backend, colon, rest = name.partition(":")
-    if not colon or backend not in BACKENDS:
+    if not colon or not _is_known(backend):
         raise ReelbenchError(
             f"There is no model {name!r}; write backend:name with one of these backends: "
-            f"{', '.join(BACKENDS)} (for example baseline:random), or name a model's card, a file "
+            f"{_known_backends()} (for example baseline:random), or name a model's card, a file "
             "that ends in .yaml."
         )
-    _, example, usual = BACKENDS[backend]
+    _, example, usual = BACKENDS.get(backend, ("", "any-name", {}))
     if not rest:
         raise ReelbenchError(f"Which model? Write {backend}:NAME, such as {backend}:{example}.")
     return Card(name=name, backend=backend, model=rest, **usual)
@@ -74,15 +83,39 @@ def _card_named(name: str) -> Card:
 def _card_of(path: Path) -> Card:
     fields = read_card(path)
     backend = fields.get("backend", "openai")
-    if not isinstance(backend, str) or backend not in BACKENDS:
-        backends = ", ".join(BACKENDS)
-        raise ReelbenchError(f"{path}: the backend of a card is one of {backends}, not {backend}.")
-    fields = BACKENDS[backend][2] | fields
+    if isinstance(backend, str) and split_file(backend):
+        backend = fields["backend"] = str(path.parent / backend)
+    if not isinstance(backend, str) or not _is_known(backend):
+        raise ReelbenchError(
+            f"{path}: the backend of a card is one of {_known_backends()}, not {backend}."
+        )
+    fields = (BACKENDS[backend][2] if backend in BACKENDS else {}) | fields
     if backend == "cascade":
         fields["model"] = _beside(path, fields.get("model", ""))
     if isinstance(fields.get("captioners"), list):
         fields["captioners"] = [_beside(path, name) for name in fields["captioners"]]
     return make_card(path, fields)
+
+
+def _is_known(backend: str) -> bool:
+    return backend in BACKENDS or split_file(backend) is not None or backend in registered(GROUP)
+
+
+def _known_backends() -> str:
+    return ", ".join([*BACKENDS, *registered(GROUP), "or a Python file"])
+
+
+def _own_backend(backend: str) -> Callable[[Card], ChatModel]:
+    """Return the function that makes models of a backend from outside."""
+    own = split_file(backend)
+    module = load_file(own[0]) if own else load_registered(registered(GROUP)[backend])
+    load: Callable[[Card], ChatModel] | None = getattr(module, "load", None)
+    if not callable(load):
+        raise ReelbenchError(
+            f"{backend} has no function load(card), which a backend must have: it returns the "
+            "model of a card."
+        )
+    return load
 
 
 def _beside(path: Path, name: Any) -> Any:

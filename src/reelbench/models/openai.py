@@ -62,18 +62,20 @@ def read_completion(data: Mapping[str, Any]) -> Response:
         return no_reply("completion", data)
     usage = data.get("usage")
     used = usage if isinstance(usage, dict) else {}
-    taken = token_count(used.get("prompt_tokens"))
-    given = token_count(used.get("completion_tokens"))
+    input_tokens = token_count(used.get("prompt_tokens"))
+    output_tokens = token_count(used.get("completion_tokens"))
     if reason in _FAILURES:
-        return Response("error", None, f"the server ended it: {reason}", taken, given)
+        return Response(
+            "error", None, f"the server ended it: {reason}", input_tokens, output_tokens
+        )
     if refusal or reason == "content_filter":
-        said = str(refusal or "stopped by the server's content filter")
-        return Response("refused", None, said, taken, given)
+        error = str(refusal or "stopped by the server's content filter")
+        return Response("refused", None, error, input_tokens, output_tokens)
     if isinstance(text, list):  # some servers give it in parts
         text = "".join(str(part.get("text", "")) for part in text if isinstance(part, dict))
     if text is not None and not isinstance(text, str):
         return no_reply("text", text)
-    return read_text(text or "", reason in _LIMITS, taken, given)
+    return read_text(text or "", reason in _LIMITS, input_tokens, output_tokens)
 
 
 # Ends that are none of the model's, in the words of several servers.

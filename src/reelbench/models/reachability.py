@@ -21,7 +21,7 @@ class Reachability:
         self._name, self._advice = name, advice
         self._has_answered = False
         self._calls = self._questions = 0  # that failed since the last answer
-        self._said_at = _EARLY
+        self._announce_at = _EARLY
         self.given_up = ""  # why nothing more is asked; empty while there is hope
 
     def answered(self) -> None:
@@ -38,7 +38,7 @@ class Reachability:
         unreachable = not reached and self._calls >= _MOST_CALLS and attempt + 1 >= _LATE
         if not self._has_answered and (unreachable or self._questions >= _MOST_QUESTIONS):
             self._give_up(address, error)
-        elif (self._questions if self._has_answered else self._calls) >= self._said_at:
+        elif (self._questions if self._has_answered else self._calls) >= self._announce_at:
             self._say(error, address)
 
     def _say(self, error: str, address: str) -> None:
@@ -48,7 +48,7 @@ class Reachability:
             else counted(self._calls, "call")
         )
         announce(f"{self._name}: {failed} in a row failed, the last at {address}: {error}")
-        self._said_at *= 10  # a server that comes and goes is not told of each time
+        self._announce_at *= 10  # a server that comes and goes is not told of each time
 
     def _give_up(self, address: str, error: str) -> None:
         self.given_up = f"not asked: {address} has not answered once ({error})"

@@ -1,10 +1,9 @@
 """Recipes: how sources become a benchmark. The list is data; each is imported when used."""
 
-import importlib.util
 from importlib import import_module
-from pathlib import Path
 
 from reelbench.base.errors import ReelbenchError
+from reelbench.base.extensions import load_from_file, load_registered, registered, split_file
 from reelbench.make.pipeline.stage import Recipe
 
 RECIPES = {
@@ -15,29 +14,33 @@ RECIPES = {
     "qbench-published": "Q-Bench-Video's own files, or questions that you wrote like them",
 }
 
+GROUP = "reelbench.recipes"  # of entry points, by which packages add recipes
+
 
 def load_recipe(name: str) -> Recipe:
-    """Return a recipe of ours by its name, or a user's own by the path of its Python file."""
+    """Return a recipe of ours by its name, a user's own as FILE.py, or one of a package."""
     if name.replace("_", "-") in RECIPES:
         module = name.replace("-", "_")
         recipe: Recipe = import_module(f"reelbench.recipes.{module}.recipe").RECIPE
         return recipe
-    path = Path(name)
-    if path.suffix == ".py" and path.is_file():
-        return _own(path)
-    known = "".join(f"\n  {each}: {says}" for each, says in RECIPES.items())
+    if own := split_file(name):
+        path, attribute = own
+        return _checked(load_from_file(path, attribute or "RECIPE", _is_recipe, "a Recipe"), name)
+    others = registered(GROUP)
+    if name in others:
+        return _checked(load_registered(others[name]), name)
+    known = "".join(f"\n  {each}: {description}" for each, description in RECIPES.items())
+    known += "".join(f"\n  {each}: {point.value}" for each, point in others.items())
     raise ReelbenchError(
         f"There is no recipe {name!r}; name one of these, or a Python file with a RECIPE:{known}"
     )
 
 
-def _own(path: Path) -> Recipe:
-    spec = importlib.util.spec_from_file_location("reelbench_own_recipe", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    recipe = getattr(module, "RECIPE", None)
+def _is_recipe(value: object) -> bool:
+    return isinstance(value, Recipe)
+
+
+def _checked(recipe: object, name: str) -> Recipe:
     if not isinstance(recipe, Recipe):
-        raise ReelbenchError(f"{path} holds no RECIPE, a reelbench.make.pipeline.stage.Recipe.")
+        raise ReelbenchError(f"{name} is no recipe: it must be a Recipe of reelbench.make.")
     return recipe

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reelbench.base.progress import counted
-from reelbench.report.table import Table
+from reelbench.pages.table import Table
 from reelbench.score.letters import spelled
 from reelbench.score.rounding import fixed, percent, points
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from reelbench.pages.table import Table
 from reelbench.report.figures import label
-from reelbench.report.table import Table
 from reelbench.score.rounding import percent
 
 Scores = Mapping[str, Any]

@@ -1,39 +1,27 @@
-"""The figures of a report, as data that Plotly draws: in the page's colours, light or dark."""
+"""The figures of a report."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import escape
-
 from reelbench.data.items import LETTERS
+from reelbench.pages.figure import (
+    COLOURS,
+    MARKS,
+    Figure,
+    dashes_at,
+    layout_of,
+    marker,
+    plain,
+    points,
+)
 from reelbench.score.coverage import no_score
 from reelbench.score.groups import TOGETHER
-from reelbench.score.rounding import percent
 
-# Okabe and Ito's colours, which the colour-blind tell apart; beyond seven, markers help.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
-_MARKS = ("circle", "square", "diamond", "triangle-up", "x", "star", "triangle-down")
 _ORDERED = ("length", "evidence")  # groups whose values follow each other
 _MOST_SPOKES = 16
 _MOST_VALUES = 24  # of a tag, for a figure that can be read
 
 Scores = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One figure: what it is called, what it says to who cannot see it, and what is drawn."""
-
-    name: str
-    title: str
-    words: str
-    data: Sequence[Mapping[str, Any]]
-    layout: Mapping[str, Any]
-
-    def to_record(self) -> dict[str, Any]:
-        """Return what Plotly draws."""
-        return {"data": self.data, "layout": self.layout}
 
 
 def figures(scores: Scores, tags: Sequence[str]) -> list[Figure]:
@@ -73,13 +61,13 @@ def by_tag(scores: Scores, tag: str, place: int) -> Figure | None:
     if not rows or len(scores["chance"]["by"][tag]) > _MOST_VALUES:
         return None
     chance = [100 * share for share in scores["chance"]["by"][tag].values()]
-    dashes = [_dash(n - 0.42, n + 0.42, share) for n, share in enumerate(chance)]
+    dashes = [dashes_at(n - 0.42, n + 0.42, share) for n, share in enumerate(chance)]
     data = [
-        _points(row["model"], list(row["by"][tag]), list(row["by"][tag].values()),
+        points(row["model"], list(row["by"][tag]), list(row["by"][tag].values()),
                 number[row["model"]])
         for row in rows
     ]  # fmt: skip
-    layout = _layout("accuracy, %", scattermode="group", scattergap=0.35, shapes=dashes)
+    layout = layout_of("accuracy, %", scattermode="group", scattergap=0.35, shapes=dashes)
     words = f"Accuracy of each model by {tag}, with intervals; the table below has the numbers."
     return Figure(f"by-tag-{place}", f"Accuracy by {tag}", words, data, layout)
 
@@ -93,32 +81,32 @@ def radar(scores: Scores, tag: str) -> Figure | None:
     data = [
         {
             "type": "scatterpolar",
-            "name": _plain(row["model"]),
-            "theta": [*map(_plain, names), _plain(names[0])],
+            "name": plain(row["model"]),
+            "theta": [*map(plain, names), plain(names[0])],
             "r": [100 * row["by"][tag][name]["accuracy"] for name in [*names, names[0]]],
-            "line": {"color": _marker(number[row["model"]])["color"], "width": 2},
-            "marker": {"symbol": _MARKS[number[row["model"]] % len(_MARKS)], "size": 7},
+            "line": {"color": marker(number[row["model"]])["color"], "width": 2},
+            "marker": {"symbol": MARKS[number[row["model"]] % len(MARKS)], "size": 7},
             "mode": "lines+markers",
         }
         for row in rows
     ]
     layout = {"polar": {"radialaxis": {"range": [0, 100], "ticksuffix": "%"}}, "showlegend": True}
     words = f"The same accuracies by {tag} around a circle, one line a model."
-    return Figure("radar", f"Profile over {tag}", words, data, _layout(None, **layout))
+    return Figure("radar", f"Profile over {tag}", words, data, layout_of(None, **layout))
 
 
 def curve(scores: Scores, tag: str) -> Figure | None:
     """Accuracy along something that grows, such as the length of a video."""
     rows, number = main_rows(scores), numbers(scores)
     data = [
-        _points(row["model"], list(row["by"][tag]), list(row["by"][tag].values()),
+        points(row["model"], list(row["by"][tag]), list(row["by"][tag].values()),
                 number[row["model"]], True)
         for row in rows
     ]  # fmt: skip
     titles = {"length": "Accuracy by length of the clip",
               "evidence": "Accuracy by where the evidence lies"}  # fmt: skip
     words = f"{titles[tag]}, one line a model, with intervals."
-    return Figure(f"curve-{tag}", titles[tag], words, data, _layout("accuracy, %"))
+    return Figure(f"curve-{tag}", titles[tag], words, data, layout_of("accuracy, %"))
 
 
 def precision_and_recall(scores: Scores) -> Figure | None:
@@ -131,16 +119,16 @@ def precision_and_recall(scores: Scores) -> Figure | None:
         {
             "type": "scatter",
             "mode": "markers",
-            "name": _plain(row["model"]),
+            "name": plain(row["model"]),
             "x": [100 * row["metrics"]["recall"]["value"]],
             "y": [100 * row["metrics"]["precision"]["value"]],
-            "marker": _marker(number[row["model"]]),
+            "marker": marker(number[row["model"]]),
         }
         for row in rows
     ]
     line = {"type": "line", "x0": 0, "y0": 0, "x1": 100, "y1": 100}
     grey = {"line": {"color": "#808080", "dash": "dash", "width": 1}}
-    layout = _layout("precision, %", shapes=[line | grey], showlegend=True)
+    layout = layout_of("precision, %", shapes=[line | grey], showlegend=True)
     layout["xaxis"] = {"title": {"text": "recall, %"}, "range": [-3, 103]}
     words = "Precision against recall of multi-select questions; on the dashed line they are equal."
     return Figure("precision-recall", "Precision and recall", words, data, layout)
@@ -159,16 +147,16 @@ def positions(scores: Scores) -> Figure | None:
     data: list[dict[str, Any]] = [
         {
             "type": "bar",
-            "name": _plain(row["model"]),
+            "name": plain(row["model"]),
             "x": letters,
             "y": [100 * share for share in row["bias"]["positions"][count]["chosen"]],
-            "marker": {"color": _marker(number[row["model"]])["color"]},
+            "marker": {"color": marker(number[row["model"]])["color"]},
         }
         for row in shown
     ]
     right = [100 * share for share in shown[0]["bias"]["positions"][count]["right"]]
-    dashes = [_dash(place - 0.45, place + 0.45, share) for place, share in enumerate(right)]
-    layout = _layout("share of answers, %", barmode="group", shapes=dashes, showlegend=True)
+    dashes = [dashes_at(place - 0.45, place + 0.45, share) for place, share in enumerate(right)]
+    layout = layout_of("share of answers, %", barmode="group", shapes=dashes, showlegend=True)
     layout["yaxis"] = {"title": {"text": "share of answers, %"}, "rangemode": "tozero"}
     words = (
         f"How often each place was chosen, of questions with {count} options; the dashes are how "
@@ -183,7 +171,7 @@ def ablation(scores: Scores, number: int) -> Figure | None:
     if not found["models"]:
         return None
     data = [
-        _points(
+        points(
             model["model"],
             found["values"],
             [{"accuracy": share, "interval": ends}
@@ -195,7 +183,7 @@ def ablation(scores: Scores, number: int) -> Figure | None:
     ]  # fmt: skip
     title = f"Accuracy by {found['field'].replace('_', ' ')}"
     words = f"{title}, all else equal, one line a model, with intervals."
-    return Figure(f"ablation-{number}", title, words, data, _layout("accuracy, %"))
+    return Figure(f"ablation-{number}", title, words, data, layout_of("accuracy, %"))
 
 
 def distractors(scores: Scores) -> Figure | None:
@@ -209,71 +197,11 @@ def distractors(scores: Scores) -> Figure | None:
         "y": list(histogram),
         "marker": {"color": COLOURS[0]},
     }
-    layout = _layout("wrong options")
+    layout = layout_of("wrong options")
     layout["xaxis"] = {"title": {"text": "models that chose it"}, "type": "category"}
     layout["yaxis"] = {"title": {"text": "wrong options"}, "rangemode": "tozero"}
     words = "How many wrong options were chosen by how many models; those at 0 mislead nobody."
     return Figure("distractors", "What wrong options mislead", words, [bar], layout)
-
-
-def _layout(y: str | None, **more: Any) -> dict[str, Any]:
-    layout: dict[str, Any] = {
-        "autosize": True,
-        "margin": {"l": 54, "r": 12, "t": 24, "b": 64},
-        "showlegend": False,
-        "legend": {"orientation": "h", "y": -0.3},
-        "xaxis": {"type": "category"},
-    }
-    if y is not None:
-        layout["yaxis"] = {"title": {"text": y}, "range": [-3, 103]}
-    return layout | more
-
-
-def _dash(start: float, end: float, height: float) -> dict[str, Any]:
-    line = {"color": "#808080", "dash": "dash", "width": 2}
-    return {"type": "line", "x0": start, "x1": end, "y0": height, "y1": height, "line": line}
-
-
-def _marker(number: int) -> dict[str, Any]:
-    colour, mark = COLOURS[number % len(COLOURS)], _MARKS[number // len(COLOURS) % len(_MARKS)]
-    return {"color": colour, "symbol": mark, "size": 11}
-
-
-def _points(
-    name: str,
-    values: Sequence[str],
-    cells: Sequence[Mapping[str, Any]],
-    number: int,
-    joined: bool = False,
-) -> dict[str, Any]:
-    """Accuracies with their intervals, as points or as a line."""
-    marker = _marker(number)
-    return {
-        "type": "scatter",
-        "mode": "lines+markers" if joined else "markers",
-        "name": _plain(name),
-        "x": [_plain(value) for value in values],
-        "y": [100 * cell["accuracy"] for cell in cells],
-        "marker": marker,
-        "line": {"color": marker["color"], "width": 2},
-        "error_y": {
-            "type": "data",
-            "symmetric": False,
-            "array": [100 * (cell["interval"][1] - cell["accuracy"]) for cell in cells],
-            "arrayminus": [100 * (cell["accuracy"] - cell["interval"][0]) for cell in cells],
-            "color": marker["color"],
-            "thickness": 2,
-            "width": 0,
-        },
-        "customdata": [percent(cell["accuracy"]) for cell in cells],  # ties as in the tables
-        "hovertemplate": "%{x}: %{customdata}<extra>" + _plain(name) + "</extra>",
-        **({} if joined else {"offsetgroup": str(number)}),
-    }
-
-
-def _plain(text: str) -> str:
-    """Plotly reads some HTML in labels: show it instead."""
-    return str(escape(text))
 
 
 def shown_tags(scores: Scores) -> list[str]:

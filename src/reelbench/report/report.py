@@ -3,33 +3,22 @@
 import base64
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from importlib.resources import files
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
-
-from reelbench import __version__
-from reelbench.base.files import canonical_json, write_atomically
+from reelbench.base.files import write_atomically
 from reelbench.base.limits import decode_json
 from reelbench.base.progress import counted, track
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item, Span
-from reelbench.evaluate.folder import read_run
 from reelbench.media.decode.frames import FrameSpec, frames_of
-from reelbench.media.decode.isolated import probe_safely
+from reelbench.media.decode.isolated import probe_isolated
 from reelbench.media.errors import MediaError
+from reelbench.pages import COLOURS, Figure, page
 from reelbench.report.comparison import pairs, people, standings
 from reelbench.report.declared import NONE, best_cells, declared, interval_of, name_of
-from reelbench.report.figures import (
-    COLOURS,
-    Figure,
-    figures,
-    main_rows,
-    numbers,
-    shown_tags,
-)
+from reelbench.report.figures import figures, main_rows, numbers, shown_tags
 from reelbench.report.tables import (
     ablation,
     accuracy_of,
@@ -41,26 +30,22 @@ from reelbench.report.tables import (
 from reelbench.score.coverage import no_score
 from reelbench.score.estimates import few_videos
 from reelbench.score.predictions import ItemOutcome
-from reelbench.score.rounding import fixed, percent, points
-from reelbench.score.score import outcomes_of, score_folders, unanswered_in_words
+from reelbench.score.rounding import fixed, points
+from reelbench.score.score import ScoredRuns, score_runs, unanswered_in_words
 
 _FRAMES_PER_VIDEO, _FRAME_SIZE, _FRAME_ENCODING = 12, "long:220", "jpeg:60"
 _MOST_FRAMES = 1000  # in one page: about 4.4 MB; with more videos, each shows fewer, or none
 
 
-def report_run(benchmark: Benchmark, out: Path, page: Path | None = None) -> Path:
-    """Write the report of a run, into its folder or elsewhere, and return where it is."""
-    return report_runs(benchmark, [out], page or out / "report.html")
+def report_run(benchmark: Benchmark, out: Path) -> Path:
+    """Score a run, write its report into its folder, and return where that is."""
+    return write_report(score_runs(benchmark, [out]), out / "report.html")
 
 
-def report_runs(
-    benchmark: Benchmark, outs: Sequence[Path], page: Path, common: bool = False
-) -> Path:
-    """Write one report of several runs of a benchmark; ``common`` as in ``score_outcomes``."""
-    runs = [read_run(out) for out in outs]
-    scores = score_folders(benchmark, outs, runs[0]["seed"], common)
-    write_atomically(page, _page(benchmark, _together(runs), scores, outs))
-    return page
+def write_report(scored: ScoredRuns, path: Path) -> Path:
+    """Write one report of runs that were scored together, and return where it is."""
+    write_atomically(path, _page(scored))
+    return path
 
 
 def _together(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -73,15 +58,21 @@ def _together(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return merged
 
 
-def _page(
-    benchmark: Benchmark, run: Mapping[str, Any], scores: Mapping[str, Any], outs: Sequence[Path]
-) -> str:
+def _page(scored: ScoredRuns) -> str:
+    benchmark, scores = scored.benchmark, scored.scores
+    run = _together(list(scored.runs.values()))
     tags = _tags(scores)
     results = scores["results"]
     drawn = figures(scores, tags)
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    return environment.from_string(_own("page.html.j2")).render(
+    return page(
+        __package__,
+        "report.html.j2",
         title=benchmark.manifest.title or benchmark.manifest.name,
+        styles=["report.css"],
+        scripts=["elements.js", "figures.js", "tables.js", "report.js"],
+        data=_data(scored, _category(scores, tags), drawn),
+        figures=True,
+        facts=_facts(scores, len(run["models"])),
         scores=scores,
         tags=tags,
         measures=measures(scores),
@@ -105,28 +96,31 @@ def _page(
         name_of=name_of,
         interval_of=interval_of,
         nothing=NONE,
-        spent=_spent(outs),
+        spent=_spent(scored.runs),
         suspects=_suspects(benchmark, scores),
         suspects_note=(scores.get("items") or {}).get("suspects_note"),
-        figures={figure.name: figure for figure in drawn},
+        drawings={figure.name: figure for figure in drawn},
         provenance=_provenance(run, scores),
         colours=COLOURS,
         numbers=numbers(scores),
         main=main_rows(scores),
-        percent=percent,
         whole=lambda share: points(share, 0),
-        fixed=fixed,
         two_digits=lambda value: fixed(value, 2),
-        models=len(run["models"]),
-        counted=counted,
         unanswered=lambda row: unanswered_in_words(row) or "none",
         first=lambda tag, value: results[0]["by"][tag][value],  # all have the same items
-        version=__version__,
-        style=_own("style.css"),
-        script=_own("script.js"),
-        plotly=files("plotly").joinpath("package_data/plotly.min.js").read_text("utf-8"),
-        data=_embedded(_data(benchmark, scores, outs, _category(scores, tags), drawn)),
     )
+
+
+def _facts(scores: Mapping[str, Any], models: int) -> list[str]:
+    """What there is to know at a glance."""
+    about = scores["benchmark"]
+    split = f" of split {about['split']}" if "split" in about else ""
+    return [
+        counted(about["items"], "item") + split,
+        counted(about["videos"], "video"),
+        counted(models, "model"),
+        f"{about['name']} {about['version']}",
+    ]
 
 
 def _sureness(cell: Mapping[str, Any]) -> str:
@@ -135,7 +129,7 @@ def _sureness(cell: Mapping[str, Any]) -> str:
     return videos if error is None else f"standard error {points(error)} points, {videos}"
 
 
-def _spent(outs: Sequence[Path]) -> dict[str, Mapping[str, Any]]:
+def _spent(outs: Iterable[Path]) -> dict[str, Mapping[str, Any]]:
     """What each model took, as the runs' status has it; nothing where none took anything."""
     found: dict[str, Mapping[str, Any]] = {}
     for out in outs:
@@ -151,15 +145,6 @@ def _suspects(benchmark: Benchmark, scores: Mapping[str, Any]) -> list[dict[str,
     items = {item.id: item for item in benchmark.items}
     found = (scores.get("items") or {}).get("suspects", ())
     return [{**suspect, "question": items[suspect["id"]].question} for suspect in found[:50]]
-
-
-def _own(name: str) -> str:
-    return files(__package__).joinpath(name).read_text("utf-8")
-
-
-def _embedded(data: Any) -> str:
-    """JSON inside a script element: no text in it can end the element."""
-    return canonical_json(data).replace("<", "\\u003c")
 
 
 def _tags(scores: Mapping[str, Any]) -> list[str]:
@@ -182,6 +167,7 @@ def _provenance(run: Mapping[str, Any], scores: Mapping[str, Any]) -> dict[str, 
     judges = "; ".join(judge["name"] for judge in run.get("judges", ()))
     return {
         "Benchmark": f"{benchmark['name']} {benchmark['version']}, sha256 {benchmark['digest']}",
+        **({"Split": benchmark["split"]} if "split" in benchmark else {}),
         "Media": f"sha256 {benchmark['media_digest']}",
         "Models": "; ".join(
             f"{model['name']} {json.dumps(model['parameters'])}" for model in run["models"]
@@ -211,14 +197,8 @@ def _condition_in_words(condition: Mapping[str, Any]) -> str:
     return f"{', '.join(words)}; prompt {condition['prompt']}, sha256 {condition['prompt_digest']}"
 
 
-def _data(
-    benchmark: Benchmark,
-    scores: Mapping[str, Any],
-    outs: Sequence[Path],
-    tag: str,
-    drawn: Sequence[Figure],
-) -> dict[str, Any]:
-    outcomes = outcomes_of(benchmark, outs)
+def _data(scored: ScoredRuns, tag: str, drawn: Sequence[Figure]) -> dict[str, Any]:
+    benchmark, scores, outcomes = scored.benchmark, scored.scores, scored.outcomes
     ranked = [(row["model"], row["condition"]) for row in scores["results"]]
     asked = ranked or list(outcomes)  # where nothing is scored, nothing is ranked
     several = len({condition for _, condition in asked}) > 1
@@ -284,7 +264,7 @@ def _frames(benchmark: Benchmark) -> dict[str, list[dict[str, Any]]]:
 
 
 def _pictures(path: Path, evidence: Sequence[Span], most: int) -> list[dict[str, Any]]:
-    duration = probe_safely(path).duration
+    duration = probe_isolated(path).duration
     times = ",".join(f"{time:.3f}" for time in _moments(duration, evidence, most))
     clip = frames_of(path, FrameSpec(f"times:{times}", size=_FRAME_SIZE, encoding=_FRAME_ENCODING))
     kind = f"data:{clip.media_type};base64,"

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.base.files import write_atomically
+from reelbench.pages.table import Table
 from reelbench.report.comparison import pairs, people, standings
 from reelbench.report.declared import declared, shown, sureness
 from reelbench.report.figures import label, main_rows, shown_tags
-from reelbench.report.table import Table
 from reelbench.score.coverage import no_score
 from reelbench.score.metrics import METRICS
 from reelbench.score.rounding import fixed, percent, points
@@ -60,7 +60,7 @@ def leaderboard(scores: Scores) -> Table:
     several = len({row["condition"] for row in rows}) > 1
     columns = ["Model", *(["Condition"] if several else []), "Accuracy", "95% interval", "SE"]
     columns += ["Videos", *(["Rank", "Letters"] if standing else [])]
-    columns += [_TITLES[name] for name in names] + ["Answered", "Items"]
+    columns += [_TITLES.get(name, name) for name in names] + ["Answered", "Items"]
     lines = [
         [
             row["model"],
@@ -120,7 +120,7 @@ _POOLED = ("precision", "recall", "f1")
 def metric_names(scores: Scores) -> list[tuple[str, str]]:
     """The metrics beside accuracy that some result has: their names and short titles."""
     rows = scores["results"]
-    return [(n, _TITLES[n]) for n in METRICS if any(n in row["metrics"] for row in rows)]
+    return [(n, _TITLES.get(n, n)) for n in METRICS if any(n in row["metrics"] for row in rows)]
 
 
 def measures(scores: Scores) -> Table:

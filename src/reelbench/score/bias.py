@@ -63,18 +63,18 @@ def _shares(counter: Counter[int], count: int) -> list[float]:
 
 def _yes(asked: Asked) -> dict[str, Any] | None:
     """How often yes was said, and how often it was right, to questions of yes and no."""
-    said = right = count = 0
+    yes_count = right = count = 0
     for item, outcome in asked:
         texts = [option.strip().rstrip(".").casefold() for option in item.options]
         if item.kind != "yesno" or "yes" not in texts or outcome.answer is None:
             continue
         letter = LETTERS[texts.index("yes")]
         count += 1
-        said += letter in outcome.answer
+        yes_count += letter in outcome.answer
         right += letter in item.answer
     if not count:
         return None
-    return {"answers": count, "chosen": rounded(said / count), "right": rounded(right / count)}
+    return {"answers": count, "chosen": rounded(yes_count / count), "right": rounded(right / count)}
 
 
 def _longest(asked: Asked) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from pathlib import Path
@@ -36,9 +36,13 @@ class Grades:
     invalid: int
 
 
-def read_grades(paths: Sequence[Path]) -> dict[Graded, Grades]:
-    """Return what is in files of judgements, in the order in which it stands there."""
-    return {key: grades for path in paths for key, grades in _read(path).items()}
+def read_grades(paths: Sequence[Path], benchmark: Benchmark) -> dict[Graded, Grades]:
+    """Return what is in files of judgements, in the order in which it stands there.
+
+    Of a split, judgements about items of other splits are left out.
+    """
+    elsewhere = {item.id for item in benchmark.whole.items} - {i.id for i in benchmark.items}
+    return {key: grades for path in paths for key, grades in _read(path, elsewhere).items()}
 
 
 def summed_up(
@@ -60,7 +64,7 @@ def summed_up(
                 **_mean(grades, asked, open_shares(asked, result, grades), clusters),
                 "valid_rounds": grades.valid,
                 "invalid_rounds": grades.invalid,
-                "twins": _twins(grades, result),
+                "twins": _closed_counterparts(grades, result),
                 "with_closed": _with_closed(grades, result, clusters),
             }
         )
@@ -164,10 +168,10 @@ def _estimate(shares: Mapping[str, float], clusters: Mapping[str, int]) -> Estim
 POOR = 0.25  # of the way from the worst grade to the best: 2 of 1 to 5
 
 
-def _twins(grades: Grades, result: ModelResult | None) -> dict[str, Any] | None:
+def _closed_counterparts(grades: Grades, result: ModelResult | None) -> dict[str, Any] | None:
     """Hold questions that are asked both with options and without against each other.
 
-    Twins have the same words and media. A model that is right with options and poor without knew
+    They have the same words and media. A model that is right with options and poor without knew
     the answer by its looks.
     """
     if result is None:
@@ -177,9 +181,9 @@ def _twins(grades: Grades, result: ModelResult | None) -> dict[str, Any] | None:
     answers = result.answers
     right, poor = [], []
     for item in result.opened:
-        twin = closed.get((item.question, item.media))
-        if twin is not None and item.id in grades.scores:
-            right.append(answers.get(twin.id) == frozenset(twin.answer))
+        counterpart = closed.get((item.question, item.media))
+        if counterpart is not None and item.id in grades.scores:
+            right.append(answers.get(counterpart.id) == frozenset(counterpart.answer))
             poor.append(grades.scores[item.id] < worst + POOR * (best - worst))
     if not right:
         return None
@@ -192,7 +196,7 @@ def _twins(grades: Grades, result: ModelResult | None) -> dict[str, Any] | None:
     }
 
 
-def _read(path: Path) -> dict[Graded, Grades]:
+def _read(path: Path, elsewhere: Collection[str]) -> dict[Graded, Grades]:
     scores: dict[Graded, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     rounds: dict[Graded, list[int]] = defaultdict(lambda: [0, 0])
     scales: dict[Graded, tuple[float, float]] = {}
@@ -203,7 +207,7 @@ def _read(path: Path) -> dict[Graded, Grades]:
             failed = ["failure" in each for each in row["rounds"]]
             if faults or not all(isinstance(part, str) for part in (*key, row["id"])):
                 raise TypeError(faults)
-            if key[3] == CHOICE:
+            if key[3] == CHOICE or row["id"] in elsewhere:
                 continue
             scales[key] = (float(row["scale"][0]), float(row["scale"][1]))
             if row["score"] is not None:

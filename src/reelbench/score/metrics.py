@@ -7,6 +7,8 @@ without an answer gets what a wrong one gets.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.extensions import load_from_file, load_registered, registered, split_file
 from reelbench.data.items import Item, Kind
 from reelbench.evaluate.vote import Answer
 
@@ -60,7 +62,7 @@ def f1(item: Item, answer: Answer | None) -> float:
     return 2 * precision(item, answer) * recall(item, answer) / both if both else 0.0
 
 
-METRICS: Mapping[str, Metric] = {
+METRICS: dict[str, Metric] = {
     "accuracy": Metric("accuracy", ("single", "yesno", "multi"), exact),
     "steady": Metric(
         f"accuracy where {STEADY:.0%} of orders and rounds agree",
@@ -74,6 +76,34 @@ METRICS: Mapping[str, Metric] = {
     "recall": Metric("recall of sets", ("multi",), recall),
     "f1": Metric("F1 of sets", ("multi",), f1),
 }
+
+GROUP = "reelbench.metrics"  # of entry points, by which packages add metrics
+
+
+def add_metric(name: str) -> None:
+    """Score with one more metric: ``FILE.py:NAME``, or one that a package registers."""
+    others = registered(GROUP)
+    if own := split_file(name):
+        path, attribute = own
+        metric = load_from_file(path, attribute, _is_metric, "a Metric")
+        label = attribute.lower() or path.stem
+    elif name in others:
+        metric, label = load_registered(others[name]), name
+        if not _is_metric(metric):
+            raise ReelbenchError(f"{others[name].value}, registered as {name!r}, is no Metric.")
+    else:
+        known = ", ".join(others) or "none"
+        raise ReelbenchError(
+            f"There is no metric {name!r} to add: name a file, as FILE.py:NAME, or one that an "
+            f"installed package registers ({known})."
+        )
+    if METRICS.get(label, metric) is not metric:
+        raise ReelbenchError(f"There is a metric {label!r} already: give {name} another name.")
+    METRICS[label] = metric
+
+
+def _is_metric(value: object) -> bool:
+    return isinstance(value, Metric)
 
 
 def micro(

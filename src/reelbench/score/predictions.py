@@ -66,9 +66,9 @@ def read_rows(paths: Path | Sequence[Path], benchmark: Benchmark) -> Rows:
     A row needs an ``id`` and either ``parsed`` (letters in the benchmark's order) or
     ``response`` (a reply, which our parser reads). ``model``, ``condition``, ``order``, ``round``
     and ``status`` may be left out by who has one of each; a model without a name is called as its
-    file is.
+    file is. Of a split, rows about items of other splits are checked and left out.
     """
-    items = {item.id: item for item in benchmark.items}
+    items = {item.id: item for item in benchmark.whole.items}
     rows: Rows = defaultdict(lambda: defaultdict(dict))
     problems: list[Problem] = []
     paths = [paths] if isinstance(paths, Path) else paths
@@ -85,7 +85,15 @@ def read_rows(paths: Path | Sequence[Path], benchmark: Benchmark) -> Rows:
             problems.append(Problem("NO_PREDICTIONS", "file", "nothing", expected, str(path)))
     if problems:
         raise BenchmarkError(problems)
-    return dict(sorted(rows.items()))
+    return {asked: _within(benchmark, found) for asked, found in sorted(rows.items())}
+
+
+def _within(benchmark: Benchmark, rows: dict[str, Turns]) -> dict[str, Turns]:
+    """Leave out rows about items of other splits."""
+    if not benchmark.split_name:
+        return rows
+    items = {item.id for item in benchmark.items}
+    return {name: turns for name, turns in rows.items() if name in items}
 
 
 def _names_models(path: Path) -> bool:
@@ -128,8 +136,8 @@ def reply_in(item: Item, asked: Asked, place: tuple[int, int], row: Mapping[str,
 
 def has_reply(row: Mapping[str, Any]) -> bool:
     """Whether the model said anything, in full or not: blank text is nothing said."""
-    said = (row.get("response") or "").strip() or row.get("parsed")
-    return row.get("status", "ok") in REPLIED and bool(said)
+    text = (row.get("response") or "").strip() or row.get("parsed")
+    return row.get("status", "ok") in REPLIED and bool(text)
 
 
 def _rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Any]]:
@@ -217,8 +225,8 @@ def _turn(item: Item, asked: Asked, place: tuple[int, int], row: Mapping[str, An
 def _words(row: Mapping[str, Any]) -> str:
     if row.get("status", "ok") not in REPLIED:
         return f"{row['status']}: {row.get('error') or 'no reason given'}"
-    said: str = row.get("response") or ", ".join(row.get("parsed") or ()) or "(empty)"
-    return f"{said} [cut off]" if row.get("status") == "truncated" else said
+    text: str = row.get("response") or ", ".join(row.get("parsed") or ()) or "(empty)"
+    return f"{text} [cut off]" if row.get("status") == "truncated" else text
 
 
 def _answer(reply: Reply, row: Mapping[str, Any]) -> Answer | None:

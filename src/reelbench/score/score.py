@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from reelbench.base.files import pretty_json, write_atomically
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item
 from reelbench.evaluate.condition import PROTOCOL
-from reelbench.evaluate.folder import read_run
+from reelbench.evaluate.folder import of_runs, read_run
 from reelbench.evaluate.vote import TIE_RULE
 from reelbench.score.ablation import ablations
 from reelbench.score.compare import Missing, compare
@@ -22,7 +23,7 @@ from reelbench.score.intervals import METHOD
 from reelbench.score.irt import fit_2pl
 from reelbench.score.item_analysis import Answers, distractors, item_facts
 from reelbench.score.judge_order import first_judge, judge_orders
-from reelbench.score.judged import read_grades, summed_up, with_failed
+from reelbench.score.judged import Graded, Grades, read_grades, summed_up, with_failed
 from reelbench.score.metrics import METRICS, guessing
 from reelbench.score.people import HUMAN, humans
 from reelbench.score.predictions import Asked, ItemOutcome, read_predictions
@@ -47,7 +48,8 @@ def score_predictions(
     """Score a file of predictions, or several; the result is the content of ``scores.json``.
 
     ``judgements`` is the file of what judges gave the replies to open questions, and ``conditions``
-    are those of ``run.json``, where there is one.
+    are those of ``run.json``, where there is one. ``benchmark.split("dev")`` in place of the
+    benchmark scores that split alone.
     """
     paths = [predictions] if isinstance(predictions, Path | str) else predictions
     outcomes = read_predictions([Path(path) for path in paths], benchmark)
@@ -79,13 +81,14 @@ def score_outcomes(
     rows = result_rows(results, groups, clusters)
     answers = {(result.model, result.condition): result.answers for result in results}
     main = main_condition(results)
-    graded = with_failed(read_grades([path for path in judgements if path.exists()]), results)
+    graded = with_failed(_grades(judgements, benchmark), results)
     ranked = [(row["model"], row["condition"]) for row in rows] or list(answers)
     judge = first_judge(graded, judges)
     return {
         "benchmark": {
             "name": benchmark.manifest.name,
             "version": benchmark.manifest.version,
+            **({"split": benchmark.split_name} if benchmark.split_name else {}),
             "digest": benchmark.digest,
             "items": len(benchmark.items),
             "scored_items": len(closed),
@@ -115,28 +118,32 @@ def score_outcomes(
     }
 
 
-def score_run(benchmark: Benchmark, out: Path) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class ScoredRuns:
+    """Runs of one benchmark as scored together: what every item came to, and the scores."""
+
+    benchmark: Benchmark  # or the split that the runs are about
+    runs: Mapping[Path, dict[str, Any]]  # the content of each ``run.json``, by the run's folder
+    outcomes: Mapping[Asked, Mapping[str, ItemOutcome]]
+    scores: dict[str, Any]  # the content of ``scores.json``
+
+
+def score_run(benchmark: Benchmark, out: Path) -> ScoredRuns:
     """Score a run, and write its ``scores.json``."""
-    scores = score_folder(benchmark, out, read_run(out)["seed"])
-    write_atomically(out / "scores.json", pretty_json(scores))
-    return scores
+    scored = score_runs(benchmark, [out])
+    write_atomically(out / "scores.json", pretty_json(scored.scores))
+    return scored
 
 
-def score_folder(
-    benchmark: Benchmark, out: Path, seed: int, common: bool = False
-) -> dict[str, Any]:
-    """Score what is in a run's folder."""
-    return score_folders(benchmark, [out], seed, common)
-
-
-def score_folders(
-    benchmark: Benchmark, outs: Sequence[Path], seed: int, common: bool = False
-) -> dict[str, Any]:
-    """Score what is in the folders of several runs of one benchmark, together."""
+def score_runs(
+    benchmark: Benchmark, outs: Sequence[Path], seed: int | None = None, common: bool = False
+) -> ScoredRuns:
+    """Score runs of one benchmark together; the seed of the intervals is that of the first."""
+    runs = {out: read_run(out) for out in outs}
+    benchmark = of_runs(benchmark, runs)
     conditions: dict[str, Mapping[str, Any]] = {}
     judges: dict[str, None] = {}
-    for out in outs:
-        run = read_run(out)
+    for out, run in runs.items():
         judges |= dict.fromkeys(judge["name"] for judge in run.get("judges", ()))
         for condition in run["conditions"]:
             if conditions.setdefault(condition["name"], condition) != condition:
@@ -147,7 +154,13 @@ def score_folders(
     judgements = [out / "judgements.jsonl" for out in outs]
     outcomes = outcomes_of(benchmark, outs)
     asked = list(conditions.values())
-    return score_outcomes(benchmark, outcomes, seed, judgements, asked, list(judges), common)
+    seed = runs[outs[0]]["seed"] if seed is None else seed
+    scores = score_outcomes(benchmark, outcomes, seed, judgements, asked, list(judges), common)
+    return ScoredRuns(benchmark, runs, outcomes, scores)
+
+
+def _grades(judgements: Sequence[Path], benchmark: Benchmark) -> dict[Graded, Grades]:
+    return read_grades([path for path in judgements if path.exists()], benchmark)
 
 
 def _results(

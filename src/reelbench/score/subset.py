@@ -24,7 +24,7 @@ FEWEST_MODELS = 3  # to leave one out
 
 
 @dataclass(frozen=True, slots=True)
-class Foretold:
+class PredictedAccuracy:
     """One model, foretold by others: its share right of what it answered, and what was thought."""
 
     model: str
@@ -45,7 +45,7 @@ class Subset:
 
     items: tuple[str, ...]
     of: int
-    models: tuple[Foretold, ...]
+    models: tuple[PredictedAccuracy, ...]
     error: float | None  # of this choice; None where there are too few models to leave one out
     random_error: float | None  # of the plain share right on as many random items
     random_predicted_error: float | None  # of random items, with our prediction from them
@@ -98,7 +98,7 @@ def _information(fit: Fit, abilities: Floats) -> Floats:
 
 def _leave_out(
     responses: Responses, model: int, size: int, seed: int
-) -> tuple[Foretold, float, float]:
+) -> tuple[PredictedAccuracy, float, float]:
     """Foretell one model from the others; also return the errors of random items."""
     fit = fit_2pl(responses.without(model))
     verdicts, chances = responses.right[:, model], fit.chances(GRID)
@@ -115,6 +115,6 @@ def _leave_out(
         rows = generator.choice(given, min(size, len(given)), replace=False)
         plain.append(abs(float((verdicts[rows] == 1).mean()) - accuracy))
         ours.append(abs(predicted(rows) - accuracy))
-    told = predicted(np.array(_most_telling(fit, size, seed), np.intp))
-    foretold = Foretold(responses.models[model], accuracy, told)
-    return foretold, float(np.mean(plain)), float(np.mean(ours))
+    predicted_accuracy = predicted(np.array(_most_telling(fit, size, seed), np.intp))
+    prediction = PredictedAccuracy(responses.models[model], accuracy, predicted_accuracy)
+    return prediction, float(np.mean(plain)), float(np.mean(ours))

@@ -39,7 +39,7 @@ def not_here(weights: Weights) -> str:
             f"The weights {weights.name} are not here, and no package holds them: put them into "
             f"{kept_in(weights)} ({weights.note})."
         )
-    return f"The weights {weights.name} are not here: reelbench models pull {weights.name}"
+    return f"The weights {weights.name} are not here: reelbench weights pull {weights.name}"
 
 
 def kept_in(weights: Weights) -> Path:

@@ -64,7 +64,7 @@ def _alone(root: Path, tell: Tell) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            tell("Another reelbench models pull is at work here; waiting for it.")
+            tell("Another reelbench weights pull is at work here; waiting for it.")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -94,7 +94,7 @@ def _bring(group: list[Weights], folder: Path, tell: Tell, offline: bool) -> dic
 
 def _missing(weights: Weights) -> str:
     if weights.files and is_kept(weights):  # its size is right, so some bytes are wrong
-        return f"{kept_in(weights)} is damaged: reelbench models pull {weights.name}"
+        return f"{kept_in(weights)} is damaged: reelbench weights pull {weights.name}"
     return not_here(weights)
 
 

@@ -52,9 +52,9 @@ def download(requirement: str, folder: Path) -> Path:
     return wheel
 
 
-def _reason(said: str) -> str:
+def _reason(output: str) -> str:
     """Return the last thing that pip calls an error."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR:")] or lines or ["it says nothing"]
     return errors[-1].removeprefix("ERROR:").strip().rstrip(".")
 

@@ -42,7 +42,7 @@ class FaceView:
         return float(self.score * (1 - turned) * min(1.0, self.height / 96))
 
 
-def looks_of(labels: Labels) -> list[list[list[FaceView]]]:
+def face_views(labels: Labels) -> list[list[list[FaceView]]]:
     """Return the looks of each track of each person, in the order of time.
 
     Boxes that tracking filled in are not among them: nobody knows what is there.
@@ -74,31 +74,31 @@ def people_in(labels: Labels) -> list[Value]:
     return people
 
 
-def best_of(looks: Sequence[FaceView], most: int) -> list[FaceView]:
+def best_of(views: Sequence[FaceView], most: int) -> list[FaceView]:
     """Return the best looks, spread over time: the best one of each of so many equal parts."""
-    parts = np.array_split(np.arange(len(looks)), min(most, len(looks))) if looks else []
-    return [looks[max(part.tolist(), key=lambda n: (looks[n].goodness, -n))] for part in parts]
+    parts = np.array_split(np.arange(len(views)), min(most, len(views))) if views else []
+    return [views[max(part.tolist(), key=lambda n: (views[n].goodness, -n))] for part in parts]
 
 
-def thinned(looks: Sequence[FaceView], rate: float) -> list[FaceView]:
+def thinned(views: Sequence[FaceView], rate: float) -> list[FaceView]:
     """Return no more than so many looks a second: the first of each tick."""
-    ticks = groupby(looks, key=lambda look: int(look.time * rate + _LATE))
+    ticks = groupby(views, key=lambda view: int(view.time * rate + _LATE))
     return [next(same) for _, same in ticks]
 
 
-def pictured(clip: Clip, looks: Sequence[FaceView]) -> Iterator[tuple[FaceView, Image]]:
+def pictured(clip: Clip, views: Sequence[FaceView]) -> Iterator[tuple[FaceView, Image]]:
     """Yield each look with its whole frame; the video is gone through once.
 
     Looks at frames that turn out to be damaged are left out.
     """
-    by_time = sorted(looks, key=lambda look: look.time)
-    moments = [(time, list(same)) for time, same in groupby(by_time, key=lambda look: look.time)]
+    by_time = sorted(views, key=lambda view: view.time)
+    moments = [(time, list(same)) for time, same in groupby(by_time, key=lambda view: view.time)]
     frames = iterate_frames(clip.path, [time + _LATE for time, _ in moments], skip_damage=True)
     waiting = {time + _LATE: same for time, same in moments}
     for frame in frames:
         image = as_labelled(frame.image, clip)
-        for look in waiting[frame.time]:
-            yield look, image
+        for view in waiting[frame.time]:
+            yield view, image
 
 
 def as_labelled(image: Image, clip: Clip) -> Image:

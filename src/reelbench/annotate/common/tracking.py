@@ -68,7 +68,7 @@ class Track:
 
 
 def join(
-    looks: Sequence[tuple[float, Sequence[Detection]]],
+    sampled: Sequence[tuple[float, Sequence[Detection]]],
     overlap: float = 0.5,
     gap: int = 8,
     least: int = 3,
@@ -77,7 +77,7 @@ def join(
 ) -> list[Track]:
     """Join what was found at each look into tracks, ordered by their start, then left to right.
 
-    ``looks`` must list every looked-at frame once, also those in which nothing was found. A track
+    ``sampled`` must list every looked-at frame once, also those in which nothing was found. A track
     is lost after more than ``gap`` looks without it, ends at cuts, and is kept if it was found
     ``least`` times. The order in which detections, looks or cuts are listed does not matter.
 
@@ -85,11 +85,11 @@ def join(
     walk: what overlaps with nothing joins a track of about its size whose middle is expected no
     further away than so many times its height.
     """
-    in_time = sorted(looks, key=lambda look: look[0])
+    in_time = sorted(sampled, key=lambda sample: sample[0])
     times = [time for time, _ in in_time]
     borders = sorted(cuts)
     tracks: list[Track] = []
-    for name in {detection.name for _, found in looks for detection in found}:
+    for name in {detection.name for _, found in sampled for detection in found}:
         of_name = [[each for each in found if each.name == name] for _, found in in_time]
         rows = _rows(times, of_name, borders, (overlap, reach), gap)
         tracks += [_filled(row, times) for row in rows if len(row.found) >= least]
@@ -186,14 +186,14 @@ def _filled(row: _Row, times: Sequence[float]) -> Track:
 
 def _rows(
     times: Sequence[float],
-    looks: Sequence[Sequence[Detection]],
+    sampled: Sequence[Sequence[Detection]],
     cuts: Sequence[float],
     limits: tuple[float, float],
     gap: int,
 ) -> Iterator[_Row]:
     """Yield tracks as they end."""
     going: list[_Row] = []
-    for index, found in enumerate(looks):
+    for index, found in enumerate(sampled):
         shot = shot_at(times[index], cuts)
         ended = [row for row in going if row.shot != shot or index - row.at[-1] > gap + 1]
         yield from ended

@@ -18,7 +18,7 @@ from reelbench.annotate.common.crops import (
     Box,
     FaceView,
     best_of,
-    looks_of,
+    face_views,
     opencv,
     people_in,
     pictured,
@@ -88,50 +88,50 @@ class Appearance(Asks):
     async def ask(self, clip: Clip, labels: Labels, client: Client, model: ChatModel) -> Value:
         """Have each person described by a model that is shown them."""
         measured = await asyncio.to_thread(self, clip, labels)
-        looks = dict(zip([p["id"] for p in people_in(labels)], looks_of(labels), strict=True))
-        said = []
+        views = dict(zip([p["id"] for p in people_in(labels)], face_views(labels), strict=True))
+        described = []
         for person in measured["people"]:
-            seen = [look for track in looks[person["id"]] for look in track]
+            seen = [view for track in views[person["id"]] for view in track]
             text = await self._described(clip, person, best_of(seen, _FRAMES), client, model)
-            said.append({**person, "text": text})
-        return {"model": model.card.name, "people": said}
+            described.append({**person, "text": text})
+        return {"model": model.card.name, "people": described}
 
     async def _described(
-        self, clip: Clip, person: Value, looks: Sequence[FaceView], client: Client, model: ChatModel
+        self, clip: Clip, person: Value, views: Sequence[FaceView], client: Client, model: ChatModel
     ) -> str:
         prompt = prompt_of("appearance", facts=person["text"])
-        pictures = PersonPictures(clip, tuple(looks)) if model.card.sees else None
+        pictures = PersonPictures(clip, tuple(views)) if model.card.sees else None
         return await ask_text(client, model, prompt, pictures)
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Describe each person."""
-        people = dict(zip([p["id"] for p in people_in(labels)], looks_of(labels), strict=True))
+        people = dict(zip([p["id"] for p in people_in(labels)], face_views(labels), strict=True))
         bodies = {
             (person["id"], box["time"]): tuple(box["box"])
             for person in labels.get("bodies", {}).get("people", [])
             for box in person["boxes"]
         }
         chosen = [
-            look
+            view
             for tracks in people.values()
-            for look in best_of([each for track in tracks for each in track], _FRAMES)
+            for view in best_of([each for track in tracks for each in track], _FRAMES)
         ]
         clothes: dict[str, list[NDArray[np.float32]]] = {person: [] for person in people}
         hair: dict[str, list[NDArray[np.float32]]] = {person: [] for person in people}
-        for look, image in pictured(clip, chosen):
-            body = bodies.get((look.person, look.time))
-            clothes[look.person].append(_lab(image, _below(look.box, body)))
-            hair[look.person].append(_lab(image, _above(look.box)))
-        said = []
+        for view, image in pictured(clip, chosen):
+            body = bodies.get((view.person, view.time))
+            clothes[view.person].append(_lab(image, _below(view.box, body)))
+            hair[view.person].append(_lab(image, _above(view.box)))
+        described = []
         for person, tracks in people.items():
             facts = {
                 "clothes": _colours(clothes[person]),
                 "hair": _tone(hair[person]),
-                **_place([look for track in tracks for look in track], clip),
+                **_place([view for track in tracks for view in track], clip),
                 **_motion(tracks, clip.info.width),
             }
-            said.append({"id": person, "text": sentence(facts), "facts": facts})
-        return {"people": said}
+            described.append({"id": person, "text": sentence(facts), "facts": facts})
+        return {"people": described}
 
 
 @dataclass(frozen=True)
@@ -258,14 +258,14 @@ def _tone(parts: Sequence[NDArray[np.float32]]) -> Value | None:
     return {"tone": tone, "lightness": round(middle, 1)}
 
 
-def _place(looks: Sequence[FaceView], clip: Clip) -> Value:
+def _place(views: Sequence[FaceView], clip: Clip) -> Value:
     """Where someone mostly is, and how large."""
-    if not looks:
+    if not views:
         return {"position": None, "x": None, "distance": None, "size": None}
-    centre = float(np.median([(look.box[0] + look.box[2]) / 2 for look in looks]))
+    centre = float(np.median([(view.box[0] + view.box[2]) / 2 for view in views]))
     x, size = (
         centre / clip.info.width,
-        float(np.median([look.height for look in looks])) / clip.info.height,
+        float(np.median([view.height for view in views])) / clip.info.height,
     )
     position = "left" if x < 1 / 3 else "right" if x > 2 / 3 else "middle"
     distance = "near" if size > _NEAR else "far" if size < _FAR else "medium"
@@ -277,8 +277,8 @@ def _motion(tracks: Sequence[Sequence[FaceView]], width: int) -> Value:
     track = max(tracks, key=len, default=())
     if len(track) < 3:
         return {"motion": None, "speed": None, "direction": None}
-    times = np.array([look.time for look in track])
-    boxes = np.array([look.box for look in track])
+    times = np.array([view.time for view in track])
+    boxes = np.array([view.box for view in track])
     centres = (boxes[:, :2] + boxes[:, 2:]) / 2
     heights = boxes[:, 3] - boxes[:, 1]
     steps = np.linalg.norm(np.diff(centres, axis=0), axis=1) / np.maximum(np.diff(times), 1e-3)

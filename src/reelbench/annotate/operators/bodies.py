@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from reelbench.annotate.common import coco
 from reelbench.annotate.common.tracking import Box, Detection
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
-from reelbench.media.decode.stream import glance
+from reelbench.media.decode.stream import scan_frames
 
 _SIZE = 640  # pixels of the longer side that is looked at; the detector sees less
 _INSIDE = 0.7  # share of a face that its body's box must hold
@@ -57,7 +57,7 @@ class Bodies(Operator):
     def _look(self, clip: Clip, ways: Sequence["_Way"]) -> None:
         """Give all tracks the bodies that are found."""
         end = max(way.times[-1] for way in ways)
-        for time, image in glance(clip.path, self.rate, _SIZE):
+        for time, image in scan_frames(clip.path, self.rate, _SIZE):
             if time > end + _CLOSE:
                 break
             here = [way for way in ways if way.is_there(time)]
@@ -106,13 +106,13 @@ class _Way:
         """The body at each moment of the face; nothing if it was never found."""
         if not self.found:
             return []
-        looks = [time for time, _ in self.found]
-        aside = np.array([body.box - _middle(self.face(time)) for time, body in self.found])
+        times = [time for time, _ in self.found]
+        offsets = np.array([body.box - _middle(self.face(time)) for time, body in self.found])
         rows = []
         for time in self.times:
-            nearest = min(range(len(looks)), key=lambda n: abs(looks[n] - time))
-            seen = self.found[nearest][1] if abs(looks[nearest] - time) <= _CLOSE else None
-            box = seen.box if seen else _at(time, looks, aside) + _middle(self.face(time))
+            nearest = min(range(len(times)), key=lambda n: abs(times[n] - time))
+            seen = self.found[nearest][1] if abs(times[nearest] - time) <= _CLOSE else None
+            box = seen.box if seen else _at(time, times, offsets) + _middle(self.face(time))
             within = np.clip(box, 0, (*size, *size)).tolist()
             rows.append(
                 {

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.annotate.common.crops import FaceView, aligned, best_of, looks_of, pictured
+from reelbench.annotate.common.crops import FaceView, aligned, best_of, face_views, pictured
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.media.decode.decode import Image
 from reelbench.weights import needs, weights_file
@@ -53,7 +53,7 @@ class Demographics(Operator):
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Say how old each person looks, and of which gender."""
         chosen: list[FaceView] = []
-        for tracks in looks_of(labels):
+        for tracks in face_views(labels):
             large = [look for track in tracks for look in track if look.height >= self.least_height]
             chosen += best_of(large, self.faces)
         seen: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64]]]] = {}
@@ -62,12 +62,15 @@ class Demographics(Operator):
                 (_ask("age", image, look), _ask("gender", image, look))
             )
         people = [
-            _said(person["id"], seen.get(person["id"], [])) for person in labels["tracks"]["people"]
+            _person_label(person["id"], seen.get(person["id"], []))
+            for person in labels["tracks"]["people"]
         ]
         return {"people": people}
 
 
-def _said(person: str, seen: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> Value:
+def _person_label(
+    person: str, seen: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
+) -> Value:
     if not seen:
         none = {"age": None, "gender": None}
         return {"id": person, **none, "age_range": None, "confidence": none, "faces": 0}
@@ -96,8 +99,8 @@ def _ask(what: str, image: Image, look: FaceView) -> NDArray[np.float64]:
     """Return the probabilities that a network gives a face."""
     face = aligned(image, look.points, LAYOUT, _SIDES[what])
     planes = np.ascontiguousarray(((face - _MEAN) / 256).transpose(2, 0, 1)[None], np.float32)
-    said = _network(what).run(None, {"images": planes})[0][0]
-    return np.asarray(said, np.float64)
+    output = _network(what).run(None, {"images": planes})[0][0]
+    return np.asarray(output, np.float64)
 
 
 @cache

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from reelbench.annotate.common.crops import FaceView, aligned, looks_of, pictured, thinned
+from reelbench.annotate.common.crops import FaceView, aligned, face_views, pictured, thinned
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.decode import Image
@@ -51,19 +51,20 @@ class Emotion(Operator):
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Say what each face expresses."""
         chosen: list[FaceView] = []
-        for tracks in looks_of(labels):
+        for tracks in face_views(labels):
             for track in tracks:
                 chosen += thinned([x for x in track if x.height >= self.least_height], self.rate)
         seen: dict[str, list[tuple[float, NDArray[np.float64]]]] = {}
         for look, image in pictured(clip, chosen):
             seen.setdefault(look.person, []).append((look.time, chances(image, look)))
         people = [
-            _said(person["id"], seen.get(person["id"], [])) for person in labels["tracks"]["people"]
+            _person_label(person["id"], seen.get(person["id"], []))
+            for person in labels["tracks"]["people"]
         ]
         return {"people": people}
 
 
-def _said(person: str, seen: list[tuple[float, NDArray[np.float64]]]) -> Value:
+def _person_label(person: str, seen: list[tuple[float, NDArray[np.float64]]]) -> Value:
     if not seen:
         return {"id": person, "emotion": None, "scores": {}, "at": []}
     mean = np.stack([each for _, each in seen]).mean(0)
@@ -83,8 +84,8 @@ def chances(image: Image, look: FaceView) -> NDArray[np.float64]:
     """Return how likely each emotion is."""
     face = aligned(image, look.points, _LAYOUT, _SIDE) @ _GREY
     both = np.stack([face, face[:, ::-1]])  # a face and its mirror image express the same
-    said = _network()((both / 127.5 - 1).astype(np.float32)[:, :, :, None])
-    return np.asarray(said.mean(0), np.float64)
+    output = _network()((both / 127.5 - 1).astype(np.float32)[:, :, :, None])
+    return np.asarray(output.mean(0), np.float64)
 
 
 @cache

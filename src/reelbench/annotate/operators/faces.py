@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
 from reelbench.media.decode.decode import Image
-from reelbench.media.decode.stream import glance
+from reelbench.media.decode.stream import scan_frames
 from reelbench.weights import needs, weights_file
 
 _NEAR = 0.3  # overlap from which two boxes are one face
@@ -35,7 +35,7 @@ class Faces(Operator):
         size = clip.info.width, clip.info.height
         frames = [
             {"time": round(time, 4), "faces": self._faces(image, size)}
-            for time, image in glance(clip.path, self.rate, self.longest)
+            for time, image in scan_frames(clip.path, self.rate, self.longest)
         ]
         if not frames:
             raise NotApplicable("No frame of it can be decoded.")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
 from reelbench.media.decode.decode import Image
-from reelbench.media.decode.stream import glance
+from reelbench.media.decode.stream import scan_frames
 
 BLANK = "0" * 16  # of a frame that shows nothing, such as a black one
 ALIKE = 12  # bits of 64; copies were seen 0 to 11 apart, the nearest frames of other clips 18
@@ -39,7 +39,7 @@ class Fingerprint(Operator):
         """Give hashes as 16 hexadecimal digits."""
         if not clip.info.has_video:
             raise NotApplicable("There is no picture to take a fingerprint of.")
-        frames = glance(clip.path, self.rate, longest=128, grey=True)
+        frames = scan_frames(clip.path, self.rate, longest=128, grey=True)
         hashes = [frame_hash(image) for _, image in frames]
         if not hashes:
             raise NotApplicable("No frame of it can be decoded.")
@@ -76,7 +76,7 @@ def _slowest() -> tuple[list[int], list[int]]:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Twins:
+class DuplicateClips:
     """Two clips of which the shorter, as far as its frames go, is in the longer."""
 
     longer: str
@@ -85,7 +85,9 @@ class Twins:
     offset: float  # seconds into the longer at which the shorter begins
 
 
-def near_duplicate_clips(fingerprints: Mapping[str, Value], distance: float = ALIKE) -> list[Twins]:
+def near_duplicate_clips(
+    fingerprints: Mapping[str, Value], distance: float = ALIKE
+) -> list[DuplicateClips]:
     """Return the pairs of clips that show the same, whole or one a piece of the other.
 
     Frames that show nothing are not compared; a clip of such frames alone is like no other.
@@ -109,7 +111,7 @@ def near_duplicate_clips(fingerprints: Mapping[str, Value], distance: float = AL
                 best[other] = min(best.get(other, (off, shift)), (off, shift))
         for other, (off, shift) in best.items():
             offset = shift / clips[name].rate
-            found.append(Twins(order[other], name, round(off, 2), round(offset, 4)))
+            found.append(DuplicateClips(order[other], name, round(off, 2), round(offset, 4)))
     return sorted(found)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
 from reelbench.media.decode.decode import Image
-from reelbench.media.decode.stream import glance
+from reelbench.media.decode.stream import scan_frames
 from reelbench.weights import needs
 
 # Data-Juicer's: the pyramid's step and levels, the window, rounds, and the polynomial's two.
@@ -48,7 +48,7 @@ class Motion(Operator):
         cv2.setNumThreads(1)
         scores: list[tuple[float, float]] = []
         before: tuple[int, Image] | None = None  # the number of its shot, and the frame
-        for time, image in glance(clip.path, self.rate, self.longest, grey=True):
+        for time, image in scan_frames(clip.path, self.rate, self.longest, grey=True):
             shot = bisect_right(cuts, time + 1e-4)  # cuts are rounded to that
             if before is not None and before[0] == shot and before[1].shape == image.shape:
                 scores.append((time, _movement(cv2, before[1], image)))

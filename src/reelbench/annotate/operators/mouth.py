@@ -12,10 +12,10 @@ from zipfile import ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.annotate.common.crops import FaceView, cut, looks_of, opencv, people_in
+from reelbench.annotate.common.crops import FaceView, cut, face_views, opencv, people_in
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.media.decode.decode import Image
-from reelbench.media.decode.stream import glance
+from reelbench.media.decode.stream import scan_frames
 from reelbench.weights import weights_file
 
 _SIDE = 256  # pixels of the square that the network takes
@@ -47,10 +47,10 @@ class Mouth(Operator):
         """Measure each mouth."""
         paths = [
             _Path(track)
-            for tracks in looks_of(labels)
+            for tracks in face_views(labels)
             for track in tracks
             if track
-            and np.median([look.height for look in track]) >= self.least_height
+            and np.median([view.height for view in track]) >= self.least_height
             and _has_voice(track[0].time, track[-1].time, labels)
         ]
         at: dict[str, list[list[float]]] = {person["id"]: [] for person in people_in(labels)}
@@ -64,7 +64,7 @@ class Mouth(Operator):
         end = max(path.times[-1] for path in paths)
         smallest = min(path.height for path in paths)
         longest = max(clip.info.width, clip.info.height) * min(1.0, _DETAIL / smallest)
-        for time, image in glance(clip.path, self.rate, round(longest)):
+        for time, image in scan_frames(clip.path, self.rate, round(longest)):
             if time > end + 1e-3:
                 return
             for path in paths:
@@ -77,11 +77,11 @@ class Mouth(Operator):
 class _Path:
     """Where one face is at any moment of its track."""
 
-    def __init__(self, looks: Sequence[FaceView]) -> None:
-        self.person = looks[0].person
-        self.times = [look.time for look in looks]
-        self.height = min(look.height for look in looks)
-        self._rows = np.array([_place(look) for look in looks])
+    def __init__(self, views: Sequence[FaceView]) -> None:
+        self.person = views[0].person
+        self.times = [view.time for view in views]
+        self.height = min(view.height for view in views)
+        self._rows = np.array([_place(view) for view in views])
 
     def at(self, time: float, scale: float) -> NDArray[np.float64] | None:
         """Middle, side and turn of the square around it, in pixels of a picture of that scale."""
@@ -94,9 +94,9 @@ class _Path:
         return np.array(columns) * (scale, scale, scale, 1.0)
 
 
-def _place(look: FaceView) -> tuple[float, float, float, float]:
-    left, top, right, bottom = look.box
-    across, down = look.points[1] - look.points[0]
+def _place(view: FaceView) -> tuple[float, float, float, float]:
+    left, top, right, bottom = view.box
+    across, down = view.points[1] - view.points[0]
     side = _AROUND * max(right - left, bottom - top)
     return (left + right) / 2, (top + bottom) / 2, side, float(np.arctan2(down, across))
 

@@ -7,7 +7,7 @@ from reelbench.annotate.common import coco
 from reelbench.annotate.common.tracking import Detection, Track, join
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
 from reelbench.base.errors import ReelbenchError
-from reelbench.media.decode.stream import glance
+from reelbench.media.decode.stream import scan_frames
 
 # Small things that lie about, which the detector often sees where there are none.
 CLUTTER = frozenset(
@@ -80,16 +80,16 @@ class Objects(Operator):
         if not clip.info.has_video:
             raise NotApplicable("There is no picture in it in which things could be found.")
         classes = _wanted(self.classes)
-        looks: list[tuple[float, list[Detection]]] = []
+        sampled: list[tuple[float, list[Detection]]] = []
         shape = (0, 0)
-        for time, image in glance(clip.path, self.rate, _SIZE):
+        for time, image in scan_frames(clip.path, self.rate, _SIZE):
             shape = image.shape[1], image.shape[0]
-            looks.append((time, coco.detect(image, classes, self.least_score)))
-        if not looks:
+            sampled.append((time, coco.detect(image, classes, self.least_score)))
+        if not sampled:
             raise NotApplicable("No frame of it can be decoded.")
         cuts = labels.get("shots", {}).get("cuts", [])
-        least = min(self.least, len(looks))
-        tracks = join(looks, self.overlap, self.gap, least, cuts, self.reach)
+        least = min(self.least, len(sampled))
+        tracks = join(sampled, self.overlap, self.gap, least, cuts, self.reach)
         scale = clip.info.width / shape[0], clip.info.height / shape[1]
         return {"rate": self.rate, "tracks": _numbered(tracks, scale)}
 

@@ -70,8 +70,8 @@ def _summed_up(
     """Return one value for ten looks, where some of them have a pitch."""
     found: list[tuple[float, float]] = []
     for begin in range(0, len(moments), _MEDIAN):
-        looks = pitches[begin : begin + _MEDIAN]
-        voiced = looks[~np.isnan(looks)]
+        values = pitches[begin : begin + _MEDIAN]
+        voiced = values[~np.isnan(values)]
         if len(voiced) >= _FEWEST:
             middle = float(moments[begin : begin + _MEDIAN].mean())
             found.append((middle, round(float(np.median(voiced)), 1)))

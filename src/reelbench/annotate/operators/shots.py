@@ -13,7 +13,7 @@ from typing import Any
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
 from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.decode import Image
-from reelbench.media.decode.stream import glance
+from reelbench.media.decode.stream import scan_frames
 from reelbench.weights import needs
 
 # The class in scenedetect, what it calls its threshold, and the threshold it is known for.
@@ -51,7 +51,7 @@ class Shots(Operator):
         if not clip.info.has_video:
             raise NotApplicable("There is no picture, so there are no shots.")
         rate = Fraction(clip.info.frame_rate or 25).limit_denominator(1001)
-        cuts, last = self._cuts(glance(clip.path, longest=self.longest), rate)
+        cuts, last = self._cuts(scan_frames(clip.path, longest=self.longest), rate)
         edges = [0.0, *cuts, round(max(clip.info.duration, last), 4)]
         return {"cuts": cuts, "shots": [list(span) for span in pairwise(edges)]}
 

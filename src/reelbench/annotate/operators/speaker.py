@@ -57,10 +57,10 @@ class Speaker(Operator):
                 if other != person and len(others)
             ]
             score = scores(at[:, 0], moves[person], speech, rivals, self.least_speed)
-            people.append(self._said(person, at[:, 0], score, labels))
+            people.append(self._speaker_label(person, at[:, 0], score, labels))
         return {"people": people}
 
-    def _said(self, person: str, times: Numbers, score: Numbers, labels: Labels) -> Value:
+    def _speaker_label(self, person: str, times: Numbers, score: Numbers, labels: Labels) -> Value:
         runs = positive_runs(times, score)
         lengths = [round((end - start) * FRAMES) for start, end in runs]
         spans = [run for run, length in zip(runs, lengths, strict=True) if length > self.least_run]

@@ -15,7 +15,7 @@ from reelbench.annotate.common.tracking import Box, overlaps
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
 from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.decode import Image
-from reelbench.media.decode.stream import glance
+from reelbench.media.decode.stream import scan_frames
 from reelbench.media.measure import metrics as measures
 from reelbench.weights import needs
 
@@ -29,7 +29,7 @@ _MODELS = {  # inside rapidocr 3.10.0 (PaddleOCR's, Apache-2.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class TextLine:
     """A line as it was read in one frame."""
 
     text: str
@@ -58,26 +58,26 @@ class ScreenText(Operator):
         """Look at the clip, read what is new, and join it."""
         if not clip.info.has_video:
             raise NotApplicable("There is no picture in it on which anything could be written.")
-        looks = list(self._looks(clip))
-        if not looks:
+        readings = list(self._readings(clip))
+        if not readings:
             raise NotApplicable("No frame of it can be decoded.")
-        end = max(clip.info.duration, looks[-1][0])
+        end = max(clip.info.duration, readings[-1][0])
         frames = [
             {"time": round(time, 4), "lines": [_plain(line) for line in lines]}
-            for time, lines, is_new in looks
+            for time, lines, is_new in readings
             if is_new
         ]
         return {
             "rate": self.rate,
             "frames": frames,
-            "lines": merged([(time, lines) for time, lines, _ in looks], end),
+            "lines": merged([(time, lines) for time, lines, _ in readings], end),
         }
 
-    def _looks(self, clip: Clip) -> Iterator[tuple[float, list[Written], bool]]:
+    def _readings(self, clip: Clip) -> Iterator[tuple[float, list[TextLine], bool]]:
         """What is written at each look, and whether it was read then or earlier."""
         read: measures.Grey | None = None
-        lines: list[Written] = []
-        for time, image in glance(clip.path, self.rate, self.size):
+        lines: list[TextLine] = []
+        for time, image in scan_frames(clip.path, self.rate, self.size):
             thin = measures.luma(image[::_THIN, ::_THIN])
             is_new = read is None or _differ(read, thin, self.changed)
             if is_new:
@@ -91,12 +91,12 @@ def _differ(before: measures.Grey, after: measures.Grey, by: float) -> bool:
     return before.shape != after.shape or measures.change(before, after) > by
 
 
-def merged(looks: Sequence[tuple[float, Sequence[Written]]], end: float) -> list[Value]:
+def merged(readings: Sequence[tuple[float, Sequence[TextLine]]], end: float) -> list[Value]:
     """Join readings of the same line at looks that follow each other; one may be missed."""
-    times = [time for time, _ in looks]
+    times = [time for time, _ in readings]
     open_lines: list[_Line] = []
     closed: list[_Line] = []
-    for index, (_, found) in enumerate(looks):
+    for index, (_, found) in enumerate(readings):
         closed += [line for line in open_lines if index - line.last > 2]
         open_lines = [line for line in open_lines if index - line.last <= 2]
         for written in found:
@@ -116,9 +116,9 @@ class _Line:
 
     first: int
     last: int = -1
-    readings: list[Written] = field(default_factory=list)
+    readings: list[TextLine] = field(default_factory=list)
 
-    def goes_on(self, written: Written, index: int) -> bool:
+    def goes_on(self, written: TextLine, index: int) -> bool:
         """Whether this is the same line, in the same place and nearly the same words."""
         before = self.readings[-1]
         if self.last == index or overlaps([before.box], [written.box])[0, 0] < 0.3:
@@ -146,7 +146,7 @@ def _bare(text: str) -> str:
     return "".join(letter for letter in text.casefold() if letter.isalnum())
 
 
-def _plain(line: Written) -> Value:
+def _plain(line: TextLine) -> Value:
     return {
         "text": line.text,
         "box": [round(side, 1) for side in line.box],
@@ -154,7 +154,7 @@ def _plain(line: Written) -> Value:
     }
 
 
-def _read(image: Image, scale: tuple[float, float]) -> list[Written]:
+def _read(image: Image, scale: tuple[float, float]) -> list[TextLine]:
     """Read one picture, top to bottom; boxes are in pixels of the full-size video."""
     found = _reader()(np.ascontiguousarray(image[..., ::-1]))
     if found.boxes is None or found.txts is None:
@@ -165,7 +165,7 @@ def _read(image: Image, scale: tuple[float, float]) -> list[Written]:
         (left, top), (right, bottom) = points.min(axis=0).tolist(), points.max(axis=0).tolist()
         words = " ".join(text.split())
         if _bare(words):
-            lines.append(Written(words, (left, top, right, bottom), float(score)))
+            lines.append(TextLine(words, (left, top, right, bottom), float(score)))
     return sorted(lines, key=lambda line: (line.box[1], line.box[0], line.text))
 
 

@@ -72,9 +72,11 @@ class Tracks(Operator):
     def _tracks(self, labels: Labels) -> list[Track]:
         """The tracks that are long enough, by their start."""
         frames, cuts = labels["faces"]["frames"], sorted(labels["shots"]["cuts"])
-        looks = [(frame["time"], [_detection(face) for face in frame["faces"]]) for frame in frames]
-        shots = [shot_at(time, cuts) for time, _ in looks]
-        tracks = join(looks, self.overlap, self.gap, 1, cuts)
+        sampled = [
+            (frame["time"], [_detection(face) for face in frame["faces"]]) for frame in frames
+        ]
+        shots = [shot_at(time, cuts) for time, _ in sampled]
+        tracks = join(sampled, self.overlap, self.gap, 1, cuts)
         return [one for one in tracks if len(one.found) >= min(self.least, shots.count(one.shot))]
 
     def _people(self, tracks: Sequence[Track], known: Mapping[int, Embedding]) -> list[list[int]]:

@@ -134,9 +134,9 @@ def _moments(begin: int) -> NDArray[np.float64]:
 
 def _segmented(window: Mono) -> Mask:
     """Return which of the speakers of a window speak, one row a frame."""
-    said = _model().run(None, {"input": np.ascontiguousarray(window[None, None])})[0][0]
+    output = _model().run(None, {"input": np.ascontiguousarray(window[None, None])})[0][0]
     table = np.array([[speaker in each for speaker in range(_LOCAL)] for each in _CLASSES])
-    return np.asarray(table[said.argmax(axis=1)], bool)
+    return np.asarray(table[output.argmax(axis=1)], bool)
 
 
 def _spans(pieces: list[WindowSpeaker], same: float) -> list[list[Span]]:
@@ -145,20 +145,20 @@ def _spans(pieces: list[WindowSpeaker], same: float) -> list[list[Span]]:
         return []
     people = _people(pieces, same)
     frames = (max(p.window for p in pieces) * _STEP + _WINDOW) // _HOP + 1
-    heard, looks = np.zeros((max(people) + 1, frames)), np.zeros(frames)
+    heard, windows = np.zeros((max(people) + 1, frames)), np.zeros(frames)
     size = len(pieces[0].active)
     # Windows overlap by half. Of two that disagree, the one with the moment nearer to its middle
     # is believed, for it knows more of what comes before and after.
     weight = np.minimum(np.arange(size), np.arange(size)[::-1]) + 1.0
     for window in sorted({piece.window for piece in pieces}):
         here = slice(round(window * _STEP / _HOP), round(window * _STEP / _HOP) + size)
-        looks[here] += weight
+        windows[here] += weight
         own = np.zeros((len(heard), size), bool)
         for piece, person in zip(pieces, people, strict=True):
             if piece.window == window:
                 own[person] |= piece.active
         heard[:, here] += own * weight
-    spans = [_turns((each > 0) & (2 * each >= looks)) for each in heard]
+    spans = [_turns((each > 0) & (2 * each >= windows)) for each in heard]
     return [own for own in spans if own]
 
 

@@ -15,7 +15,7 @@ from PIL import Image as Pillow
 
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
 from reelbench.media.decode.decode import Image
-from reelbench.media.decode.stream import glance
+from reelbench.media.decode.stream import scan_frames
 from reelbench.weights import needs, weights_file
 
 _WHOLE, _MIDDLE = 256, 224  # pixels that a frame is stretched to, and those that are looked at
@@ -37,7 +37,7 @@ class Unsafe(Operator):
             raise NotApplicable("There is no picture that could be unsafe.")
         at = [
             [round(time, 4), round(_probability(image), 4)]
-            for time, image in glance(clip.path, self.rate, 2 * _WHOLE)
+            for time, image in scan_frames(clip.path, self.rate, 2 * _WHOLE)
         ]
         if not at:
             raise NotApplicable("No frame of it can be decoded.")

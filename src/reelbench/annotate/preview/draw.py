@@ -199,7 +199,7 @@ class Canvas:
         self.picture.paste(colour, (left, top), _mask(wide, high, radius, opacity))
 
 
-def subtitles(said: Subtitle | None, width: int, unit: float) -> Pillow.Image:
+def subtitles(subtitle: Subtitle | None, width: int, unit: float) -> Pillow.Image:
     """Return a strip of two lines, those that hold the word being said, or an empty one.
 
     It goes below the picture, for what is written in the picture is at the bottom as well.
@@ -207,24 +207,24 @@ def subtitles(said: Subtitle | None, width: int, unit: float) -> Pillow.Image:
     size = max(14, round(26 * unit))
     high, pad = size * 1.35, max(6, round(12 * unit))
     strip = Pillow.new("RGB", (width, round(2 * high + pad) // 2 * 2), INK)
-    if said is None:
+    if subtitle is None:
         return strip
-    font, draw = font_for(" ".join(said.words), size), ImageDraw.Draw(strip)
-    lines = _lines(said.words, font, width * 0.9)
-    now = max(0, said.begun - 1)
+    font, draw = font_for(" ".join(subtitle.words), size), ImageDraw.Draw(strip)
+    lines = _lines(subtitle.words, font, width * 0.9)
+    now = max(0, subtitle.begun - 1)
     row = next((i for i, line in enumerate(lines) if now <= line[-1]), len(lines) - 1)
     shown = lines[row // 2 * 2 : row // 2 * 2 + 2]
-    if said.colour:
-        draw.rectangle((0, 0, max(3, round(6 * unit)), strip.height), said.colour)
+    if subtitle.colour:
+        draw.rectangle((0, 0, max(3, round(6 * unit)), strip.height), subtitle.colour)
     for number, line in enumerate(shown):
-        x = (width - font.getlength(" ".join(said.words[i] for i in line))) / 2
+        x = (width - font.getlength(" ".join(subtitle.words[i] for i in line))) / 2
         y = strip.height / 2 + high * (number - (len(shown) - 1) / 2)
         for index in line:
-            colour = WHITE if index < said.begun or not said.timed else DIM
-            if said.timed and index == said.begun - 1:
+            colour = WHITE if index < subtitle.begun or not subtitle.timed else DIM
+            if subtitle.timed and index == subtitle.begun - 1:
                 colour = SPOKEN
-            draw.text((x, y), said.words[index], colour, font, anchor="lm")
-            x += font.getlength(said.words[index] + " ")
+            draw.text((x, y), subtitle.words[index], colour, font, anchor="lm")
+            x += font.getlength(subtitle.words[index] + " ")
     return strip
 
 

@@ -45,7 +45,10 @@ class Scenes:
         self._speaking = {
             person: value["spans"] for person, value in _people(labels, "speaker").items()
         }
-        self._looks, self._moods = _people(labels, "demographics"), _people(labels, "emotion")
+        self._demographics, self._moods = (
+            _people(labels, "demographics"),
+            _people(labels, "emotion"),
+        )
 
     def marks(self, time: float) -> list[Mark]:
         """What is in the picture, things first, faces last."""
@@ -91,8 +94,8 @@ class Scenes:
         colour = self.colours.get(who[0]) if len(who) == 1 else None
         words = [each for each in segment.get("words") or [] if each["word"].strip()]
         if words:
-            said = sum(each["start"] <= time for each in words)
-            return Subtitle(tuple(each["word"].strip() for each in words), said, colour)
+            begun = sum(each["start"] <= time for each in words)
+            return Subtitle(tuple(each["word"].strip() for each in words), begun, colour)
         plain = tuple(_words(segment["text"]))
         length = max(segment["end"] - segment["start"], 1e-3)
         reached = round(len(plain) * min(1.0, (time - segment["start"]) / length))
@@ -127,25 +130,25 @@ class Scenes:
         return ["  ·  ".join(file if info.has_audio else [*file, "no sound"]), self._summary()]
 
     def _summary(self) -> str:
-        labels, said = self.labels, []
+        labels, parts = self.labels, []
         if "shots" in labels:
-            said.append(_plural(len(self.spans), "shot", "shots"))
+            parts.append(_plural(len(self.spans), "shot", "shots"))
         if "tracks" in labels or "count" in labels:
             counted = labels.get("count", {}).get("people", len(self.colours))
-            said.append(_plural(counted, "person", "people"))
+            parts.append(_plural(counted, "person", "people"))
         speak = [p for p, value in _people(labels, "speaker").items() if value["speaks"]]
         if speak:
-            said.append(f"{', '.join(speak)} {'speaks' if len(speak) == 1 else 'speak'}")
+            parts.append(f"{', '.join(speak)} {'speaks' if len(speak) == 1 else 'speak'}")
         shares = sorted(labels.get("sound", {}).get("shares", {}).items(), key=lambda s: -s[1])
-        said += [f"{share:.0%} {kind}" for kind, share in shares if share >= 0.005]
+        parts += [f"{share:.0%} {kind}" for kind, share in shares if share >= 0.005]
         if labels.get("motion"):
-            said.append(f"motion {labels['motion']['score']:.2%}")
+            parts.append(f"motion {labels['motion']['score']:.2%}")
         spoken = labels.get("language", labels.get("transcript", {}))
         if language := spoken.get("spoken") or spoken.get("language"):
-            said.append(f"language {language}")
+            parts.append(f"language {language}")
         if labels.get("unsafe", {}).get("mean", 0) > 0.5:
-            said.append("may be unsafe")
-        return "  ·  ".join(said)
+            parts.append("may be unsafe")
+        return "  ·  ".join(parts)
 
     def _faces(self, time: float) -> Iterator[tuple[str, Rect]]:
         for person, value in self._tracks.items():
@@ -182,7 +185,7 @@ class Scenes:
 
     def _words(self, person: str, time: float) -> str:
         words = [person]
-        if who := self._looks.get(person):
+        if who := self._demographics.get(person):
             age = "" if who.get("age") is None else f"{who['age']:.0f}"
             words.append(" ".join(filter(None, [who.get("gender") or "", age])))
         if feels := self._moods.get(person):

@@ -29,7 +29,7 @@ from reelbench.annotate.preview.overlay import Scenes, sound_colour
 from reelbench.base.files import write_atomically
 from reelbench.media.decode.decode import iterate_frames
 from reelbench.media.decode.probe import MediaInfo, probe
-from reelbench.media.decode.stream import glance
+from reelbench.media.decode.stream import scan_frames
 from reelbench.media.edit.audio import stream_audio
 from reelbench.media.edit.clip import SOUND_RATE
 from reelbench.media.edit.write import AudioTrack, even, written
@@ -61,7 +61,7 @@ def _write_video(path: Path, scenes: Scenes, out: Path) -> None:
     shown = False
     with written(out, info.frame_rate or 25, _QUALITY, sound) as writer:
         # Damaged frames are passed over: a preview of the rest is better than none.
-        for time, image in glance(path, longest=_LONGEST):
+        for time, image in scan_frames(path, longest=_LONGEST):
             canvas = Canvas(image, size)
             kind = scenes.sound(time)
             canvas.chips(_facts(scenes, time), kind, sound_colour(kind))
@@ -190,8 +190,8 @@ def _caption(
     left = clock.getlength(time) + 12
     words = fitting("  ·  ".join(facts), small, wide - left)
     draw.text((at[0] + left, at[1] + 16), words, DIM, small, anchor="lm")
-    if said := scenes.subtitle(cell.time):
-        first = max(0, said.begun - 3)  # the words around that moment
-        text = ("... " if first else "") + " ".join(said.words[first:])
+    if subtitle := scenes.subtitle(cell.time):
+        first = max(0, subtitle.begun - 3)  # the words around that moment
+        text = ("... " if first else "") + " ".join(subtitle.words[first:])
         font = font_for(text, 16)
         draw.text((at[0], at[1] + 40), fitting(text, font, wide), PALE, font, anchor="lm")

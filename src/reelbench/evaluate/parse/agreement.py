@@ -14,7 +14,7 @@ _GAP = 20  # characters between two marks of one list
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class LocatedReading:
     """A reading and where in the text it stands; in quotes it may be an echoed format."""
 
     start: int
@@ -23,17 +23,17 @@ class Located:
     quoted: bool = False
 
 
-def agreed(found: Sequence[Located], text: str, kind: Kind) -> Places:
+def agreed(found: Sequence[LocatedReading], text: str, kind: Kind) -> Places:
     """Return what all readings say; unclear if they differ, nothing if none says anything.
 
     What stands in quotes counts only where nothing else is said, and a letter without an option,
     such as the X of a format, only where no other letter is.
     """
-    said = [each for each in found if each.reading != NOTHING]
-    said = [each for each in said if not each.quoted] or said
-    known = [each for each in said if each.reading.failure != "no such option"]
+    readings = [each for each in found if each.reading != NOTHING]
+    readings = [each for each in readings if not each.quoted] or readings
+    known = [each for each in readings if each.reading.failure != "no such option"]
     if not known:
-        if said:
+        if readings:
             raise UnclearError("no such option")
         return ()
     for each in known:
@@ -46,7 +46,7 @@ def agreed(found: Sequence[Located], text: str, kind: Kind) -> Places:
     return answers.pop()
 
 
-def _lists(found: Sequence[Located], text: str) -> list[Places]:
+def _lists(found: Sequence[LocatedReading], text: str) -> list[Places]:
     """Take readings that stand side by side as one: ``\\boxed{A}, \\boxed{C}``."""
     lists: list[set[int]] = []
     end = -1

@@ -115,13 +115,13 @@ def _head(low: str, start: int) -> str:
     return head[max([0, *(found.end() for found in _CONTRAST.finditer(head))]) :]
 
 
-def has_rival(said: str) -> bool:
+def has_rival(text: str) -> bool:
     """Whether another letter stands behind the first as an alternative: ``A. Or maybe C.``."""
-    rival = _RIVAL.match(said)
+    rival = _RIVAL.match(text)
     if rival:
         letters = {letter for letter in rival.groups() if letter}
         return len(letters) > 1
-    return bool(_CONDITIONAL.match(said))
+    return bool(_CONDITIONAL.match(text))
 
 
 def denied_behind(low: str, end: int) -> bool:

@@ -107,7 +107,7 @@ class Reader:
         self._own = [lowered(undressed(option)).strip(MARKS) for option in question.options]
         self._read: dict[tuple[str, str], Reading] = {}
 
-    def said(self, text: str) -> Reading:
+    def read_answer(self, text: str) -> Reading:
         """Read what was said to be the answer, whatever follows it."""
         steps = (
             self._exact, self._like_label, self._letter, self._option, self._either,
@@ -115,7 +115,7 @@ class Reader:
             self._all, self._left_out, self._yes_or_no, self._negated, self._labelled,
             self._leading,
         )  # fmt: skip
-        return self._first("said", text, steps)
+        return self._first("read_answer", text, steps)
 
     def only(self, text: str) -> Reading:
         """Read letters, an option's text or both, where there is nothing else."""
@@ -143,9 +143,9 @@ class Reader:
             self._read[key] = next((each for each in readings if each != NOTHING), NOTHING)
         return self._read[key]
 
-    def _exact(self, said: str) -> Reading:
+    def _exact(self, text: str) -> Reading:
         """``B. the very text of option B``, which may itself be letters."""
-        label = _LABEL.fullmatch(said)
+        label = _LABEL.fullmatch(text)
         place = self._labelled_place(label) if label else None
         if label is None or place is None:
             return NOTHING
@@ -153,18 +153,18 @@ class Reader:
             Reading((place,)) if place in self.question.places_of_text(label["text"]) else NOTHING
         )
 
-    def _like_label(self, said: str) -> Reading:
+    def _like_label(self, text: str) -> Reading:
         """An option whose text itself looks like a label: ``E. coli``."""
         found = [
             place
-            for place in self._begun(said)
+            for place in self._begun(text)
             if _LABEL.match(self.question.options[place]) and len(self._own[place]) > _SHORT
         ]
         return Reading(tuple(found)) if len(found) == 1 else NOTHING
 
-    def _letter(self, said: str) -> Reading:
+    def _letter(self, text: str) -> Reading:
         """``B``, ``(B)``, ``Option B``, ``It's B.``."""
-        mark = self._stripped(said)[0]
+        mark = self._stripped(text)[0]
         if len(mark) != 1 or not mark.isascii() or not mark.isalpha():
             return NOTHING
         place = self.question.place(mark)
@@ -173,18 +173,18 @@ class Reader:
         places = self.question.places_of_text(mark)  # the options may be letters themselves
         return Reading(places) if places else Reading(failure="no such option")
 
-    def _option(self, said: str) -> Reading:
-        places = self.question.places_of_text(said)
+    def _option(self, text: str) -> Reading:
+        places = self.question.places_of_text(text)
         return Reading(places) if places else NOTHING
 
-    def _either(self, said: str) -> Reading:
-        if self.question.kind == "multi" and "/" in said:
-            said = said.replace("/", ",")
-        return SEVERAL if _EITHER.match(said) else NOTHING
+    def _either(self, text: str) -> Reading:
+        if self.question.kind == "multi" and "/" in text:
+            text = text.replace("/", ",")
+        return SEVERAL if _EITHER.match(text) else NOTHING
 
-    def _letters(self, said: str) -> Reading:
+    def _letters(self, text: str) -> Reading:
         """``A, C``, ``Options A and C``, ``(A)(C)``."""
-        bare, numbers = self._stripped(said)
+        bare, numbers = self._stripped(text)
         small = not any(sign.isupper() for sign in bare)
         marks = [part.strip(_AROUND) for part in (_SMALL_JOIN if small else _JOIN).split(bare)]
         marks = [self._stripped(mark)[0] if len(mark) > 1 else mark for mark in marks if mark]
@@ -213,9 +213,9 @@ class Reader:
             return Reading(failure="no such option")
         return Reading(tuple(sorted(places)))
 
-    def _run(self, said: str) -> Reading:
+    def _run(self, text: str) -> Reading:
         """``AC``: options in their order; a word in capitals is none, nor is an option's text."""
-        mark = self._stripped(said)[0]
+        mark = self._stripped(text)[0]
         if len(mark) < 2 or not (mark.isascii() and mark.isalpha() and mark.isupper()):
             return NOTHING
         ordered = all(a < b for a, b in pairwise(mark))
@@ -226,62 +226,62 @@ class Reader:
             Reading(tuple(known)) if ordered and len(known) == len(mark) and not word else NOTHING
         )
 
-    def _all(self, said: str) -> Reading:
+    def _all(self, text: str) -> Reading:
         """``All of the above``, where several may be right."""
-        bare = lowered(said).strip(_AROUND)
+        bare = lowered(text).strip(_AROUND)
         chosen = bare in words("all_of_them") and self.question.kind == "multi"
         return Reading(tuple(range(len(self.question.options)))) if chosen else NOTHING
 
-    def _left_out(self, said: str) -> Reading:
+    def _left_out(self, text: str) -> Reading:
         """``All except D``, ``A and C, but not D``, ``A and C, since B ...``, of several."""
         if self.question.kind != "multi":
             return NOTHING
-        if found := _AND_SINCE.match(said):
+        if found := _AND_SINCE.match(text):
             return self.letters(found[1])
-        if found := _ALL_EXCEPT.fullmatch(said.strip(_AROUND)):
+        if found := _ALL_EXCEPT.fullmatch(text.strip(_AROUND)):
             chosen = Reading(tuple(range(len(self.question.options))))
-        elif found := _AND_NOT.fullmatch(said):
+        elif found := _AND_NOT.fullmatch(text):
             chosen = self.letters(found[1])
         out = self.letters(found["out"]) if found else NOTHING
         if not out.places or not chosen.places:
             return NOTHING
         return Reading(tuple(place for place in chosen.places if place not in out.places))
 
-    def _yes_or_no(self, said: str) -> Reading:
+    def _yes_or_no(self, text: str) -> Reading:
         places = self.question.yes_and_no
         if not places:
             return NOTHING
-        first = re.split(r"[,.;:!。,،।\n(]|\s[-–—]\s", lowered(said).strip(_AROUND), maxsplit=1)[0]
+        first = re.split(r"[,.;:!。,،।\n(]|\s[-–—]\s", lowered(text).strip(_AROUND), maxsplit=1)[0]
         first = self._stripped(first.strip(_AROUND))[0]
         for name, place in (("yes", places[0]), ("no", places[1])):
             if first in words(name):
                 return Reading((place,))
         return NOTHING
 
-    def _negated(self, said: str) -> Reading:
+    def _negated(self, text: str) -> Reading:
         """``not A but C``: what stands after the but, and nothing where there is none."""
-        behind = _BUT_AFTER.match(said)
+        behind = _BUT_AFTER.match(text)
         if behind:
-            return self.said(said[behind.end() :])
-        low = lowered(said)
+            return self.read_answer(text[behind.end() :])
+        low = lowered(text)
         negated = _NEGATED.match(low)
         if not negated:
             return NOTHING
         but = _BUT.search(low, negated.end())
-        return self.said(said[but.end() :]) if but else NOTHING
+        return self.read_answer(text[but.end() :]) if but else NOTHING
 
-    def _exact_labels(self, said: str) -> Reading:
+    def _exact_labels(self, text: str) -> Reading:
         """``A. text, C. text`` with the options' own texts and nothing else."""
-        label = _LABEL.match(said) if "\n" not in said else None
+        label = _LABEL.match(text) if "\n" not in text else None
         place = self._labelled_place(label) if label else None
         if label is None or place is None or not self.owns(place, label["text"]):
             return NOTHING
-        reading = self._labelled(said)
+        reading = self._labelled(text)
         return reading if len(reading.places) > 1 else NOTHING
 
-    def _labelled(self, said: str) -> Reading:
+    def _labelled(self, text: str) -> Reading:
         """``(B) the text``; the text may be in other words, but not another option's."""
-        label = _LABEL.match(said)
+        label = _LABEL.match(text)
         place = self._labelled_place(label) if label else None
         if label is None or place is None:
             return NOTHING
@@ -346,10 +346,10 @@ class Reader:
         longest = max((len(self.question.texts[place]) for place in found), default=0)
         return tuple(place for place in found if len(self.question.texts[place]) == longest > 3)
 
-    def _leading(self, said: str) -> Reading:
+    def _leading(self, text: str) -> Reading:
         """The letter of ``B because ...``; an A or I before a word may be one of English."""
-        begin = self._filler_end(said)
-        found = _LEADING.match(said, begin)
+        begin = self._filler_end(text)
+        found = _LEADING.match(text, begin)
         if not found:
             return NOTHING
         value = found[1] not in "AI" and _VALUE.match(found["rest"])
@@ -363,31 +363,31 @@ class Reader:
             return NOTHING
         return Reading(tuple(sorted({place, *self._further_labels(place, found["rest"])})))
 
-    def _stripped(self, said: str) -> tuple[str, bool]:
+    def _stripped(self, text: str) -> tuple[str, bool]:
         """Return a text without what may stand around letters; and whether numbers count."""
-        begin = self._filler_end(said)
-        numbers = bool(_OPTION_NOUN.search(lowered(said[:begin]).rstrip(" :#")))
-        bare = said[begin:].strip(_AROUND)
+        begin = self._filler_end(text)
+        numbers = bool(_OPTION_NOUN.search(lowered(text[:begin]).rstrip(" :#")))
+        bare = text[begin:].strip(_AROUND)
         for _ in range(3):
             low = lowered(bare)
             if not low.endswith(words("ending")):
                 break
             ending = next((word for word in words("ending") if _ends(low, word)), "")
             bare = bare[: len(bare) - len(ending)].strip(_AROUND) if ending else bare
-        return bare or said.strip(_AROUND), numbers
+        return bare or text.strip(_AROUND), numbers
 
-    def _filler_end(self, said: str) -> int:
-        low = lowered(said)
+    def _filler_end(self, text: str) -> int:
+        low = lowered(text)
         several = self.question.kind == "multi"
-        numbered = (_NUMBERED_LINES if several else _NUMBERED_LINE).match(said)
-        place = numbered.end() if numbered else len(said) - len(said.lstrip(_AROUND))
+        numbered = (_NUMBERED_LINES if several else _NUMBERED_LINE).match(text)
+        place = numbered.end() if numbered else len(text) - len(text.lstrip(_AROUND))
         while found := _FILLER.match(low, place):
             alone = found.end() - place == 1  # "a B" in Portuguese, but "A B" is two letters
-            capital = said[place].isascii() and said[place].isupper()
-            if alone and (capital or not _BEFORE_LETTER.match(said, found.end())):
+            capital = text[place].isascii() and text[place].isupper()
+            if alone and (capital or not _BEFORE_LETTER.match(text, found.end())):
                 break
             place = found.end()
-            while place < len(said) and said[place] in _AROUND + "#":
+            while place < len(text) and text[place] in _AROUND + "#":
                 place += 1
         return place
 

@@ -2,7 +2,7 @@
 
 import re
 
-from reelbench.evaluate.parse.agreement import Located, agreed
+from reelbench.evaluate.parse.agreement import LocatedReading, agreed
 from reelbench.evaluate.parse.asserted import is_asserted
 from reelbench.evaluate.parse.letters import NOTHING, Reader, Reading
 from reelbench.evaluate.parse.lookup import alternation, lowered, occurrences, words
@@ -74,7 +74,7 @@ def lettered_lines(reply: ReplyText, reader: Reader) -> Places:
 
 def line_of_its_own(reply: ReplyText, reader: Reader) -> Places:
     """``B`` alone on a line, before, after or amid an explanation."""
-    found = [Located(at, at + len(line), reader.letters(line)) for at, line in reply.lines]
+    found = [LocatedReading(at, at + len(line), reader.letters(line)) for at, line in reply.lines]
     found = [each for each in found if each.reading.places]  # an x alone on a line may be anything
     if len(found) == 1 and begins_analysis(reply, found[0].start):
         return ()
@@ -84,7 +84,7 @@ def line_of_its_own(reply: ReplyText, reader: Reader) -> Places:
 def line_of_text(reply: ReplyText, reader: Reader) -> Places:
     """An option's text alone on the first or the last line, and no other option's on any."""
     found = [
-        Located(at, at + len(line), Reading(places))
+        LocatedReading(at, at + len(line), Reading(places))
         for at, line in reply.lines
         if (places := reader.question.places_of_text(line))
     ]
@@ -172,10 +172,13 @@ def label_within(reply: ReplyText, reader: Reader) -> Places:
 
 def concluded(reply: ReplyText, reader: Reader) -> Places:
     """``... so (B)``, ``=> B``."""
-    found = [Located(m.start(), m.end(), reader.letters(m[1])) for m in _ARROW.finditer(reply.bare)]
+    found = [
+        LocatedReading(m.start(), m.end(), reader.letters(m[1]))
+        for m in _ARROW.finditer(reply.bare)
+    ]
     for start, end in reply.places_of(words("so")):
         if match := _SO.match(reply.bare, end):
-            found.append(Located(start, match.end(), reader.letters(match[1])))
+            found.append(LocatedReading(start, match.end(), reader.letters(match[1])))
     for start, sentence in reply.sentences:
         if "(" not in sentence:
             continue
@@ -185,7 +188,7 @@ def concluded(reply: ReplyText, reader: Reader) -> Places:
         if match and match[1] in reader.question.names:
             continue
         if match and not _UNFIT.match(low, match.end()):
-            found.append(Located(start, start + len(sentence), reader.letters(match[1])))
+            found.append(LocatedReading(start, start + len(sentence), reader.letters(match[1])))
     return agreed(found, reply.bare, reader.question.kind)
 
 

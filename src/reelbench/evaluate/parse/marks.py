@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from reelbench.base.limits import decode_json
-from reelbench.evaluate.parse.agreement import Located, agreed
+from reelbench.evaluate.parse.agreement import LocatedReading, agreed
 from reelbench.evaluate.parse.letters import Reader, Reading
 from reelbench.evaluate.parse.lookup import ends_of
 from reelbench.evaluate.parse.question import Places
@@ -58,7 +58,7 @@ def _flat_objects(text: str) -> list[str]:
 
 def _json_places(candidates: list[str], text: str, reader: Reader) -> Places:
     """What the objects that answer come to; unclear where they differ."""
-    found: list[Located] = []
+    found: list[LocatedReading] = []
     chosen: set[int] = set()
     for candidate in candidates:
         try:
@@ -69,14 +69,14 @@ def _json_places(candidates: list[str], text: str, reader: Reader) -> Places:
         if verdicts is not None:
             chosen |= verdicts
             continue
-        said = [Located(0, 0, reader.said(part)) for part in _values(value)]
-        if said and reader.question.kind == "multi":
-            places = _union(said)
-            found += [Located(0, 0, Reading(places))] if places else []
+        readings = [LocatedReading(0, 0, reader.read_answer(part)) for part in _values(value)]
+        if readings and reader.question.kind == "multi":
+            places = _union(readings)
+            found += [LocatedReading(0, 0, Reading(places))] if places else []
         else:
-            found += said
+            found += readings
     if chosen:
-        found.append(Located(0, 0, Reading(tuple(sorted(chosen)))))
+        found.append(LocatedReading(0, 0, Reading(tuple(sorted(chosen)))))
     return agreed(found, text, "single")
 
 
@@ -91,7 +91,7 @@ def _verdicts(value: Any, reader: Reader) -> set[int] | None:
     named = {str(name).casefold(): part for name, part in value.items()}
     verdict = next((named[name] for name in _CORRECT if name in named), None)
     if isinstance(verdict, bool):
-        places = [reader.said(part).places for part in _values(value)]
+        places = [reader.read_answer(part).places for part in _values(value)]
         return {place for each in places for place in each} if verdict else set()
     labels = [reader.letters(str(name)).places for name in value]
     if not all(len(label) == 1 for label in labels) or not all(
@@ -101,7 +101,7 @@ def _verdicts(value: Any, reader: Reader) -> set[int] | None:
     return {label[0] for label, part in zip(labels, value.values(), strict=True) if part}
 
 
-def _union(found: list[Located]) -> Places:
+def _union(found: list[LocatedReading]) -> Places:
     every = [agreed([each], "", "single") for each in found]
     return tuple(sorted({place for places in every for place in places})) if all(every) else ()
 
@@ -190,6 +190,6 @@ def open_tag(text: str) -> int | None:
     return last.start() if last and not last[1] else None
 
 
-def _found(text: str, start: int, end: int, inner: str, reader: Reader) -> Located:
+def _found(text: str, start: int, end: int, inner: str, reader: Reader) -> LocatedReading:
     quoted = text[start - 1 : start] in (*_QUOTES,) and text[end : end + 1] in (*_QUOTES,)
-    return Located(start, end, reader.said(inner), quoted)
+    return LocatedReading(start, end, reader.read_answer(inner), quoted)

@@ -143,8 +143,8 @@ class _Scan:
         before = self.text[max(begin, start - _SEEN) : start + 1]
         after = self.text[end - 1 : min(stop, end + _SEEN)]
         beyond = self.text[start + 1].isdecimal() and BEYOND.search(before)
-        is_told = not either and not beyond and is_stated(before, after)
-        return _Mention(start, end, option, is_told, number)
+        is_asserted = not either and not beyond and is_stated(before, after)
+        return _Mention(start, end, option, is_asserted, number)
 
     def _span(self, number: int) -> tuple[int, int]:
         begin = self._ends[number] + 1 if number else 0
@@ -185,8 +185,8 @@ def option_text(reply: ReplyText, reader: Reader) -> Places:
         or _has_alternatives(scan, chosen)
     ):
         return ()
-    told = len(chosen) == 1 and _is_told(scan, stated, next(iter(chosen)))
-    return tuple(chosen) if told else ()
+    is_sure = len(chosen) == 1 and _is_asserted(scan, stated, next(iter(chosen)))
+    return tuple(chosen) if is_sure else ()
 
 
 def _without_names(bare: str, question: ClosedQuestion) -> str:
@@ -222,9 +222,9 @@ def _concluded(scan: _Scan, stated: list[_Mention]) -> set[int]:
 def _explained(scan: _Scan, stated: list[_Mention]) -> set[int]:
     """What the first sentence states, if it states one option and the next gives the reason."""
     first = {mention.place for mention in scan.mentions if mention.sentence == 0}
-    told = {mention.place for mention in stated if mention.sentence == 0}
+    places = {mention.place for mention in stated if mention.sentence == 0}
     explained = scan.last > 0 and EXPLAINS.match(scan.sentence(1))
-    return told if explained and len(first) == len(told) == 1 else set()
+    return places if explained and len(first) == len(places) == 1 else set()
 
 
 def _has_alternatives(scan: _Scan, chosen: set[int]) -> bool:
@@ -241,7 +241,7 @@ def _several(scan: _Scan, stated: list[_Mention]) -> Places:
     return tuple(sorted({mention.place for mention in stated})) if clear else ()
 
 
-def _is_told(scan: _Scan, stated: list[_Mention], place: int) -> bool:
+def _is_asserted(scan: _Scan, stated: list[_Mention], place: int) -> bool:
     """Whether an option stands where answers do: one of one word in a short sentence."""
     word = needle(scan.question.options[place]).strip()
     mentions = [mention for mention in stated if mention.place == place]
@@ -278,11 +278,11 @@ def _is_predicate(scan: _Scan, mention: _Mention) -> bool:
 def _may_be_longer(scan: _Scan, mention: _Mention) -> bool:
     """Whether a longer option that holds this one may be meant: "a man wearing a hat"."""
     own = scan.needles[mention.place]
-    said = set(scan.sentence(mention.sentence).split())
+    words = set(scan.sentence(mention.sentence).split())
     for other in scan.needles:
         if own != other and own.strip() and own in other:
             rest = set(other.replace(own, " ", 1).split()) - _FUNCTION
-            if any(len(word) > _LETTERS and word in said for word in rest):
+            if any(len(word) > _LETTERS and word in words for word in rest):
                 return True
     return False
 

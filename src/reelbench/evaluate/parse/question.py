@@ -45,9 +45,9 @@ class ClosedQuestion:
     def _of_text(self) -> dict[str, Places]:
         return {text: places_of(self.texts, text) for text in self.texts}
 
-    def places_of_text(self, said: str) -> Places:
+    def places_of_text(self, text: str) -> Places:
         """Return the options whose text this is, and is whole."""
-        return self._of_text.get(plain(said), ())
+        return self._of_text.get(plain(text), ())
 
     def place(self, letter: str) -> int | None:
         """Return the place that a letter names, if there is such an option."""

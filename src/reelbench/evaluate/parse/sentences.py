@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from reelbench.evaluate.parse.agreement import Located, agreed
+from reelbench.evaluate.parse.agreement import LocatedReading, agreed
 from reelbench.evaluate.parse.asserted import is_asserted
 from reelbench.evaluate.parse.letters import NOTHING, Reader
 from reelbench.evaluate.parse.lines import begins_analysis
@@ -41,7 +41,7 @@ def stated(reply: ReplyText, reader: Reader) -> Places:
     return agreed(found, reply.bare, reader.question.kind)
 
 
-def _bracketed(reply: ReplyText, reader: Reader) -> Iterator[Located]:
+def _bracketed(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
     """``The most likely diagnosis is (C) ...``."""
     for match in _IS_BRACKETED.finditer(reply.bare):
         listed = _BRACKETS.search(reply.bare, match.end(), match.end() + _LISTED)
@@ -55,24 +55,24 @@ def _bracketed(reply: ReplyText, reader: Reader) -> Iterator[Located]:
             and not DENIED.match(reply.low, match.end())
             and is_asserted(reply.low, match.start())
         ):
-            yield Located(match.start(1), match.end(1), reader.letters(match[1]))
+            yield LocatedReading(match.start(1), match.end(1), reader.letters(match[1]))
 
 
-def _fitting(reply: ReplyText, reader: Reader) -> Iterator[Located]:
+def _fitting(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
     """``Caption B matches the video better.``."""
     for start, end in reply.places_of(_FITTING):
         match = _FITS.search(reply.bare[max(0, start - LOOKBACK) : start])
         if match and is_asserted(reply.low, start - len(match.string) + match.start()):
-            yield Located(start, end, reader.said(f"Option {match[1] or match[2]}"))
+            yield LocatedReading(start, end, reader.read_answer(f"Option {match[1] or match[2]}"))
 
 
-def _brief(reply: ReplyText, reader: Reader) -> Iterator[Located]:
+def _brief(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
     """``So it's B.``: a sentence of a letter and words that say no more."""
     if match := _REASONED.match(reply.bare):
-        yield Located(0, match.end(), reader.letters(match[1]))
+        yield LocatedReading(0, match.end(), reader.letters(match[1]))
     for match in _ITS.finditer(reply.bare):
         if is_asserted(reply.low, match.start()):
-            yield Located(match.start(), match.end(), reader.letters(match[1]))
+            yield LocatedReading(match.start(), match.end(), reader.letters(match[1]))
     before = 0
     for start, sentence in reply.sentences:
         last = start + len(sentence) >= len(reply.bare) and before > _WORDY
@@ -82,4 +82,4 @@ def _brief(reply: ReplyText, reader: Reader) -> Iterator[Located]:
         if len(sentence) <= _BRIEF and (last or " " in sentence.strip()):
             reading = reader.letters(sentence)
             if reading != NOTHING and len(reading.places) == 1:
-                yield Located(start, start + len(sentence), reading)
+                yield LocatedReading(start, start + len(sentence), reading)

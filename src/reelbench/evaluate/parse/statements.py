@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from reelbench.evaluate.parse.agreement import Located, agreed
+from reelbench.evaluate.parse.agreement import LocatedReading, agreed
 from reelbench.evaluate.parse.asserted import denied_behind, has_rival, is_asserted
 from reelbench.evaluate.parse.letters import SEVERAL, Reader, Reading
 from reelbench.evaluate.parse.lookup import alternation, lowered, words
@@ -114,15 +114,15 @@ LOOKBACK = 90  # characters
 
 def answer_line(reply: ReplyText, reader: Reader) -> Places:
     """``Answer: B``; one that is called final outweighs the others, then one that opens a line."""
-    found: list[Located] = []
-    strict: list[Located] = []
-    final: list[Located] = []
+    found: list[LocatedReading] = []
+    strict: list[LocatedReading] = []
+    final: list[LocatedReading] = []
     for start, end in reply.places_of((*_NOUNS, *_BEFORE_COLON)):
         match = _TO_COLON.match(reply.low, end)
         if match and _is_noun(reply, start, end, match) and is_asserted(reply.low, start):
             quoted = bool(_QUOTED.search(reply.bare, max(0, start - 40), start))
             quoted = quoted and reply.bare[end : end + 1] not in ("'", '"')
-            lines = list(_said_from(reply, reader, match, quoted))
+            lines = list(_readings_from(reply, reader, match, quoted))
             if reply.low[start:end] in _PLURALS and reader.question.kind != "multi":
                 lines = [line for line in lines if len(line.reading.places) != 1]
             found += lines
@@ -130,7 +130,7 @@ def answer_line(reply: ReplyText, reader: Reader) -> Places:
             final += lines if _is_final(reply, start, match) else []
     kind = reader.question.kind
     return next(
-        (said for each in (final, strict, found) if (said := agreed(each, reply.bare, kind))), ()
+        (text for each in (final, strict, found) if (text := agreed(each, reply.bare, kind))), ()
     )
 
 
@@ -149,29 +149,29 @@ def _is_final(reply: ReplyText, start: int, match: re.Match[str]) -> bool:
     return bool(_FINAL.search(reply.low, max(0, start - 12), start) or "final" in match[0])
 
 
-def _said_from(
+def _readings_from(
     reply: ReplyText, reader: Reader, match: re.Match[str], quoted: bool
-) -> Iterator[Located]:
+) -> Iterator[LocatedReading]:
     """What follows a colon: the line, and lines of labels below it where they are a list."""
     start = match.end()
-    said = _line_from(reply.bare, start)
+    text = _line_from(reply.bare, start)
     if quoted:
-        said = said[: next((i for i, sign in enumerate(said) if sign in "\"'"), len(said))]
-        if _PLACEHOLDER.fullmatch(said):
+        text = text[: next((i for i, sign in enumerate(text) if sign in "\"'"), len(text))]
+        if _PLACEHOLDER.fullmatch(text):
             return
-    first, second = _LINE_LABEL.match(said), _LINE_LABEL.match(reply.bare, start + len(said))
+    first, second = _LINE_LABEL.match(text), _LINE_LABEL.match(reply.bare, start + len(text))
     if reader.question.kind != "multi" and first and second and first[1] != second[1]:
         return  # a list that the reply goes through
-    reading = SEVERAL if has_rival(said) else reader.said(said)
-    yield Located(start, start + len(said), reading, quoted)
+    reading = SEVERAL if has_rival(text) else reader.read_answer(text)
+    yield LocatedReading(start, start + len(text), reading, quoted)
     if reader.question.kind != "multi" and "\n" not in match[0]:
         return
-    place = start + len(said)
+    place = start + len(text)
     while place < len(reply.bare) and (line := _line_from(reply.bare, place + 1).rstrip()):
         reading = reader.only(line)
         if not reading.places:
             return
-        yield Located(place + 1, place + 1 + len(line), reading, quoted)
+        yield LocatedReading(place + 1, place + 1 + len(line), reading, quoted)
         place += 1 + len(line)
 
 
@@ -189,15 +189,15 @@ def named(reply: ReplyText, reader: Reader) -> Places:
     return agreed(found, reply.bare, reader.question.kind)
 
 
-def _together(found: list[Located]) -> list[Located]:
+def _together(found: list[LocatedReading]) -> list[LocatedReading]:
     """Several that are each called right, as one list."""
     if len(found) < _PAIR or not all(each.reading.places for each in found):
         return found
     places = {place for each in found for place in each.reading.places}
-    return [Located(found[0].start, found[-1].end, Reading(tuple(sorted(places))))]
+    return [LocatedReading(found[0].start, found[-1].end, Reading(tuple(sorted(places))))]
 
 
-def _ordinals(reply: ReplyText, reader: Reader) -> Iterator[Located]:
+def _ordinals(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
     """``The second option is correct.``."""
     for match in _ORDINAL.finditer(reply.low):
         word = match[1] or match[2]
@@ -206,10 +206,10 @@ def _ordinals(reply: ReplyText, reader: Reader) -> Iterator[Located]:
             continue
         known = place < len(reader.question.options)
         reading = Reading((place,)) if known else Reading(failure="no such option")
-        yield Located(match.start(), match.end(), reading)
+        yield LocatedReading(match.start(), match.end(), reading)
 
 
-def _answers(reply: ReplyText, reader: Reader) -> Iterator[Located]:
+def _answers(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
     for start, end in reply.places_of(_NOUNS):
         place, denied = _behind_is(reply.low, end)
         plural = reply.low[start:end] in _PLURALS
@@ -220,21 +220,21 @@ def _answers(reply: ReplyText, reader: Reader) -> Iterator[Located]:
         ):
             continue
         if place is not None:
-            said = "not " * denied + _line_from(reply.bare, place, 400)
-            if _ASKS.match(said):
+            text = "not " * denied + _line_from(reply.bare, place, 400)
+            if _ASKS.match(text):
                 continue
             quoted = bool(_QUOTED.search(reply.bare, max(0, start - 40), start))
-            reading = SEVERAL if has_rival(said) else reader.said(said)
+            reading = SEVERAL if has_rival(text) else reader.read_answer(text)
             if not plural or reader.question.kind == "multi" or len(reading.places) > 1:
-                yield Located(place, place + len(said), reading, quoted)
+                yield LocatedReading(place, place + len(text), reading, quoted)
             continue
         english = reply.low[start:end].isascii()
         direct = (_IN_BRACKETS if english else _RIGHT_BEHIND).match(reply.bare, end)
         if direct and not DENIED.match(reply.low, direct.end()):
             if not _noun_of_answer(reply, start, end):
                 continue
-            said = direct[1] if english else _line_from(reply.bare, direct.start(), 400)
-            yield Located(direct.start(1), direct.end(1), reader.said(said))
+            text = direct[1] if english else _line_from(reply.bare, direct.start(), 400)
+            yield LocatedReading(direct.start(1), direct.end(1), reader.read_answer(text))
 
 
 def _noun_of_answer(reply: ReplyText, start: int, end: int) -> bool:
@@ -254,18 +254,20 @@ def _behind_is(low: str, end: int) -> tuple[int | None, bool]:
     return (sum(min(places)) if places else None), False
 
 
-def _choices(reply: ReplyText, reader: Reader) -> Iterator[Located]:
+def _choices(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
     for start, end in reply.places_of(words("choose")):
-        said = _line_from(reply.bare, end, 400).lstrip(" :")
+        text = _line_from(reply.bare, end, 400).lstrip(" :")
         copula = reply.low[start:end] in _COPULAS
-        letter = _RIGHT_BEHIND.match(said)
-        if letter and denied_behind(lowered(said), letter.end()):
+        letter = _RIGHT_BEHIND.match(text)
+        if letter and denied_behind(lowered(text), letter.end()):
             continue
-        if said and is_asserted(reply.low, start, copula=copula):
-            yield Located(end, end + len(said), SEVERAL if has_rival(said) else reader.said(said))
+        if text and is_asserted(reply.low, start, copula=copula):
+            yield LocatedReading(
+                end, end + len(text), SEVERAL if has_rival(text) else reader.read_answer(text)
+            )
 
 
-def _called_right(reply: ReplyText, reader: Reader) -> Iterator[Located]:
+def _called_right(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
     for start, end in reply.places_of(words("right")):
         word = reply.low[start:end]
         if _RIGHT_TAIL.match(reply.low, end) or (
@@ -285,7 +287,7 @@ def _called_right(reply: ReplyText, reader: Reader) -> Iterator[Located]:
             if romance and not _OPENS.search(ahead):
                 continue
             either = _ONE_OF.search(ahead)
-            yield Located(start, end, SEVERAL if either else reader.letters(match[1]))
+            yield LocatedReading(start, end, SEVERAL if either else reader.letters(match[1]))
 
 
 def _is_name(letter: str, ahead: str, reader: Reader) -> bool:

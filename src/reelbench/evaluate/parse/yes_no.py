@@ -52,10 +52,10 @@ def yes_or_no(reply: ReplyText, reader: Reader) -> Places:
     places = reader.question.yes_and_no
     if not places or reply.refuses:
         return ()
-    said = {_place(match, reply, places) for match in _claims(reply)} - {None}
-    if len(said) > 1:
+    claimed = {_place(match, reply, places) for match in _claims(reply)} - {None}
+    if len(claimed) > 1:
         raise UnclearError("several answers")
-    return tuple(place for place in said if place is not None)
+    return tuple(place for place in claimed if place is not None)
 
 
 def _claims(reply: ReplyText) -> list[re.Match[str]]:

@@ -28,12 +28,12 @@ class Notes:
         """Note a problem of a field."""
         self.problems.append(place.problem("BAD_FIELD", name, found, expected))
 
-    def odd(self, place: Place, says: str) -> None:
+    def odd(self, place: Place, note: str) -> None:
         """Note what a user should know, though it stops nothing."""
-        self._odd.setdefault(says, []).append(place)
+        self._odd.setdefault(note, []).append(place)
 
     @property
     def warnings(self) -> Iterator[str]:
         """Yield a sentence for each oddity."""
-        for says, places in self._odd.items():
-            yield f"{says}: {counted(len(places), 'question')}, the first in {place_of(places[0])}."
+        for note, places in self._odd.items():
+            yield f"{note}: {counted(len(places), 'question')}, the first in {place_of(places[0])}."

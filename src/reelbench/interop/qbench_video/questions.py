@@ -38,7 +38,7 @@ class Question:
     question_type: str
     context: str
     concerns: tuple[str, ...]
-    aside: Mapping[str, Any]  # fields that mean nothing here, and what was not understood
+    unknown: Mapping[str, Any]  # fields that mean nothing here, and what was not understood
 
     @property
     def is_answered(self) -> bool:
@@ -58,13 +58,13 @@ class _Reader:
         self._row, self._record, self._place = row, row.record, row.place
         self._notes = notes
         self._wrong: set[str] = set()  # fields, which need not keep others from being looked at
-        self._aside = {name: part for name, part in row.record.items() if name not in FIELDS}
+        self._unknown = {name: part for name, part in row.record.items() if name not in FIELDS}
 
     def read(self) -> Question | None:
         video = self._text("video_name", "a video's name, or A.mp4_cat_B.mp4.mp4 for two")
         question = self._text("question", "text, not blank")
         choice, context = self._may_be_text("correct_choice"), self._may_be_text("context")
-        kind, answers, told = self._shape()
+        kind, answers, declared_type = self._shape()
         key = reference = ""
         if self._wrong & {"answers", "question_type", "correct_choice"}:
             pass  # there is no telling what the answer would be
@@ -86,10 +86,10 @@ class _Reader:
             options=tuple(answers),
             answer=(key,) if key else (),
             reference=reference or None,
-            question_type=told or TYPE_OF_KIND[kind],
+            question_type=declared_type or TYPE_OF_KIND[kind],
             context=context,
             concerns=concerns,
-            aside=self._aside,
+            unknown=self._unknown,
         )
 
     def _refuse(self, name: str, found: str, expected: str) -> None:
@@ -110,45 +110,45 @@ class _Reader:
         return value.strip() if isinstance(value, str) else ""
 
     def _shape(self) -> tuple[Kind, Sequence[str], str]:
-        """Return the kind, the answers without letters, and the type of question as it is told."""
-        told, answers = self._type(), self._answers()
+        """Return the kind, the answers without letters, and the declared type of question."""
+        declared_type, answers = self._type(), self._answers()
         closed = bool(answers) and len(answers) >= MIN_OPTIONS
-        if told == "Open-ended" or (not told and not closed):
-            return "open", answers, told
+        if declared_type == "Open-ended" or (not declared_type and not closed):
+            return "open", answers, declared_type
         words = sorted(plain(answer).strip(" .!") for answer in answers)
         kind: Kind = "yesno" if words == ["no", "yes"] else "single"
-        if told and told != TYPE_OF_KIND[kind]:
+        if declared_type and declared_type != TYPE_OF_KIND[kind]:
             options = "Yes and No" if kind == "yesno" else "others than Yes and No"
             self._notes.odd(
-                self._place, f"question_type says {told}, and the options are {options}"
+                self._place, f"question_type says {declared_type}, and the options are {options}"
             )
-        return kind, answers, told
+        return kind, answers, declared_type
 
     def _type(self) -> str:
-        said = self._record.get("question_type")
-        if isinstance(said, bool) or not isinstance(said, str | int | float | None):
+        value = self._record.get("question_type")
+        if isinstance(value, bool) or not isinstance(value, str | int | float | None):
             expected = f"one of {', '.join(QUESTION_TYPES)}"
-            self._refuse("question_type", found_as(said), expected)
+            self._refuse("question_type", found_as(value), expected)
             return ""
-        told = type_in(said) if isinstance(said, str) else ""
-        if not told:
-            shown = "is not said" if said in (None, "") else f"{found_as(said)} is not known"
+        declared_type = type_in(value) if isinstance(value, str) else ""
+        if not declared_type:
+            shown = "is not said" if value in (None, "") else f"{found_as(value)} is not known"
             self._notes.odd(self._place, f"question_type {shown}, and is told by the options")
-            if said not in (None, ""):
-                self._aside["question_type"] = said
-        return told
+            if value not in (None, ""):
+                self._unknown["question_type"] = value
+        return declared_type
 
     def _answers(self) -> Sequence[str]:
-        said = self._record.get("answers")
-        if said is None or said in ("", []):
+        value = self._record.get("answers")
+        if value is None or value in ("", []):
             return ()
-        if isinstance(said, str):  # as a reference may stand there
-            said = [said]
-        if not are_texts(said):
+        if isinstance(value, str):  # as a reference may stand there
+            value = [value]
+        if not are_texts(value):
             expected = 'a list of texts, none blank (put numbers in quotes: "3")'
-            self._refuse("answers", _found_among(said), expected)
+            self._refuse("answers", _found_among(value), expected)
             return ()
-        texts = [text.strip() for text in said]
+        texts = [text.strip() for text in value]
         labels = [_LETTERED.fullmatch(text) for text in texts]
         if len(texts) > MAX_OPTIONS or not all(labels):
             return texts
@@ -193,37 +193,37 @@ class _Reader:
             self._refuse("answers", found, "one answer to an open question")
         choice = choice or (answers[0] if answers else "")
         if [text for text in answers if plain(text) != plain(choice)]:
-            self._aside["answers"] = list(answers)
+            self._unknown["answers"] = list(answers)
         return choice
 
     def _concerns(self) -> tuple[str, ...]:
-        said = self._record.get("quality_concern")
-        if said is None or said in ("", []):
+        value = self._record.get("quality_concern")
+        if value is None or value in ("", []):
             self._notes.odd(self._place, "quality_concern is not said")
             return ()
-        if not isinstance(said, str) and not are_texts(said):
-            self._refuse("quality_concern", _found_among(said), "text, or a list of texts")
+        if not isinstance(value, str) and not are_texts(value):
+            self._refuse("quality_concern", _found_among(value), "text, or a list of texts")
             return ()
-        known, others = concerns_in(said)
+        known, others = concerns_in(value)
         for other in others:
-            says = f"quality_concern {found_as(other)} is kept, and is in no column of the tables"
-            self._notes.odd(self._place, says)
+            note = f"quality_concern {found_as(other)} is kept, and is in no column of the tables"
+            self._notes.odd(self._place, note)
         return (*known, *others)
 
     def _split(self) -> str:
-        said = self._record.get("split")
-        if not isinstance(said, str) or said not in SPLITS:
+        value = self._record.get("split")
+        if not isinstance(value, str) or value not in SPLITS:
             return self._row.split
-        del self._aside["split"]
-        return said
+        del self._unknown["split"]
+        return value
 
     def _look_for_slips(self) -> None:
         """Ask about fields that are almost called like one that is not there."""
         absent = [name for name in FIELDS if name not in self._record]
-        for name in self._aside:
+        for name in self._unknown:
             for close in difflib.get_close_matches(name.casefold(), absent, n=1, cutoff=0.8):
-                says = f"The field {found_as(name)} is left aside (perhaps {close} is meant)"
-                self._notes.odd(self._place, says)
+                note = f"The field {found_as(name)} is left aside (perhaps {close} is meant)"
+                self._notes.odd(self._place, note)
 
 
 def _places(options: Sequence[str], choice: str) -> set[int]:

@@ -63,8 +63,8 @@ def read_rows(path: Path, notes: Notes) -> list[PublishedRow]:
 def split_in(name: str) -> str:
     """Return the split that a name tells, such as ``qbench_video_dev``; "" where it tells none."""
     words = set(re.findall(r"[a-z]+", name.casefold().replace("set", "")))
-    told = [split for split in SPLITS if split in words]
-    return told[0] if len(told) == 1 else ""
+    named = [split for split in SPLITS if split in words]
+    return named[0] if len(named) == 1 else ""
 
 
 Entry = tuple[Place, str, Any]  # where it is, its split, and what stands there
@@ -113,8 +113,8 @@ def _listed(file: str, content: Any, notes: Notes) -> Iterator[Entry]:
     for name, part in lists.items():
         split = split_in(name)
         for number, record in enumerate(part):
-            said = name if name.isidentifier() else repr(name)
-            place = Place(file, prefix=f"{said}[{number}].")
+            label = name if name.isidentifier() else repr(name)
+            place = Place(file, prefix=f"{label}[{number}].")
             if not split and name.casefold() not in _NO_SPLIT:
                 notes.odd(place, f"The list {name!r} is neither dev nor test, and is no split")
             yield place, split, record

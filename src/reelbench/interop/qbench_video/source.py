@@ -44,7 +44,7 @@ from reelbench.data.sources import Sources
 from reelbench.interop.qbench_video.notes import Notes, place_of
 from reelbench.interop.qbench_video.questions import Question, read_question
 from reelbench.interop.qbench_video.rows import ENDINGS, read_rows
-from reelbench.interop.qbench_video.videos import Found, Videos
+from reelbench.interop.qbench_video.videos import VideoMatch, Videos
 from reelbench.interop.qbench_video.words import UNGRADED, contexts_in, is_of_one_video
 from reelbench.interop.yaml_fields import found_as
 
@@ -132,7 +132,7 @@ def _each_once(questions: Iterable[Question], notes: Notes) -> list[Question]:
 def _says_less(question: Question) -> tuple[Any, ...]:
     """Order copies of a question: what says most comes first, wherever it stands in a file."""
     lacking = (not question.is_answered, not question.split, not question.context)
-    rest = [question.context, question.concerns, question.reference, question.aside]
+    rest = [question.context, question.concerns, question.reference, question.unknown]
     return *lacking, not question.concerns, question.file, digest_of(rest)
 
 
@@ -153,7 +153,7 @@ def _contradiction(first: Question, other: Question) -> tuple[str, str, str] | N
     return None
 
 
-def _context(question: Question, contexts: Sequence[str], found: Found, notes: Notes) -> str:
+def _context(question: Question, contexts: Sequence[str], found: VideoMatch, notes: Notes) -> str:
     """Return the context's tag, which must fit the number of videos."""
     place, alone = question.place, len(found.paths) == 1
     fitting = [context for context in contexts if is_of_one_video(context) == alone]
@@ -168,7 +168,7 @@ def _context(question: Question, contexts: Sequence[str], found: Found, notes: N
     return fitting[0] if len(fitting) == 1 else question.context
 
 
-def _item(question: Question, found: Found, context: str) -> Item:
+def _item(question: Question, found: VideoMatch, context: str) -> Item:
     tags = {
         "question_type": question.question_type,
         "context": context,
@@ -187,9 +187,9 @@ def _item(question: Question, found: Found, context: str) -> Item:
         tags=freeze({name: value for name, value in tags.items() if value}),
         provenance=freeze(provenance),
     )
-    if not question.aside:
+    if not question.unknown:
         return item
-    return structs.replace(item, provenance=freeze({**provenance, "fields": question.aside}))
+    return structs.replace(item, provenance=freeze({**provenance, "fields": question.unknown}))
 
 
 def _left_out(broken: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -197,23 +197,23 @@ def _left_out(broken: Sequence[tuple[str, str]]) -> Iterator[str]:
     missing = [reason for _, reason in broken if reason != KEPT_BACK]
     unscored = len(broken) - len(missing)
     if missing:
-        told = counted(len(missing), "question is", "questions are")
-        yield f"{told} left out, as a video is not there, the first being {missing[0]}."
+        number = counted(len(missing), "question is", "questions are")
+        yield f"{number} left out, as a video is not there, the first being {missing[0]}."
     if unscored:
         yield f"{counted(unscored, 'question is', 'questions are')} left out: {KEPT_BACK}."
 
 
 def _nothing_left(source: Path, broken: Sequence[tuple[str, str]], videos: int) -> str:
     """Say why nothing at all can be used, and where videos were looked for."""
-    told = [
+    sentences = [
         f"None of {counted(len(broken), 'question')} in {source} can be used.",
         *_left_out(broken),
     ]
     if any(reason != KEPT_BACK for _, reason in broken):
-        told.append(
+        sentences.append(
             f"Videos were looked for in {source} and all folders below, which hold "
             f"{counted(videos, 'video')}."
         )
     if any(reason.endswith(KEPT_BACK) for _, reason in broken):
-        told.append("Take a file with answers.")
-    return " ".join(told)
+        sentences.append("Take a file with answers.")
+    return " ".join(sentences)

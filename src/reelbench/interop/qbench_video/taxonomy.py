@@ -64,10 +64,10 @@ def _tables(items: Sequence[Item]) -> dict[str, Mapping[str, Any]]:
     tables: dict[str, Mapping[str, Any]] = {}
     for split in splits or [""]:
         where = {"split": split} if split else {}
-        said = f" ({split})" if split else ""
+        suffix = f" ({split})" if split else ""
         first, second = numbers.get(split, (2, 3))
         tables[f"table-{first}"] = {
-            "title": f"Question types and quality concerns{said}",
+            "title": f"Question types and quality concerns{suffix}",
             "where": where,
             "columns": {
                 **{value: {"question_type": value} for value in QUESTION_TYPES},
@@ -76,7 +76,7 @@ def _tables(items: Sequence[Item]) -> dict[str, Mapping[str, Any]]:
             },
         }
         tables[f"table-{second}"] = {
-            "title": f"Single videos and video pairs{said}",
+            "title": f"Single videos and video pairs{suffix}",
             "where": where,
             "columns": {
                 **{value: {"context": value} for value in SINGLE},

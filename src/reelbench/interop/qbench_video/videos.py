@@ -19,7 +19,7 @@ _JOIN = "_cat_"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class VideoMatch:
     """The files of a name: their paths in the source, or why there are none.
 
     ``missing`` is no fault of the file of questions; ``unclear`` is.
@@ -58,7 +58,7 @@ class Videos:
         else:
             self._named[name][path] = inside
 
-    def find(self, name: str, pair: bool | None) -> Found:
+    def find(self, name: str, pair: bool | None) -> VideoMatch:
         """Find what a name means; ``pair`` is what the question's context says, if anything.
 
         A file may hold ``_cat_`` in its own name, and the joined video of a pair may lie beside its
@@ -71,7 +71,9 @@ class Videos:
             return self._taken((name,))
         if len(there) > 1:
             either = " or ".join(f"{one} and {other}" for one, other in there)
-            return Found(unclear=(f"{name!r} ({either})", "a name that can be taken in one way"))
+            return VideoMatch(
+                unclear=(f"{name!r} ({either})", "a name that can be taken in one way")
+            )
         if there:
             return self._taken(there[0])
         if pair is False:
@@ -86,19 +88,19 @@ class Videos:
         doubled = shorter.casefold().endswith(ENDINGS)
         yield shorter if doubled and (self._all(shorter) or not self._all(second)) else second
 
-    def _taken(self, names: Sequence[str]) -> Found:
+    def _taken(self, names: Sequence[str]) -> VideoMatch:
         missing = "; ".join(self._why_not(name) for name in names if not self._all(name))
         for name in names:
             if reason := path_escapes(name):
-                return Found(unclear=(f"{name!r} ({reason})", INSIDE))
+                return VideoMatch(unclear=(f"{name!r} ({reason})", INSIDE))
             places = sorted(self._all(name))
             if len(places) > 1:
                 found = f"{name!r}, which is in {' and in '.join(places)}"
                 expected = f"one video of that name: say its folder, as in {places[0]}"
-                return Found(unclear=(found, expected))
+                return VideoMatch(unclear=(found, expected))
         if missing:
-            return Found(missing=missing)
-        return Found(tuple(next(iter(self._all(name).values())) for name in names))
+            return VideoMatch(missing=missing)
+        return VideoMatch(tuple(next(iter(self._all(name).values())) for name in names))
 
     def _all(self, name: str) -> dict[str, str]:
         """Return the files of a name, which may begin with folders: where, and the real path."""

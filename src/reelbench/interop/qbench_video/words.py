@@ -10,9 +10,9 @@ _CONCERN = {"tech": "Technical", "aes": "Aesthetic", "temp": "Temporal", "ai": "
 _BETWEEN = re.compile(r"[,;&/|+\n]|\band\b", re.IGNORECASE)
 
 
-def type_in(said: str) -> str:
+def type_in(text: str) -> str:
     """Return the type of question that a text names in any spelling; "" for none of the three."""
-    words = set(re.findall(r"[a-z]+", said.casefold()))
+    words = set(re.findall(r"[a-z]+", text.casefold()))
     if any(word.startswith("open") for word in words):
         return "Open-ended"
     if words & {"yes", "yesno", "yesorno"}:
@@ -20,9 +20,9 @@ def type_in(said: str) -> str:
     return "What-How" if words & {"what", "how", "whathow"} else ""
 
 
-def contexts_in(said: str) -> tuple[str, ...]:
+def contexts_in(text: str) -> tuple[str, ...]:
     """Return the contexts that a text names: of ``Single-Global`` and ``pair compare (fine)``."""
-    text = said.casefold()
+    text = text.casefold()
     found = [name for name, sign in zip(SINGLE, ("global", "refer"), strict=True) if sign in text]
     if "joint" in text:
         found.append("Joint")
@@ -39,9 +39,9 @@ def is_of_one_video(context: str) -> bool:
     return context in SINGLE
 
 
-def concerns_in(said: str | list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def concerns_in(value: str | list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the concerns that are named, in the paper's order, and what else is."""
-    parts = [part for text in ([said] if isinstance(said, str) else said)
+    parts = [part for text in ([value] if isinstance(value, str) else value)
              for part in _BETWEEN.split(text)]  # fmt: skip
     named: set[str] = set()
     others: set[str] = set()

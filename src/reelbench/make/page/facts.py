@@ -12,11 +12,11 @@ from typing import Any
 from markupsafe import escape
 
 from reelbench.data.items import LETTERS, Item
-from reelbench.make.page.charts import shortened
 from reelbench.make.pipeline.funnel import category_of
 from reelbench.make.pipeline.run import StageResult
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.make.pipeline.store import RowResult
+from reelbench.pages import shortened
 
 MOST_ITEMS = 300  # of one category and stage on the page
 MOST_CATEGORIES = 40

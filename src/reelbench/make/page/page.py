@@ -1,52 +1,43 @@
 """The pages of a make: the funnel as a picture, and all that it says as one page.
 
-What models wrote is on them, and is trusted with nothing: every text is escaped, and the page's own
-policy lets no script run but ours.
+The funnel is drawn as SVG, not by Plotly: ``funnel.svg`` is also a file of its own, for papers and
+viewers that run no script, and the page stays some hundred kilobytes small.
 """
 
-import base64
-import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from reelbench import __version__
 from reelbench.base.files import write_atomically
-from reelbench.base.progress import counted
-from reelbench.make.page.charts import (
-    Distribution,
-    category_colours,
-    distribution,
-    many,
-    number,
-    shortened,
-    units,
-)
 from reelbench.make.page.facts import (
     MOST_CATEGORIES,
     MOST_WORDS,
     Answerability,
     answerability,
 )
-from reelbench.make.page.svg import picture_of
+from reelbench.make.page.svg import category_colours, picture_of
 from reelbench.make.pipeline.funnel import Fate, fates
 from reelbench.make.pipeline.run import StageResult
-from reelbench.score.rounding import percent
+from reelbench.pages import (
+    Distribution,
+    distribution,
+    number,
+    page,
+    plural,
+    render,
+    shortened,
+    units,
+)
 
 SVG_FILE, PAGE_FILE = "funnel.svg", "made.html"
 _EXAMPLES = 5  # of each reason
 _MOST_REASONS = 40  # of each stage
 _MOST_FAILURES = 20
-# Neither XML nor a file in UTF-8 can hold these.
-_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_pages(
@@ -58,18 +49,17 @@ def write_pages(
     passed: Sequence[StageResult],
 ) -> None:
     """Write ``funnel.svg`` and ``made.html``; the same make gives the same bytes."""
-    svg = _render("funnel.svg.j2", it=picture_of(recipe, funnel))
+    svg = render(__package__, "funnel.svg.j2", it=picture_of(recipe, funnel))
     write_atomically(out / SVG_FILE, svg)
-    script = _own("made.js")
-    page = _render(
+    text = page(
+        __package__,
         "made.html.j2",
         title=recipe,
-        policy=_policy(script),
-        style=Markup(_look()),  # noqa: S704 - our own files
-        script=Markup(script),  # noqa: S704
+        styles=["made.css"],
+        scripts=["elements.js", "tables.js", "made.js"],
+        facts=_facts(record, funnel),
         svg=Markup(svg),  # noqa: S704 - escaped when it was made
         record=record,
-        heading=_heading(record, funnel),
         stages=funnel["stages"],
         most_categories=MOST_CATEGORIES,
         balance=balance(funnel),
@@ -80,41 +70,15 @@ def write_pages(
         numbers=statistics.get("numbers") or {},
         distributions=_distributions(statistics),
         provenance=_provenance(record),
-        version=__version__,
-        counted=counted,
-        many=many,
         number=number,
         order_of=_order_of,
-        percent=percent,
+        plural=plural,
         units=units,
     )
-    write_atomically(out / PAGE_FILE, page)
+    write_atomically(out / PAGE_FILE, text)
 
 
-def _render(name: str, **values: Any) -> str:
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return _UNWRITABLE.sub("\ufffd", environment.from_string(_own(name)).render(**values))
-
-
-def _own(name: str) -> str:
-    return files("reelbench.make").joinpath("templates", name).read_text("utf-8")
-
-
-def _look() -> str:
-    """The page looks as reports do, and adds what they have not."""
-    return files("reelbench.report").joinpath("style.css").read_text("utf-8") + _own("made.css")
-
-
-def _policy(script: str) -> str:
-    """What a browser may do with the page: run our script, and fetch nothing."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    allowed = f"script-src 'sha256-{digest}'; style-src 'unsafe-inline'"
-    return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
-
-
-def _heading(record: Mapping[str, Any], funnel: Mapping[str, Any]) -> list[str]:
+def _facts(record: Mapping[str, Any], funnel: Mapping[str, Any]) -> list[str]:
     """What there is to know at a glance."""
     stages, sources = funnel["stages"], funnel["sources"]
     unit = stages[0]["input"] if stages else "source"

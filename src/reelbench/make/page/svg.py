@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from reelbench.make.page.charts import category_colours, shortened, units
+from reelbench.pages import colour_of, shortened, units
 from reelbench.score.rounding import percent
 
 WIDTH = 900
@@ -108,6 +108,14 @@ def picture_of(recipe: str, funnel: Mapping[str, Any]) -> FunnelPicture:
     return FunnelPicture(
         f"{recipe}: {_from_to(funnel)}", words, steps, legend, bands, bottom + 14, undecided
     )
+
+
+def category_colours(funnel: Mapping[str, Any]) -> dict[str, str]:
+    """Give each category one colour, in the order in which they come up in the funnel."""
+    names = dict.fromkeys(
+        name for stage in funnel["stages"] for name in stage.get("by_category", ())
+    )
+    return {name: colour_of(place) for place, name in enumerate(names)}
 
 
 def _from_to(funnel: Mapping[str, Any]) -> str:

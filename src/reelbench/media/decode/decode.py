@@ -31,7 +31,7 @@ from reelbench.media.decode.container import (
     tells_times,
     video_stream,
 )
-from reelbench.media.decode.seek import ROUNDING, Stretch, one_earlier, stretches
+from reelbench.media.decode.seek import ROUNDING, DecodeRange, one_earlier, stretches
 from reelbench.media.decode.timeline import frame_times
 from reelbench.media.errors import MediaError
 
@@ -153,7 +153,7 @@ def _strict_stream(path: Path | str, container: InputContainer) -> VideoStream:
 
 
 def _decode_stretch(
-    container: InputContainer, stream: VideoStream, stretch: Stretch
+    container: InputContainer, stream: VideoStream, stretch: DecodeRange
 ) -> Iterator[Frame]:
     """Yield the frame of each target; what looks damaged is tried from further back."""
     given = 0
@@ -169,7 +169,7 @@ def _decode_stretch(
 
 
 def _decode_from_key(
-    container: InputContainer, stream: VideoStream, stretch: Stretch
+    container: InputContainer, stream: VideoStream, stretch: DecodeRange
 ) -> Iterator[Frame]:
     """Decode from a key frame to the last target and no further; yield the targets' frames."""
     decoder = stream.codec_context
@@ -200,7 +200,9 @@ def _decode_from_key(
 class _Wanted:
     """The frames of a stretch that someone asked for."""
 
-    def __init__(self, container: InputContainer, stream: VideoStream, stretch: Stretch) -> None:
+    def __init__(
+        self, container: InputContainer, stream: VideoStream, stretch: DecodeRange
+    ) -> None:
         self._begin, self._base = origin(container, stream), float(stream.time_base or 0)
         self._key = stretch.key
         self._aspect = pixel_aspect(stream)
@@ -381,7 +383,7 @@ def _is_from(pts: int | None, trusted: int | None) -> bool:
     return pts is None or trusted is None or pts >= trusted
 
 
-def _way_to(path: Path | str, time: float) -> Stretch | None:
+def _way_to(path: Path | str, time: float) -> DecodeRange | None:
     """How to get to the key frame before a moment, by way of one more if there is one."""
     with opened(path) as container:
         stream = video_stream(path, container)

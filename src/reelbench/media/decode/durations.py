@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from reelbench.media.decode.isolated import safely
+from reelbench.media.decode.isolated import run_isolated
 from reelbench.media.decode.probe import probe
 from reelbench.media.digests import remembered
 from reelbench.media.errors import MediaError
@@ -17,4 +17,4 @@ def duration_of(path: Path) -> float | None:
 
 
 def _measured(path: Path) -> str:
-    return repr(safely(probe, path, False).duration)
+    return repr(run_isolated(probe, path, False).duration)

@@ -20,7 +20,7 @@ from reelbench.base.files import digest_of
 from reelbench.data.items import Span
 from reelbench.media.decode.decode import Frame, iterate_frames
 from reelbench.media.decode.images import encode_picture, media_type_of, resized, resized_shape
-from reelbench.media.decode.isolated import safely
+from reelbench.media.decode.isolated import run_isolated
 from reelbench.media.decode.probe import MediaInfo, probe
 from reelbench.media.decode.sample import parse_sampling
 from reelbench.media.decode.store import Entry, FrameStore, default_store
@@ -124,7 +124,7 @@ def _decoded_once(
         entry = store.get(key)  # by who was here before
         if entry is None:
             try:
-                entry = safely(_decode, path, spec)
+                entry = run_isolated(_decode, path, spec)
             except MediaError as error:
                 flights.failures[key] = error
                 raise
@@ -200,7 +200,7 @@ class Plan:
 def planned_frames(path: Path, spec: FrameSpec) -> Plan:
     """Return what a wish comes to, without decoding anything."""
     refuse_no_file(path)
-    return safely(_plan, path, spec)
+    return run_isolated(_plan, path, spec)
 
 
 def _plan(path: Path, spec: FrameSpec) -> Plan:

@@ -87,8 +87,8 @@ def _checksums(file: BinaryIO, begin: int, end: int) -> str:
         file.seek(place)
         if length > 6 and ebml_head(file) == (0xBF, 4):
             checked = True
-            told = int.from_bytes(file.read(4), "little")
-            if _crc_of(file, length - 6) != told:
+            stored = int.from_bytes(file.read(4), "little")
+            if _crc_of(file, length - 6) != stored:
                 return f"is damaged between bytes {place} and {place + length}"
     return ""
 
@@ -127,8 +127,8 @@ def _ogg(file: BinaryIO, size: int) -> str:
         page = head + table + file.read(sum(table))
         if len(page) < 27 + head[26] + sum(table) or len(table) < head[26]:
             return cut_by(place + 27 + head[26] + sum(table), size)
-        told = int.from_bytes(page[22:26], "little")
-        if ogg_crc(page[:22] + bytes(4) + page[26:]) != told:
+        stored = int.from_bytes(page[22:26], "little")
+        if ogg_crc(page[:22] + bytes(4) + page[26:]) != stored:
             return f"is damaged between bytes {place} and {place + len(page)}"
         place += len(page)
     return cut_by(place + 27, size) if 0 < size - place < 27 else ""

@@ -15,7 +15,9 @@ Result = TypeVar("Result")
 LIMIT = 300.0  # seconds that one piece of work on one file may take
 
 
-def safely(work: Callable[..., Result], path: Path, *args: object, limit: float = LIMIT) -> Result:
+def run_isolated(
+    work: Callable[..., Result], path: Path, *args: object, limit: float = LIMIT
+) -> Result:
     """Do ``work(path, *args)`` in a worker; what goes wrong is a ``MediaError`` on the file.
 
     A defect of ours is raised as it is: it would befall every other file, too.
@@ -29,13 +31,13 @@ def safely(work: Callable[..., Result], path: Path, *args: object, limit: float 
     except DEFECTS:
         raise
     except Exception as error:  # of whatever library, on whatever the file holds
-        told = " ".join([f"{type(error).__name__}: {error}.", *getattr(error, "__notes__", ())])
-        raise MediaError(path, f"an internal error in decoding it ({told})") from error
+        reason = " ".join([f"{type(error).__name__}: {error}.", *getattr(error, "__notes__", ())])
+        raise MediaError(path, f"an internal error in decoding it ({reason})") from error
 
 
-def probe_safely(path: Path) -> MediaInfo:
+def probe_isolated(path: Path) -> MediaInfo:
     """Probe a file that may be anything."""
-    return safely(probe, path)
+    return run_isolated(probe, path)
 
 
 def close() -> None:

@@ -18,21 +18,21 @@ _Found = tuple[int, int]  # what to ask the container for, and the key frame tha
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class DecodeRange:
     """Moments that need the same key frame, and the seek that leads to it."""
 
     seek: int  # what to ask the container for
     key: int  # timestamp of the key frame
     targets: list[tuple[float, int]] = field(default_factory=list)  # time, and as a timestamp
 
-    def after(self, count: int) -> "Stretch":
+    def after(self, count: int) -> "DecodeRange":
         """The same without its first targets."""
         return replace(self, targets=self.targets[count:])
 
 
 def stretches(
     container: InputContainer, stream: VideoStream, times: Sequence[float]
-) -> list[Stretch] | None:
+) -> list[DecodeRange] | None:
     """Find the key frame that each moment needs; None if the file cannot be searched by time."""
     name = container.format.name
     searchable = name not in _UNSEARCHABLE and not name.endswith("_pipe")
@@ -44,15 +44,17 @@ def stretches(
     keys = _keys(timestamps, lambda wanted: _key_before(container, stream, wanted))
     if keys is None:
         return None
-    found: list[Stretch] = []
+    found: list[DecodeRange] = []
     for key, time, timestamp in zip(keys, times, timestamps, strict=True):
         if not found or found[-1].key != key[1]:
-            found.append(Stretch(*key))
+            found.append(DecodeRange(*key))
         found[-1].targets.append((time, timestamp))
     return found
 
 
-def one_earlier(container: InputContainer, stream: VideoStream, stretch: Stretch) -> Stretch | None:
+def one_earlier(
+    container: InputContainer, stream: VideoStream, stretch: DecodeRange
+) -> DecodeRange | None:
     """The same moments, sought from the key frame before; None if there is none.
 
     In an open group of pictures a decoder that starts at the key frame misses what a later packet

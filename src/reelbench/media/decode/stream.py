@@ -16,7 +16,7 @@ from reelbench.media.decode.decode import Image, decoded_from
 _EARLY = 1e-4  # seconds by which a frame may come before its tick, as clocks round
 
 
-def glance(
+def scan_frames(
     path: Path | str,
     rate: float | None = None,
     longest: int | None = None,

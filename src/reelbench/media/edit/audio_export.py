@@ -10,7 +10,7 @@ import numpy as np
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.frames import FrameSpec, shortfalls, spans_of
-from reelbench.media.decode.isolated import safely
+from reelbench.media.decode.isolated import run_isolated
 from reelbench.media.decode.probe import probe
 from reelbench.media.edit.audio import SPEECH_RATE, read_audio, write_wav
 from reelbench.media.edit.write import UNSIGNED, AudioTrack, Samples
@@ -19,7 +19,7 @@ MP3_RATE = 48_000  # bits a second: speech and music at 16 kHz lose little by it
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class AudioClip:
     """The sound of a clip, encoded."""
 
     data: bytes
@@ -27,13 +27,13 @@ class Heard:
     seconds: float
 
 
-def sound_of(path: Path, spec: FrameSpec, encoding: str) -> Heard | None:
+def sound_of(path: Path, spec: FrameSpec, encoding: str) -> AudioClip | None:
     """Return the sound of the part that a wish is about; None where the file has none.
 
     Where the wish is for several spans, they are heard one after the other.
     """
     check_sound_encoding(encoding)
-    return safely(_sound, path, spec, encoding)
+    return run_isolated(_sound, path, spec, encoding)
 
 
 def check_sound_encoding(encoding: str) -> None:
@@ -43,7 +43,7 @@ def check_sound_encoding(encoding: str) -> None:
         raise ReelbenchError(f"The encoding {encoding!r} of sound is not one we know: {known}.")
 
 
-def _sound(path: Path, spec: FrameSpec, encoding: str) -> Heard | None:
+def _sound(path: Path, spec: FrameSpec, encoding: str) -> AudioClip | None:
     info = probe(path, counting=False)
     shortfalls(path, info, spec)
     if not info.has_audio:
@@ -54,7 +54,7 @@ def _sound(path: Path, spec: FrameSpec, encoding: str) -> Heard | None:
     ]
     samples = np.concatenate([np.empty((1, 0), np.float32), *pieces], axis=1)
     encode, media_type = _ENCODINGS[encoding]
-    return Heard(encode(samples), media_type, round(samples.shape[1] / SPEECH_RATE, 3))
+    return AudioClip(encode(samples), media_type, round(samples.shape[1] / SPEECH_RATE, 3))
 
 
 def _wav(samples: Samples) -> bytes:

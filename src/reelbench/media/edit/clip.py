@@ -1,6 +1,6 @@
 """Cut, join, crop and re-sound videos, with times that stay true.
 
-This decodes where it is called: for files that may be anything, call it through ``safely``.
+This decodes where it is called: for files that may be anything, call it through ``run_isolated``.
 """
 
 from collections import defaultdict
@@ -184,14 +184,14 @@ def with_sound(video: Path, sound: AudioTrack | None, out: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class JoinedClip:
     """A video made of several: where each of them begins in it."""
 
     offsets: tuple[float, ...]
     duration: float
 
 
-def join(sources: Sequence[Path], out: Path, rate: float = 25.0) -> Joined:
+def join(sources: Sequence[Path], out: Path, rate: float = 25.0) -> JoinedClip:
     """Write videos one after the other, at one size and frame rate; return their offsets.
 
     The first gives the size; others are fitted into it, with black bars where they must be.
@@ -214,7 +214,7 @@ def join(sources: Sequence[Path], out: Path, rate: float = 25.0) -> Joined:
         for source, count, offset in zip(sources, counts, offsets[:-1], strict=True):
             for number, image in enumerate(_at_rate(source, exact, count)):
                 writer.show(fitted(image, shape), offset + float(number / exact))
-    return Joined(tuple(offsets[:-1]), offsets[-1])
+    return JoinedClip(tuple(offsets[:-1]), offsets[-1])
 
 
 def _sound_of(

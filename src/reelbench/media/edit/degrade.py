@@ -5,7 +5,7 @@ quality, which tests measure. (Writing a video encodes it, which always costs a 
 The same seed damages the same way on every machine. Lengths in pixels are for a picture 360 pixels
 high and grow with it, so that a severity looks alike at any size.
 
-This decodes where it is called: for files that may be anything, call it through ``safely``.
+This decodes where it is called: for files that may be anything, call it through ``run_isolated``.
 """
 
 from collections import deque

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reelbench.media.decode.frames import FrameSpec, shortfalls, spans_of
-from reelbench.media.decode.isolated import safely
+from reelbench.media.decode.isolated import run_isolated
 from reelbench.media.decode.probe import probe
 from reelbench.media.decode.sample import parse_sampling
 from reelbench.media.edit.clip import cut_exactly, with_sound
@@ -27,7 +27,7 @@ class VideoClip:
 
 def footage_of(path: Path, spec: FrameSpec, cut: bool, muted: bool) -> VideoClip:
     """Return a video: as it is or with what is not meant cut off, with its sound or without."""
-    return safely(_footage, path, spec, cut, muted)
+    return run_isolated(_footage, path, spec, cut, muted)
 
 
 def _footage(path: Path, spec: FrameSpec, cut: bool, muted: bool) -> VideoClip:

@@ -80,7 +80,7 @@ def _cut(begin: float, end: float, length: int) -> slice:
     return slice(on_grid if on_grid + _GRID <= last else min(first, last - 1), last)
 
 
-def looks(images: Sequence[Image]) -> dict[str, float]:
+def all_qualities(images: Sequence[Image]) -> dict[str, float]:
     """Return all qualities of frames in the order of time."""
     return {name: quality(name, images) for name in STILL} | course(images)
 

@@ -43,7 +43,7 @@ class Blob:
 
 
 @dataclass
-class Sight:
+class SeenShape:
     """What was seen of one shape over the whole video."""
 
     shape: str
@@ -56,7 +56,7 @@ class Sight:
 class Observation:
     """All that was seen: shapes by name, when the ground changed, and who touched whom."""
 
-    sights: dict[str, Sight]
+    sights: dict[str, SeenShape]
     cuts: list[float]
     touches: dict[frozenset[str], float]
     times: list[float]
@@ -68,9 +68,9 @@ def observe(pictures: Sequence[ImagePart]) -> Observation:
     times = [picture.time for picture in pictures]
     frames = [_blobs(image, time) for image, time in zip(images, times, strict=True)]
     names = _shape_of_each_colour(frames)
-    sights: dict[str, Sight] = {}
+    sights: dict[str, SeenShape] = {}
     for blob in (blob for frame in frames for blob in frame if blob.colour in names):
-        sight = sights.setdefault(names[blob.colour], Sight(names[blob.colour]))
+        sight = sights.setdefault(names[blob.colour], SeenShape(names[blob.colour]))
         sight.times.append(blob.time)
         sight.colours.append(blob.colour)
         sight.areas.append(blob.area)

@@ -13,9 +13,9 @@ from reelbench.base.files import digest_of_file, write_atomically
 from reelbench.client.media_input import MediaInput
 from reelbench.make.parts.write import Commission
 from reelbench.make.pipeline.context import StageContext, together
-from reelbench.media.decode.isolated import safely
+from reelbench.media.decode.isolated import run_isolated
 from reelbench.media.digests import media_digest
-from reelbench.media.edit.clip import Joined, join
+from reelbench.media.edit.clip import JoinedClip, join
 from reelbench.media.subtitles import Cue, subtitles_file
 from reelbench.recipes.cineaste.source import Movie, MovieScene
 
@@ -30,7 +30,9 @@ async def concatenate(movie: Movie, ctx: StageContext, *, rate: float) -> list[M
     out.parent.mkdir(parents=True, exist_ok=True)
     videos = [ctx.source / scene.video for scene in movie.scenes]
     limit = 300 + _SECONDS_PER_SECOND * sum(scene.seconds for scene in movie.scenes)
-    joined = await asyncio.to_thread(safely, _joined, videos[0], videos, out, rate, limit=limit)
+    joined = await asyncio.to_thread(
+        run_isolated, _joined, videos[0], videos, out, rate, limit=limit
+    )
     scenes = [
         structs.replace(scene, offset=offset)
         for scene, offset in zip(movie.scenes, joined.offsets, strict=True)
@@ -50,7 +52,7 @@ async def concatenate(movie: Movie, ctx: StageContext, *, rate: float) -> list[M
     ]
 
 
-def _joined(_first: Path, videos: Sequence[Path], out: Path, rate: float) -> Joined:
+def _joined(_first: Path, videos: Sequence[Path], out: Path, rate: float) -> JoinedClip:
     return join(videos, out, rate)
 
 

@@ -52,7 +52,7 @@ from reelbench.data.benchmark import BenchmarkError
 from reelbench.data.items import Problem
 from reelbench.data.paths import SUBTITLE_ENDINGS
 from reelbench.data.sources import Sources
-from reelbench.media.decode.isolated import safely
+from reelbench.media.decode.isolated import run_isolated
 from reelbench.media.decode.probe import probe
 from reelbench.media.digests import media_digest, remembered
 from reelbench.media.errors import MediaError
@@ -218,7 +218,7 @@ def _measured_scene(source: Path, scene: MovieScene, faults: list[str]) -> Movie
 
 def _seconds(path: Path) -> str:
     """Measure a video; refuse what is none, and half a download."""
-    info = safely(probe, path, False)
+    info = run_isolated(probe, path, False)
     if not info.has_video:
         raise MediaError(path, "sound without a picture")
     if info.is_image or info.duration <= 0:

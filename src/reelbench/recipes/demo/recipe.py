@@ -95,10 +95,10 @@ def _render_all(root: Path, scenes: Sequence[Scene]) -> None:
     media.mkdir(exist_ok=True)
     truth.mkdir(exist_ok=True)
     wanted = {scene.name for scene in scenes}
-    for told in truth.glob("scene-*.json"):
-        if told.stem not in wanted:  # of a demo that had more videos
-            (media / f"{told.stem}.mp4").unlink(missing_ok=True)
-            told.unlink()
+    for file in truth.glob("scene-*.json"):
+        if file.stem not in wanted:  # of a demo that had more videos
+            (media / f"{file.stem}.mp4").unlink(missing_ok=True)
+            file.unlink()
     jobs = [(scene, root / _video(scene), root / _truth(scene)) for scene in scenes]
     missing = [job for job in jobs if not is_synthesized(*job)]
     try:

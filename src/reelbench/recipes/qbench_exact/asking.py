@@ -1,4 +1,4 @@
-"""From shots to items: as many as are asked for, options dealt, pairs told coarse from fine."""
+"""From made questions to items: as many as are asked for, options dealt, pairs graded."""
 
 import statistics
 from collections import Counter, defaultdict
@@ -13,41 +13,43 @@ from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.media.measure.quality import DAMAGES
 from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, seed_of
-from reelbench.recipes.qbench_exact.shots import MadeQuestion, MadeVideo
-from reelbench.recipes.qbench_exact.wants import NOT_THERE
+from reelbench.recipes.qbench_exact.targets import NOT_THERE
+from reelbench.recipes.qbench_exact.videos import MadeQuestion, MadeVideo
 
 _WRONG = 3  # options beside the key
 _TELLING = ("blur", "noise", "compression")  # which no scene has by itself
 
 
-def ask(shots: Sequence[MadeQuestion], ctx: StageContext, *, items: int) -> list[Item | Rejected]:
-    """Make an item of each shot that is kept, or say why it is not."""
-    kept = _kept(shots, items)
-    ctx.notes.extend(_not_clean(shots))
+def ask(
+    questions: Sequence[MadeQuestion], ctx: StageContext, *, items: int
+) -> list[Item | Rejected]:
+    """Make an item of each question that is kept, or say why it is not."""
+    kept = _kept(questions, items)
+    ctx.notes.extend(_not_clean(questions))
     if len(kept) < items:
         ctx.notes.append(
             f"There are {len(kept)} items, not {items}: the clips cannot show more of what was "
             "ordered. Give more or longer clips, or a smaller margin."
         )
-    chosen = [shot for shot in shots if shot.id in kept]
-    takes = (video.take for shot in shots for video in shot.videos)
-    wrong = _wrong_options(chosen, seed_of(ctx.seed, takes))
-    apart = {shot.id: _apart(shot) for shot in chosen if _compares(shot)}
+    chosen = [question for question in questions if question.id in kept]
+    segments = (video.segment for question in questions for video in question.videos)
+    wrong = _wrong_options(chosen, seed_of(ctx.seed, segments))
+    apart = {question.id: _apart(question) for question in chosen if _compares(question)}
     median = statistics.median(apart.values()) if apart else 0.0
     spare = Rejected("more than are asked for", "Some are made to spare, should others not do.")
     return [
-        _item(shot, wrong.get(shot.id, ()), _context(shot, apart, median))
-        if shot.id in kept
+        _item(question, wrong.get(question.id, ()), _context(question, apart, median))
+        if question.id in kept
         else spare
-        for shot in shots
+        for question in questions
     ]
 
 
-def _not_clean(shots: Sequence[MadeQuestion]) -> Iterator[str]:
+def _not_clean(questions: Sequence[MadeQuestion]) -> Iterator[str]:
     """Say which clips are damaged before anyone damages them, as far as that can be told."""
     found: dict[str, set[str]] = defaultdict(set)
-    for video in (video for shot in shots for video in shot.videos):
-        found[video.take.path] |= {
+    for video in (video for question in questions for video in question.videos):
+        found[video.segment.path] |= {
             name for name in _TELLING if DAMAGES[name].level(video.shown.before) > NOT_THERE
         }
     bad = [f"{path} ({', '.join(sorted(names))})" for path, names in sorted(found.items()) if names]
@@ -59,10 +61,10 @@ def _not_clean(shots: Sequence[MadeQuestion]) -> Iterator[str]:
         )
 
 
-def _kept(shots: Sequence[MadeQuestion], items: int) -> set[str]:
+def _kept(questions: Sequence[MadeQuestion], items: int) -> set[str]:
     """Choose so many that families are in their shares, and the keys of each in equal numbers."""
     decks = {
-        family: _placed([shot for shot in shots if shot.order.family == family])
+        family: _placed([question for question in questions if question.order.family == family])
         for family in FAMILIES
     }
     total = sum(family["share"] for family in FAMILIES.values())
@@ -75,31 +77,31 @@ def _kept(shots: Sequence[MadeQuestion], items: int) -> set[str]:
         share = {f: FAMILIES[f]["share"] / total * (len(kept) + 1) - counts[f] for f in left}
         family = max(left, key=lambda f: (share[f], f))
         closed = FAMILIES[family]["kind"] == "yesno"
-        place, shot = min(
+        place, question = min(
             decks[family],
             key=lambda card: (card[0], answers[card[1].order.goal] if closed else 0, card[1].id),
         )
-        decks[family].remove((place, shot))
-        kept.add(shot.id)
+        decks[family].remove((place, question))
+        kept.add(question.id)
         counts[family] += 1
-        answers[shot.order.goal] += closed
+        answers[question.order.goal] += closed
     return kept
 
 
-def _placed(shots: Sequence[MadeQuestion]) -> list[tuple[int, MadeQuestion]]:
-    """Number the shots of each key, so that taking them by number takes all keys alike."""
+def _placed(questions: Sequence[MadeQuestion]) -> list[tuple[int, MadeQuestion]]:
+    """Number the questions of each key, so that taking them by number takes all keys alike."""
     groups: dict[Any, list[MadeQuestion]] = defaultdict(list)
-    for shot in sorted(shots, key=lambda shot: shot.id):
-        groups[_key(shot)].append(shot)
+    for question in sorted(questions, key=lambda question: question.id):
+        groups[_key(question)].append(question)
     return [card for group in groups.values() for card in enumerate(group)]
 
 
-def _key(shot: MadeQuestion) -> Any:
-    order = shot.order
+def _key(question: MadeQuestion) -> Any:
+    order = question.order
     return (order.goal, order.turned) if FAMILIES[order.family]["keys"] > 1 else order.damage
 
 
-def _wrong_options(shots: Sequence[MadeQuestion], seed: int) -> dict[str, list[str]]:
+def _wrong_options(questions: Sequence[MadeQuestion], seed: int) -> dict[str, list[str]]:
     """Draw wrong options where the key is a damage, so that all are offered about equally often.
 
     What seldom fits is drawn the more readily where it does. To deal them out evenly would tell who
@@ -107,49 +109,49 @@ def _wrong_options(shots: Sequence[MadeQuestion], seed: int) -> dict[str, list[s
     """
     found: dict[str, list[str]] = {}
     for family in ("what", "shared"):
-        asked = [shot for shot in shots if shot.order.family == family]
-        fitting = Counter(name for shot in asked for name in shot.fits)
-        for shot in asked:
-            rng = rng_for(seed, "wrong options", shot.id)
+        asked = [question for question in questions if question.order.family == family]
+        fitting = Counter(name for question in asked for name in question.fits)
+        for question in asked:
+            rng = rng_for(seed, "wrong options", question.id)
             # Weighted draws without replacement (Efraimidis and Spirakis, 2006).
-            drawn = {name: rng.random() ** fitting[name] for name in sorted(shot.fits)}
-            found[shot.id] = sorted(drawn, key=lambda name: -drawn[name])[:_WRONG]
+            drawn = {name: rng.random() ** fitting[name] for name in sorted(question.fits)}
+            found[question.id] = sorted(drawn, key=lambda name: -drawn[name])[:_WRONG]
     return found
 
 
-def _compares(shot: MadeQuestion) -> bool:
-    return bool(FAMILIES[shot.order.family]["context"] == "Compare")
+def _compares(question: MadeQuestion) -> bool:
+    return bool(FAMILIES[question.order.family]["context"] == "Compare")
 
 
-def _apart(shot: MadeQuestion) -> float:
+def _apart(question: MadeQuestion) -> float:
     """By how much the two videos differ in the quality that is asked about."""
-    first, second = (video.shown.level for video in shot.videos)
+    first, second = (video.shown.level for video in question.videos)
     return round(abs(first - second), 4)
 
 
-def _context(shot: MadeQuestion, apart: Mapping[str, float], median: float) -> str:
+def _context(question: MadeQuestion, apart: Mapping[str, float], median: float) -> str:
     """Coarse where a pair is further apart than the median (Algorithm 1)."""
     fine, coarse = COMPARE
-    if shot.id in apart:
-        return coarse if apart[shot.id] > median else fine
-    return str(FAMILIES[shot.order.family]["context"])
+    if question.id in apart:
+        return coarse if apart[question.id] > median else fine
+    return str(FAMILIES[question.order.family]["context"])
 
 
-def _item(shot: MadeQuestion, wrong: Sequence[str], context: str) -> Item:
-    order, family = shot.order, FAMILIES[shot.order.family]
-    words = {**WORDS[order.damage], "corner": shot.corner}
+def _item(question: MadeQuestion, wrong: Sequence[str], context: str) -> Item:
+    order, family = question.order, FAMILIES[question.order.family]
+    words = {**WORDS[order.damage], "corner": question.corner}
     text = family["opposite"] if order.turned else family["question"]
-    options, key = _options(shot, wrong)
-    begin = shot.videos[0].wanted.begin * shot.seconds
+    options, key = _options(question, wrong)
+    begin = question.videos[0].target.begin * question.seconds
     return Item(
-        id=shot.id,
+        id=question.id,
         kind=family["kind"],
-        media=tuple(Media(f"media/{video.name}") for video in shot.videos),
+        media=tuple(Media(f"media/{video.name}") for video in question.videos),
         question=text.format(**words),
         options=options,
         answer=(LETTERS[key],) if options else (),
-        reference=None if options else _reference(shot),
-        evidence=((round(begin, 3), shot.seconds),) if begin else (),
+        reference=None if options else _reference(question),
+        evidence=((round(begin, 3), question.seconds),) if begin else (),
         tags=freeze(
             {
                 "question_type": TYPE_OF_KIND[family["kind"]],
@@ -159,13 +161,13 @@ def _item(shot: MadeQuestion, wrong: Sequence[str], context: str) -> Item:
                 "family": order.family,
             }
         ),
-        provenance=freeze({"exact": _facts(shot)}),
+        provenance=freeze({"exact": _facts(question)}),
     )
 
 
-def _options(shot: MadeQuestion, wrong: Sequence[str]) -> tuple[tuple[str, ...], int]:
+def _options(question: MadeQuestion, wrong: Sequence[str]) -> tuple[tuple[str, ...], int]:
     """The options of a closed question, and the place of the right one."""
-    order, family = shot.order, FAMILIES[shot.order.family]
+    order, family = question.order, FAMILIES[question.order.family]
     match family["kind"]:
         case "open":
             return (), 0
@@ -176,39 +178,39 @@ def _options(shot: MadeQuestion, wrong: Sequence[str]) -> tuple[tuple[str, ...],
     return tuple(WORDS[name]["noun"].capitalize() for name in (order.damage, *wrong)), 0
 
 
-def _reference(shot: MadeQuestion) -> str:
-    words = WORDS[shot.order.damage]
-    if shot.order.family == "better":
-        better, worse = ("first", "second") if shot.order.goal == 0 else ("second", "first")
+def _reference(question: MadeQuestion) -> str:
+    words = WORDS[question.order.damage]
+    if question.order.family == "better":
+        better, worse = ("first", "second") if question.order.goal == 0 else ("second", "first")
         return (
             f"The {better} video is of better quality. The {worse} one is {words['more']}; "
             f"it suffers from {words['noun']}."
         )
-    when = "only in the second half of" if shot.videos[0].wanted.begin else "throughout"
+    when = "only in the second half of" if question.videos[0].target.begin else "throughout"
     return f"The most apparent distortion is {words['noun']}. It is seen {when} the video."
 
 
-def _facts(shot: MadeQuestion) -> dict[str, Any]:
+def _facts(question: MadeQuestion) -> dict[str, Any]:
     """All that makes the key a fact."""
     return {
-        "damage": shot.order.damage,
-        "goal": shot.order.goal,
-        "turned": shot.order.turned,
-        "margin": shot.margin,
-        "videos": [_fact(video) for video in shot.videos],
+        "damage": question.order.damage,
+        "goal": question.order.goal,
+        "turned": question.order.turned,
+        "margin": question.margin,
+        "videos": [_fact(video) for video in question.videos],
     }
 
 
 def _fact(video: MadeVideo) -> dict[str, Any]:
-    take, wanted, shown = video.take, video.wanted, video.shown
-    where = {"begin": wanted.begin, "corner": wanted.corner, "levels": shown.levels}
+    segment, target, shown = video.segment, video.target, video.shown
+    where = {"begin": target.begin, "corner": target.corner, "levels": shown.levels}
     return {
-        "source": take.path,
-        "sha256": take.sha256,
-        "from": take.start,
-        "to": take.end,
-        "damage": wanted.damage,
-        "kind": wanted.kind,
+        "source": segment.path,
+        "sha256": segment.sha256,
+        "from": segment.start,
+        "to": segment.end,
+        "damage": target.damage,
+        "kind": target.kind,
         "severity": shown.severity,
         **{name: value for name, value in where.items() if value},
         "extent": shown.extent,

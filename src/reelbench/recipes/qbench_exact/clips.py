@@ -1,4 +1,4 @@
-"""What exact questions are made from: clean clips, cut into takes of a few seconds."""
+"""What exact questions are made from: clean clips, cut into segments of a few seconds."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ class SourceClip(msgspec.Struct, frozen=True):
     has_video: bool
 
 
-class Take(msgspec.Struct, frozen=True):
+class Segment(msgspec.Struct, frozen=True):
     """Some seconds of a clip."""
 
     id: str
@@ -39,15 +39,17 @@ def clean_clips(source: Path) -> Sources:
     return Sources(rows, sorted(broken.items()))
 
 
-async def cut(clip: SourceClip, _ctx: StageContext, *, seconds: float) -> list[Take]:
-    """Cut a clip into takes of equal length, none of which share a frame."""
+async def cut(clip: SourceClip, _ctx: StageContext, *, seconds: float) -> list[Segment]:
+    """Cut a clip into segments of equal length, none of which share a frame."""
     if not clip.has_video:
         raise Rejected("no picture", "There is nothing to see in it.")
     count = int(clip.seconds / seconds + 1e-6)
     if not count:
-        raise Rejected("too short", f"{clip.seconds:.1f} s are less than a take of {seconds:g} s.")
+        raise Rejected(
+            "too short", f"{clip.seconds:.1f} s are less than a segment of {seconds:g} s."
+        )
     return [
-        Take(
+        Segment(
             f"{clip.id}#{number:04d}",
             clip.id,
             clip.sha256,

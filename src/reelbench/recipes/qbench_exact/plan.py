@@ -1,4 +1,4 @@
-"""Which question is asked of which take.
+"""Which question is asked of which segment.
 
 Families come in their shares and the keys of each in equal numbers, dealt like cards, so that
 neither the question nor its options tell what is right. Damages are drawn.
@@ -19,7 +19,7 @@ from reelbench.interop.qbench_video.taxonomy import SINGLE
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.media.measure.quality import DAMAGES
-from reelbench.recipes.qbench_exact.clips import Take
+from reelbench.recipes.qbench_exact.clips import Segment
 
 HOME = files(__package__)
 FAMILIES: Mapping[str, Mapping[str, Any]] = yaml.safe_load(
@@ -27,12 +27,12 @@ FAMILIES: Mapping[str, Mapping[str, Any]] = yaml.safe_load(
 )
 WORDS: Mapping[str, Mapping[str, str]] = yaml.safe_load((HOME / "words.yaml").read_text("utf-8"))
 STILL = tuple(name for name, damage in DAMAGES.items() if not damage.in_time)
-TWO_TAKES = ("both", "shared")  # whose two videos show different things
-RESERVE = 0.15  # of the items, ordered besides: some takes cannot show what is ordered
-_TRIES = 6  # takes that an order may go to, one after the other
+TWO_SEGMENTS = ("both", "shared")  # whose two videos show different things
+RESERVE = 0.15  # of the items, ordered besides: some segments cannot show what is ordered
+_TRIES = 6  # segments that an order may go to, one after the other
 
 
-class QuestionPlan(msgspec.Struct, frozen=True):
+class QuestionPlan(msgspec.Struct, frozen=True, rename={"segments": "takes"}):
     """One question to be made: all about it that is decided beforehand."""
 
     id: str
@@ -41,31 +41,31 @@ class QuestionPlan(msgspec.Struct, frozen=True):
     kind: str  # of the damage, in the words of ``degrade``
     goal: int  # the key: its place among the family's options, or 1 for yes and 0 for no
     turned: bool  # asked the other way round
-    takes: tuple[tuple[Take, ...], ...]  # one for each video, to be tried in this order
-    instead: tuple[tuple[str, str], ...] = ()  # damages and kinds, where no take shows the first
+    segments: tuple[tuple[Segment, ...], ...]  # one for each video, to be tried in this order
+    instead: tuple[tuple[str, str], ...] = ()  # damages and kinds, where no segment shows the first
 
 
 class Sheet(msgspec.Struct, frozen=True):
-    """A take, and the orders that begin with it."""
+    """A segment, and the orders that begin with it."""
 
     id: str
     orders: tuple[QuestionPlan, ...] = ()
 
 
-def plan(takes: Sequence[Take], ctx: StageContext, *, items: int) -> list[Sheet | Rejected]:
-    """Deal the questions to the takes."""
-    seed = seed_of(ctx.seed, takes)
-    orders = _orders(takes, math.ceil(items * (1 + RESERVE)) if takes else 0, seed)
-    given: dict[str, list[QuestionPlan]] = {take.id: [] for take in takes}
+def plan(segments: Sequence[Segment], ctx: StageContext, *, items: int) -> list[Sheet | Rejected]:
+    """Deal the questions to the segments."""
+    seed = seed_of(ctx.seed, segments)
+    orders = _orders(segments, math.ceil(items * (1 + RESERVE)) if segments else 0, seed)
+    given: dict[str, list[QuestionPlan]] = {segment.id: [] for segment in segments}
     for order in orders:
-        given[order.takes[0][0].id].append(order)
-    spare = Rejected("not needed", "There are more takes than questions.")
-    return [Sheet(t.id, tuple(given[t.id])) if given[t.id] else spare for t in takes]
+        given[order.segments[0][0].id].append(order)
+    spare = Rejected("not needed", "There are more segments than questions.")
+    return [Sheet(t.id, tuple(given[t.id])) if given[t.id] else spare for t in segments]
 
 
-def seed_of(seed: int, takes: Iterable[Take]) -> int:
+def seed_of(seed: int, segments: Iterable[Segment]) -> int:
     """A seed that nobody knows who has not got the clips: seeds are often 0, and ids are public."""
-    return seed_for(seed, "clips", *sorted({take.sha256 for take in takes}))
+    return seed_for(seed, "clips", *sorted({segment.sha256 for segment in segments}))
 
 
 async def order(sheet: Sheet, _ctx: StageContext) -> list[QuestionPlan]:
@@ -73,9 +73,9 @@ async def order(sheet: Sheet, _ctx: StageContext) -> list[QuestionPlan]:
     return list(sheet.orders)
 
 
-def _orders(takes: Sequence[Take], number: int, seed: int) -> Iterator[QuestionPlan]:
+def _orders(segments: Sequence[Segment], number: int, seed: int) -> Iterator[QuestionPlan]:
     decks = {name: _deck(name, seed) for name in FAMILIES}
-    pool = sorted(takes, key=lambda take: take.id)
+    pool = sorted(segments, key=lambda segment: segment.id)
     rng_for(seed, "takes").shuffle(pool)
     for place, family in enumerate(_families(number, seed)):
         damage, goal, turned = next(decks[family])
@@ -87,7 +87,7 @@ def _orders(takes: Sequence[Take], number: int, seed: int) -> Iterator[QuestionP
             kind=rng.choice(DAMAGES[damage].kinds),
             goal=goal,
             turned=turned,
-            takes=_candidates(pool, place, family, rng),
+            segments=_candidates(pool, place, family, rng),
             instead=tuple(
                 (name, rng.choice(DAMAGES[name].kinds))
                 for name in rng.sample(damages_of(family), _TRIES // 2)
@@ -128,12 +128,14 @@ def _deck(family: str, seed: int) -> Iterator[tuple[str, int, bool]]:
 
 
 def _candidates(
-    pool: Sequence[Take], place: int, family: str, rng: Random
-) -> tuple[tuple[Take, ...], ...]:
-    """The next take of the pool, and others for the case that it will not do."""
+    pool: Sequence[Segment], place: int, family: str, rng: Random
+) -> tuple[tuple[Segment, ...], ...]:
+    """The next segment of the pool, and others for the case that it will not do."""
     firsts = [pool[place % len(pool)], *(rng.choice(pool) for _ in range(_TRIES - 1))]
     if FAMILIES[family]["context"] in SINGLE:
-        return tuple((take,) for take in firsts)
-    if family not in TWO_TAKES:
-        return tuple((take, take) for take in firsts)
-    return tuple((take, rng.choice([t for t in pool if t != take] or pool)) for take in firsts)
+        return tuple((segment,) for segment in firsts)
+    if family not in TWO_SEGMENTS:
+        return tuple((segment, segment) for segment in firsts)
+    return tuple(
+        (segment, rng.choice([t for t in pool if t != segment] or pool)) for segment in firsts
+    )

@@ -20,22 +20,22 @@ from reelbench.make.parts.balance_stages import dealing_places, splitting
 from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, RowStage, whole_number
 from reelbench.media.measure.quality import COURSE, DAMAGES, STILL
 from reelbench.recipes.qbench_exact.asking import ask
-from reelbench.recipes.qbench_exact.clips import SourceClip, Take, clean_clips, cut
+from reelbench.recipes.qbench_exact.clips import Segment, SourceClip, clean_clips, cut
 from reelbench.recipes.qbench_exact.plan import HOME, QuestionPlan, Sheet, order, plan
-from reelbench.recipes.qbench_exact.shots import (
+from reelbench.recipes.qbench_exact.targets import MARGINS
+from reelbench.recipes.qbench_exact.videos import (
     MadeQuestion,
     collect,
     damage,
-    imagine,
+    estimated_question,
     is_collected,
     is_there,
 )
-from reelbench.recipes.qbench_exact.wants import MARGINS
 
 ITEMS = 300
 
 
-def _damage_fault(parameters: Mapping[str, Any]) -> str:
+def _validate_damage(parameters: Mapping[str, Any]) -> str:
     least, most = MARGINS
     margin = parameters["margin"]
     if not least <= margin <= most:
@@ -43,32 +43,32 @@ def _damage_fault(parameters: Mapping[str, Any]) -> str:
     return "" if parameters["longest"] >= 64 else "longest must be 64 pixels or more"
 
 
-def _seconds_fault(parameters: Mapping[str, Any]) -> str:
+def _validate_seconds(parameters: Mapping[str, Any]) -> str:
     return "" if parameters["seconds"] >= 0.5 else "seconds must be 0.5 or more"
 
 
-def _items_fault(parameters: Mapping[str, Any]) -> str:
+def _validate_items(parameters: Mapping[str, Any]) -> str:
     return "" if parameters["items"] > 0 else "items must be 1 or more"
 
 
 STAGES = (
-    # Takes of equal length, which share no frame.
+    # Segments of equal length, which share no frame.
     RowStage(
         name="cut",
         input=SourceClip,
-        output=Take,
+        output=Segment,
         work=cut,
         parameters={"seconds": 4.0},
-        validate=_seconds_fault,
+        validate=_validate_seconds,
     ),
     # Families in their shares, keys in equal numbers, damages by chance; some more than are needed.
     BatchStage(
         name="plan",
-        input=Take,
+        input=Segment,
         output=Sheet,
         work=plan,
         parameters={"items": ITEMS},
-        validate=_items_fault,
+        validate=_validate_items,
     ),
     RowStage(name="order", input=Sheet, output=QuestionPlan, work=order),
     # The severity that shows as much as is wanted, and by the margin no more of anything else.
@@ -78,10 +78,10 @@ STAGES = (
         output=MadeQuestion,
         work=damage,
         parameters={"margin": 0.15, "longest": 512},
-        validate=_damage_fault,
+        validate=_validate_damage,
         writes=True,
         outputs_exist=is_there,
-        estimate=imagine,
+        estimate=estimated_question,
     ),
     # The question, with wrong options that are not seen; pairs coarse and fine by the median.
     BatchStage(name="ask", input=MadeQuestion, output=Item, work=ask, parameters={"items": ITEMS}),
@@ -106,19 +106,21 @@ def _manifest(items: Sequence[Item], source: Path) -> Manifest:
 
 
 def _statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    """Count what was made, how strong the damages are, and how good the takes were before."""
-    shots: Sequence[MadeQuestion] = rows.get("damage", ())
+    """Count what was made, how strong the damages are, and how good the segments were before."""
+    questions: Sequence[MadeQuestion] = rows.get("damage", ())
     items: Sequence[Item] = rows.get("split", rows.get("ask", ()))
-    videos = [video for shot in shots for video in shot.videos if video.shown.severity]
+    videos = [video for question in questions for video in question.videos if video.shown.severity]
     if not videos:
         return {}
     by_damage = {
-        f"Severity of {name}": [v.shown.severity for v in videos if v.wanted.damage == name]
+        f"Severity of {name}": [v.shown.severity for v in videos if v.target.damage == name]
         for name in DAMAGES
     }
-    clean = {video.take.id: video.shown.before for shot in shots for video in shot.videos}
+    clean = {
+        video.segment.id: video.shown.before for question in questions for video in question.videos
+    }
     qualities = {
-        f"{quality.capitalize()} of takes": [
+        f"{quality.capitalize()} of segments": [
             round(seen[quality], 4) for _, seen in sorted(clean.items())
         ]
         for quality in (*STILL, *COURSE)
@@ -126,8 +128,8 @@ def _statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
     kinds = Counter(tag for item in items for tag in item.tag("question_type"))
     return {
         "numbers": {
-            "takes": len(rows.get("cut", ())),
-            "videos written": sum(len(shot.videos) for shot in shots),
+            "segments": len(rows.get("cut", ())),
+            "videos written": sum(len(question.videos) for question in questions),
             "mean extent": round(statistics.fmean(video.shown.extent for video in videos), 3),
             **{f"{name} items": count for name, count in sorted(kinds.items())},
         },

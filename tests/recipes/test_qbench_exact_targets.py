@@ -13,14 +13,14 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item
 from reelbench.media.measure.quality import CORNERS, DAMAGES
 from reelbench.recipes.qbench_exact.asking import ask
-from reelbench.recipes.qbench_exact.clips import Take
-from reelbench.recipes.qbench_exact.film import DamageTarget, UnfitError, WrittenVideo
+from reelbench.recipes.qbench_exact.clips import Segment
+from reelbench.recipes.qbench_exact.degraded import DamageTarget, UnfitError, WrittenVideo
 from reelbench.recipes.qbench_exact.plan import FAMILIES, STILL, QuestionPlan
 from reelbench.recipes.qbench_exact.recipe import RECIPE
-from reelbench.recipes.qbench_exact.shots import MadeQuestion, MadeVideo
-from reelbench.recipes.qbench_exact.wants import Wants, are_alike
+from reelbench.recipes.qbench_exact.targets import QuestionTargets, are_alike
+from reelbench.recipes.qbench_exact.videos import MadeQuestion, MadeVideo
 
-TAKE = Take("a#0000", "a", "0" * 64, 0.0, 4.0)
+TAKE = Segment("a#0000", "a", "0" * 64, 0.0, 4.0)
 MARGINS = (0.02, 0.1, 0.2)
 MIDDLE = 0.35  # between what is there and what is not
 CASES = [
@@ -34,50 +34,50 @@ USUAL = {damage.quality: damage.usual for damage in DAMAGES.values()}
 
 
 def order(family: str, goal: int = 0, turned: bool = False, damage: str = "noise") -> QuestionPlan:
-    takes = (TAKE,) * (2 if family in PAIRS else 1)
-    return QuestionPlan("x", family, damage, DAMAGES[damage].kinds[0], goal, turned, (takes,))
+    segments = (TAKE,) * (2 if family in PAIRS else 1)
+    return QuestionPlan("x", family, damage, DAMAGES[damage].kinds[0], goal, turned, (segments,))
 
 
 def showing(damage: str, level: float, **more: Any) -> WrittenVideo:
-    """What a take that was ordinary shows, with so much of a damage."""
+    """What a segment that was ordinary shows, with so much of a damage."""
     facts = DAMAGES[damage]
     after = USUAL | {facts.quality: facts.usual + facts.worse * facts.full * level}
     return WrittenVideo(USUAL, after, max(level, 0.0), level, level, **more)
 
 
-def shows(wanted: DamageTarget, place: float) -> WrittenVideo:
+def shows(target: DamageTarget, place: float) -> WrittenVideo:
     """Where a level or an extent may be, so far between the ends of what is wanted."""
-    low, high = max(wanted.low, wanted.least), min(wanted.high, wanted.most)
+    low, high = max(target.low, target.least), min(target.high, target.most)
     assert low <= high
     level = low + place * (high - low)
-    if wanted.corner:
-        levels = tuple(level if corner == wanted.corner else 0.0 for corner in CORNERS)
-        return showing(wanted.damage, level, levels=levels)
-    if wanted.begin and not DAMAGES[wanted.damage].in_time:
-        first = next(n for n in range(16) if (n + 0.5) / 16 >= wanted.begin)
+    if target.corner:
+        levels = tuple(level if corner == target.corner else 0.0 for corner in CORNERS)
+        return showing(target.damage, level, levels=levels)
+    if target.begin and not DAMAGES[target.damage].in_time:
+        first = next(n for n in range(16) if (n + 0.5) / 16 >= target.begin)
         levels = tuple(level if n >= first else 0.0 for n in range(16))
-        return showing(wanted.damage, level, levels=levels, begin=first)
-    return showing(wanted.damage, level)
+        return showing(target.damage, level, levels=levels, begin=first)
+    return showing(target.damage, level)
 
 
-def filmed(wants: Wants, places: Sequence[float]) -> MadeQuestion:
-    wanted: list[DamageTarget] = []
+def filmed(targets: QuestionTargets, places: Sequence[float]) -> MadeQuestion:
+    target: list[DamageTarget] = []
     shown: list[WrittenVideo] = []
-    for number, place in zip(range(len(wants.order.takes[0])), places, strict=False):
-        wanted.append(wants.video(number, shown))
-        shown.append(shows(wanted[-1], place))
-    fits = wants.check(wanted, shown)
+    for number, place in zip(range(len(targets.order.segments[0])), places, strict=False):
+        target.append(targets.video(number, shown))
+        shown.append(shows(target[-1], place))
+    fits = targets.check(target, shown)
     videos = [
         MadeVideo(f"{n}.mp4", "", TAKE, w, s)
-        for n, (w, s) in enumerate(zip(wanted, shown, strict=True))
+        for n, (w, s) in enumerate(zip(target, shown, strict=True))
     ]
     return MadeQuestion(
-        "x", wants.order, tuple(videos), 4.0, wants.margin, fits, wants.named_corner
+        "x", targets.order, tuple(videos), 4.0, targets.margin, fits, targets.named_corner
     )
 
 
-def asked(shot: MadeQuestion) -> Item:
-    (item,) = ask([shot], SimpleNamespace(seed=0, notes=[]), items=1)  # type: ignore[arg-type]
+def asked(question: MadeQuestion) -> Item:
+    (item,) = ask([question], SimpleNamespace(seed=0, notes=[]), items=1)  # type: ignore[arg-type]
     assert isinstance(item, Item)
     return item
 
@@ -95,16 +95,16 @@ class TestKeys:
         number, done = (2 if family in PAIRS else 1), 0
         for damage, seed in product(able, range(2)):
             for places in product((0.01, 0.99), repeat=number):
-                wants = Wants(order(family, goal, turned, damage), margin, seed)
+                targets = QuestionTargets(order(family, goal, turned, damage), margin, seed)
                 try:
-                    shot = filmed(wants, places)
-                except UnfitError:  # of an ordinary take, where two draws do not go together
+                    question = filmed(targets, places)
+                except UnfitError:  # of an ordinary segment, where two draws do not go together
                     continue
                 done += 1
-                item = asked(shot)
+                item = asked(question)
                 seen = [
-                    Seen(v.shown.after, v.shown.extent, v.wanted.corner, v.shown.begin / 16)
-                    for v in shot.videos
+                    Seen(v.shown.after, v.shown.extent, v.target.corner, v.shown.begin / 16)
+                    for v in question.videos
                 ]
                 assert holds(item, seen) >= least - 1e-3, (damage, item.question, item.correct)
         assert done >= 0.8 * len(able) * 2 * 2**number
@@ -113,9 +113,9 @@ class TestKeys:
     def test_the_key_has_the_place_that_was_ordered(
         self, family: str, goal: int, turned: bool
     ) -> None:
-        shot = filmed(Wants(order(family, goal, turned), 0.1, 3), (0.5, 0.5))
-        item = asked(shot)
-        begin = shot.videos[0].wanted.begin * 4.0
+        question = filmed(QuestionTargets(order(family, goal, turned), 0.1, 3), (0.5, 0.5))
+        item = asked(question)
+        begin = question.videos[0].target.begin * 4.0
         assert item.evidence == (((round(begin, 3), 4.0),) if begin else ())
         facts = FAMILIES[family]
         if facts["kind"] == "yesno":
@@ -127,7 +127,9 @@ class TestKeys:
     @pytest.mark.parametrize("goal", range(4))
     def test_a_beginning_is_well_inside_its_quarter(self, goal: int) -> None:
         """So that the first damaged frame of sixteen is in it too."""
-        begins = [Wants(order("when", goal), 0.1, seed).video(0, ()).begin for seed in range(50)]
+        begins = [
+            QuestionTargets(order("when", goal), 0.1, seed).video(0, ()).begin for seed in range(50)
+        ]
         assert all(goal / 4 + 0.07 < begin < (goal + 1) / 4 - 0.07 for begin in begins)
         assert max(begins) - min(begins) > 0.05
 
@@ -136,32 +138,36 @@ class TestKeys:
         able = {name for name in DAMAGES if name != "noise" and not are_alike(name, "noise")}
         assert len(able) > 7
         for family, goal, turned in (("is", 0, False), ("is", 1, True), ("strength", 0, False)):
-            every = [Wants(order(family, goal, turned), 0.1, n).video(0, ()) for n in range(80)]
-            assert {wanted.damage for wanted in every} == able
-            assert all(wanted.low > MIDDLE for wanted in every)
+            every = [
+                QuestionTargets(order(family, goal, turned), 0.1, n).video(0, ()) for n in range(80)
+            ]
+            assert {target.damage for target in every} == able
+            assert all(target.low > MIDDLE for target in every)
 
     def test_of_two_videos_either_may_be_the_one_without(self) -> None:
         spared = set()
         for seed in range(20):
-            wants = Wants(order("both", 0), 0.1, seed)
-            without = [wants.video(number, ()).damage != "noise" for number in (0, 1)]
+            targets = QuestionTargets(order("both", 0), 0.1, seed)
+            without = [targets.video(number, ()).damage != "noise" for number in (0, 1)]
             assert sum(without) == 1
             spared.add(tuple(without))
         assert len(spared) == 2
 
     def test_corners_that_are_named_wrongly_are_any_of_the_others(self) -> None:
         pairs = {
-            (wants.corner, wants.named_corner)
-            for wants in (Wants(order("place", 0), 0.1, seed) for seed in range(200))
+            (targets.corner, targets.named_corner)
+            for targets in (QuestionTargets(order("place", 0), 0.1, seed) for seed in range(200))
         }
         assert pairs == set(product(CORNERS, CORNERS)) - {(c, c) for c in CORNERS}
 
     def test_draws_belong_to_the_order(self) -> None:
         """Another seed wants something else of the same order, the same one never does."""
         for family in ("what", "when", "where", "which", "is"):
-            wants = [Wants(order(family, 0), 0.1, seed).video(0, ()) for seed in (1, 1, 2)]
-            assert wants[0] == wants[1]
-            assert wants[0] != wants[2]
+            targets = [
+                QuestionTargets(order(family, 0), 0.1, seed).video(0, ()) for seed in (1, 1, 2)
+            ]
+            assert targets[0] == targets[1]
+            assert targets[0] != targets[2]
 
 
 class TestMargins:
@@ -174,34 +180,36 @@ class TestMargins:
     @pytest.mark.parametrize("margin", MARGINS)
     def test_neighbouring_strengths_are_the_margin_apart(self, margin: float) -> None:
         assert RECIPE.changed({"damage.margin": margin})
-        wants = [Wants(order("strength", goal), margin, 0).video(0, ()) for goal in (1, 2)]
-        for each in wants:
+        targets = [
+            QuestionTargets(order("strength", goal), margin, 0).video(0, ()) for goal in (1, 2)
+        ]
+        for each in targets:
             assert (each.low, each.high) == (each.least, each.most), "seen, and done"
-        for weaker, stronger in pairwise(wants):
+        for weaker, stronger in pairwise(targets):
             assert stronger.low - weaker.high >= margin
-        none = Wants(order("strength", 0), margin, 0)
-        most = wants[0].low - margin
+        none = QuestionTargets(order("strength", 0), margin, 0)
+        most = targets[0].low - margin
         self.check_absent(none, most)
 
     @pytest.mark.parametrize("margin", MARGINS)
     @pytest.mark.parametrize("family", ["is", "both"])
     def test_there_and_not_there_are_the_margin_apart(self, family: str, margin: float) -> None:
-        there, absent = (Wants(order(family, goal), margin, 0) for goal in (1, 0))
+        there, absent = (QuestionTargets(order(family, goal), margin, 0) for goal in (1, 0))
         assert min(there.video(0, ()).low for _ in range(9)) >= MIDDLE + margin / 2
         if family == "is":
             self.check_absent(absent, min(0.2, MIDDLE - margin / 2))
 
     @staticmethod
-    def check_absent(wants: Wants, most: float) -> None:
-        wanted = [wants.video(0, ())]
-        assert wanted[0].damage != "noise"
-        assert wants.check(wanted, [showing("noise", most - 0.001)]) == ()
+    def check_absent(targets: QuestionTargets, most: float) -> None:
+        target = [targets.video(0, ())]
+        assert target[0].damage != "noise"
+        assert targets.check(target, [showing("noise", most - 0.001)]) == ()
         with pytest.raises(UnfitError, match="without being wanted"):
-            wants.check(wanted, [showing("noise", most + 0.001)])
+            targets.check(target, [showing("noise", most + 0.001)])
 
     @pytest.mark.parametrize("margin", MARGINS)
     def test_much_and_slightly_are_the_margin_apart(self, margin: float) -> None:
-        apart = [Wants(order("compare", goal), margin, 0).difference for goal in range(4)]
+        apart = [QuestionTargets(order("compare", goal), margin, 0).difference for goal in range(4)]
         assert (apart[0], apart[1]) == (apart[3], apart[2])
         assert apart[0][0] - apart[1][1] >= margin - 1e-9
         assert 2 * apart[1][0] >= margin - 1e-9, "slightly weaker from slightly stronger"
@@ -213,10 +221,10 @@ class TestMargins:
         self, family: str, goal: int
     ) -> None:
         for seed in range(5):
-            wants = Wants(order(family, goal), 0.1, seed)
-            least, most = wants.difference
+            targets = QuestionTargets(order(family, goal), 0.1, seed)
+            least, most = targets.difference
             assert least >= 0.1
-            wanted = [DamageTarget("noise", "noise")] * 2
+            target = [DamageTarget("noise", "noise")] * 2
             tries = (
                 (least + 0.01, True),
                 (least - 0.01, False),
@@ -225,46 +233,46 @@ class TestMargins:
             )
             for apart, fits in tries:
                 shown = [showing("noise", 0.4), showing("noise", 0.4 + apart)]
-                shown = shown[::-1] if wants.first_is_worse else shown
+                shown = shown[::-1] if targets.first_is_worse else shown
                 if fits:
-                    assert wants.check(wanted, shown) == ()
+                    assert targets.check(target, shown) == ()
                 else:
                     with pytest.raises(UnfitError, match="apart"):
-                        wants.check(wanted, shown)
+                        targets.check(target, shown)
 
     def test_what_looks_worse_must_be_more_severe(self) -> None:
-        wants = Wants(order("which", 1), 0.1, 0)
-        assert not wants.first_is_worse
-        milder, worse = showing("noise", 0.1), showing("noise", 0.1 + wants.difference[0] + 0.01)
-        wanted = [DamageTarget("noise", "noise")] * 2
-        assert wants.check(wanted, [milder, worse]) == ()
+        targets = QuestionTargets(order("which", 1), 0.1, 0)
+        assert not targets.first_is_worse
+        milder, worse = showing("noise", 0.1), showing("noise", 0.1 + targets.difference[0] + 0.01)
+        target = [DamageTarget("noise", "noise")] * 2
+        assert targets.check(target, [milder, worse]) == ()
         with pytest.raises(UnfitError):
-            wants.check(wanted, [replace(milder, severity=0.9), replace(worse, severity=0.9)])
+            targets.check(target, [replace(milder, severity=0.9), replace(worse, severity=0.9)])
 
     def test_the_worse_of_two_is_seen_to_be_bad(self) -> None:
         """What is merely less good is not "noisier", and what is too dark not "better exposed"."""
         for damage, seed, family in product(DAMAGES, range(5), ("which", "more", "better")):
-            wants = Wants(order(family, 0, damage=damage), 0.1, seed)
-            first = wants.video(0, ())
-            second = wants.video(1, [shows(first, 0.5)])
-            worse, milder = (first, second) if wants.first_is_worse else (second, first)
+            targets = QuestionTargets(order(family, 0, damage=damage), 0.1, seed)
+            first = targets.video(0, ())
+            second = targets.video(1, [shows(first, 0.5)])
+            worse, milder = (first, second) if targets.first_is_worse else (second, first)
             assert worse.low >= MIDDLE + 0.05 - 1e-9
             if damage in ("over-exposure", "under-exposure", "oversaturation"):
                 assert milder.low >= 0
 
     @pytest.mark.parametrize("family", ["where", "place"])
     def test_a_damage_is_seen_in_its_corner_alone(self, family: str) -> None:
-        wants = Wants(order(family, 1), 0.1, 0)
-        wanted = [wants.video(0, ())]
-        place = list(CORNERS).index(wants.corner)
+        targets = QuestionTargets(order(family, 1), 0.1, 0)
+        target = [targets.video(0, ())]
+        place = list(CORNERS).index(targets.corner)
         for own, other, fits in ((0.41, 0.19, True), (0.39, 0.1, False), (0.8, 0.21, False)):
             levels = [0.0, 0.0, 0.0, 0.0]
             levels[place], levels[place - 1] = own, other
-            self.check_levels(wants, wanted, tuple(levels), 0, fits)
+            self.check_levels(targets, target, tuple(levels), 0, fits)
 
     def test_a_damage_is_seen_from_its_beginning_on_and_not_before(self) -> None:
-        wants = Wants(order("when", 2), 0.1, 0)
-        wanted = [wants.video(0, ())]
+        targets = QuestionTargets(order("when", 2), 0.1, 0)
+        target = [targets.video(0, ())]
         for levels, begin, fits in (
             ((0.19, 0.1, 0.41, 0.9), 2, True),
             ((0.19, 0.21, 0.41, 0.9), 2, False),
@@ -272,26 +280,30 @@ class TestMargins:
             ((0.19, 0.1, 0.41, 0.9), 1, False),
             ((0.19, 0.1, 0.41, 0.9), 3, False),
         ):
-            self.check_levels(wants, wanted, levels, begin, fits)
+            self.check_levels(targets, target, levels, begin, fits)
 
     @staticmethod
     def check_levels(
-        wants: Wants, wanted: list[DamageTarget], levels: tuple[float, ...], begin: int, fits: bool
+        targets: QuestionTargets,
+        target: list[DamageTarget],
+        levels: tuple[float, ...],
+        begin: int,
+        fits: bool,
     ) -> None:
         shown = [showing("noise", 0.5, levels=levels, begin=begin)]
         if fits:
-            assert wants.check(wanted, shown) == ()
+            assert targets.check(target, shown) == ()
         else:
             with pytest.raises(
                 UnfitError, match=r"is not seen all the while|elsewhere|shows none of it"
             ):
-                wants.check(wanted, shown)
+                targets.check(target, shown)
 
 
 class TestWrongOptions:
     def test_only_what_is_not_seen_may_be_one(self) -> None:
-        wants = Wants(order("what"), 0.1, 0)
-        wanted = [wants.video(0, ())]
+        targets = QuestionTargets(order("what"), 0.1, 0)
+        target = [targets.video(0, ())]
         rest = {name for name in DAMAGES if name != "noise" and not are_alike(name, "noise")}
         own = showing("noise", 0.6)
 
@@ -299,37 +311,37 @@ class TestWrongOptions:
             after = own.after | {"flicker": 0.45 + 32 * flicker}
             return WrittenVideo(USUAL, after, 0.6, 0.6, 0.6)
 
-        assert set(wants.check(wanted, [beside(0.19)])) == rest
-        assert set(wants.check(wanted, [beside(0.21)])) == rest - {"flicker"}
+        assert set(targets.check(target, [beside(0.19)])) == rest
+        assert set(targets.check(target, [beside(0.21)])) == rest - {"flicker"}
         # Of two videos, neither may show it.
-        shared = Wants(order("shared"), 0.1, 0)
-        assert "flicker" not in shared.check(wanted * 2, [beside(0.1), beside(0.21)])
-        assert "flicker" in shared.check(wanted * 2, [beside(0.1), beside(0.19)])
+        shared = QuestionTargets(order("shared"), 0.1, 0)
+        assert "flicker" not in shared.check(target * 2, [beside(0.1), beside(0.21)])
+        assert "flicker" in shared.check(target * 2, [beside(0.1), beside(0.19)])
 
     def test_in_prose_nothing_may_be_as_apparent(self) -> None:
-        wants = Wants(order("explain"), 0.1, 0)
+        targets = QuestionTargets(order("explain"), 0.1, 0)
         own = showing("noise", 0.6)
-        wanted = [wants.video(0, ())]
+        target = [targets.video(0, ())]
         for blocks, fits in ((0.49, True), (0.51, False)):
             after = own.after | {"blockiness": 0.1 + 0.5 * blocks}
             shown = [WrittenVideo(USUAL, after, 0.6, 0.6, 0.6)]
             if fits:
-                assert wants.check(wanted, shown)
+                assert targets.check(target, shown)
             else:
                 with pytest.raises(UnfitError, match="as apparent"):
-                    wants.check(wanted, shown)
+                    targets.check(target, shown)
 
     def test_too_few_are_refused(self) -> None:
-        wants = Wants(order("what"), 0.1, 0)
+        targets = QuestionTargets(order("what"), 0.1, 0)
         worst = {d.quality: d.usual + d.worse * d.full for n, d in DAMAGES.items() if n != "noise"}
         everything = WrittenVideo(USUAL, USUAL | worst | {"noise": 20.0}, 0.8, 0.8, 0.8)
         with pytest.raises(UnfitError, match="too much else"):
-            wants.check([wants.video(0, ())], [everything])
+            targets.check([targets.video(0, ())], [everything])
 
     def test_what_is_taken_for_the_damage_is_never_one(self) -> None:
         for damage in DAMAGES:
-            wants = Wants(order("what", damage=damage), 0.1, 0)
-            fits = wants.check([wants.video(0, ())], [showing(damage, 0.7)])
+            targets = QuestionTargets(order("what", damage=damage), 0.1, 0)
+            fits = targets.check([targets.video(0, ())], [showing(damage, 0.7)])
             assert len(fits) >= 3
             assert not any(are_alike(damage, other) for other in fits)
         assert are_alike("blur", "compression")

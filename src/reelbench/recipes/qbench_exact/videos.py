@@ -15,32 +15,32 @@ from reelbench.data.items import Item
 from reelbench.make.parts.existing import give_second_name
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected
-from reelbench.media.decode.isolated import safely
+from reelbench.media.decode.isolated import run_isolated
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import MediaError
 from reelbench.media.measure.quality import CORNERS, DAMAGES
-from reelbench.recipes.qbench_exact.clips import Take
-from reelbench.recipes.qbench_exact.film import (
+from reelbench.recipes.qbench_exact.clips import Segment
+from reelbench.recipes.qbench_exact.degraded import (
     DamageTarget,
     SegmentFrames,
     UnfitError,
     WrittenVideo,
-    film,
+    write_degraded,
 )
 from reelbench.recipes.qbench_exact.plan import QuestionPlan, seed_of
-from reelbench.recipes.qbench_exact.wants import Wants
+from reelbench.recipes.qbench_exact.targets import QuestionTargets
 
 _FOLDER = "make/videos"  # of all that were made, those among them that no item needs
 _LIMIT = 900  # seconds that one attempt may take, on a slow machine
 
 
-class MadeVideo(msgspec.Struct, frozen=True):
-    """A video of a question, and the facts about it."""
+class MadeVideo(msgspec.Struct, frozen=True, rename={"segment": "take", "target": "wanted"}):
+    """A video of a question, and the facts about it; folders of before have it in other words."""
 
     name: str
     sha256: str
-    take: Take
-    wanted: DamageTarget
+    segment: Segment
+    target: DamageTarget
     shown: WrittenVideo
 
 
@@ -59,87 +59,101 @@ class MadeQuestion(msgspec.Struct, frozen=True):
 async def damage(
     order: QuestionPlan, ctx: StageContext, *, margin: float, longest: int
 ) -> list[MadeQuestion]:
-    """Write the videos of an order, from the first of its takes that can show what is wanted."""
+    """Write the videos of an order, from the first of its segments that can show what is wanted."""
     folder = ctx.out / _FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     outs = [folder / name for name in _names(order)]
     reasons = []
-    tries = product([(order.damage, order.kind), *order.instead], order.takes)
-    for attempt, ((name, kind), takes) in enumerate(tries):
+    tries = product([(order.damage, order.kind), *order.instead], order.segments)
+    for attempt, ((name, kind), segments) in enumerate(tries):
         if ctx.client.stopping.is_set():
             raise Stopped
         tried = structs.replace(order, damage=name, kind=kind)
-        seed = seed_for(seed_of(ctx.seed, takes), "shot", order.id, attempt)
-        wants = Wants(tried, margin, seed)
-        paths = [ctx.source / take.path if ctx.source.is_dir() else ctx.source for take in takes]
+        seed = seed_for(seed_of(ctx.seed, segments), "shot", order.id, attempt)
+        targets = QuestionTargets(tried, margin, seed)
+        paths = [
+            ctx.source / segment.path if ctx.source.is_dir() else ctx.source for segment in segments
+        ]
         try:
             made = await asyncio.to_thread(
-                safely, _filmed, paths[0], paths, takes, wants, outs, longest, limit=_LIMIT
+                run_isolated,
+                _write_videos,
+                paths[0],
+                paths,
+                segments,
+                targets,
+                outs,
+                longest,
+                limit=_LIMIT,
             )
         except MediaError as error:
             made = str(error)
         if isinstance(made, MadeQuestion):
             return [made]
-        reasons.append(f"{takes[0].id}: {made}")
+        reasons.append(f"{segments[0].id}: {made}")
     for out in outs:
         out.unlink(missing_ok=True)
-    raise Rejected("no take can show it", "; ".join(reasons))
+    raise Rejected("no segment can show it", "; ".join(reasons))
 
 
 def _names(order: QuestionPlan) -> list[str]:
-    return [f"{order.id}-{number + 1}.mp4" for number in range(len(order.takes[0]))]
+    return [f"{order.id}-{number + 1}.mp4" for number in range(len(order.segments[0]))]
 
 
-def is_there(shot: MadeQuestion, ctx: StageContext) -> bool:
-    """Whether the videos of a shot are still there, as they were."""
-    paths = {ctx.out / _FOLDER / video.name: video.sha256 for video in shot.videos}
+def is_there(question: MadeQuestion, ctx: StageContext) -> bool:
+    """Whether the videos of a question are still there, as they were."""
+    paths = {ctx.out / _FOLDER / video.name: video.sha256 for video in question.videos}
     return all(path.is_file() and media_digest(path) == digest for path, digest in paths.items())
 
 
-def imagine(order: QuestionPlan, _ctx: StageContext) -> list[MadeQuestion]:
-    """What a forecast goes on with: a shot as it is ordered, without its videos."""
+def estimated_question(order: QuestionPlan, _ctx: StageContext) -> list[MadeQuestion]:
+    """What a forecast goes on with: a question as it is planned, without its videos."""
     others = tuple(name for name in DAMAGES if name != order.damage)
     nothing = dict.fromkeys((damage.quality for damage in DAMAGES.values()), 0.0)
     videos = tuple(
         MadeVideo(
-            name, "", take, DamageTarget(order.damage, order.kind), WrittenVideo(nothing, nothing)
+            name,
+            "",
+            segment,
+            DamageTarget(order.damage, order.kind),
+            WrittenVideo(nothing, nothing),
         )
-        for name, take in zip(_names(order), order.takes[0], strict=True)
+        for name, segment in zip(_names(order), order.segments[0], strict=True)
     )
-    seconds = order.takes[0][0].end - order.takes[0][0].start
+    seconds = order.segments[0][0].end - order.segments[0][0].start
     return [MadeQuestion(order.id, order, videos, seconds, 0.0, others, next(iter(CORNERS)))]
 
 
-def _filmed(
+def _write_videos(
     _first: Path,
     paths: Sequence[Path],
-    takes: Sequence[Take],
-    wants: Wants,
+    segments: Sequence[Segment],
+    targets: QuestionTargets,
     outs: Sequence[Path],
     longest: int,
 ) -> MadeQuestion | str:
-    """Film what is wanted of some takes; say why where they will not do."""
+    """Write the videos of a question; return why where the segments cannot show it."""
     shown: list[WrittenVideo] = []
-    wanted: list[DamageTarget] = []
+    target: list[DamageTarget] = []
     try:
-        for number, (path, take, out) in enumerate(zip(paths, takes, outs, strict=True)):
-            wanted.append(wants.video(number, shown))
-            footage = SegmentFrames(path, take, longest, len(outs))
-            shown.append(film(footage, wanted[-1], out, wants.seed))
-        fits = wants.check(wanted, shown)
+        for number, (path, segment, out) in enumerate(zip(paths, segments, outs, strict=True)):
+            target.append(targets.video(number, shown))
+            footage = SegmentFrames(path, segment, longest, len(outs))
+            shown.append(write_degraded(footage, target[-1], out, targets.seed))
+        fits = targets.check(target, shown)
     except UnfitError as unfit:
         return str(unfit)
     return MadeQuestion(
-        id=wants.order.id,
-        order=wants.order,
+        id=targets.order.id,
+        order=targets.order,
         videos=tuple(
-            MadeVideo(out.name, digest_of_file(out), take, each, seen)
-            for out, take, each, seen in zip(outs, takes, wanted, shown, strict=True)
+            MadeVideo(out.name, digest_of_file(out), segment, each, seen)
+            for out, segment, each, seen in zip(outs, segments, target, shown, strict=True)
         ),
-        seconds=round(takes[0].end - takes[0].start, 3),
-        margin=wants.margin,
+        seconds=round(segments[0].end - segments[0].start, 3),
+        margin=targets.margin,
         fits=fits,
-        corner=wants.named_corner,
+        corner=targets.named_corner,
     )
 
 

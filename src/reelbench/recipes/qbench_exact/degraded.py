@@ -1,4 +1,4 @@
-"""Damage a take until it shows as much of the damage as is wanted, and write it down.
+"""Damage a segment until it shows as much of the damage as is wanted, and write it down.
 
 How severe a damage must be depends on the picture: noise hides in leaves, and a dark scene cannot
 get much darker. So the severity is searched for, by what is measured in the very frames that a
@@ -17,11 +17,11 @@ from reelbench.interop.qbench_video.taxonomy import PROTOCOL
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.frames import FrameSpec, decoded_frames
 from reelbench.media.decode.sample import parse_sampling
-from reelbench.media.decode.stream import glance
+from reelbench.media.decode.stream import scan_frames
 from reelbench.media.edit.degrade import degrade_images
 from reelbench.media.edit.write import even, written
-from reelbench.media.measure.quality import CORNERS, DAMAGES, looks, part_of
-from reelbench.recipes.qbench_exact.clips import Take
+from reelbench.media.measure.quality import CORNERS, DAMAGES, all_qualities, part_of
+from reelbench.recipes.qbench_exact.clips import Segment
 
 ANY = 9.0  # beyond all levels
 _CLEAN = 14  # x264's crf, a little better than ``degrade`` has it: facts are measured behind it
@@ -31,16 +31,16 @@ _FEW = 4  # frames that a search looks at, where each shows the damage
 
 
 class UnfitError(Exception):
-    """A take that cannot show what is wanted."""
+    """A segment that cannot show what is wanted."""
 
 
 @dataclass(frozen=True, slots=True)
 class DamageTarget:
-    """How a take is to be damaged: how bad it is to look, and by what the damage makes it so."""
+    """How a segment is to be damaged: how bad it is to look, and by what the damage makes it so."""
 
     damage: str
     kind: str
-    low: float = -ANY  # level, see ``looks.Damage``
+    low: float = -ANY  # level, see ``Damage`` in media/measure/quality.py
     high: float = ANY
     least: float = -0.05  # extent; writing alone may cost or give a little
     most: float = ANY
@@ -52,7 +52,7 @@ class DamageTarget:
 class WrittenVideo:
     """A video that was written: how severe its damage is, and what its frames show of quality."""
 
-    before: dict[str, float]  # of the take
+    before: dict[str, float]  # of the segment
     after: dict[str, float]
     severity: float = 0.0
     extent: float = 0.0  # of the damage, where and when it is wanted
@@ -63,14 +63,14 @@ class WrittenVideo:
 
 
 class SegmentFrames:
-    """The frames of a take, and which of them a model is shown."""
+    """The frames of a segment, and which of them a model is shown."""
 
-    def __init__(self, path: Path, take: Take, longest: int, videos: int) -> None:
-        frames = list(glance(path, None, longest, start=take.start, end=take.end))
+    def __init__(self, path: Path, segment: Segment, longest: int, videos: int) -> None:
+        frames = list(scan_frames(path, None, longest, start=segment.start, end=segment.end))
         self.spec = FrameSpec(PROTOCOL.sampling, shared_by=videos)
         self.images = [even(image) for _, image in frames]
         self.times = [time - frames[0][0] for time, _ in frames]  # as the file's clock will have it
-        self.seconds = take.end - take.start
+        self.seconds = segment.end - segment.start
         self.rate = len(frames) / self.seconds
         self.shown = self._as_planned(videos)
 
@@ -84,16 +84,16 @@ class SegmentFrames:
         moments = [(number + 0.5) * lasts / count for number in range(count)]
         return [max(0, int(np.searchsorted(self.times, moment)) - 1) for moment in moments]
 
-    def first(self, wanted: DamageTarget) -> int:
+    def first(self, target: DamageTarget) -> int:
         """The first frame that is damaged."""
-        return int(np.searchsorted(self.times, wanted.begin * self.seconds))
+        return int(np.searchsorted(self.times, target.begin * self.seconds))
 
-    def damaged(self, wanted: DamageTarget, severity: float, seed: int) -> list[Image]:
+    def damaged(self, target: DamageTarget, severity: float, seed: int) -> list[Image]:
         """All frames, those from the wanted moment on damaged."""
         if not severity:
             return self.images
-        first, region = self.first(wanted), CORNERS.get(wanted.corner or "")
-        damaged = degrade_images(self.images[first:], wanted.kind, severity, seed, region)
+        first, region = self.first(target), CORNERS.get(target.corner or "")
+        damaged = degrade_images(self.images[first:], target.kind, severity, seed, region)
         return [*self.images[:first], *damaged]
 
     def write(self, images: Sequence[Image], out: Path) -> list[Image]:
@@ -107,42 +107,44 @@ class SegmentFrames:
         return [frame.image for frame in frames]
 
 
-def film(footage: SegmentFrames, wanted: DamageTarget, out: Path, seed: int) -> WrittenVideo:
-    """Write a take as it is wanted; raise ``UnfitError`` where it cannot be."""
-    least, most = _window(footage, wanted)
+def write_degraded(
+    footage: SegmentFrames, target: DamageTarget, out: Path, seed: int
+) -> WrittenVideo:
+    """Write a segment as it is wanted; raise ``UnfitError`` where it cannot be."""
+    least, most = _window(footage, target)
     aim = (least + most) / 2
     extent = math.nan
     for _ in range(_WRITES):
         planned = list(footage.shown)
-        severity = _search(cache(_probe(footage, wanted, seed)), aim, least, most)
-        shown = footage.write(footage.damaged(wanted, severity, seed), out)
-        extent = _extent(footage, wanted, shown)
+        severity = _search(cache(_probe(footage, target, seed)), aim, least, most)
+        shown = footage.write(footage.damaged(target, severity, seed), out)
+        extent = _extent(footage, target, shown)
         if footage.shown != planned:
-            least, most = _window(footage, wanted)  # of other frames than was thought
+            least, most = _window(footage, target)  # of other frames than was thought
         if least <= extent <= most:
-            return _measured(footage, wanted, shown, severity, extent)
+            return _measured(footage, target, shown, severity, extent)
         aim += (least + most) / 2 - extent  # writing costs some of it
-    raise UnfitError(f"{wanted.damage} came to {extent:.2f}, not {least:.2f} to {most:.2f}")
+    raise UnfitError(f"{target.damage} came to {extent:.2f}, not {least:.2f} to {most:.2f}")
 
 
 def _clean(footage: SegmentFrames) -> list[Image]:
     return [footage.images[number] for number in footage.shown]
 
 
-def _window(footage: SegmentFrames, wanted: DamageTarget) -> tuple[float, float]:
-    """The extents that give the wanted levels, as the take has some of the damage itself."""
-    own = DAMAGES[wanted.damage].seen_in(_affected(footage, wanted, _clean(footage)))
-    least, most = max(wanted.least, wanted.low - own), min(wanted.most, wanted.high - own)
+def _window(footage: SegmentFrames, target: DamageTarget) -> tuple[float, float]:
+    """The extents that give the wanted levels, as the segment has some of the damage itself."""
+    own = DAMAGES[target.damage].seen_in(_affected(footage, target, _clean(footage)))
+    least, most = max(target.least, target.low - own), min(target.most, target.high - own)
     if least > most:
-        raise UnfitError(f"it has {own:.2f} of {wanted.damage} itself")
+        raise UnfitError(f"it has {own:.2f} of {target.damage} itself")
     return least, most
 
 
-def _affected(footage: SegmentFrames, wanted: DamageTarget, shown: Sequence[Image]) -> list[Image]:
+def _affected(footage: SegmentFrames, target: DamageTarget, shown: Sequence[Image]) -> list[Image]:
     """Of the frames that are shown, those that are damaged, and of each the part that is."""
-    first = footage.first(wanted)
+    first = footage.first(target)
     pairs = zip(footage.shown, shown, strict=True)
-    images = [part_of(image, wanted.corner) for number, image in pairs if number >= first]
+    images = [part_of(image, target.corner) for number, image in pairs if number >= first]
     if not images:
         raise UnfitError("no frame is shown after the damage begins")
     return images
@@ -163,54 +165,54 @@ def _search(extent: Callable[[float], float], aim: float, least: float, most: fl
     return round(high, 4)
 
 
-def _probe(footage: SegmentFrames, wanted: DamageTarget, seed: int) -> Callable[[float], float]:
+def _probe(footage: SegmentFrames, target: DamageTarget, seed: int) -> Callable[[float], float]:
     """Measure what a severity does, without writing it; in a few frames where they suffice."""
-    damage = DAMAGES[wanted.damage]
-    first, region = footage.first(wanted), CORNERS.get(wanted.corner or "")
+    damage = DAMAGES[target.damage]
+    first, region = footage.first(target), CORNERS.get(target.corner or "")
     places = [number for number in footage.shown if number >= first]
     places = places if damage.in_time else places[:: max(1, len(places) // _FEW)]
     clean = [footage.images[number] for number in places]
-    before = damage.seen_in([part_of(image, wanted.corner) for image in clean])
+    before = damage.seen_in([part_of(image, target.corner) for image in clean])
 
     def extent(severity: float) -> float:
         if damage.in_time:  # a frame rests on those before it
-            every = footage.damaged(wanted, severity, seed)
+            every = footage.damaged(target, severity, seed)
             damaged = [every[number] for number in places]
         else:
-            damaged = degrade_images(clean, wanted.kind, severity, seed, region)
-        return damage.seen_in([part_of(image, wanted.corner) for image in damaged]) - before
+            damaged = degrade_images(clean, target.kind, severity, seed, region)
+        return damage.seen_in([part_of(image, target.corner) for image in damaged]) - before
 
     return extent
 
 
-def _extent(footage: SegmentFrames, wanted: DamageTarget, shown: Sequence[Image]) -> float:
+def _extent(footage: SegmentFrames, target: DamageTarget, shown: Sequence[Image]) -> float:
     """How far the frames that are shown are damaged, where and when they should be."""
-    damage = DAMAGES[wanted.damage]
+    damage = DAMAGES[target.damage]
     before, after = (
-        damage.seen_in(_affected(footage, wanted, images)) for images in (_clean(footage), shown)
+        damage.seen_in(_affected(footage, target, images)) for images in (_clean(footage), shown)
     )
     return round(after - before, 4)
 
 
 def _measured(
     footage: SegmentFrames,
-    wanted: DamageTarget,
+    target: DamageTarget,
     shown: Sequence[Image],
     severity: float,
     extent: float,
 ) -> WrittenVideo:
-    damage, first = DAMAGES[wanted.damage], footage.first(wanted)
+    damage, first = DAMAGES[target.damage], footage.first(target)
     levels: list[float] = []
-    if wanted.corner is not None:
+    if target.corner is not None:
         levels = [damage.seen_in([part_of(i, corner) for i in shown]) for corner in CORNERS]
-    elif wanted.begin and not damage.in_time:
+    elif target.begin and not damage.in_time:
         levels = [damage.seen_in([image]) for image in shown]
     return WrittenVideo(
-        before=looks(_clean(footage)),
-        after=looks(shown),
+        before=all_qualities(_clean(footage)),
+        after=all_qualities(shown),
         severity=severity,
         extent=extent,
-        level=round(damage.seen_in(_affected(footage, wanted, shown)), 4),
+        level=round(damage.seen_in(_affected(footage, target, shown)), 4),
         levels=tuple(round(level, 4) for level in levels),
         begin=sum(number < first for number in footage.shown),
     )

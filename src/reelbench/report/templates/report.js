@@ -1,16 +1,8 @@
-// The item browser and the figure. The page's numbers do not depend on it.
-const data = JSON.parse(document.getElementById("data").textContent);
+// The item browser. The page's numbers do not depend on it.
 const PAGE = 40;
 const field = (id) => document.getElementById(id);
 const filters = ["search", "category", "kind", "verdict"].map(field);
 let shown = PAGE;
-
-function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
 
 function fillSelect(select, values) {
   for (const [value, label] of values) select.append(element("option", { value }, label));
@@ -100,74 +92,6 @@ function draw() {
   field("more").hidden = found.length <= shown;
 }
 
-function drawFigure(box) {
-  const style = getComputedStyle(document.documentElement);
-  const ink = style.getPropertyValue("--ink");
-  const line = style.getPropertyValue("--line");
-  const axis = { color: ink, gridcolor: line, zerolinecolor: line };
-  const { data: traces, layout } = data.figures[box.dataset.figure];
-  const polar = layout.polar && { ...layout.polar, bgcolor: "rgba(0,0,0,0)",
-    radialaxis: { ...axis, ...layout.polar.radialaxis }, angularaxis: { ...axis, type: "category" } };
-  Plotly.react(box, traces, {
-    ...layout, ...(polar && { polar }),
-    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-    font: { color: ink, family: "inherit" },
-    xaxis: { ...axis, ...layout.xaxis }, yaxis: { ...axis, ...layout.yaxis },
-  }, { responsive: true, displayModeBar: false });
-}
-
-// Figures are drawn when they come near: a page of many opens as fast as a page of one.
-const drawings = [...document.querySelectorAll(".drawing")];
-const drawn = new Set();
-const drawOnce = (box) => { if (!drawn.has(box)) { drawn.add(box); drawFigure(box); } };
-const watcher = new IntersectionObserver((seen) => {
-  for (const each of seen) if (each.isIntersecting) { watcher.unobserve(each.target); drawOnce(each.target); }
-}, { rootMargin: "600px" });
-
-function save(name, text, type) {
-  const link = element("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
-
-// A cell's small print, such as an interval, stands behind its number in brackets.
-function cellText(cell) {
-  const small = [...cell.querySelectorAll("small")].map((part) => part.textContent.trim()).join(", ");
-  const copy = cell.cloneNode(true);
-  copy.querySelectorAll("small").forEach((part) => part.remove());
-  const text = copy.textContent.replace(/\s+/g, " ").trim();
-  return small ? `${text} (${small})` : text;
-}
-
-const LATEX = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" };
-for (const sign of "&%$#_{}") LATEX[sign] = `\\${sign}`;
-const PAIR = String.raw`[+-]?(\d[\d,]*)?\.?\d+([eE][+-]?\d+)?\s?%?( (to|of) [+-]?(\d[\d,]*)?\.?\d+\s?%?)?`;
-const NUMBER = new RegExp(`^(${PAIR}( \\(${PAIR}\\))?|-)$`);
-const FORMS = {
-  // What a spreadsheet would take for a formula gets a quote in front; numbers stay numbers.
-  csv: (rows) => rows.map((row) => row.map((cell) => /^\s*[=+\-@\t\r＝＋－＠]/.test(cell) && !NUMBER.test(cell) ? `'${cell}` : cell)
-    .map((cell) => /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell).join(",")).join("\n") + "\n",
-  md: (rows) => [rows[0], rows[0].map(() => "---"), ...rows.slice(1)]
-    .map((row) => `| ${row.map((cell) => cell.replaceAll("\\", "\\\\").replaceAll("|", "\\|")).join(" | ")} |`).join("\n") + "\n",
-  tex: (rows) => {
-    const spelled = (cell) => [...cell].map((sign) => LATEX[sign] ?? sign).join("").replace(/^[[*]/, "{$&}");
-    const lines = rows.map((row) => row.map(spelled).join(" & ") + " \\\\");
-    return [`\\begin{tabular}{l${"r".repeat(rows[0].length - 1)}}`, "\\toprule", lines[0], "\\midrule", ...lines.slice(1), "\\bottomrule", "\\end{tabular}", ""].join("\n");
-  },
-};
-
-for (const button of document.querySelectorAll("[data-table]")) button.addEventListener("click", () => {
-  const table = button.closest(".tabled").querySelector("table");
-  const rows = [...table.rows].map((row) => [...row.cells].filter((cell) => !cell.classList.contains("chart")).map(cellText));
-  const kind = button.dataset.table;
-  save(`${button.closest("[data-name]").dataset.name.replace(/\W+/g, "-")}.${kind}`, FORMS[kind](rows), "text/plain");
-});
-for (const button of document.querySelectorAll("[data-image]")) button.addEventListener("click", () => {
-  const box = button.closest("figure").querySelector(".drawing");
-  drawOnce(box);
-  Plotly.downloadImage(box, { format: button.dataset.image, filename: box.dataset.figure, width: 1000, height: 560, scale: 2 });
-});
-
 field("category-label").hidden = data.categories.length < 2 || data.tag === "kind";
 field("legend").textContent = `${SIGNS.right} right, ${SIGNS.wrong} wrong, ${SIGNS.none} no answer; one mark a model: ${data.models.join(", ")}.`;
 fillSelect(field("category"), data.categories.map((name) => [name, name]));
@@ -177,8 +101,7 @@ fillSelect(field("verdict"), data.models.flatMap((model, number) =>
 for (const filter of filters) filter.addEventListener("input", () => { shown = PAGE; draw(); });
 field("items").querySelector("form").addEventListener("submit", (event) => event.preventDefault());
 field("more").addEventListener("click", () => { shown += PAGE; draw(); });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawn.forEach(drawFigure));
-addEventListener("beforeprint", () => { drawings.forEach(drawOnce); shown = data.items.length; draw(); });
+addEventListener("beforeprint", () => { shown = data.items.length; draw(); });
 addEventListener("hashchange", follow);
 
 // #search=words filters the list, #item=id opens an item wherever it is in it.
@@ -193,6 +116,4 @@ function follow() {
 }
 
 follow();
-drawings.slice(0, 1).forEach(drawOnce);
-drawings.forEach((box) => watcher.observe(box));
 document.documentElement.dataset.ready = "true";

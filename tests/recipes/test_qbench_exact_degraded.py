@@ -1,4 +1,4 @@
-"""What is measured of a take is what a model is shown of the file that is written."""
+"""What is measured of a segment is what a model is shown of the file that is written."""
 
 from pathlib import Path
 
@@ -9,18 +9,23 @@ from ordinary import ordinary_clip, ordinary_frames, shown
 from videos import make_video
 
 from reelbench.media.edit.write import written
-from reelbench.media.measure.quality import looks
-from reelbench.recipes.qbench_exact.clips import Take
-from reelbench.recipes.qbench_exact.film import DamageTarget, SegmentFrames, UnfitError, film
+from reelbench.media.measure.quality import all_qualities
+from reelbench.recipes.qbench_exact.clips import Segment
+from reelbench.recipes.qbench_exact.degraded import (
+    DamageTarget,
+    SegmentFrames,
+    UnfitError,
+    write_degraded,
+)
 
 
-def take(start: float, end: float) -> Take:
-    return Take("clip.mp4#0000", "clip.mp4", "", start, end)
+def segment(start: float, end: float) -> Segment:
+    return Segment("clip.mp4#0000", "clip.mp4", "", start, end)
 
 
 def strays(footage: SegmentFrames, out: Path, videos: int) -> list[int]:
     """Which of the frames that are shown of a file are others than those that were measured."""
-    film(footage, DamageTarget("noise", "noise"), out, 0)  # which needs none
+    write_degraded(footage, DamageTarget("noise", "noise"), out, 0)  # which needs none
     seen = shown(out, videos)
     assert len(seen) == len(footage.shown) == 16 // videos
     return [
@@ -38,48 +43,52 @@ class TestFrames:
     ) -> None:
         clip = ordinary_clip(tmp_path / "clip.mp4", 1, 3.0, rate)
         for videos in (1, 2):
-            footage = SegmentFrames(clip, take(start, start + 2.0), 512, videos)
+            footage = SegmentFrames(clip, segment(start, start + 2.0), 512, videos)
             assert not strays(footage, tmp_path / f"{videos}.mp4", videos)
 
     def test_so_they_are_where_frames_come_in_bursts(self, tmp_path: Path) -> None:
-        """And none for a while where the take begins."""
+        """And none for a while where the segment begins."""
         clip = tmp_path / "uneven.mp4"
         moments = [n / 20 for n in range(20)] + [1.4 + n / 30 for n in range(36)]
         with written(clip, 20, 10) as writer:
             for image, moment in zip(ordinary_frames(1, 56), moments, strict=True):
                 writer.show(image, moment)
-        footage = SegmentFrames(clip, take(1.0, 2.6), 512, 1)
+        footage = SegmentFrames(clip, segment(1.0, 2.6), 512, 1)
         assert min(footage.shown) >= 0, "a frame of the end would stand for the beginning"
         assert not strays(footage, tmp_path / "out.mp4", 1)
 
     def test_too_few_are_refused(self, tmp_path: Path) -> None:
         clip = make_video(tmp_path / "slow.mp4", seconds=2.0, rate=5)
         with pytest.raises(UnfitError, match="it has 10 frames, fewer than the 16 shown"):
-            SegmentFrames(clip, take(0.0, 2.0), 512, 1)
+            SegmentFrames(clip, segment(0.0, 2.0), 512, 1)
 
 
 class TestDamage:
     @pytest.fixture
     def footage(self, tmp_path: Path) -> SegmentFrames:
         clip = ordinary_clip(tmp_path / "clip.mp4", 1, 1.0)
-        return SegmentFrames(clip, take(0.0, 1.0), 512, 1)
+        return SegmentFrames(clip, segment(0.0, 1.0), 512, 1)
 
     def test_it_comes_out_as_it_is_wanted(self, footage: SegmentFrames, tmp_path: Path) -> None:
         for least in (0.2, 0.5):
             out = tmp_path / f"{least}.mp4"
-            seen = film(
+            seen = write_degraded(
                 footage, DamageTarget("noise", "noise", least=least, most=least + 0.1), out, 3
             )
             assert least <= seen.extent <= least + 0.1
-            assert strength(Seen(looks(shown(out, 1))), "noise") == pytest.approx(
+            assert strength(Seen(all_qualities(shown(out, 1))), "noise") == pytest.approx(
                 seen.level, abs=1e-3
             )
             out = tmp_path / f"level {least}.mp4"
-            seen = film(footage, DamageTarget("blur", "motion blur", least, least + 0.1), out, 3)
-            assert least <= strength(Seen(looks(shown(out, 1))), "blur") <= least + 0.1
+            seen = write_degraded(
+                footage, DamageTarget("blur", "motion blur", least, least + 0.1), out, 3
+            )
+            assert least <= strength(Seen(all_qualities(shown(out, 1))), "blur") <= least + 0.1
 
     def test_what_is_bad_enough_is_left_alone(self, footage: SegmentFrames, tmp_path: Path) -> None:
-        seen = film(footage, DamageTarget("noise", "noise", -0.5, 0.5), tmp_path / "out.mp4", 3)
+        seen = write_degraded(
+            footage, DamageTarget("noise", "noise", -0.5, 0.5), tmp_path / "out.mp4", 3
+        )
         assert seen.severity == 0
         assert abs(seen.extent) < 0.05
 
@@ -88,20 +97,22 @@ class TestDamage:
         self, footage: SegmentFrames, tmp_path: Path, begin: float
     ) -> None:
         out = tmp_path / "out.mp4"
-        seen = film(footage, DamageTarget("noise", "noise", 0.4, 0.6, begin=begin), out, 3)
-        levels = [strength(Seen(looks([image])), "noise") for image in shown(out, 1)]
+        seen = write_degraded(
+            footage, DamageTarget("noise", "noise", 0.4, 0.6, begin=begin), out, 3
+        )
+        levels = [strength(Seen(all_qualities([image])), "noise") for image in shown(out, 1)]
         assert seen.levels == pytest.approx(levels, abs=1e-3)
         assert max(levels[: seen.begin]) < 0.1
         assert min(levels[seen.begin :]) > 0.3
         assert abs(seen.begin - begin * 16) <= 1.3
 
-    @pytest.mark.parametrize(("wanted", "why"), [
+    @pytest.mark.parametrize(("target", "why"), [
         (DamageTarget("noise", "noise", least=3.0, most=4.0), "the worst of it comes to"),
         (DamageTarget("noise", "noise", low=-9.0, high=-1.0), "of noise itself"),
         (DamageTarget("noise", "noise", 0.4, 0.6, begin=1.0), "no frame is shown after"),
     ])  # fmt: skip
     def test_what_cannot_be_is_said(
-        self, footage: SegmentFrames, tmp_path: Path, wanted: DamageTarget, why: str
+        self, footage: SegmentFrames, tmp_path: Path, target: DamageTarget, why: str
     ) -> None:
         with pytest.raises(UnfitError, match=why):
-            film(footage, wanted, tmp_path / "out.mp4", 3)
+            write_degraded(footage, target, tmp_path / "out.mp4", 3)

@@ -1,4 +1,4 @@
-"""``reelbench models``."""
+"""``reelbench weights``."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from reelbench.weights.registry import Weights
 
 _EXAMPLES = """examples:
-  reelbench models list
-  reelbench models pull face whisper_base
-  reelbench models pull --all
-  reelbench models path face"""
+  reelbench weights list
+  reelbench weights pull face whisper_base
+  reelbench weights pull --all
+  reelbench weights path face"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -76,7 +76,7 @@ def _pull(options: argparse.Namespace) -> int:
     from reelbench.weights.registry import find, registry
 
     if options.all == bool(options.names):
-        raise ReelbenchError("Name the weights to pull, or say --all; reelbench models list.")
+        raise ReelbenchError("Name the weights to pull, or say --all; reelbench weights list.")
     named = [find(name) for name in dict.fromkeys(options.names)]
     wanted = named or [weights for weights in registry().values() if weights.files]
     problems = pull(wanted, tell, options.offline)

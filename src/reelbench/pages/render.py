@@ -1,0 +1,103 @@
+"""Fill in templates, and make pages of them that work offline and run no script but ours.
+
+What models and people wrote is on these pages, and is trusted with nothing: every text is escaped,
+data cannot end the element that it stands in, and the policy names our scripts by their hashes.
+"""
+
+import base64
+import hashlib
+import re
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from reelbench import __version__
+from reelbench.base.files import canonical_json
+from reelbench.base.progress import counted
+from reelbench.score.rounding import fixed, percent
+
+_SHARED = "reelbench.pages"
+# Neither XML nor a file in UTF-8 can hold these.
+_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def page(
+    room: str,
+    template: str,
+    *,
+    title: str,
+    styles: Sequence[str] = (),
+    scripts: Sequence[str] = (),
+    data: Any = None,
+    figures: bool = False,
+    **values: Any,
+) -> str:
+    """Return the text of a page.
+
+    ``room`` is the package whose ``templates`` hold the template, styles and scripts, by file name;
+    those of this room can be named too. Scripts are put together into one module. ``data`` is
+    embedded as JSON for them, and ``figures`` adds Plotly.
+    """
+    module = "\n".join(_read(room, name) for name in scripts)
+    plotly = _plotly() if figures else ""
+    text = render(
+        room,
+        template,
+        title=title,
+        policy=content_policy([text for text in (plotly, module) if text]),
+        style=Markup("".join(_read(room, name) for name in ("theme.css", *styles))),  # noqa: S704
+        **values,
+    )
+    # Not through the template: these are megabytes, and ours.
+    ends = [] if data is None else [f'<script type="application/json" id="data">{_json(data)}']
+    ends += [f"<script>{plotly}"] if plotly else []
+    ends += [f'<script type="module">{module}'] if module else []
+    return text + "".join(f"{end}</script>\n" for end in ends) + "</body>\n</html>\n"
+
+
+def render(room: str, template: str, **values: Any) -> str:
+    """Return a template of a room filled in, with every text in it escaped."""
+    environment = Environment(
+        loader=FunctionLoader(lambda name: _read(room, name)),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {
+        "counted": counted,
+        "fixed": fixed,
+        "percent": percent,
+        "version": __version__,
+    }
+    return _UNWRITABLE.sub("\ufffd", environment.get_template(template).render(**values))
+
+
+def content_policy(scripts: Sequence[str]) -> str:
+    """What a browser may do with a page: run these scripts, show what is in it, fetch nothing."""
+    digests = [
+        base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in scripts
+    ]
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _read(room: str, name: str) -> str:
+    """Return the text of a room's template, or else of a shared one."""
+    own = files(room).joinpath("templates", name)
+    return (own if own.is_file() else files(_SHARED).joinpath("templates", name)).read_text("utf-8")
+
+
+def _plotly() -> str:
+    return files("plotly").joinpath("package_data/plotly.min.js").read_text("utf-8")
+
+
+def _json(data: Any) -> str:
+    """JSON inside a script element: no text in it can end the element."""
+    return canonical_json(data).replace("<", "\\u003c")

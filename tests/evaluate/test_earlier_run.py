@@ -1,0 +1,54 @@
+"""A run folder of the version before opens, goes on and scores as it did; see tests/earlier_run."""
+
+import gzip
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+from support import REPOSITORY
+
+from reelbench import Benchmark, run_benchmark
+from reelbench.cli import main
+from reelbench.score.score import score_folder
+
+EARLIER = REPOSITORY / "tests" / "earlier_run"
+
+
+@pytest.fixture
+def earlier(tmp_path: Path) -> Path:
+    return shutil.copytree(EARLIER, tmp_path / "earlier")
+
+
+def scores_then() -> str:
+    return gzip.decompress((EARLIER / "scores.json.gz").read_bytes()).decode()
+
+
+def calls(folder: Path) -> int:
+    with sqlite3.connect(folder / "journal.sqlite") as journal:
+        return int(journal.execute("SELECT COUNT(*) FROM responses").fetchone()[0])
+
+
+def test_an_earlier_run_resumes_without_a_call(earlier: Path) -> None:
+    """Its server is gone, so that any request would be a failure; four are, of baselines."""
+    run = earlier / "run"
+    before = {name: (run / name).read_bytes() for name in ("predictions.jsonl", "judgements.jsonl")}
+    paid = calls(run)
+    run_benchmark(Benchmark.load(earlier / "benchmark"), [], run)
+    assert {name: (run / name).read_bytes() for name in before} == before
+    assert calls(run) - paid == 4, "refusals of baselines, which are asked again"
+
+
+def test_an_earlier_run_scores_to_the_same_bytes(
+    earlier: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["score", str(earlier / "run"), "--out", str(earlier / "scores.json")]) == 0
+    assert (earlier / "scores.json").read_text() == scores_then()
+    assert "scripted" in capsys.readouterr().out
+
+
+def test_an_earlier_run_has_a_page(earlier: Path) -> None:
+    assert main(["report", str(earlier / "run")]) == 0
+    assert "Which colour is the square?" in (earlier / "run" / "report.html").read_text()
+    scores = score_folder(Benchmark.load(earlier / "benchmark"), earlier / "run", 3)
+    assert len(scores["results"]) == 6

@@ -1,0 +1,64 @@
+"""The constants of the linter: on their value, and one step beside it."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from scipy import stats
+from support import make_item
+
+from reelbench.lint import lint_benchmark
+from reelbench.lint.evenness import EXACT, SIMULATIONS, at_least, evenness_of
+
+Save = Callable[..., Path]
+
+
+def prefixed(length: int, *words: str) -> tuple[str, ...]:
+    return tuple(
+        "the camera moves along the wall until the lamp goes out"[:length] + w for w in words
+    )
+
+
+class TestPrefixes:
+    def tags(self, save: Save, *options: str) -> list[str]:
+        root = save(make_item(99), make_item(1, options=options))
+        return [finding.tag for finding in lint_benchmark(root, check_media=False).findings]
+
+    def test_fifty_equal_characters_are_a_prefix_and_forty_nine_are_none(self, save: Save) -> None:
+        assert self.tags(save, *prefixed(50, "x", "y", "z")) == ["ALL_SAME_PREFIX"]
+        assert self.tags(save, *prefixed(49, "x", "y", "z")) == []
+
+    def test_a_prefix_may_be_all_there_is(self, save: Save) -> None:
+        """An option of 50 characters that others begin with, too."""
+        assert self.tags(save, *prefixed(50, "", "y", "z")) == ["ALL_SAME_PREFIX"]
+
+    def test_half_of_the_pairs_are_not_most_of_them(self, save: Save) -> None:
+        three_of_six = *prefixed(50, "x", "y", "z"), "a dog barks"
+        six_of_ten = *prefixed(50, "w", "x", "y", "z"), "a dog barks"
+        assert self.tags(save, *three_of_six) == []
+        assert self.tags(save, *six_of_ten) == ["MANY_OPTS_SIMILAR"]
+
+
+class TestEvenness:
+    def test_two_keys_of_an_item_exclude_each_other(self) -> None:
+        """Any two of four places are as even as one item can be: on average its freedom, 3."""
+        figure = evenness_of({(4, 2): Counter({0: 1, 1: 1})})
+        assert figure is not None
+        assert (figure["chi_square"], figure["degrees_of_freedom"]) == (3.0, 3)
+
+    def test_five_expected_keys_a_place_are_enough_for_the_law(self) -> None:
+        twenty = evenness_of({(4, 1): Counter({0: 9, 1: 5, 2: 4, 3: 2})})
+        assert twenty is not None
+        assert twenty["p"] == pytest.approx(stats.chisquare([9, 5, 4, 2]).pvalue, rel=1e-9)
+        nineteen = evenness_of({(4, 1): Counter({0: 8, 1: 5, 2: 4, 3: 2})})
+        assert nineteen is not None
+        draws = nineteen["p"] * (1 + SIMULATIONS)
+        assert draws == pytest.approx(round(draws), abs=1e-6), "below that it is simulated"
+        assert nineteen["p"] == pytest.approx(stats.chisquare([8, 5, 4, 2]).pvalue, rel=0.1)
+
+    @pytest.mark.parametrize("bets", [EXACT, EXACT + 1])
+    def test_many_bets_are_corrected_for_whole_numbers(self, bets: int) -> None:
+        wins = bets // 4 + 10
+        exact = stats.binom.sf(wins - 1, bets, 0.25)
+        assert at_least(wins, [0.25] * bets) == pytest.approx(exact, rel=0.03)

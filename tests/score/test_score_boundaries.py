@@ -1,0 +1,104 @@
+"""The constants of scoring: on their value, and one step beside it."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import betaln
+
+from reelbench.score.compare import compare
+from reelbench.score.coverage import BothAnswered, coverage_warning, no_score
+from reelbench.score.estimates import few_videos
+from reelbench.score.intervals import Cell, freedom, intervals
+from reelbench.score.metrics import METRICS, STEADY
+from reelbench.score.predictions import ItemOutcome
+
+
+def by_brute_force(videos: list[tuple[int, int]]) -> tuple[float, float]:
+    """The interval of unequal videos, in one pass over a grid: each counts by its variance."""
+    angles = (np.arange(600) + 0.5) * np.pi / 1200
+    share, correlation = np.sin(angles) ** 2, np.sin(angles[::4]) ** 2
+    total = (1 - correlation) / correlation
+    heights, variances = [], []
+    for wins, items in videos:
+        one, other = share[:, None] * total, (1 - share)[:, None] * total
+        heights.append(betaln(wins + one, items - wins + other) - betaln(one, other))
+        variances.append(1 + (items - 1) * correlation)
+    sizes = np.array([items for _, items in videos])
+    mean = sum(n * v for n, v in zip(sizes, variances, strict=True)) / sizes.sum()
+    plain = np.exp(sum(heights) - np.max(sum(heights)))
+    likely = plain.sum(axis=0) / plain.sum()
+    weighed = sum(h * v / mean for h, v in zip(heights, variances, strict=True))
+    weighed = np.exp(weighed - weighed.max(axis=0))
+    sums = np.cumsum((weighed / weighed.sum(axis=0) * likely).sum(axis=1))
+    low, high = np.sin(np.interp([0.025, 0.975], sums, angles + np.pi / 2400)) ** 2
+    return float(low), float(high)
+
+
+def interval(*videos: tuple[int, int]) -> tuple[float, float]:
+    numbers = [number for number, (_, items) in enumerate(videos) for _ in range(items)]
+    right = [place < wins for wins, items in videos for place in range(items)]
+    (found,) = intervals([Cell(numbers, right)], len(videos))
+    return found.interval
+
+
+def test_one_large_video_widens_the_interval() -> None:
+    """A share that rests on one video is as unsure as that video."""
+    large = [(30, 40), (2, 5), (3, 5), (1, 5), (2, 5), (3, 5)]
+    equal = [(7, 11), (7, 11), (7, 11), (6, 11), (7, 11), (7, 11)]
+    assert interval(*large) == pytest.approx(by_brute_force(large), abs=3e-3)
+    assert interval(*equal) == pytest.approx(by_brute_force(equal), abs=3e-3)
+    widths = [high - low for low, high in (interval(*large), interval(*equal))]
+    assert widths[0] > 1.5 * widths[1]
+
+
+@pytest.mark.parametrize(("agreeing", "counts"), [(4, True), (3, False)])
+def test_four_of_five_orders_are_steady(agreeing: int, counts: bool) -> None:
+    turns: Any = [SimpleNamespace(answer=frozenset("A"))] * agreeing
+    turns += [SimpleNamespace(answer=frozenset("B"))] * (5 - agreeing)
+    outcome = ItemOutcome(frozenset("A"), tuple(turns), 0)
+    assert METRICS["steady"].agreed == STEADY == 0.8
+    assert (outcome.agreed(STEADY) is not None) is counts
+
+
+def test_ten_videos_are_not_few() -> None:
+    assert few_videos({"interval": [0, 1], "videos": 9}) == "9 videos"
+    assert few_videos({"interval": [0, 1], "videos": 10}) == ""
+
+
+def test_half_of_the_calls_failed_is_still_a_score() -> None:
+    assert no_score({"statuses": {"ok": 5, "error": 3, "timeout": 2}}) == ""
+    assert no_score({"statuses": {"ok": 5, "error": 4, "timeout": 2}}) == (
+        "no score: 6 of 11 failed"
+    )
+
+
+class TestCoverage:
+    def warning(self, shares: tuple[float, float], items: int, other: float) -> str | None:
+        both = BothAnswered(items, other, (-0.5, 0.5))
+        return coverage_warning(("a", "b"), shares, 0.25, both, 100)
+
+    def test_one_point_of_coverage_matters(self) -> None:
+        assert self.warning((0.75, 0.74), 70, 0.0)
+        assert self.warning((0.75, 0.745), 70, 0.0) is None
+
+    def test_half_of_the_items_are_enough(self) -> None:
+        assert self.warning((0.75, 0.75), 50, 0.0) is None
+        assert self.warning((0.75, 0.75), 49, 0.0)
+
+    def test_one_point_of_difference_matters(self) -> None:
+        assert self.warning((0.75, 0.5), 49, 0.23)
+        assert self.warning((0.75, 0.5), 49, 0.2425) is None
+
+
+def test_differences_have_the_freedom_of_unequal_videos() -> None:
+    """Twelve videos, one of which holds most items, are no twelve: t is that of fewer."""
+    generator = np.random.default_rng(3)
+    large = np.concatenate([np.zeros(49, np.intp), np.arange(1, 12)])
+    table = (generator.random((2, 60)) < [[0.9], [0.6]]).astype(float)
+    (pair,) = compare(["a", "b"], table, large, 0).pairs
+    reach = (pair.interval[1] - pair.interval[0]) / 2 / pair.standard_error
+    assert freedom(np.bincount(large).astype(float)) < 5
+    assert reach == pytest.approx(stats.t.ppf(0.975, freedom(np.bincount(large).astype(float))))

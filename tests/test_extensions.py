@@ -1,0 +1,161 @@
+"""Operators, model backends, recipes and metrics of one's own: by a file, or by a package."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from videos import make_video
+
+from reelbench.annotate.annotate import annotate
+from reelbench.annotate.registry import in_order, load_operator
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import digest_of_file
+from reelbench.engine.local import LocalEngine
+from reelbench.models.load import load_model
+from reelbench.recipes import load_recipe
+from reelbench.score import metrics
+
+OPERATOR = """
+from dataclasses import dataclass
+from typing import ClassVar
+
+from reelbench.annotate.operator import Operator
+
+
+@dataclass(frozen=True)
+class Length(Operator):
+    name: ClassVar[str] = "{label}"
+    step: float = 1.0
+
+    def __call__(self, clip, labels):
+        return {{"steps": round(clip.info.duration / self.step), "note": "{note}"}}
+"""
+BACKEND = """
+from reelbench.models.base import Response
+from reelbench.models.baselines.shortcuts import Offline
+
+
+class Parrot(Offline):
+    async def ask(self, request):
+        return Response("ok", self.card.model)
+
+
+def load(card):
+    return Parrot(card)
+"""
+METRIC = """
+from reelbench.score.metrics import Metric
+
+LENIENT = Metric("any right option", ("multi",), lambda item, answer: float(bool(answer)))
+"""
+
+
+def write(path: Path, text: str) -> str:
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where installed packages are found, with one that registers something of each sort."""
+    site = tmp_path / "site"
+    (site / "kit-1.0.dist-info").mkdir(parents=True)
+    (site / "kit-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: kit\n")
+    (site / "kit-1.0.dist-info" / "entry_points.txt").write_text(
+        "[reelbench.operators]\nkit_length = kit_operator:Length\nkit_broken = kit_none:None\n"
+        "[reelbench.models]\nkit = kit_backend\n"
+        "[reelbench.metrics]\nkit_lenient = kit_metric:LENIENT\n"
+        "[reelbench.recipes]\nkit-recipe = kit_metric:LENIENT\n"
+    )
+    write(site / "kit_operator.py", OPERATOR.format(label="kit_length", note=""))
+    write(site / "kit_backend.py", BACKEND)
+    write(site / "kit_metric.py", METRIC)
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.setattr(metrics, "METRICS", dict(metrics.METRICS))
+    return site
+
+
+class TestOperators:
+    def test_of_a_file_work_in_worker_processes_and_are_kept_while_the_file_is_the_same(
+        self, tmp_path: Path
+    ) -> None:
+        clip = make_video(tmp_path / "clip.mp4", seconds=2.0, rate=5)
+        spec = write(tmp_path / "own.py", OPERATOR.format(label="own_length", note="a"))
+        engine = LocalEngine(1)
+        try:
+            first = annotate(clip, [f"{spec}:Length"], tmp_path / "out", engine,
+                             {"own_length": {"step": 2.0}})  # fmt: skip
+            again = annotate(clip, [spec], tmp_path / "out", engine, {"own_length": {"step": 2.0}})
+            assert load_operator("own_length").source == digest_of_file(tmp_path / "own.py")
+            type(load_operator("own_length")).source = "of another text"
+            changed = annotate(clip, [spec], tmp_path / "out", engine,
+                               {"own_length": {"step": 2.0}})  # fmt: skip
+        finally:
+            engine.close()
+        (labels,) = first.outcomes.values()
+        assert labels["own_length"]["value"] == {"steps": 1, "note": "a"}
+        assert (first.worked, again.worked, changed.worked) == (1, 0, 1)
+
+    def test_what_is_wrong_with_a_file_is_a_sentence(self, tmp_path: Path) -> None:
+        twice = OPERATOR.format(label="own_a", note="") + "\n\nclass Other(Length):\n    pass\n"
+        for text, name, sentence in (
+            ("x = 1\ny = nothing\n", "", r"fails at line 2: NameError"),
+            ("x = 1\n", ":Length", r"holds no Length that is an Operator; it holds none"),
+            (twice, "", r"Which Operator of .*? Write .*:NAME; it holds Length, Other"),
+            (OPERATOR.format(label="shots", note=""), "", "which another operator makes"),
+            (OPERATOR.format(label="two words", note=""), "", "names no label"),
+        ):
+            path = tmp_path / f"own{abs(hash(text))}.py"
+            with pytest.raises(ReelbenchError, match=sentence):
+                in_order([write(path, text) + name])
+        with pytest.raises(ReelbenchError, match=r"gone\.py is not there"):
+            in_order([str(tmp_path / "gone.py")])
+
+    def test_of_a_package_are_found_by_their_label(self, package: Path) -> None:
+        assert load_operator("kit_length", step=3.0).parameters == {"step": 3.0}
+        with pytest.raises(ReelbenchError, match="the package kit registers under reelbench"):
+            load_operator("kit_broken")
+        with pytest.raises(ReelbenchError, match=r"there are format, .* kit_length"):
+            load_operator("shoes")
+
+
+class TestBackends:
+    def test_of_a_file_beside_its_card(self, tmp_path: Path) -> None:
+        write(tmp_path / "parrot.py", BACKEND)
+        write(tmp_path / "card.yaml", "name: polly\nbackend: parrot.py\nmodel: B\n")
+        model = load_model(str(tmp_path / "card.yaml"))
+        assert model.card.name == "polly"
+        assert asyncio.run(model.ask(None)).text == "B"  # type: ignore[arg-type]
+        assert load_model(f"{tmp_path / 'parrot.py'}:A").card.model == "A"
+
+    def test_of_a_package(self, package: Path) -> None:
+        assert load_model("kit:C").card.backend == "kit"
+
+    def test_without_load_it_is_said_what_is_missing(self, tmp_path: Path) -> None:
+        path = write(tmp_path / "empty.py", "")
+        with pytest.raises(ReelbenchError, match=r"empty\.py has no function load\(card\)"):
+            load_model(f"{path}:A")
+        with pytest.raises(ReelbenchError, match="inspect, or a Python file"):
+            load_model("nobody:A")
+
+
+class TestMetrics:
+    def test_of_a_package_and_of_a_file(self, package: Path, tmp_path: Path) -> None:
+        metrics.add_metric("kit_lenient")
+        metrics.add_metric(write(tmp_path / "m.py", METRIC) + ":LENIENT")
+        assert {"kit_lenient", "lenient"} <= set(metrics.METRICS)
+        other = METRIC.replace("any right", "some right")
+        with pytest.raises(ReelbenchError, match="There is a metric 'lenient' already"):
+            metrics.add_metric(write(tmp_path / "n.py", other) + ":LENIENT")
+        with pytest.raises(ReelbenchError, match=r"FILE\.py:NAME, .* \(kit_lenient\)"):
+            metrics.add_metric("lenience")
+
+
+class TestRecipes:
+    def test_of_a_package_must_be_recipes(self, package: Path) -> None:
+        with pytest.raises(ReelbenchError, match="kit-recipe is no recipe"):
+            load_recipe("kit-recipe")
+
+    def test_a_file_without_one_is_told_so(self, tmp_path: Path) -> None:
+        with pytest.raises(ReelbenchError, match=r"r\.py holds no RECIPE that is a Recipe"):
+            load_recipe(write(tmp_path / "r.py", "RECIPE = 1\n"))

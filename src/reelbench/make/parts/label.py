@@ -26,7 +26,7 @@ from reelbench.data.items import Item
 from reelbench.engine.base import Done, Engine, Job
 from reelbench.make.pipeline.context import StageContext, clip_of
 from reelbench.make.pipeline.stage import BatchStage, Rejected, Undecided
-from reelbench.media.decode.isolated import probe_safely
+from reelbench.media.decode.isolated import probe_isolated
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import MediaError, refuse_no_file
 from reelbench.weights import provide
@@ -145,7 +145,7 @@ class _Labelling:
             path = self._root / name
             try:
                 refuse_no_file(path)
-                clips[name] = Clip(path.absolute(), media_digest(path), probe_safely(path))
+                clips[name] = Clip(path.absolute(), media_digest(path), probe_isolated(path))
             except (MediaError, OSError) as error:
                 broken[name] = str(error)
         operators = operators_for(said["labels"], said["set"])
@@ -169,7 +169,7 @@ def _fate(row: Any, found: Annotated, require: Sequence[str]) -> Any:
     clip = clip_of(row)
     if clip in found.broken:
         return Rejected("media", found.broken[clip])
-    said = found.said[clip]
+    said = found.outcomes[clip]
     for name, each in said.items():
         if "failed" in each:  # it is tried again next time
             return Undecided("error", f"{name}: {each['failed']}")

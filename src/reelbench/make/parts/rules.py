@@ -299,18 +299,19 @@ def _begins(before: str) -> bool:
 def similar_length(asked: Asked, factor: float = 2.0) -> str:
     """No option has more than so many times the words of another, and no key stands out."""
     counts = sorted(len(words(option)) for option in asked.options)
-    if len(counts) > 1 and _exceeds(counts[-1], counts[0], factor):
+    if len(counts) > 1 and exceeds(counts[-1], counts[0], factor):
         return f"the options have {counts[0]} to {counts[-1]} words"
     if len(counts) > 2 and len(asked.keys) == 1:
         key = len(words(asked.keys[0]))
-        if _exceeds(key, counts[-2], STANDS_OUT):
+        if exceeds(key, counts[-2], STANDS_OUT):
             return f"the key is the longest option, {key} words to {counts[-2]}"
-        if _exceeds(counts[1], key, STANDS_OUT):
+        if exceeds(counts[1], key, STANDS_OUT):
             return f"the key is the shortest option, {key} words to {counts[1]}"
     return ""
 
 
-def _exceeds(long: int, short: int, factor: float) -> bool:
+def exceeds(long: int, short: int, factor: float) -> bool:
+    """Whether a number of words is more than so many times another, and more than two above it."""
     return long > short * factor and long - short > SLACK
 
 

@@ -26,6 +26,7 @@ from reelbench.base.progress import progress, track
 from reelbench.client.budget import Budget, Ledger
 from reelbench.client.forecast import CallForecast
 from reelbench.client.session import open_session
+from reelbench.data.paths import SOUND_ENDINGS, VIDEO_ENDINGS
 from reelbench.engine.base import Done, Engine, Job
 from reelbench.media.decode.isolated import probe_isolated
 from reelbench.media.digests import media_digest
@@ -33,9 +34,7 @@ from reelbench.media.errors import MediaError
 from reelbench.models.base import ChatModel
 from reelbench.weights import sha256_of
 
-VIDEOS = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".ts", ".mpg", ".mpeg", ".flv", ".wmv")
-SOUNDS = (".wav", ".mp3", ".m4a", ".aac", ".flac", ".ogg", ".opus")
-ENDINGS = frozenset(VIDEOS + SOUNDS)
+ENDINGS = frozenset(VIDEO_ENDINGS + SOUND_ENDINGS)
 PREVIEWS = "preview"  # the folder of drawn copies
 LIMIT = 1800.0  # seconds that one operator may take over one clip
 

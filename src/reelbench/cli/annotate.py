@@ -34,17 +34,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("clips", type=Path, help="a folder of clips, or one clip")
     parser.add_argument(
-        "--labels", required=True, help="what to say of them, with commas between; what a label "
-        "needs is made as well"
+        "--labels", required=True, help="the labels to make, with commas between: those listed "
+        "below, or FILE.py:NAME of your own; what a label needs is made as well"
     )  # fmt: skip
     parser.add_argument("--out", type=Path, required=True, help="the folder of labels")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="LABEL.NAME=VALUE", help="a parameter"
+        "--set",
+        action="append",
+        default=[],
+        metavar="LABEL.NAME=VALUE",
+        help="a parameter of an operator, such as faces.rate=12",
     )
     parser.add_argument(
         "--model",
         metavar="captioner=MODEL",
-        help="who describes what happens (caption) and how people look (appearance)",
+        help="the model that describes what happens (caption) and how people look (appearance)",
     )
     parser.add_argument(
         "--budget",
@@ -74,7 +78,10 @@ def main(options: argparse.Namespace) -> int:
 
     labels = [word.strip() for word in options.labels.split(",") if word.strip()]
     if not labels:
-        raise ReelbenchError("Which labels? Name some with --labels, with commas between.")
+        raise ReelbenchError(
+            "--labels names none: write some with commas between, such as --labels shots,faces. "
+            "`reelbench annotate --help` lists them."
+        )
     names = in_order(labels)
     # What cannot be is told before anything is fetched or worked at.
     if not options.clips.exists():
@@ -124,7 +131,10 @@ def _captioner(options: argparse.Namespace) -> "ChatModel | None":
         return None
     role, equals, name = word.partition("=")
     if role != "captioner" or not equals:
-        raise ReelbenchError(f"{word!r} names no captioner: write --model captioner=MODEL.")
+        raise ReelbenchError(
+            f"--model {word} names no captioner: write --model captioner=MODEL, such as "
+            "--model captioner=openai:gpt-4o."
+        )
     from reelbench.models.load import load_model
 
     return load_model(name)
@@ -168,7 +178,10 @@ def _settings(words: list[str]) -> dict[str, dict[str, Any]]:
     for name, value in settings(words, "LABEL.NAME=VALUE").items():
         label, _, parameter = name.partition(".")
         if not parameter:
-            raise ReelbenchError(f"{name!r} names no parameter: write LABEL.NAME=VALUE.")
+            raise ReelbenchError(
+                f"--set {name} names no parameter: write --set LABEL.NAME=VALUE, such as "
+                "--set faces.rate=12."
+            )
         found.setdefault(label, {})[parameter] = value
     return found
 

@@ -22,11 +22,17 @@ from reelbench.data.items import Item
 from reelbench.data.sources import Sources
 from reelbench.engine.base import Engine
 from reelbench.make.page.page import write_pages
-from reelbench.make.pipeline.context import DryRunContext, StageContext
+from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.folder import earlier_make, make_record, refuse_to_overwrite
-from reelbench.make.pipeline.forecast import DryRunClient, DryRunPipeline, StageForecast
+from reelbench.make.pipeline.forecast import (
+    DryRunClient,
+    DryRunContext,
+    DryRunPipeline,
+    StageForecast,
+)
 from reelbench.make.pipeline.funnel import funnel_record, reject_lines
 from reelbench.make.pipeline.prompts import Prompts, load_prompts
+from reelbench.make.pipeline.rates import read_rates, write_rates
 from reelbench.make.pipeline.roles import RoleModels, load_models, missing_roles, warnings_about
 from reelbench.make.pipeline.run import Pipeline, StageResult
 from reelbench.make.pipeline.stage import Recipe
@@ -74,7 +80,7 @@ class _Prepared:
 
     @property
     def source(self) -> Path:
-        return self.order.sources[0]
+        return self.order.sources[0] if self.order.sources else Path()
 
     @property
     def seed(self) -> int:
@@ -114,6 +120,7 @@ def make_benchmark(recipe: Recipe, out: Path, order: MakeOptions) -> MakeResult:
         ctx, passed = session.run(take)
         funnel = funnel_record(passed, prepared.sources.broken)
         items = _write(prepared, out, ctx, passed, record, funnel)
+        write_rates(work, passed, ctx.replies)
     warnings = [
         *prepared.sources.warnings,
         *ctx.notes,
@@ -144,7 +151,9 @@ def _prepare(recipe: Recipe, out: Path, order: MakeOptions) -> _Prepared:
 
 
 def _check_sources(recipe: Recipe, out: Path, sources: Sequence[Path]) -> None:
-    if not sources:
+    if sources and not recipe.needs_source:
+        raise ReelbenchError(f"{recipe.name} is made from nothing: leave --source out.")
+    if not sources and recipe.needs_source:
         raise ReelbenchError(f"From what? Name the sources of {recipe.name} with --source.")
     if len(sources) > 1 and not recipe.several_sources:
         raise ReelbenchError(f"{recipe.name} takes one --source, not {len(sources)}.")
@@ -226,11 +235,12 @@ def forecast(
         path = work / "journal.sqlite"
         session = stack.enter_context(open_session(path, prepared.models, reading=True))
         store = stack.enter_context(copied_store(work / "rows.sqlite"))
-        client = DryRunClient(session.journal)
+        rates = read_rates(work)
+        client = DryRunClient(session.journal, rates)
         ctx = prepared.ctx(DryRunContext, out, store, client)
-        pipeline = DryRunPipeline(prepared.recipe, ctx, store, client)
+        pipeline = DryRunPipeline(prepared.recipe, ctx, store, client, rates)
         passed = session.run(lambda _: pipeline.take(prepared.sources.rows), lambda *_: client)
-    return list(client.found.values()), passed
+    return client.found, passed
 
 
 def used_prompts(recipe: Recipe) -> Iterator[str]:

@@ -30,8 +30,8 @@ def one(number: int = 0, **fields: Any) -> dict[str, Any]:
     return plain | fields
 
 
-def reply(*distractors: Any) -> str:
-    return json.dumps({"distractors": list(distractors)})
+def reply(*distractors: Any, answers: Any = ({"explanation": "it is seen"},)) -> str:
+    return json.dumps({"answers": list(answers), "distractors": list(distractors)})
 
 
 GOOD = reply(one(0), one(1), one(2))
@@ -104,7 +104,12 @@ class TestGood:
     def test_record_strategy_and_explanation_of_each(self, tmp_path: Path) -> None:
         made, _ = distracted(tmp_path, GOOD)
         record = made.provenance["distract"]
-        assert record == freeze({"model": "wit", "distractors": [one(0), one(1), one(2)]})
+        how = [{k: v for k, v in one(n).items() if k != "explanation"} for n in range(3)]
+        assert record == freeze({"model": "wit", "distractors": how})
+        assert made.context["explanations"] == {
+            "its mast breaks": "it is seen",
+            **{TEXTS[n]: f"because of {n}" for n in range(3)},
+        }
         assert made.provenance["writer"] == "pen"
 
     def test_an_open_question_becomes_a_closed_one(self, tmp_path: Path) -> None:
@@ -192,14 +197,13 @@ class TestWrong:
 
 class TestNotAsked:
     @pytest.mark.parametrize("row", [
-        item(kind="multi", answer=("A", "B")),
         item(kind="open", options=(), answer=()),
         item(kind="open", options=(), answer=(), reference=""),
-    ], ids=["two right", "no reference", "an empty reference"])  # fmt: skip
-    def test_an_item_without_a_single_right_answer(self, row: Item, tmp_path: Path) -> None:
+    ], ids=["no reference", "an empty reference"])  # fmt: skip
+    def test_an_item_without_a_right_answer(self, row: Item, tmp_path: Path) -> None:
         why, server = distracted(tmp_path, GOOD, row=row)
         assert isinstance(why, Rejected)
-        assert why.reason == "no single right answer"
+        assert why.reason == "no right answer"
         assert server.requests == []
 
 

@@ -8,11 +8,12 @@ from parts import a_recipe, ending
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item
+from reelbench.make.parts.drafts import Draft, WritingTask
 from reelbench.make.parts.filters import filter_blind
-from reelbench.make.parts.write import Commission, Draft, check_drafts, write
+from reelbench.make.parts.write import check_drafts, write
 from reelbench.make.pipeline.stage import BatchStage, Recipe, RowStage
 
-WRITE, CHECK, END = write(("ask",), 2, 3), check_drafts(3), ending()
+WRITE, CHECK, END = write(("ask",), 2), check_drafts(), ending()
 
 
 def refused(*stages: Any, **fields: Any) -> str:
@@ -175,5 +176,5 @@ class TestSettings:
 
 
 def test_rows_that_stages_pass_on_have_ids() -> None:
-    for kind in (Item, Commission, Draft):
+    for kind in (Item, WritingTask, Draft):
         assert "id" in kind.__struct_fields__

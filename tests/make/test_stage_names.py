@@ -105,6 +105,15 @@ class TestNotes:
             assert item.answer == ("D",)
 
 
+def test_items_of_older_makes_keep_none_of_the_above_last(tmp_path: Path) -> None:
+    """Once the mark stood in the provenance itself, and not in the note of a stage."""
+    old = freeze({"none_of_the_above": "distractor"})
+    options = ("a dog", "a cat", "a cow", "Nichts davon")
+    rows = [make_item(n, options=options, answer=("A",), provenance=old) for n in range(12)]
+    (passed,), _ = Studio(tmp_path).take(rows, balance_key_positions())
+    assert {item.options[-1] for item in passed.out} == {"Nichts davon"}
+
+
 def right_by(*ids: str) -> Any:
     """Models that answer some questions right, whatever the order of options, and others wrong."""
 

@@ -16,6 +16,8 @@ from typing import NoReturn
 from reelbench import __version__
 from reelbench.base.errors import ReelbenchError
 
+__all__ = ["COMMANDS", "main"]
+
 INTERNAL_ERROR = 70  # exit status, as in sysexits.h
 COMMANDS = {
     "demo": "make a small benchmark, run three baselines on it and write the report",

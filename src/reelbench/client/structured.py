@@ -46,6 +46,7 @@ class Structured:
     status: Status = "ok"  # of the last call
     words: str = field(default="", compare=False)  # of the last reply
     nearly: Any = field(default=None, compare=False)  # JSON in it that is not what was asked for
+    calls: int = field(default=1, compare=False)  # that it took
 
 
 Check = Callable[[Any], str]  # says what is wrong with JSON that fits its schema; nothing if right
@@ -71,6 +72,7 @@ async def ask_json(
     record = await asyncio.to_thread(media.record) if media else {}
     async with AsyncExitStack() as stack:
         shown: RenderedMedia | None = None
+        calls = 0
         for attempt in range(TRIES):
             messages = [_first_message(model, prompt, schema)]
             for repair in (False, True):
@@ -86,7 +88,8 @@ async def ask_json(
                 if media and shown is None and client.journal.answer(request.key) is None:
                     shown = await stack.enter_async_context(client.rendered(media))
                 response = await client.ask(model, _with_media(request, shown))
-                result = _checked(response, schema, check)
+                calls += 1
+                result = replace(_checked(response, schema, check), calls=calls)
                 if response.error == EMPTY_REPLY:
                     break  # there is nothing to repair
                 if result.data is not None or response.status != "ok":

@@ -153,9 +153,10 @@ def _some_model_knows(facts: Facts, said: Parameters) -> bool:
     return bool(max(facts["models"].values()) >= said["drop_at"])
 
 
-def _share(facts: Facts) -> float:
-    # 4 of 5 is 0.8, whatever floating point makes of it.
-    return float(round(facts["right"] / facts["of"], 9))
+def _reaches(facts: Facts, share: float) -> bool:
+    """Whether at least this share of the answers is right."""
+    # 4 of 5 is 0.8 and 1 of 3 a third, whatever floating point makes of it.
+    return bool(facts["right"] >= share * facts["of"] - 1e-9)
 
 
 def filter_blind(
@@ -202,7 +203,7 @@ def filter_context(
         role,
         "veracity",
         "context contradicts the key",
-        lambda facts, said: _share(facts) < said["keep_at"],
+        lambda facts, said: not _reaches(facts, said["keep_at"]),
         {"seeds": seeds, "keep_at": keep_at, "shuffle": shuffle},
         drop=drop,
         given=lambda item, ctx, _: {"context": context_of(item, ctx)},
@@ -226,7 +227,7 @@ def filter_ensemble(
         role,
         "independence",
         "right blind too often",
-        lambda facts, said: _share(facts) >= said["drop_at"],
+        lambda facts, said: _reaches(facts, said["drop_at"]),
         {"seeds": seeds, "drop_at": drop_at},
         drop=drop,
         **more,

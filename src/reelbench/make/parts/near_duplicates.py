@@ -100,7 +100,7 @@ class _Said:
     text: str
     answer: str
     answers: frozenset[str]
-    marks: tuple[tuple[bool, tuple[frozenset[str], ...]], ...]
+    marks: tuple["_Marks", ...]
 
     @classmethod
     def by(cls, item: Item) -> "_Said":
@@ -111,15 +111,24 @@ class _Said:
         return cls(item.id, text, answer, frozenset(map(bare, right)), marks)
 
     def contrasts_with(self, other: "_Said") -> bool:
-        for (negated, own), (its_negated, its) in zip(self.marks, other.marks, strict=True):
-            if negated != its_negated:
-                return True
-            if any(not (a <= b or b <= a) for a, b in zip(own, its, strict=True)):
-                return True
-        return False
+        return any(_contrast(*pair) for pair in zip(self.marks, other.marks, strict=True))
 
 
-def _marks(text: str) -> tuple[bool, tuple[frozenset[str], ...]]:
+def contrasting(one: str, other: str) -> bool:
+    """Whether two texts stand in contrast: one is negated, or they name two numbers, or sides."""
+    return _contrast(_marks(plain(one)), _marks(plain(other)))
+
+
+_Marks = tuple[bool, tuple[frozenset[str], ...]]
+
+
+def _contrast(one: _Marks, other: _Marks) -> bool:
+    (negated, own), (its_negated, its) = one, other
+    differs = any(not (a <= b or b <= a) for a, b in zip(own, its, strict=True))
+    return negated != its_negated or differs
+
+
+def _marks(text: str) -> _Marks:
     """Whether a text is negated, and its words of each contrast; last, its digits."""
     found = words(text)
     groups = [frozenset(group[word] for word in found if word in group) for group in _CONTRASTS]

@@ -1,6 +1,7 @@
 """What a stage is handed: models by their roles, prompts, and the folders it reads and writes."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -43,6 +44,9 @@ class StageContext:
         self.media = out  # where the videos of items are
         self.engine: Callable[[], Engine] = LocalEngine  # where operators run
         self.clip_labels: dict[str, dict[str, Value]] = {}  # by clip, as `label` found them
+        self.stage = ""  # the name of the one at work
+        # Of each stage: replies that came as JSON, and calls that they took.
+        self.replies: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         self.notes: list[str] = []  # what stages want said to the user in the end
 
     def kept(self, digest: str) -> str:
@@ -105,6 +109,9 @@ class StageContext:
         result = await ask_json(
             self.client, model, prompt, schema, role, round, media=shown, check=check
         )
+        if result.status == "ok":
+            self.replies[self.stage][0] += 1
+            self.replies[self.stage][1] += result.calls
         if result.status == "truncated":
             raise Undecided("truncated", f"{result.failure}: raise {token_limit(model)}")
         if result.status != "ok":
@@ -133,14 +140,6 @@ class StageContext:
         )
         _text_of(response)
         return response
-
-
-class DryRunContext(StageContext):
-    """A context in which nothing is decoded: media are placeholders, as many and as large."""
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self.client.placeholders = True
 
 
 def _for(model: ChatModel, media: MediaInput | None) -> MediaInput | None:

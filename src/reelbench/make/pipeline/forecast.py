@@ -1,20 +1,35 @@
 """What making would ask and cost, before it is spent.
 
-The recipe is gone through with a client that asks nobody. What was answered before is known;
-where an answer is missing, its request is counted, and the stage says what may come of the row.
+The recipe is gone through with a client that asks nobody. What was answered before is known; where
+an answer is missing, its request is counted and a reply of its form is imagined, so that calls that
+depend on it are counted as well. What was seen in the folder replaces what the recipe expects: the
+share of rows that a stage lets through, and how many replies had to be repaired.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
 from reelbench.base.seeds import rng_for
 from reelbench.client.client import Client
 from reelbench.client.journal import Journal
+from reelbench.client.structured import Check, Structured
+from reelbench.data.items import LETTERS
 from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.imagine import imagined_json, imagined_text
+from reelbench.make.pipeline.rates import StageRates
 from reelbench.make.pipeline.run import Pipeline
-from reelbench.make.pipeline.stage import BatchStage, Recipe, Rejected, RowStage, Stage
+from reelbench.make.pipeline.stage import (
+    BatchStage,
+    Recipe,
+    Rejected,
+    RowStage,
+    Stage,
+    Undecided,
+    as_it_is,
+)
 from reelbench.make.pipeline.store import RowStore
 from reelbench.models.base import ChatModel, Request, Response
 from reelbench.models.card import Card
@@ -38,63 +53,171 @@ class StageForecast:
         return None if price is None else price.of(self.input_tokens, self.output_tokens)
 
 
-class Unasked(Exception):  # noqa: N818 - it is no error
-    """Somebody would be asked."""
+# The schema of the reply that is waited for, and the replies that were imagined for a row so far.
+_SCHEMA: ContextVar[Mapping[str, Any] | None] = ContextVar("schema", default=None)
+# Which imagined row is at work: two of them look alike, and would not if they were real.
+_ROW: ContextVar[str] = ContextVar("row", default="")
+_IS_IMAGINED: ContextVar[bool] = ContextVar("is_imagined", default=False)  # the last reply
+_IMAGINED: ContextVar[list[str] | None] = ContextVar("imagined", default=None)
+
+
+class DryRunContext(StageContext):
+    """A context in which nothing is decoded: media are placeholders, as many and as large."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.client.placeholders = True
+
+    async def json(
+        self, role: str, prompt: str, schema: Mapping[str, Any], **more: Any
+    ) -> Structured:
+        """Ask for JSON; where it is imagined, it is taken for what was asked for."""
+        check: Check = more.pop("check", lambda _: "")
+        schema_before, _ = _SCHEMA.set(schema), _IS_IMAGINED.set(False)
+        try:
+            return await super().json(
+                role,
+                prompt,
+                schema,
+                check=lambda data: "" if _IS_IMAGINED.get() else check(data),
+                **more,
+            )
+        finally:
+            _SCHEMA.reset(schema_before)
 
 
 class DryRunClient(Client):
-    """Counts what it is asked to ask."""
+    """Counts what it is asked to ask, and imagines the replies."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, rates: Mapping[str, StageRates]) -> None:
         super().__init__(journal)
         self.stage, self.expected_tokens = "", 0
-        self.found: dict[tuple[str, str], StageForecast] = {}
+        self._rates = rates
+        self._replies: dict[tuple[str, str], Response] = {}  # equal requests are one call
+        self._counts: dict[tuple[str, str], tuple[Card, list[float]]] = {}
+
+    @property
+    def found(self) -> list[StageForecast]:
+        """What would be asked, by stage and model."""
+        return [
+            StageForecast(stage, card, *map(round, counts))
+            for (stage, _), (card, counts) in self._counts.items()
+        ]
 
     async def _wait_and_call(
-        self, model: ChatModel, _key: str, make: Callable[[], Request | Response]
+        self, model: ChatModel, key: str, make: Callable[[], Request | Response]
     ) -> Response:
-        made = make()
-        if isinstance(made, Response):
-            return made
-        place = (self.stage, model.card.name)
-        row = self.found.setdefault(place, StageForecast(self.stage, model.card))
-        taken, given = request_tokens(model.card, made)
-        row.requests += 1
-        row.input_tokens += taken
-        row.output_tokens += (
-            self.expected_tokens if self.expected_tokens and not model.card.reply_tokens else given
-        )
-        raise Unasked
+        place = (_ROW.get(), key)
+        if place not in self._replies:
+            made = make()
+            if isinstance(made, Response):
+                return made
+            self._count(model.card, made)
+            self._replies[place] = self._imagined(f"{place}", made)
+        _IS_IMAGINED.set(True)
+        imagined = _IMAGINED.get()
+        if imagined is not None:
+            imagined.append(key)
+        return self._replies[place]
+
+    def _count(self, card: Card, request: Request) -> None:
+        taken, given = request_tokens(card, request)
+        given = self.expected_tokens if self.expected_tokens and not card.reply_tokens else given
+        _, counts = self._counts.setdefault((self.stage, card.name), (card, [0.0, 0.0, 0.0]))
+        rates = self._rates.get(self.stage, StageRates())
+        calls = 1.0 if _SCHEMA.get() is None else rates.calls_per_reply
+        for place, number in enumerate((1, taken, given)):
+            counts[place] += calls * number
+
+    def _imagined(self, key: str, request: Request) -> Response:
+        rng, schema = rng_for(0, "imagined", key), _SCHEMA.get()
+        if schema is not None:
+            text = imagined_json(schema, rng, self.expected_tokens)
+        elif request.options:
+            text = LETTERS[rng.randrange(len(request.options))]
+        else:
+            text = imagined_text(rng, self.expected_tokens or 100)
+        return Response("ok", text)
 
 
 class DryRunPipeline(Pipeline):
     """Goes through a recipe without doing anything that costs."""
 
     def __init__(
-        self, recipe: Recipe, ctx: StageContext, store: RowStore, client: DryRunClient
+        self,
+        recipe: Recipe,
+        ctx: StageContext,
+        store: RowStore,
+        client: DryRunClient,
+        rates: Mapping[str, StageRates],
     ) -> None:
         super().__init__(recipe, ctx, store)
-        self._client = client
+        self._client, self._rates = client, rates
+        self._imagined: set[str] = set()  # ids of rows that come from replies nobody gave
 
     def begin(self, stage: Stage) -> None:
         """Count under another stage's name."""
+        super().begin(stage)
         self._client.stage = stage.name
-        self._client.expected_tokens = stage.expected_tokens if isinstance(stage, RowStage) else 0
+        self._client.expected_tokens = stage.expected_tokens
 
     async def work_on_all(self, stage: BatchStage, rows: Sequence[Any]) -> Sequence[Any]:
-        """Work on all rows, unless that writes files."""
+        """Work on all rows, unless that writes files; imagined rows are not judged."""
         if stage.writes:
             return await asyncio.to_thread(stage.estimate, rows, self._ctx)
-        return await super().work_on_all(stage, rows)
+        judged = [row for row in rows if not (stage.filters and row.id in self._imagined)]
+        replies: list[str] = []
+        token = _IMAGINED.set(replies)
+        _ROW.set("")
+        try:
+            made = zip(judged, await super().work_on_all(stage, judged), strict=True)
+        finally:
+            _IMAGINED.reset(token)
+        results = {row.id: each for row, each in made}
+        for row in rows:
+            if row.id not in results:
+                results[row.id] = row if self._passes(stage, row) else _EXPECTED
+            elif replies or row.id in self._imagined:
+                self._note(results[row.id])
+        return [results[row.id] for row in rows]
 
     async def work(self, stage: RowStage, row: Any) -> Sequence[Any]:
-        """Work on a row as far as that costs nothing; imagine the rest."""
-        if not stage.writes:
-            try:
-                return await super().work(stage, row)
-            except Unasked:
-                pass
-        draw = rng_for(self._ctx.seed, "forecast", stage.name, row.id).random()
-        if draw >= stage.expected_pass_rate:
-            raise Rejected("as many as may be expected")
-        return stage.estimate(row, self._ctx)
+        """Work on a row as far as that costs nothing; of what is imagined, expect the usual."""
+        if stage.writes:
+            return self._expected(stage, row, None)
+        replies: list[str] = []
+        token = _IMAGINED.set(replies)
+        _ROW.set(row.id if row.id in self._imagined else "")
+        made: Sequence[Any] | None = None
+        try:
+            made = await super().work(stage, row)
+        except (Rejected, Undecided):
+            if not replies and row.id not in self._imagined:
+                raise
+        finally:
+            _IMAGINED.reset(token)
+        if not replies and row.id not in self._imagined:
+            assert made is not None
+            return made
+        return self._expected(stage, row, made)
+
+    def _expected(self, stage: RowStage, row: Any, made: Sequence[Any] | None) -> Sequence[Any]:
+        """What may be expected of a row: the stage's own estimate, or else what was made of it."""
+        if not self._passes(stage, row):
+            raise _EXPECTED
+        if made is None or stage.estimate is not as_it_is:
+            made = stage.estimate(row, self._ctx)
+        self._note(made)
+        return made
+
+    def _passes(self, stage: Stage, row: Any) -> bool:
+        seen = self._rates.get(stage.name, StageRates()).pass_rate
+        rate = stage.expected_pass_rate if seen is None else seen
+        return rng_for(self._ctx.seed, "forecast", stage.name, row.id).random() < rate
+
+    def _note(self, made: Any) -> None:
+        rows = made if isinstance(made, list | tuple) else [made]
+        self._imagined |= {row.id for row in rows if hasattr(row, "id")}
+
+
+_EXPECTED = Rejected("as many as may be expected")

@@ -84,7 +84,8 @@ class Pipeline:
         return passed
 
     def begin(self, stage: Stage) -> None:
-        """Be told which stage comes next."""
+        """Note which stage comes next."""
+        self._ctx.stage = stage.name
 
     async def _all(self, stage: BatchStage, rows: Sequence[Any]) -> list[RowResult | Undecided]:
         if stage.always or not (stage.filters or stage.roles):

@@ -70,6 +70,10 @@ class Stage:
     parameters: Mapping[str, Any] = NOTHING
     version: int = 1
     optional: bool = False  # left out where nobody plays its roles
+    # For forecasts, until rows have been seen: the share of rows that is let through, and the
+    # tokens of a reply, where that is not a short answer.
+    expected_pass_rate: float = 1.0
+    expected_tokens: int = 0
     filters: bool = False  # whether the share that it rejects is a finding
     flags: bool = False  # whether what fails is let through, with a note that says so
     labels: tuple[str, ...] = ()  # that it reads with ``ctx.labels``; a change of them redoes it
@@ -82,24 +86,26 @@ class Stage:
             raise ReelbenchError(f"{self.name}.{fault}.")
 
 
+def as_it_is(row: Any, _ctx: "StageContext") -> Sequence[Any]:
+    """Return a row alone."""
+    return [row]
+
+
 @dataclass(frozen=True, kw_only=True)
 class RowStage(Stage):
     """A stage that looks at one row at a time; what it made of it is kept.
 
     One that ``writes`` files says by ``outputs_exist`` whether those that a row names are still
-    there. ``reads`` returns, as data, what of files decides the result. ``estimate`` makes what a
-    forecast goes on with, in which no model is asked and no file written; ``expected_pass_rate`` is
-    the share of rows that is then let through, and ``expected_tokens`` the length of a reply, where
-    that is not a short answer.
+    there. ``reads`` returns, as data, what of files decides the result. A forecast imagines replies
+    and goes on with what the work makes of them, or with what ``estimate`` returns where a stage
+    has one of its own or writes files.
     """
 
     work: Callable[..., Awaitable[Sequence[Any]]]
     writes: bool = False
     reads: Callable[[Any, "StageContext"], Any] = lambda _row, _ctx: None
     outputs_exist: Callable[[Any, "StageContext"], bool] = lambda _row, _ctx: True
-    estimate: Callable[[Any, "StageContext"], Sequence[Any]] = lambda row, _ctx: [row]
-    expected_pass_rate: float = 1.0
-    expected_tokens: int = 0
+    estimate: Callable[[Any, "StageContext"], Sequence[Any]] = as_it_is
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +166,7 @@ class Recipe:
     """How sources become a benchmark.
 
     ``sources`` is called with the paths that ``--source`` names, one unless ``several_sources``,
-    and with ``source_parameters`` by name.
+    none unless ``needs_source``, and with ``source_parameters`` by name.
     """
 
     name: str
@@ -170,6 +176,7 @@ class Recipe:
     roles: Mapping[str, Role]
     manifest: Callable[[Sequence[Item], Path], Manifest]  # from the items and the first source
     several_sources: bool = False
+    needs_source: bool = True  # whether --source must be named; else it must not
     source_parameters: Mapping[str, Any] = NOTHING
     home: Any = None  # the folder of its prompts, rules and examples
     categories: tuple[str, ...] = ()  # that its items may have

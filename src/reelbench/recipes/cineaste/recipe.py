@@ -16,17 +16,18 @@ import yaml
 from reelbench.data.items import Item, freeze
 from reelbench.data.manifest import Manifest, Protocol
 from reelbench.make.parts.balance_stages import balance_key_positions
+from reelbench.make.parts.drafts import WritingTask
 from reelbench.make.parts.filters import filter_blind, filter_context
-from reelbench.make.parts.write import Commission, check_drafts, write
+from reelbench.make.parts.write import check_drafts, write
 from reelbench.make.pipeline.stage import Recipe, Role, RowStage
 from reelbench.recipes.cineaste.film import (
-    commission,
     concatenate,
     describe_scenes,
     film_statistics,
     imagine_described,
     imagine_joined,
     is_joined,
+    writing_tasks,
 )
 from reelbench.recipes.cineaste.source import Movie, movies_in
 
@@ -66,16 +67,16 @@ STAGES = (
     # 3.3: descriptions, captions, titles, log-lines and the summary as one context; a prompt for
     # each of the five categories.
     RowStage(
-        name="commission",
+        name="writing-tasks",
         input=Movie,
-        output=Commission,
-        work=commission,
+        output=WritingTask,
+        work=writing_tasks,
         prompts=("context", "scene", *CATEGORIES.values()),
-        parameters={"categories": CATEGORIES},
+        parameters={"categories": CATEGORIES, "distractors": DISTRACTORS},
     ),
     # 3.3: questions as JSON, each with key, distractors, reasoning and relevant scenes.
-    write(tuple(CATEGORIES.values()), QUESTIONS, DISTRACTORS),
-    check_drafts(DISTRACTORS),
+    write((*CATEGORIES.values(), "reply"), count=QUESTIONS),
+    check_drafts(),
     # 3.3: removed when all five of five seeds are right without the film.
     filter_blind(SEEDS, drop_at=5, expected_pass_rate=INDEPENDENT / GENERATED),
     # 3.3, equation 1: kept when V(Q, A, C) is at least 0.8.

@@ -39,7 +39,7 @@ async def expand(
     """Ask for words that are not among the last ones; each finds the video of its name."""
     (category,) = rows
     prompt = f"{most_words} words of {category.id}, not {state.memory}"
-    reply = await ctx.json("writer", prompt, WORDS, number=state.number)
+    reply = await ctx.json("writer", prompt, WORDS, round=state.number)
     found = {video.id: video for video in state.made.get(category.id, ())}
     for word in reply.data["words"]:
         found.setdefault(word, Video(id=word, by=f"round {state.number}"))

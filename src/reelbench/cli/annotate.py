@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.progress import counted
+from reelbench.cli.engine_options import add_engine_options, engine_in
 from reelbench.cli.say import put_table, tell
 
 if TYPE_CHECKING:
     from reelbench.annotate.annotate import Annotated
-    from reelbench.engine.base import Engine
+    from reelbench.client.budget import Budget
     from reelbench.models.base import ChatModel
 
 
@@ -27,7 +28,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "examples:\n"
         "  reelbench annotate clips --labels tracks,speaker,transcript --out labels --preview\n"
         "  reelbench annotate clips --labels shots --set shots.detector=adaptive --out labels\n"
-        "  reelbench annotate clips --labels tracks --out labels --engine ray --address HOST:6379"
+        "  reelbench annotate clips --labels tracks --out labels --engine ray --address HOST:6379\n"
+        "  reelbench annotate clips --labels caption --out labels --model captioner=openai:gpt-4o "
+        "--dry-run"
     )
     parser.add_argument("clips", type=Path, help="a folder of clips, or one clip")
     parser.add_argument(
@@ -44,12 +47,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="who describes what happens (caption) and how people look (appearance)",
     )
     parser.add_argument(
+        "--budget",
+        metavar="AMOUNT",
+        help="the most that the model may take in all for this folder: 5usd, 2000000tokens",
+    )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="say what the model would be asked and cost; ask, annotate and write nothing",
+    )
+    parser.add_argument(
         "--preview", action="store_true", help="draw the labels into a copy of each clip"
     )
     parser.add_argument("--parquet", action="store_true", help="write labels.parquet as well")
-    parser.add_argument("--engine", choices=("local", "ray"), default="local")
-    parser.add_argument("--address", help="of a Ray cluster (default: one on this machine)")
-    parser.add_argument("--workers", type=int, help="processes (default: as many as cores)")
+    add_engine_options(parser)
     parser.add_argument(
         "--offline", action="store_true", help="fetch no weights; say which are missing"
     )
@@ -71,9 +82,12 @@ def main(options: argparse.Namespace) -> int:
     if options.parquet:
         needs("pyarrow", "annotate")
     settings = _settings(options.set)
+    captioner, budget = _captioner(options), _budget(options)
+    if options.dry_run:
+        return _forecast(options, labels, settings, captioner, budget)
     operators = [load_operator(name, **settings.get(name, {})) for name in names]
     provide({weight for operator in operators for weight in operator.uses}, options.offline)
-    engine = _engine(options)
+    engine = engine_in(options)()
     try:
         found = annotate(
             options.clips,
@@ -81,8 +95,12 @@ def main(options: argparse.Namespace) -> int:
             options.out,
             engine,
             settings,
-            captioner=_captioner(options.model),
+            captioner=captioner,
+            budget=budget,
         )
+    except KeyboardInterrupt:
+        tell("\nStopped. Nothing is lost: the same command goes on from here.")
+        return 130
     finally:
         engine.close()
     if options.parquet:
@@ -94,8 +112,15 @@ def main(options: argparse.Namespace) -> int:
     return _summarise(found, names)
 
 
-def _captioner(word: str | None) -> "ChatModel | None":
+def _captioner(options: argparse.Namespace) -> "ChatModel | None":
+    word = options.model
     if word is None:
+        for flag in ("budget", "dry-run"):
+            if getattr(options, flag.replace("-", "_")):
+                raise ReelbenchError(
+                    f"--{flag} is about what a model is asked: name one with --model "
+                    "captioner=MODEL."
+                )
         return None
     role, equals, name = word.partition("=")
     if role != "captioner" or not equals:
@@ -105,18 +130,35 @@ def _captioner(word: str | None) -> "ChatModel | None":
     return load_model(name)
 
 
-def _engine(options: argparse.Namespace) -> "Engine":
-    if options.engine == "ray":
-        from reelbench.engine.cluster import RayEngine
+def _budget(options: argparse.Namespace) -> "Budget | None":
+    from reelbench.client.budget import parse_budget
 
-        return RayEngine(options.address)
-    if options.address:
-        raise ReelbenchError("--address is of a Ray cluster: say --engine ray as well.")
-    if options.workers is not None and options.workers < 1:
-        raise ReelbenchError(f"--workers is {options.workers}: one at least has to work.")
-    from reelbench.engine.local import LocalEngine
+    return None if options.budget is None else parse_budget(options.budget)
 
-    return LocalEngine(options.workers)
+
+def _forecast(
+    options: argparse.Namespace,
+    labels: list[str],
+    parameters: dict[str, dict[str, Any]],
+    captioner: "ChatModel | None",
+    budget: "Budget | None",
+) -> int:
+    """Say what would be asked and cost."""
+    from reelbench.annotate.annotate import forecast
+    from reelbench.cli.say import put_forecast
+
+    assert captioner is not None
+    found = forecast(options.clips, labels, options.out, captioner, parameters)
+    put_forecast("label", found.rows, budget)
+    for label, count in found.unknown.items():
+        tell(
+            f"{label}: {counted(count, 'clip')} not counted, for the labels that it needs are not "
+            "made yet: annotate without --model first."
+        )
+    for name, reason in list(found.broken.items())[:10]:
+        tell(f"rejected: {reason}" if name in reason else f"rejected: {name}: {reason}")
+    tell("What was answered before is not asked again. Tokens are estimated. Nothing was asked.")
+    return 0
 
 
 def _settings(words: list[str]) -> dict[str, dict[str, Any]]:
@@ -153,12 +195,15 @@ def _previews(found: "Annotated") -> None:
 
 def _summarise(found: "Annotated", names: list[str]) -> int:
     """Say what was labelled, and what was not."""
+    from reelbench.cli.run import tell_ledger
+
     rows = []
     for label in names:
         fates = Counter(next(iter(labels[label])) for labels in found.outcomes.values())
         rows.append((label, str(fates["value"]), str(fates["none"]), str(fates["failed"])))
     put_table(("label", "clips", "nothing to say", "failed"), rows)
     tell(f"{counted(found.worked, 'piece')} of work done now.")
+    tell_ledger(found.ledger)
     for name, reason in list(found.broken.items())[:10]:
         tell(f"rejected: {reason}" if name in reason else f"rejected: {name}: {reason}")
     failures = found.failures

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.progress import counted
+from reelbench.cli.engine_options import add_engine_options, engine_in
 from reelbench.cli.say import command, put, put_table, settings, tell
 from reelbench.score.rounding import percent
 
@@ -69,6 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit", type=_reader(whole_number), help="only so many sources, drawn by the seed"
     )
+    add_engine_options(parser)
     parser.add_argument("--until", metavar="STAGE", help="the stage to end with")
     parser.add_argument(
         "--without", action="append", default=[], metavar="STAGE", help="a stage to leave out"
@@ -159,6 +161,7 @@ def main(options: argparse.Namespace) -> int:
         until=options.until,
         without=options.without,
         budget=None if options.budget is None else parse_budget(options.budget),
+        engine=engine_in(options),
     )
     if options.dry_run:
         return _forecast(recipe, options.out, order)

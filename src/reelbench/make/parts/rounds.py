@@ -25,7 +25,7 @@ from reelbench.make.pipeline.stage import BatchStage, Rejected, Undecided
 class RoundState:
     """What a round is told: its number from 1, and what the rounds before it left.
 
-    ``number`` is to be handed to ``ctx.json``: a prompt that stays the same is then asked anew.
+    ``number`` is to be handed on as ``round``: a prompt that stays the same is then asked anew.
     """
 
     group: str

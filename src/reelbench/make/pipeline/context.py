@@ -1,20 +1,25 @@
 """What a stage is handed: models by their roles, prompts, and the folders it reads and writes."""
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from reelbench.annotate.operator import Value
 from reelbench.client.client import Client
 from reelbench.client.media_input import MediaInput
 from reelbench.client.structured import Check, Structured, ask_json
 from reelbench.data.items import Item
+from reelbench.engine.local import LocalEngine
 from reelbench.make.pipeline.prompts import Prompts
 from reelbench.make.pipeline.roles import RoleModels
 from reelbench.make.pipeline.stage import Rejected, Undecided
 from reelbench.make.pipeline.store import RowStore
 from reelbench.models.base import ChatModel, Response, token_limit
 from reelbench.models.secrets import redacted
+
+if TYPE_CHECKING:
+    from reelbench.engine.base import Engine
 
 Result = TypeVar("Result")
 
@@ -36,6 +41,8 @@ class StageContext:
         self.client, self.models, self.prompts = client, role_models, prompts
         self.sources: tuple[Path, ...] = (source,)  # all that were named
         self.media = out  # where the videos of items are
+        self.engine: Callable[[], Engine] = LocalEngine  # where operators run
+        self.clip_labels: dict[str, dict[str, Value]] = {}  # by clip, as `label` found them
         self.notes: list[str] = []  # what stages want said to the user in the end
 
     def kept(self, digest: str) -> str:
@@ -43,6 +50,13 @@ class StageContext:
         text = self.store.kept(digest)
         assert text is not None, f"no stage kept {digest}"
         return text
+
+    def labels(self, row: Any) -> Mapping[str, Value]:
+        """Return the labels of a row's clip, by name: those that operators had something to say of.
+
+        A stage that reads them names them in its ``labels``.
+        """
+        return self.clip_labels.get(clip_of(row), {})
 
     def model(self, role: str) -> ChatModel:
         """Return the model that plays a role alone."""
@@ -142,6 +156,13 @@ def _text_of(response: Response) -> str:
     if response.status == "refused":
         raise Rejected("refused", error, [response.text or error])
     raise Undecided(response.status, error)
+
+
+def clip_of(row: Any) -> str:
+    """Return the path of the clip that a row is about: an item's first medium, or its ``clip``."""
+    if isinstance(row, Item):
+        return row.media[0].path
+    return str(getattr(row, "clip", ""))
 
 
 async def together(work: Sequence[Awaitable[Result]]) -> list[Result]:

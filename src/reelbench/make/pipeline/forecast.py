@@ -4,6 +4,7 @@ The recipe is gone through with a client that asks nobody. What was answered bef
 where an answer is missing, its request is counted, and the stage says what may come of the row.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from reelbench.client.client import Client
 from reelbench.client.journal import Journal
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.run import Pipeline
-from reelbench.make.pipeline.stage import Recipe, Rejected, RowStage, Stage
+from reelbench.make.pipeline.stage import BatchStage, Recipe, Rejected, RowStage, Stage
 from reelbench.make.pipeline.store import RowStore
 from reelbench.models.base import ChatModel, Request, Response
 from reelbench.models.card import Card
@@ -79,6 +80,12 @@ class DryRunPipeline(Pipeline):
         """Count under another stage's name."""
         self._client.stage = stage.name
         self._client.expected_tokens = stage.expected_tokens if isinstance(stage, RowStage) else 0
+
+    async def work_on_all(self, stage: BatchStage, rows: Sequence[Any]) -> Sequence[Any]:
+        """Work on all rows, unless that writes files."""
+        if stage.writes:
+            return await asyncio.to_thread(stage.estimate, rows, self._ctx)
+        return await super().work_on_all(stage, rows)
 
     async def work(self, stage: RowStage, row: Any) -> Sequence[Any]:
         """Work on a row as far as that costs nothing; imagine the rest."""

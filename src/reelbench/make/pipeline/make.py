@@ -6,7 +6,7 @@ result.
 """
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,11 @@ from reelbench.base.files import json_line, pretty_json, write_atomically
 from reelbench.base.seeds import seed_for
 from reelbench.client.budget import Budget, Ledger
 from reelbench.client.client import Client, Counts
-from reelbench.client.journal import open_journal
-from reelbench.client.session import relay_through, remember_spent, run_to_the_end
+from reelbench.client.session import open_session
 from reelbench.data.benchmark import ITEMS_FILE, Benchmark
 from reelbench.data.items import Item
 from reelbench.data.sources import Sources
+from reelbench.engine.base import Engine
 from reelbench.make.page.page import write_pages
 from reelbench.make.pipeline.context import DryRunContext, StageContext
 from reelbench.make.pipeline.folder import earlier_make, make_record, refuse_to_overwrite
@@ -32,7 +32,6 @@ from reelbench.make.pipeline.run import Pipeline, StageResult
 from reelbench.make.pipeline.stage import Recipe
 from reelbench.make.pipeline.store import RowStore, copied_store, open_store, record_of
 from reelbench.models.base import ChatModel
-from reelbench.models.cascade import members_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +47,7 @@ class MakeOptions:
     until: str | None = None  # the stage to end with
     without: Sequence[str] = ()  # names of stages to leave out
     budget: Budget | None = None
+    engine: Callable[[], Engine] | None = None  # where operators run; on this machine by default
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,34 +84,34 @@ class _Prepared:
         self, kind: type[StageContext], out: Path, store: RowStore, client: Client
     ) -> StageContext:
         ctx = kind(self.source, out, store, client, self.role_models, self.prompts, self.seed)
+        ctx.engine = self.order.engine or ctx.engine
         ctx.sources = tuple(self.order.sources)
         ctx.media = self.source if self.recipe.media == "source" else out
         return ctx
 
     @property
-    def everyone(self) -> list[ChatModel]:
-        models = dict.fromkeys(model for models in self.role_models.values() for model in models)
-        return list(members_of(list(models)))
+    def models(self) -> list[ChatModel]:
+        return list(dict.fromkeys(each for models in self.role_models.values() for each in models))
 
 
 def make_benchmark(recipe: Recipe, out: Path, order: MakeOptions) -> MakeResult:
     """Make a benchmark, or go on with one; raise a sentence for what is wrong before any call."""
     prepared = _prepare(recipe, out, order)
-    ledger = Ledger(prepared.order.budget or Budget())
-    for model in prepared.everyone:
-        ledger.check_price(model.card)
     work = out / "make"
-    work.mkdir(parents=True, exist_ok=True)
-    with open_journal(work / "journal.sqlite") as journal, open_store(work / "rows.sqlite") as rows:
-        remember_spent(journal, ledger, prepared.everyone)
+    with (
+        open_session(work / "journal.sqlite", prepared.models, prepared.order.budget) as session,
+        open_store(work / "rows.sqlite") as rows,
+    ):
         record = make_record(
             prepared.recipe, prepared.order, prepared.role_models, prepared.prompts, out
         )
         write_atomically(work / "make.json", pretty_json(record))
-        client = Client(journal, ledger)
-        ctx = prepared.ctx(StageContext, out, rows, client)
-        pipeline = Pipeline(prepared.recipe, ctx, rows)
-        passed = run_to_the_end(_take(pipeline, prepared, client))
+
+        async def take(client: Client) -> tuple[StageContext, list[StageResult]]:
+            ctx = prepared.ctx(StageContext, out, rows, client)
+            return ctx, await Pipeline(prepared.recipe, ctx, rows).take(prepared.sources.rows)
+
+        ctx, passed = session.run(take)
         funnel = funnel_record(passed, prepared.sources.broken)
         items = _write(prepared, out, ctx, passed, record, funnel)
     warnings = [
@@ -119,16 +119,9 @@ def make_benchmark(recipe: Recipe, out: Path, order: MakeOptions) -> MakeResult:
         *ctx.notes,
         *warnings_about(recipe, prepared.role_models),
     ]
-    return MakeResult(passed, items, funnel, client.counts, ledger, warnings, prepared.left_out)
-
-
-async def _take(pipeline: Pipeline, prepared: _Prepared, client: Client) -> list[StageResult]:
-    relay_through(client, prepared.everyone)
-    try:
-        return await pipeline.take(prepared.sources.rows)
-    finally:
-        for model in prepared.everyone:
-            await model.close()
+    return MakeResult(
+        passed, items, funnel, session.counts, session.ledger, warnings, prepared.left_out
+    )
 
 
 def _prepare(recipe: Recipe, out: Path, order: MakeOptions) -> _Prepared:
@@ -230,12 +223,13 @@ def forecast(
     prepared = _prepare(recipe, out, order)
     work = out / "make"
     with contextlib.ExitStack() as stack:
-        journal = stack.enter_context(open_journal(work / "journal.sqlite", reading=True))
+        path = work / "journal.sqlite"
+        session = stack.enter_context(open_session(path, prepared.models, reading=True))
         store = stack.enter_context(copied_store(work / "rows.sqlite"))
-        client = DryRunClient(journal)
+        client = DryRunClient(session.journal)
         ctx = prepared.ctx(DryRunContext, out, store, client)
         pipeline = DryRunPipeline(prepared.recipe, ctx, store, client)
-        passed = run_to_the_end(_take(pipeline, prepared, client))
+        passed = session.run(lambda _: pipeline.take(prepared.sources.rows), lambda *_: client)
     return list(client.found.values()), passed
 
 

@@ -87,10 +87,15 @@ class Pipeline:
         """Be told which stage comes next."""
 
     async def _all(self, stage: BatchStage, rows: Sequence[Any]) -> list[RowResult | Undecided]:
-        if not stage.filters and not stage.roles:
+        if stage.always or not (stage.filters or stage.roles):
             return await self._worked(stage, rows)
         # Kept: a filter may have read for minutes, and who asks may have gone many rounds.
-        record: Any = {row.id: digest_of(record_of(row)) for row in rows}
+        record: Any = {
+            row.id: digest_of([record_of(row), *label_digests(stage, row, self._ctx)])
+            if stage.labels
+            else digest_of(record_of(row))
+            for row in rows
+        }
         read = await asyncio.to_thread(stage.reads, rows, self._ctx)
         key = key_of(stage, record if read is None else [record, read], self._ctx)
         known = self._store.get(key, BatchResult)
@@ -108,13 +113,17 @@ class Pipeline:
 
     async def _worked(self, stage: BatchStage, rows: Sequence[Any]) -> list[RowResult | Undecided]:
         try:
-            made = await asyncio.to_thread(stage.work, rows, self._ctx, **stage.parameters)
-            made = await made if inspect.isawaitable(made) else made
+            made = await self.work_on_all(stage, rows)
         except Stopped:
             made = [Undecided("stopped", "stopped before it was asked")] * len(rows)
         except Undecided as undecided:
             made = [undecided] * len(rows)
         return [_result(each) for _, each in zip(rows, made, strict=True)]
+
+    async def work_on_all(self, stage: BatchStage, rows: Sequence[Any]) -> Sequence[Any]:
+        """Do a stage's work on all rows."""
+        made = await asyncio.to_thread(stage.work, rows, self._ctx, **stage.parameters)
+        return await made if inspect.isawaitable(made) else made
 
     async def _each(
         self, stage: RowStage, rows: Sequence[Any], advance: Callable[[], None]
@@ -154,6 +163,8 @@ class Pipeline:
         except MediaError:
             return ""
         record = record_of(row)
+        if stage.labels:
+            record = [record, label_digests(stage, row, self._ctx)]
         return key_of(stage, record if read is None else [record, read], self._ctx)
 
     async def _one(self, stage: RowStage, row: Any, key: str) -> RowResult | Undecided:
@@ -180,6 +191,12 @@ class Pipeline:
     async def work(self, stage: RowStage, row: Any) -> Sequence[Any]:
         """Do a stage's work on one row."""
         return await stage.work(row, self._ctx, **stage.parameters)
+
+
+def label_digests(stage: Stage, row: Any, ctx: StageContext) -> list[Any]:
+    """Return what of the labels that a stage reads decides its result."""
+    found = ctx.labels(row)
+    return [[name, digest_of(found[name])] for name in stage.labels if name in found]
 
 
 def _batch_result(

@@ -72,6 +72,7 @@ class Stage:
     optional: bool = False  # left out where nobody plays its roles
     filters: bool = False  # whether the share that it rejects is a finding
     flags: bool = False  # whether what fails is let through, with a note that says so
+    labels: tuple[str, ...] = ()  # that it reads with ``ctx.labels``; a change of them redoes it
     # Says what is wrong with parameters, before anything is paid for.
     validate: Callable[[Mapping[str, Any]], str] = lambda _parameters: ""
 
@@ -108,12 +109,16 @@ class BatchStage(Stage):
     For each row that goes in, in order, its work returns a row, a list of rows, or why there is
     none: ``Rejected`` or ``Undecided``. It may be ``async`` and ask the models of its ``roles``;
     then, as with one that ``filters``, its result is kept while the rows are the same. A stage that
-    filters returns rows as they were.
+    filters returns rows as they were. One that is done ``always`` is not kept, and one that
+    ``writes`` files is not done for a forecast, which goes on with what ``estimate`` returns.
     """
 
     work: Callable[..., Sequence[Any] | Awaitable[Sequence[Any]]]
     # What of files decides, as data.
     reads: Callable[[Sequence[Any], "StageContext"], Any] = lambda _rows, _ctx: None
+    always: bool = False
+    writes: bool = False
+    estimate: Callable[[Sequence[Any], "StageContext"], Sequence[Any]] = lambda rows, _ctx: rows
 
 
 @dataclass(frozen=True, slots=True)

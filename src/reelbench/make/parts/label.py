@@ -1,0 +1,214 @@
+"""Label clips as a stage: operators run through the engine, and other stages read what they say.
+
+Labels are not part of a row. They belong to its clip, and a stage that reads some names them in its
+``labels``: when one of them comes out otherwise, because an operator has another version or other
+parameters, the stages that read it are done again for that clip, and no others.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from reelbench.annotate.annotate import (
+    LIMIT,
+    Annotated,
+    operators_for,
+    run_operator_over,
+    values_of,
+)
+from reelbench.annotate.ask_model import Asks
+from reelbench.annotate.asking import ask_all
+from reelbench.annotate.operator import Clip, Operator
+from reelbench.base.durable import SHELF, Shelf, nothing_durable, open_durable, open_shelf
+from reelbench.data.items import Item
+from reelbench.engine.base import Done, Engine, Job
+from reelbench.make.pipeline.context import StageContext, clip_of
+from reelbench.make.pipeline.stage import BatchStage, Rejected, Undecided
+from reelbench.media.decode.isolated import probe_isolated
+from reelbench.media.digests import media_digest
+from reelbench.media.errors import MediaError, refuse_no_file
+from reelbench.weights import provide
+
+
+def label(
+    labels: Sequence[str],
+    *,
+    name: str = "label",
+    role: str = "",
+    rows: type = Item,
+    set: Mapping[str, Mapping[str, Any]] | None = None,  # noqa: A002 - as the command calls it
+    require: Sequence[str] = (),
+    limit: float = LIMIT,
+    root: Callable[[StageContext], Path] = lambda ctx: ctx.media,
+) -> BatchStage:
+    """Return the stage that labels the clips of rows, for ``ctx.labels`` of the stages after it.
+
+    A row's clip is the first medium of an item, or the field ``clip`` of any other row, as a path
+    under ``root``. ``set`` has parameters of operators by label, ``require`` the labels without
+    which a row is rejected, and ``role`` is who plays the part of a model in operators that ask.
+    """
+
+    async def work(given: Sequence[Any], ctx: StageContext, **said: Any) -> list[Any]:
+        loop = asyncio.get_running_loop()
+        work = _Labelling(ctx, root(ctx), role, limit, lambda asking: _on(loop, asking))
+        return await asyncio.to_thread(work.results, given, said)
+
+    def known(given: Sequence[Any], ctx: StageContext) -> list[Any]:
+        said = {"labels": list(labels), "set": set or {}, "require": list(require)}
+        return _Labelling(ctx, root(ctx), role, limit, None).known(given, said)
+
+    return BatchStage(
+        name=name,
+        input=rows,
+        output=rows,
+        work=work,
+        roles=(role,) if role else (),
+        parameters={
+            "labels": list(labels),
+            "set": {each: dict(values) for each, values in (set or {}).items()},
+            "require": list(require),
+        },
+        validate=_fault,
+        always=True,
+        writes=True,
+        estimate=known,
+    )
+
+
+def _fault(parameters: Mapping[str, Any]) -> str:
+    operators = operators_for(parameters["labels"], parameters["set"])
+    made = [operator.name for operator in operators]
+    absent = [each for each in parameters["require"] if each not in made]
+    return f"require names {', '.join(absent)}, which is not among labels" if absent else ""
+
+
+def _on(loop: asyncio.AbstractEventLoop, asking: Any) -> Any:
+    return asyncio.run_coroutine_threadsafe(asking, loop).result()
+
+
+class _Labelling:
+    """The clips of all rows, and what operators say of them."""
+
+    def __init__(
+        self,
+        ctx: StageContext,
+        root: Path,
+        role: str,
+        limit: float,
+        wait_for: Callable[[Any], Any] | None,
+    ) -> None:
+        self._ctx, self._root, self._role, self._limit = ctx, root, role, limit
+        self._wait_for = wait_for
+        self._file = ctx.out / "make" / "labels.sqlite"
+
+    def results(self, rows: Sequence[Any], said: Mapping[str, Any]) -> list[Any]:
+        """Label all clips; return each row, or why it goes no further."""
+        found, operators = self._begin(rows, said)
+        engine = _Opened(self._ctx.engine, operators)
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with open_shelf(self._file) as shelf:
+                for number, operator in enumerate(operators, 1):
+                    place: Engine = engine
+                    if isinstance(operator, Asks) and self._role:
+                        place = _Asking(self._ctx, self._role, self._wait_for)
+                    title = f"{number}/{len(operators)} {operator.name}"
+                    run_operator_over(found, operator, shelf, place, title, self._limit)
+        finally:
+            engine.close()
+        return self._gather(rows, found, said["require"])
+
+    def known(self, rows: Sequence[Any], said: Mapping[str, Any]) -> list[Any]:
+        """Return rows with what is known of their clips; nothing is done or written."""
+        found, operators = self._begin(rows, said)
+        opened = (
+            open_durable(self._file, SHELF, reading=True)
+            if self._file.exists()
+            else nothing_durable(SHELF)
+        )
+        with opened as connection:
+            shelf = Shelf(self._file, connection)
+            for operator in operators:
+                run_operator_over(found, operator, shelf, _Nowhere(), "Known labels", self._limit)
+        results = self._gather(rows, found, ())
+        pairs = zip(rows, results, strict=True)
+        return [row if isinstance(result, Undecided) else result for row, result in pairs]
+
+    def _begin(
+        self, rows: Sequence[Any], said: Mapping[str, Any]
+    ) -> tuple[Annotated, list[Operator]]:
+        clips: dict[str, Clip] = {}
+        broken: dict[str, str] = {}
+        for name in dict.fromkeys(map(clip_of, rows)):
+            path = self._root / name
+            try:
+                refuse_no_file(path)
+                clips[name] = Clip(path.absolute(), media_digest(path), probe_isolated(path))
+            except (MediaError, OSError) as error:
+                broken[name] = str(error)
+        model = self._ctx.model(self._role) if self._role else None
+        operators = operators_for(said["labels"], said["set"], model)
+        return Annotated(self._ctx.out, clips, broken, {name: {} for name in clips}), operators
+
+    def _gather(self, rows: Sequence[Any], found: Annotated, require: Sequence[str]) -> list[Any]:
+        for name in found.clips:
+            labels = self._ctx.clip_labels.setdefault(name, {})
+            labels |= values_of(found, name)
+        return [_fate(row, found, require) for row in rows]
+
+
+def _fate(row: Any, found: Annotated, require: Sequence[str]) -> Any:
+    clip = clip_of(row)
+    if clip in found.broken:
+        return Rejected("media", found.broken[clip])
+    said = found.outcomes[clip]
+    for name, each in said.items():
+        if "failed" in each:  # it is tried again next time
+            return Undecided("error", f"{name}: {each['failed']}")
+    lacking = next((name for name in require if "value" not in said[name]), None)
+    if lacking is not None:
+        return Rejected(f"no {lacking}", said[lacking]["none"])
+    return row
+
+
+class _Opened:
+    """An engine that is opened, and weights that are fetched, when there is something to do."""
+
+    def __init__(self, open_engine: Callable[[], Engine], operators: Sequence[Operator]) -> None:
+        self._open, self._operators = open_engine, operators
+        self._engine: Engine | None = None
+
+    def run(self, jobs: Sequence[Job], limit: float) -> Iterator[Done]:
+        if self._engine is None:
+            provide({weight for operator in self._operators for weight in operator.uses}, False)
+            self._engine = self._open()
+        return self._engine.run(jobs, limit)
+
+    def close(self) -> None:
+        if self._engine is not None:
+            self._engine.close()
+
+
+class _Nowhere:
+    """An engine that does nothing."""
+
+    def run(self, jobs: Sequence[Job], _limit: float) -> Iterator[Done]:
+        return iter([Done(job, lost="was not asked") for job in jobs])
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class _Asking:
+    """Where operators ask a model: through the journal and the budget of this make."""
+
+    def __init__(self, ctx: StageContext, role: str, wait_for: Callable[[Any], Any] | None) -> None:
+        assert wait_for is not None
+        self._client, self._model, self._wait_for = ctx.client, ctx.model(role), wait_for
+
+    def run(self, jobs: Sequence[Job], _limit: float) -> Iterator[Done]:
+        return iter(self._wait_for(ask_all(jobs, self._model, self._client)))
+
+    def close(self) -> None:
+        """Nothing is held."""

@@ -12,7 +12,7 @@ TORCH ?= torch==2.13.0
 WEIGHTS := face face_identity age gender face_emotion face_mesh coco coco_layout whisper_base turns voice unsafe
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-models test-lowest check chromium lock benchmarks clean
+.PHONY: help setup demo test test-models test-lowest check chromium lock benchmarks mutate clean
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -81,6 +81,9 @@ lock: ## resolve all dependencies anew and write requirements/*.txt
 
 benchmarks: $(READY) ## measure what benchmarks/ measures
 	@for file in benchmarks/*.py; do echo; $(BIN)/python $$file; done
+
+mutate: $(READY) ## plant small faults one by one, and say which the tests miss (FAULTS="score 20-29" for some)
+	@$(BIN)/python tools/mutate.py $(FAULTS)
 
 clean: ## remove what make made
 	rm -rf $(VENV) $(MODELS) $(LOWEST) demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

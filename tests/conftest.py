@@ -15,7 +15,7 @@ from reelbench.data.benchmark import items_text
 from reelbench.data.items import Item
 from reelbench.data.manifest import Manifest
 
-pytest.register_assert_rewrite("commissions", "filming")  # they assert for several tests
+pytest.register_assert_rewrite("filming", "writing")  # they assert for several tests
 
 
 def pytest_configure(config: pytest.Config) -> None:

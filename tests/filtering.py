@@ -52,9 +52,10 @@ class Bench:
     def role(self, role: str, name: str = "", **more: Any) -> list[str]:
         return ["--model", f"{role}={self.card(name or role, **more)}"]
 
-    def filter(self, *words: object, out: Path | None = None, sieves: bool = False) -> "Told":
+    def filter(self, *words: object, out: Path | None = None, all_stages: bool = False) -> "Told":
         out = out or self.root / "out"
-        left = [] if sieves else ["--without", "twins", "--without", "lint", "--without", "lengths"]
+        names = [] if all_stages else ["near-duplicates", "lint", "key-length"]
+        left = [word for name in names for word in ("--without", name)]
         before, said, told = self.actors.asked.copy(), io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(told):
             status = run_here(

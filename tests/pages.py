@@ -31,7 +31,7 @@ class Movie(msgspec.Struct, frozen=True):
     id: str
 
 
-class Commission(msgspec.Struct, frozen=True):
+class WritingTask(msgspec.Struct, frozen=True):
     id: str
     category: str
 
@@ -72,17 +72,17 @@ def filtered(
 
 
 def planted(questions: int = 2400, movies: int = 20, **more: Any) -> list[StageResult]:
-    """A make as Cinéaste's: movies, commissions, drafts, items and two filters."""
+    """A make as Cinéaste's: movies, tasks, drafts, items and two filters."""
     rng = rng_for(7, "page", "planted")
     films = [Movie(f"tt{n:03d}") for n in range(movies)]
     orders = [
-        [Commission(f"{film.id}-{place}", name) for place, name in enumerate(CATEGORIES)]
+        [WritingTask(f"{film.id}-{place}", name) for place, name in enumerate(CATEGORIES)]
         for film in films
     ]
-    commissions = [one for row in orders for one in row]
-    each = -(-questions // len(commissions))
-    drafts = [[Draft(f"{c.id}-{n:02d}", c.category) for n in range(each)] for c in commissions]
-    drafts[-1] = drafts[-1][: each - (each * len(commissions) - questions)]
+    tasks = [one for row in orders for one in row]
+    each = -(-questions // len(tasks))
+    drafts = [[Draft(f"{c.id}-{n:02d}", c.category) for n in range(each)] for c in tasks]
+    drafts[-1] = drafts[-1][: each - (each * len(tasks) - questions)]
     flat = [one for row in drafts for one in row]
     items = [_item(n, draft, **more) for n, draft in enumerate(flat)]
     written: list[RowResult | Undecided] = [RowResult(row) for row in drafts]
@@ -104,8 +104,8 @@ def planted(questions: int = 2400, movies: int = 20, **more: Any) -> list[StageR
         blind.results[place] = Undecided("error", "HTTP 503 from http://127.0.0.1:8000: no room")  # type: ignore[index]
     truth = filtered("veracity", blind.out, lambda item: _right(rng, 0.72), lambda right: right < 4)
     return [
-        StageResult(stage("order", Movie, Commission), films, [RowResult(row) for row in orders]),
-        StageResult(stage("write", Commission, Draft), commissions, written),
+        StageResult(stage("order", Movie, WritingTask), films, [RowResult(row) for row in orders]),
+        StageResult(stage("write", WritingTask, Draft), tasks, written),
         whole, blind, truth,
     ]  # fmt: skip
 

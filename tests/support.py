@@ -111,3 +111,8 @@ def blind_benchmark(root: Path, *items: Item, **protocol: Any) -> Benchmark:
     """Save a benchmark whose media need not be there, and load it."""
     Benchmark(root, Manifest("blind", "1", protocol=Protocol(**protocol)), items).save(root)
     return Benchmark.load(root)
+
+
+def pending_signals(process: int) -> bool:
+    """Whether a signal was sent to a process that it has not taken notice of."""
+    return "ShdPnd:\t0000000000000000" not in Path(f"/proc/{process}/status").read_text()

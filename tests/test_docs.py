@@ -1,10 +1,12 @@
 """Every command in the README and the docs runs, and does what the text says."""
 
+import ast
 import os
 import re
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -97,3 +99,43 @@ def test_every_tag_of_the_linter_is_explained() -> None:
         rows = [row for row in page.splitlines() if f"`{tag}`" in row and row.startswith("|")]
         assert len(rows) == 1, tag
         assert severity.name in rows[0]
+
+
+def test_every_test_that_a_design_page_names_is_there() -> None:
+    folders = (REPOSITORY / "tests", REPOSITORY / "tests-models")
+    files = [path for folder in folders for path in folder.rglob("test_*.py")]
+    written = "\n".join(path.read_text() for path in files)
+    tests = set(re.findall(r"def (test_\w+)", written))
+    pages = sorted((REPOSITORY / "docs" / "design").glob("*.md"))
+    named = {page.name: set(re.findall(r"`(test_\w+)`", page.read_text())) for page in pages}
+    assert {page: names - tests for page, names in named.items() if names - tests} == {}
+    assert all(named[page] for page in ("frame-store.md", "journal.md", "parser.md"))
+
+
+PUBLIC = ("reelbench", "reelbench.make", "reelbench.media")
+
+
+def test_what_the_docs_import_is_public_and_nothing_else_is() -> None:
+    pages = [page for page in PAGES if "design" not in page.parent.name]
+    imported: set[tuple[str, str]] = set()
+    for page in pages:
+        for block in re.findall(r"^```python.*?\n(.*?)^```", page.read_text(), re.M | re.S):
+            for node in ast.walk(ast.parse(block)):
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("reelbench"):
+                    imported |= {(str(node.module), alias.name) for alias in node.names}
+                elif isinstance(node, ast.Import):
+                    assert not any(a.name.startswith("reelbench") for a in node.names), page.name
+    names = {package: set(import_module(package).__all__) for package in PUBLIC}
+    hidden = sorted(f"{module}.{name}" for module, name in imported
+                    if name not in names.get(module, ()))  # fmt: skip
+    assert hidden == []
+    assert {name for module, name in imported if module == "reelbench"} == names["reelbench"]
+    words = {
+        word
+        for page in pages
+        for word in re.findall(r"`(?:[\w.]*\.)?(\w+)(?:\(.*?)?`", page.read_text())
+    }
+    for package in PUBLIC[1:]:
+        shown = {name for module, name in imported if module == package} | words
+        assert names[package] <= shown, f"{package}: {sorted(names[package] - shown)}"
+        assert all(getattr(import_module(package), name) for name in names[package])

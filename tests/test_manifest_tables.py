@@ -49,16 +49,16 @@ def test_without_them_nothing_has_changed(save: Save) -> None:
 
 
 @pytest.mark.parametrize(("text", "line", "words"), [
-    ("tables: [a]\n", 3, "tables: found \"['a']\", expected a mapping of names"),
-    ("tables:\n  a: 3\n", 4, "tables.a: found '3', expected a mapping with columns"),
+    ("tables: [a]\n", 3, "tables: found a list, expected a mapping of names"),
+    ("tables:\n  a: 3\n", 4, "tables.a: found 3, expected a mapping with columns"),
     ("tables:\n  a: {title: T}\n", 4, "tables.a.columns: found nothing, expected a mapping of columns"),
     ("tables:\n  a:\n    columns: {}\n", 5, "{} for all items"),
     ("tables:\n  a:\n    columns: [x]\n", 5, "tables.a.columns: found"),
     ("tables:\n  a/b: {columns: {O: {}}}\n", 4, "letters, digits, - and _"),
     ("tables:\n  ..: {columns: {O: {}}}\n", 4, "letters, digits, - and _"),
-    ("tables:\n  a:\n    title: 3\n    columns: {O: {}}\n", 5, "tables.a.title: found '3', expected text"),
+    ("tables:\n  a:\n    title: 3\n    columns: {O: {}}\n", 5, "tables.a.title: found 3, expected text"),
     ("tables:\n  a:\n    where: test\n    columns: {O: {}}\n", 5, "a mapping of tags to their values"),
-    ("tables:\n  a:\n    where: {year: 2024}\n    columns: {O: {}}\n", 5, "tables.a.where.year: found '2024'"),
+    ("tables:\n  a:\n    where: {year: 2024}\n    columns: {O: {}}\n", 5, "tables.a.where.year: found 2024"),
     ("tables:\n  a:\n    columns:\n      O: test\n", 6, "tables.a.columns.O: found 'test'"),
     ("tables:\n  a:\n    columns:\n      O:\n        type: No\n", 7, "numbers, yes and no in quotes"),
     ("tables:\n  a:\n    columns:\n      O: {type: []}\n", 6, "or a list of some"),

@@ -46,7 +46,7 @@ def instead(right: str, wrong: str) -> Callable[[str], str]:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (instead("filters.context_independence", "filters.context_freedom"), "there is no reelbench.make.parts.filters.context_freedom"),
+        (instead("filters.filter_blind", "filters.filter_sight"), "there is no reelbench.make.parts.filters.filter_sight"),
         (instead("reelbench.make.pipeline.funnel.", "reelbench.make.tunnel."), "there is no reelbench.make.tunnel.funnel_record"),
         (instead("cineaste/taxonomy.yaml", "cineaste/categories.yaml"), "there is no file recipes/cineaste/categories.yaml"),
         (instead("stage `veracity`", "stage `truth`"), "there is no stage truth"),

@@ -2,9 +2,15 @@
 
 import ast
 import io
+import subprocess
+import sys
 import tokenize
 from collections import defaultdict
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
+
+import pytest
 
 import reelbench
 
@@ -110,3 +116,26 @@ def test_identifiers_are_words_of_the_field() -> None:
         for word in sorted(names_in(path) & PRIVATE_WORDS)
     ]
     assert private == []
+
+
+ROOMS = sorted(path.parent.name for path in SOURCE.glob("*/__init__.py"))
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_room_names_its_surface(room: str) -> None:
+    package = import_module(f"reelbench.{room}")
+    assert package.__doc__
+    assert package.__all__
+    assert len(set(package.__all__)) == len(package.__all__)
+    for name in package.__all__:
+        assert not name.startswith("_")
+        assert not isinstance(getattr(package, name), ModuleType)
+
+
+def test_a_surface_costs_nothing_until_it_is_used() -> None:
+    rooms = ", ".join(f"reelbench.{room}" for room in ROOMS if room not in ("lint", "pages"))
+    program = f"import sys, {rooms}; print(sorted({{'av', 'numpy', 'scipy', 'plotly'}} & set(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"

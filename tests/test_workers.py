@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from jobs import die, double, eat, fail, hang, make_a_lock, stall_or_double
+from jobs import die, double, eat, fail, hang, make_a_lock
 from support import wait_until
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.base.workers import GIGABYTE, WorkerError, WorkerPool, each_in_a_process
+from reelbench.base.workers import GIGABYTE, WorkerError, WorkerPool
 
 
 @pytest.fixture
@@ -44,19 +44,6 @@ def test_a_lost_worker_costs_one_job(
     with pytest.raises(WorkerError, match=words):
         pool.call(work, *args, limit=0.5 if work is hang else 30)
     assert pool.call(double, 5, limit=30) == 10
-
-
-def test_results_come_in_the_order_of_the_jobs() -> None:
-    assert list(each_in_a_process(double, [(n,) for n in range(9)], limit=60)) == [
-        2 * n for n in range(9)
-    ]
-
-
-def test_a_job_that_dies_is_told_and_the_others_are_not_waited_for() -> None:
-    results = each_in_a_process(stall_or_double, [(n,) for n in range(6)], limit=60)
-    assert [next(results) for _ in range(3)] == [0, 2, 4]
-    with pytest.raises(WorkerError, match="SIGKILL"):
-        next(results)
 
 
 def test_closing_ends_what_is_at_work(pool: WorkerPool) -> None:

@@ -12,7 +12,7 @@ import pytest
 from actors import said_to, write_card
 from annotating import Given, Start, write_sound
 from servers import Reply, Server, completion, json_reply, serving
-from support import wait_until
+from support import pending_signals, wait_until
 from videos import make_video
 
 from reelbench.models.load import load_model
@@ -149,7 +149,7 @@ class TestCaption:
         assert len(given.labels(film)["caption"]["value"]["parts"]) == 3
 
     @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
-    def test_stopped_while_a_model_thinks_it_ends_at_once_and_keeps_what_was_told(
+    def test_stopped_while_a_model_thinks_its_reply_is_kept_and_nothing_more_is_asked(
         self, given: Given, film: str, start: Start, tmp_path: Path, sign: int
     ) -> None:
         go_on = threading.Event()
@@ -167,12 +167,16 @@ class TestCaption:
             )
             wait_until(lambda: len(server.calls) == 2)
             os.kill(process.pid, sign)
-            process.join(10)
-            assert process.exitcode == 130, (tmp_path / "told").read_text()
-            assert "Traceback" not in (tmp_path / "told").read_text()
+            wait_until(lambda: not pending_signals(process.pid))
             go_on.set()
+            process.join(20)
+            told = (tmp_path / "told").read_text()
+            assert process.exitcode == 130, told
+            assert "Stopped. Nothing is lost" in told
+            assert "Traceback" not in told
+            assert len(server.calls) == 2
             assert given.command("caption", *words) == 0
-            assert len(server.calls) == 4, "the first part was told before"
+            assert len(server.calls) == 3, "the first two parts were told before"
 
     def test_no_model_is_a_sentence(
         self, given: Given, film: str, capsys: pytest.CaptureFixture[str]
@@ -247,3 +251,82 @@ class TestCaption:
         _, word = self.model(given, server)
         found = given.annotate("caption", captioner=load_model(word.removeprefix("captioner=")))
         assert found.outcomes[film]["caption"]["value"]["text"] == "Told from 0."
+
+
+class TestCost:
+    """What captions cost is known before it is spent, and bounded."""
+
+    @pytest.fixture
+    def server(self) -> Iterator[Server]:
+        with serving(Teller()) as server:
+            yield server
+
+    def model(self, given: Given, server: Server, **more: Any) -> tuple[str, str]:
+        card = {"frame_tokens": 100, "reply_tokens": 50, "retries": 0, "price": None, **more}
+        path = write_card(given.out.with_name("cards"), "teller", server.url, **card)
+        return "--model", f"captioner={path}"
+
+    def test_a_dry_run_counts_every_part_and_asks_and_writes_nothing(
+        self, given: Given, film: str, server: Server, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        price = {"input": 1_000_000, "output": 2_000_000}
+        words = (*WINDOW, *self.model(given, server, price=price))
+        assert given.command("caption", *words, "--dry-run") == 0
+        heading, row, total = capsys.readouterr().out.splitlines()
+        assert heading.split("  ")[0] == "label"
+        label, name, calls, taken, given_back, cost = row.split()
+        assert (label, name, calls, given_back) == ("caption", "teller", "3", "150")
+        assert 400 < int(taken.replace(",", "")) < 1500, "four frames, and the prompts"
+        assert total == f"in all: {cost}"
+        assert float(cost[1:].replace(",", "")) == int(taken.replace(",", "")) + 2 * 150
+        assert not server.calls
+        assert not given.out.exists()
+        assert given.command("caption", *words) == 0
+        assert len(server.calls) == 3, "as many as were foreseen"
+
+    def test_what_was_told_before_is_not_counted(
+        self, given: Given, film: str, server: Server, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        model = self.model(given, server)
+        assert given.command("caption", *WINDOW, *model) == 0
+        before = given.written()
+        given.add("new.mp4")
+        capsys.readouterr()
+        assert given.command("caption", *WINDOW, *model, "--dry-run") == 0
+        assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["caption", "teller", "1"]
+        assert given.written() == before
+
+    def test_nothing_is_asked_that_would_be_over_the_budget(
+        self, given: Given, film: str, server: Server, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        words = (*WINDOW, *self.model(given, server))
+        assert given.command("caption", *words, "--budget", "10tokens") == 1
+        assert not server.calls
+        assert f"{film}: caption: the budget is spent" in capsys.readouterr().err
+        assert given.command("caption", *words, "--budget", "1_000_000tokens") == 0
+        assert "teller: 3 requests, 300 tokens in and 9 out." in capsys.readouterr().err
+        given.add("new.mp4")
+        assert given.command("caption", *words, "--budget", "310tokens") == 1, "309 are spent"
+        assert len(server.calls) == 3
+
+    def test_a_budget_in_dollars_needs_a_price_before_anything_is_written(
+        self, given: Given, film: str, server: Server, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert given.command("caption", *self.model(given, server), "--budget", "5usd") == 2
+        assert "teller has no price" in capsys.readouterr().err
+        assert not given.out.exists()
+
+    @pytest.mark.parametrize("words", [("--budget", "5usd"), ("--dry-run",)])
+    def test_without_a_model_there_is_nothing_to_count(
+        self, given: Given, film: str, words: Any, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert given.command("caption", *words) == 2
+        told = capsys.readouterr().err
+        assert f"{words[0]} is about what a model is asked" in told
+        assert "--model captioner=MODEL" in told
+
+    def test_what_needs_labels_that_are_not_made_yet_is_said_not_to_be_counted(
+        self, given: Given, film: str, server: Server, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert given.command("appearance", *self.model(given, server), "--dry-run") == 0
+        assert "appearance: 1 clip not counted" in capsys.readouterr().err

@@ -82,8 +82,11 @@ class TestWords:
     @pytest.mark.parametrize(
         ("words", "says"),
         [
-            (("--address", "localhost:6379"), "--address is of a Ray cluster: say --engine ray"),
-            (("--model", "gpt"), "'gpt' names no captioner: write --model captioner=MODEL."),
+            (
+                ("--address", "localhost:6379"),
+                "--address is that of a Ray cluster: add --engine ray",
+            ),
+            (("--model", "gpt"), "--model gpt names no captioner: write --model captioner=MODEL"),
             (("--model", "captioner=nobody"), "There is no model 'nobody'"),
             (("--workers", "-1"), "workers"),
         ],

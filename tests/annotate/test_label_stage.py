@@ -243,4 +243,4 @@ def test_make_refuses_an_engine_that_cannot_be(
 ) -> None:
     words = ("--source", tmp_path, "--out", tmp_path / "out", "--address", "here:1")
     assert run_here("make", "filters", *words) == 2
-    assert "--address is of a Ray cluster: say --engine ray as well." in capsys.readouterr().err
+    assert "--address is that of a Ray cluster: add --engine ray" in capsys.readouterr().err

@@ -235,7 +235,7 @@ class TestRunScoreReport:
     def test_score_needs_something_to_score(self) -> None:
         done = reelbench("score")
         assert done.returncode == 2
-        assert "Name either a run's folder" in done.stderr
+        assert "Name a run's folder, as in" in done.stderr
 
     def test_a_run_is_moved_together_with_its_benchmark(
         self, own_demo: Path, tmp_path: Path

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from support import make_item, reelbench, wait_until
+
+from reelbench.recipes.demo.recipe import make_demo
 
 Save = Callable[..., Path]
 
@@ -24,6 +27,32 @@ class TestDemo:
         ]
         assert models[0] == "baseline:pixels"
         assert set(models[1:]) == {"baseline:random", "baseline:longest"}
+
+    def test_make_makes_the_same_by_its_recipe(self, small_demo: Path, tmp_path: Path) -> None:
+        made = Path(shutil.copytree(small_demo / "benchmark", tmp_path / "b"))
+        for name in ("items.jsonl", "benchmark.yaml", "made.html"):
+            (made / name).unlink()
+        done = reelbench("make", "demo", "--videos", 6, "--out", made)
+        assert done.returncode == 0, done.stderr
+        for name in ("items.jsonl", "benchmark.yaml", "made.html"):
+            assert (made / name).read_bytes() == (small_demo / "benchmark" / name).read_bytes()
+        again = reelbench("make", "demo", "--source", tmp_path, "--out", made)
+        assert again.returncode == 2
+        assert "leave --source out" in again.stderr
+
+    def test_a_demo_of_an_earlier_version_is_gone_on_with(
+        self, small_demo: Path, tmp_path: Path
+    ) -> None:
+        root = tmp_path / "benchmark"
+        for part in ("media", "truth"):
+            shutil.copytree(small_demo / "benchmark" / part, root / part)
+        for name in ("items.jsonl", "benchmark.yaml"):
+            shutil.copy(small_demo / "benchmark" / name, root / name)
+        written = {path: path.stat().st_mtime_ns for path in (root / "media").iterdir()}
+        make_demo(root, 6)
+        assert written == {path: path.stat().st_mtime_ns for path in (root / "media").iterdir()}
+        whole = small_demo / "benchmark" / "items.jsonl"
+        assert (root / "items.jsonl").read_bytes() == whole.read_bytes()
 
     def test_what_it_makes(self, small_demo: Path) -> None:
         items = [

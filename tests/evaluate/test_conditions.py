@@ -114,7 +114,7 @@ class TestRefusals:
         ("protocol sampling=uniform:4", "protocol is what the benchmark itself says"),
         ("few frames=4", "found 'frames', expected one of sampling"),
         ("few metrics=accuracy", "found 'metrics'"),
-        ("few orders=0", "conditions.few.orders: found '0', expected a whole number from 1"),
+        ("few orders=0", "conditions.few.orders: found 0, expected a whole number from 1"),
         ("few orders=all", "or circular"),
         ("few rounds=1.5", "conditions.few.rounds: found '1.5'"),
         ("few modalities=V", "one of T, A+T, V+T, V+A+T"),

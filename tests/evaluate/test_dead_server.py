@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from servers import completion, serving
-from support import blind_benchmark, make_item, wait_until
+from support import blind_benchmark, make_item, pending_signals, wait_until
 
 from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.run import run_benchmark
@@ -135,7 +135,7 @@ def test_a_polite_end_finishes_what_is_under_way(
         )
         wait_until(lambda: len(server.requests) == 4 or process.poll() is not None)
         process.send_signal(number)
-        wait_until(lambda: "ShdPnd:\t0000000000000000" in status_of(process.pid))
+        wait_until(lambda: not pending_signals(process.pid))
         going_on.set()
         _, talk = process.communicate()
         asked = len(server.requests)
@@ -145,10 +145,6 @@ def test_a_polite_end_finishes_what_is_under_way(
     rows = rows_of(tmp_path / "r")
     assert [row["status"] for row in rows] == ["ok"] * asked
     assert json.loads((tmp_path / "r" / "status.json").read_text())["state"] == "stopped"
-
-
-def status_of(process: int) -> str:
-    return Path(f"/proc/{process}/status").read_text()
 
 
 def rows_of(out: Path) -> list[dict[str, Any]]:

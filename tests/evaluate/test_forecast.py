@@ -92,7 +92,7 @@ class TestRequests:
             (row,) = foreseen(benchmark, tmp_path / "r")
             assert (row.requests, row.known, row.input_tokens, row.usd) == (0, 5, 0, None)
             rows = foreseen(benchmark, tmp_path / "r", conditions=["again rounds=2"])
-            assert [(r.condition, r.requests, r.known) for r in rows] == [("protocol", 0, 5), ("again", 5, 5)]  # fmt: skip
+            assert [(r.step, r.requests, r.known) for r in rows] == [("protocol", 0, 5), ("again", 5, 5)]  # fmt: skip
 
     def test_what_is_judged_is_not_counted_again(self, root: Path, tmp_path: Path) -> None:
         benchmark = blind_benchmark(root, opened(1), modalities="T")
@@ -107,7 +107,7 @@ class TestRequests:
     def test_judges_have_rows_of_their_own(self, root: Path, tmp_path: Path) -> None:
         benchmark = blind_benchmark(root, opened(1), opened(2), question(3), modalities="T")
         rows = foreseen(benchmark, tmp_path / "r", card(tmp_path), judges=[card(tmp_path, name="judge")])  # fmt: skip
-        assert [(r.card.name, r.condition, r.requests) for r in rows] == [
+        assert [(r.card.name, r.step, r.requests) for r in rows] == [
             ("far", "protocol", 3),
             ("judge", "judging protocol", 10),
         ]

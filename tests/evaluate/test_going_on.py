@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from servers import Server, completion, serving
-from support import blind_benchmark, make_item, wait_until
+from support import blind_benchmark, make_item, pending_signals, wait_until
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.client.budget import Budget
@@ -119,10 +119,6 @@ class TestCards:
         assert rows.count("B, none of the others") == COUNT
 
 
-def status_of(process: int) -> str:
-    return Path(f"/proc/{process}/status").read_text()
-
-
 class TestJudging:
     def start(self, benchmark: Path, model: str, out: Path, *more: str) -> subprocess.Popen[str]:
         words = ["run", str(benchmark), "--model", model, "--judge", model, "--out", str(out)]
@@ -150,7 +146,7 @@ class TestJudging:
             while len(server.requests) < 6:
                 assert process.poll() is None
             os.kill(process.pid, signal.SIGINT)
-            wait_until(lambda: "ShdPnd:\t0000000000000000" in status_of(process.pid))
+            wait_until(lambda: not pending_signals(process.pid))
             judging.set()
             process.communicate()
             assert len(server.requests) == 6

@@ -13,14 +13,10 @@ from videos import make_video
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item, Media
-from reelbench.data.manifest import Protocol
-from reelbench.evaluate.ask import Ask, plan
-from reelbench.evaluate.condition import Condition
 from reelbench.evaluate.forecast import forecast
 from reelbench.evaluate.prepare import RunOptions
 from reelbench.evaluate.prompt import Prompt, load_prompts
 from reelbench.evaluate.run import run_benchmark
-from reelbench.models.load import load_model
 from reelbench.models.tokens import text_tokens
 
 PAIR = (Media("media/a.mp4"), Media("media/b.mp4"))
@@ -29,37 +25,6 @@ ITEMS = [
     make_item(2, media=(Media("media/1.mp4"), Media("media/2.mp4"))),
     make_item(3, kind="open", options=(), answer=(), reference="x", media=(Media("media/1.mp4", 1.0, 2.0),)),
 ]  # fmt: skip
-
-
-def planned(folder: Path, **changes: Any) -> list[Ask]:
-    benchmark = blind_benchmark(folder, *ITEMS)
-    condition = Condition.of(Protocol(), "protocol", changes)
-    prompts = {condition: load_prompts(condition.protocol.prompt, folder, {"single", "open"})}
-    digests = {"media/1.mp4": "x", "media/2.mp4": "y"}
-    return list(plan(benchmark, [load_model("baseline:pixels")], prompts, digests, seed=0))
-
-
-class TestKeys:
-    """What was answered before there were slots of frames is answered from the journal."""
-
-    @pytest.mark.parametrize(("changes", "keys"), [
-        ({}, ["4c42352b0088a593", "f98f827480d9657f", "c7ef5ff6518f9b6f"]),
-        ({"prompt": "reasoned"}, ["e4851499716637ef", "f5931cc20ad0ca88", "d02b8a6e5abb35b8"]),
-        ({"modalities": "T"}, ["83e4db53e65cc6b6", "7814110911e07876", "33b8698336ce7918"]),
-    ])  # fmt: skip
-    def test_they_are_what_they_were(self, changes: Any, keys: list[str], tmp_path: Path) -> None:
-        assert [ask.key[:16] for ask in planned(tmp_path, **changes)] == keys
-
-    def test_so_are_the_digests_of_the_prompts(self, tmp_path: Path) -> None:
-        digests = [load_prompts(name, tmp_path).digest[:16] for name in ("default", "reasoned")]
-        assert digests == ["b2fba345a9d3ebd2", "64d4f57b6acbc067"]
-
-    def test_another_sampling_is_another_key(self, tmp_path: Path) -> None:
-        few, many = (
-            {ask.key for ask in planned(tmp_path, prompt="qbench", sampling=f"uniform:{count}")}
-            for count in (8, 16)
-        )
-        assert len(few | many) == 6
 
 
 TEXT = "All {{frames}}.\n\nFirst {{frames_1}}, second {{ frames_2 }}.\n\n\n{{question}}\n\nReply.\n"

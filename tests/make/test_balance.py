@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,12 +19,12 @@ from reelbench.base.text import is_none_of_them
 from reelbench.data.items import LETTERS, Item, Media, freeze
 from reelbench.lint import lint_benchmark
 from reelbench.make.parts.balance import (
-    Dealer,
-    deal_places,
-    in_ratio,
-    none_of_the_above,
+    KeyPlacer,
+    items_to_negate,
+    keep_ratio,
+    offer_none_of_the_above,
     split_items,
-    to_turn,
+    spread_key_positions,
 )
 
 NONE = "None of the above"
@@ -79,8 +80,8 @@ class TestAnyOrder:
     ) -> None:
         mixed = rng.sample(items, len(items))
         changes: list[Callable[[Sequence[Item]], Sequence[Item]]] = [
-            lambda given: deal_places(given, seed),
-            lambda given: none_of_the_above(given, seed, 0.3, 0.4),
+            lambda given: spread_key_positions(given, seed),
+            lambda given: offer_none_of_the_above(given, seed, 0.3, 0.4),
             lambda given: split_items(given, seed=seed),
             lambda given: split_items(given, {"a": 0.2, "b": 0.3, "c": 0.5}, seed=seed),
             lambda given: split_items(given, seed=seed, together=False),
@@ -92,41 +93,46 @@ class TestAnyOrder:
             assert {i.id: i for i in before} == {i.id: i for i in after}
         asked = [item for item in items if item.kind == "yesno"]
         again = [item for item in mixed if item.kind == "yesno"]
-        assert to_turn(asked, seed) == to_turn(again, seed)
-        whole = to_turn(asked, seed, 0.3, within="category")
-        assert whole == to_turn(again, seed, 0.3, within="category")
+        assert items_to_negate(asked, seed) == items_to_negate(again, seed)
+        whole = items_to_negate(asked, seed, 0.3, within="category")
+        assert whole == items_to_negate(again, seed, 0.3, within="category")
         if len(items) > 3:
             ratio = {"0": 1, "1": 1}
-            kept, left_out = in_ratio(items, "category", ratio, seed)
-            assert set(in_ratio(mixed, "category", ratio, seed)[0]) == set(kept)
+            kept, left_out = keep_ratio(items, "category", ratio, seed)
+            assert set(keep_ratio(mixed, "category", ratio, seed)[0]) == set(kept)
             assert sorted([*kept, *left_out], key=items.index) == items
 
     def test_another_seed_another_draw(self) -> None:
         items = [one_of(n) for n in range(40)]
-        assert deal_places(items, 1) != deal_places(items, 2)
-        assert none_of_the_above(items, 1) != none_of_the_above(items, 2)
+        assert spread_key_positions(items, 1) != spread_key_positions(items, 2)
+        assert offer_none_of_the_above(items, 1) != offer_none_of_the_above(items, 2)
         assert split_items(items, seed=1) != split_items(items, seed=2)
 
     def test_an_id_twice_is_refused(self) -> None:
         with pytest.raises(ReelbenchError, match="Two items have the id 'q-1'"):
-            deal_places([one_of(1), one_of(1)], 0)
+            spread_key_positions([one_of(1), one_of(1)], 0)
 
     def test_no_items(self) -> None:
-        assert deal_places([], 0) == none_of_the_above([], 0) == split_items([], seed=0) == ()
-        assert to_turn([], 0) == frozenset()
+        assert (
+            spread_key_positions([], 0)
+            == offer_none_of_the_above([], 0)
+            == split_items([], seed=0)
+            == ()
+        )
+        assert items_to_negate([], 0) == frozenset()
 
 
 class TestPlaces:
     @given(st.lists(st.integers(2, 26), max_size=120), st.integers())
     def test_keys_are_even_for_each_number_of_options(self, counts: list[int], seed: int) -> None:
         items = [one_of(number, count) for number, count in enumerate(counts)]
-        dealt = deal_places(items, seed)
+        dealt = spread_key_positions(items, seed)
         for count in set(counts):
             assert spread(places([i for i in dealt if len(i.options) == count], count)) <= 1
 
     @given(any_items(), st.integers())
     def test_no_text_is_lost_and_every_key_stays_right(self, items: list[Item], seed: int) -> None:
-        dealt = deal_places(items, seed)
+        dealt = spread_key_positions(items, seed)
         for before, after in zip(items, dealt, strict=True):
             assert sorted(after.options) == sorted(before.options)
             assert sorted(after.correct) == sorted(before.correct)
@@ -135,31 +141,31 @@ class TestPlaces:
             assert rest == before
             if before.kind in ("yesno", "open"):
                 assert after == before
-        assert deal_places(dealt, seed) == dealt  # as often as one likes
+        assert spread_key_positions(dealt, seed) == dealt  # as often as one likes
 
     def test_ids_and_a_seed_do_not_tell_them(self) -> None:
         """Seeds are often 0: who knows questions and options must not work out the places."""
         true = [one_of(number, answer=("ABCD"[number % 4],)) for number in range(200)]
         other = [one_of(0, answer=("D",)), *true[1:]]  # all but one guessed right
-        pairs = zip(deal_places(true, 0), deal_places(other, 0), strict=True)
+        pairs = zip(spread_key_positions(true, 0), spread_key_positions(other, 0), strict=True)
         same = sum(a.answer == b.answer for a, b in pairs)
         assert 20 < same < 80  # 50 by chance
 
     def test_wrong_options_do_not_keep_an_order_that_the_key_breaks(self) -> None:
         items = [one_of(n, options=("1", "2", "3", "4"), answer=("B",)) for n in range(200)]
-        orders = {i.options for i in deal_places(items, 0)}
+        orders = {i.options for i in spread_key_positions(items, 0)}
         assert len(orders) == math.factorial(4)
 
     def test_none_of_the_above_stays_last(self) -> None:
         texts = ("rain", "snow", NONE, "hail")
         items = [one_of(n, options=texts, answer=("ABD"[n % 3],)) for n in range(31)]
-        dealt = deal_places(items, 0)
+        dealt = spread_key_positions(items, 0)
         assert {item.options[-1] for item in dealt} == {NONE}
         assert spread(places(dealt, 3)) <= 1
 
     def test_an_item_whose_key_is_none_of_the_above_is_left_alone(self) -> None:
         items = [one_of(n, options=("rain", "snow", NONE), answer=("C",)) for n in range(9)]
-        assert list(deal_places(items, 0)) == items
+        assert list(spread_key_positions(items, 0)) == items
 
     @given(st.integers(0, 40), st.integers(0, 40), st.integers())
     def test_with_and_without_it_are_even_apart_and_in_the_linter_s_count(
@@ -167,39 +173,44 @@ class TestPlaces:
     ) -> None:
         items = [one_of(n) for n in range(free)]
         items += [one_of(100 + n, options=(*option_texts(4), NONE)) for n in range(closed)]
-        dealt = deal_places(items, seed)
+        dealt = spread_key_positions(items, seed)
         for some in (dealt, dealt[:free], dealt[free:]):
             assert spread(places(some, 4)) <= 1
 
     def test_options_that_name_places_stay_where_they_are(self) -> None:
         for odd in ("All of the above", "Both A and B"):
             items = [one_of(n, options=("rain", "snow", odd)) for n in range(9)]
-            assert list(deal_places(items, 0)) == items
+            assert list(spread_key_positions(items, 0)) == items
 
     def test_orders_of_events_are_no_such_options(self) -> None:
         texts = ("A, B, C", "B, A, C", "C, B, A", NONE)
-        dealt = deal_places([one_of(n, options=texts) for n in range(9)], 0)
+        dealt = spread_key_positions([one_of(n, options=texts) for n in range(9)], 0)
         assert places(dealt, 3) == [3, 3, 3]
 
     def test_a_key_that_says_the_same_as_a_wrong_option(self) -> None:
-        dealt = deal_places([one_of(n, options=("dog",) * 4) for n in range(8)], 0)
+        dealt = spread_key_positions([one_of(n, options=("dog",) * 4) for n in range(8)], 0)
         assert places(dealt, 4) == [2, 2, 2, 2]
 
     def test_what_is_written_about_options_is_left_alone(self) -> None:
         notes = freeze({"distractors": ["hard", "easy"]})
-        (dealt,) = deal_places([one_of(1, provenance=notes, extra=notes)], 0)
+        (dealt,) = spread_key_positions([one_of(1, provenance=notes, extra=notes)], 0)
         assert (dealt.provenance, dealt.extra) == (notes, notes)
 
     @pytest.mark.parametrize("answer", [(), ("E",), ("A", "B"), ("AB",)])
     def test_a_key_that_is_none_gets_a_sentence(self, answer: tuple[str, ...]) -> None:
         with pytest.raises(ReelbenchError, match=r"Item 'q-1' has the answer .* give it one"):
-            deal_places([one_of(1, answer=answer)], 0)
+            spread_key_positions([one_of(1, answer=answer)], 0)
+
+
+def stands_for(item: Item) -> Any:
+    """What the option replaced: the key or a distractor."""
+    return item.provenance.get("none-of-the-above", {}).get("none_of_the_above")
 
 
 class TestNoneOfTheAbove:
     def test_the_shares_of_mmou(self) -> None:
-        items = none_of_the_above([one_of(n, 10) for n in range(15_000)], seed=0)
-        roles = Counter(item.provenance.get("none_of_the_above") for item in items)
+        items = offer_none_of_the_above([one_of(n, 10) for n in range(15_000)], seed=0)
+        roles = Counter(stands_for(item) for item in items)
         assert roles == {None: 11_000, "key": 2_000, "distractor": 2_000}
 
     @given(any_items(), st.integers(), st.fractions(0, 1), st.fractions(0, 1))
@@ -207,14 +218,14 @@ class TestNoneOfTheAbove:
         self, items: list[Item], seed: int, one: Fraction, other: Fraction
     ) -> None:
         as_key, as_distractor = float(one * other), float(one * (1 - other))
-        everywhere = none_of_the_above(items, seed, 1.0, 0.0)
+        everywhere = offer_none_of_the_above(items, seed, 1.0, 0.0)
         eligible = sum(new != old for new, old in zip(everywhere, items, strict=True))
-        changed = none_of_the_above(items, seed, as_key, as_distractor)
-        roles = Counter(item.provenance.get("none_of_the_above") for item in changed)
+        changed = offer_none_of_the_above(items, seed, as_key, as_distractor)
+        roles = Counter(stands_for(item) for item in changed)
         assert abs(roles["key"] - as_key * eligible) < 1
         assert abs(roles["distractor"] - as_distractor * eligible) < 1
         for old, new in zip(items, changed, strict=True):
-            role = new.provenance.get("none_of_the_above")
+            role = stands_for(new)
             if role is None:
                 assert new == old
                 continue
@@ -241,21 +252,26 @@ class TestNoneOfTheAbove:
     )
     def test_who_cannot_have_it(self, fields: dict[str, object]) -> None:
         items = [one_of(1, **fields)]
-        assert list(none_of_the_above(items, 0, as_key=1, as_distractor=0)) == items
+        assert list(offer_none_of_the_above(items, 0, as_key=1, as_distractor=0)) == items
 
     def test_in_another_language_it_is_known_again(self) -> None:
         items = [one_of(n) for n in range(12)]
-        closed = none_of_the_above(items, 0, as_key=0.5, as_distractor=0.5, text="以上都不是")
-        dealt = deal_places(closed, 0)
+        closed = offer_none_of_the_above(items, 0, as_key=0.5, as_distractor=0.5, text="以上都不是")
+        dealt = spread_key_positions(closed, 0)
         assert {item.options[-1] for item in dealt} == {"以上都不是"}
         assert places([i for i in dealt if i.answer != ("D",)], 3) == [2, 2, 2]
-        assert none_of_the_above(dealt, 1, as_key=1, as_distractor=0, text="以上都不是") == dealt
+        assert (
+            offer_none_of_the_above(dealt, 1, as_key=1, as_distractor=0, text="以上都不是") == dealt
+        )
 
     def test_what_spelt_the_key_out_follows(self) -> None:
         items = [one_of(1, reference="Text 0", provenance=freeze({"by": "us"}))]
-        (changed,) = none_of_the_above(items, 0, as_key=1, as_distractor=0)
+        (changed,) = offer_none_of_the_above(items, 0, as_key=1, as_distractor=0)
         assert changed.reference == NONE
-        assert changed.provenance == {"by": "us", "none_of_the_above": "key"}
+        assert changed.provenance == {
+            "by": "us",
+            "none-of-the-above": {"none_of_the_above": "key"},
+        }
 
     @pytest.mark.parametrize(
         ("wrong", "sentence"),
@@ -268,7 +284,7 @@ class TestNoneOfTheAbove:
     )
     def test_wrong_use_gets_a_sentence(self, wrong: dict[str, float], sentence: str) -> None:
         with pytest.raises(ReelbenchError, match=sentence):
-            none_of_the_above([one_of(1)], 0, **wrong)
+            offer_none_of_the_above([one_of(1)], 0, **wrong)
 
 
 class TestTogether:
@@ -276,11 +292,11 @@ class TestTogether:
         words = ("rain", "snow", "wind", "hail", "fog", "sun")
         items = [one_of(n, options=words, question=f"What is it in {n}?") for n in range(120)]
         items = [structs.replace(item, answer=(LETTERS[n % 6],)) for n, item in enumerate(items)]
-        closed = none_of_the_above(items, 0, as_key=1 / 12, as_distractor=5 / 12)
-        report = lint_benchmark(save(*deal_places(closed, 0)), check_media=False)
+        closed = offer_none_of_the_above(items, 0, as_key=1 / 12, as_distractor=5 / 12)
+        report = lint_benchmark(save(*spread_key_positions(closed, 0)), check_media=False)
         assert [finding.message for finding in report.findings] == []
 
     def test_a_dealer_gives_every_place_once_before_any_again(self) -> None:
-        dealer = Dealer(0)
+        placer = KeyPlacer(0)
         for count in (4, 5, 4):
-            assert sorted(dealer.place(count) for _ in range(count)) == list(range(count))
+            assert sorted(placer.position(count) for _ in range(count)) == list(range(count))

@@ -14,7 +14,7 @@ from support import make_item
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item, Media, freeze
-from reelbench.make.parts.balance import in_ratio, split_items, to_turn, turned
+from reelbench.make.parts.balance import items_to_negate, keep_ratio, negated, split_items
 from reelbench.make.parts.balance.shares import apportion, apportion_within
 
 
@@ -40,8 +40,8 @@ class TestYesNo:
             yes_no(n, side, tags=freeze({"event": value})) for n, (side, value) in enumerate(asked)
         ]
         for within in (None, "event"):
-            chosen = to_turn(items, seed, share, within=within)
-            after = [turned(i, f"Not so: {i.question}") if i.id in chosen else i for i in items]
+            chosen = items_to_negate(items, seed, share, within=within)
+            after = [negated(i, f"Not so: {i.question}") if i.id in chosen else i for i in items]
             yes = sum(item.correct == ("Yes",) for item in after)
             assert abs(yes - share * len(items)) <= (0.5 if share == 0.5 else 1)
             by_value: dict[str, list[bool]] = defaultdict(list)
@@ -50,29 +50,29 @@ class TestYesNo:
             for there in by_value.values() if within else ():
                 assert abs(sum(there) - share * len(there)) < 1
 
-    def test_no_more_are_turned_than_need_be(self) -> None:
+    def test_no_more_are_negated_than_need_be(self) -> None:
         even = [yes_no(n, "yes" if n % 2 else "no") for n in range(21)]
-        assert to_turn(even, 0) == frozenset()
+        assert items_to_negate(even, 0) == frozenset()
         lone = [yes_no(n, "yes" if n < 70 else "no", tags=freeze({"n": n})) for n in range(100)]
-        assert len(to_turn(lone, 0)) == len(to_turn(lone, 0, within="n")) == 20
+        assert len(items_to_negate(lone, 0)) == len(items_to_negate(lone, 0, within="n")) == 20
 
     def test_items_with_several_values_or_none(self) -> None:
         tags = [{"e": "a"}, {"e": ["a", "b"]}, {"e": ["b", "a"]}, {}, {}, {"e": "a"}]
         items = [yes_no(n, "yes", tags=freeze(tag)) for n, tag in enumerate(tags)]
-        chosen = to_turn(items, 0, within="e")
+        chosen = items_to_negate(items, 0, within="e")
         assert [
             len(chosen & set(pair)) for pair in (("q-0", "q-5"), ("q-1", "q-2"), ("q-3", "q-4"))
         ] == [1, 1, 1]
 
-    def test_turning(self) -> None:
+    def test_negating(self) -> None:
         item = yes_no(
             1, "yes", options=("no.", "YES"), reference="No.", provenance=freeze({"by": 1})
         )
-        new = turned(item, "Bleibt es trocken?")
+        new = negated(item, "Bleibt es trocken?")
         assert (new.question, new.correct, new.reference) == ("Bleibt es trocken?", ("YES",), "YES")
         assert new.options == item.options
-        assert new.provenance == {"by": 1, "turned_from": "Does it rain in 1?"}
-        back = turned(new, item.question)
+        assert new.provenance == {"by": 1, "negate": {"negated_from": "Does it rain in 1?"}}
+        back = negated(new, item.question)
         assert (back.question, back.answer) == (item.question, item.answer)
 
     @pytest.mark.parametrize(
@@ -85,20 +85,20 @@ class TestYesNo:
             make_item(1, options=("Yes", "No")),
         ],
     )
-    def test_what_cannot_be_turned_gets_a_sentence(self, item: Item) -> None:
+    def test_what_cannot_be_negated_gets_a_sentence(self, item: Item) -> None:
         with pytest.raises(ReelbenchError, match=r"Item 'q-1' is of kind .* only a yesno item"):
-            turned(item, "Does it not?")
+            negated(item, "Does it not?")
         with pytest.raises(ReelbenchError, match=r"Item 'q-1' is of kind .* only a yesno item"):
-            to_turn([yes_no(2, "no"), item], 0)
+            items_to_negate([yes_no(2, "no"), item], 0)
 
     @pytest.mark.parametrize("question", ["", " \n", "does it  rain in 1?"])
     def test_no_opposite_gets_a_sentence(self, question: str) -> None:
         with pytest.raises(ReelbenchError, match="give its opposite"):
-            turned(yes_no(1, "yes"), question)
+            negated(yes_no(1, "yes"), question)
 
     def test_no_share_gets_a_sentence(self) -> None:
         with pytest.raises(ReelbenchError, match=r"share is 1\.5"):
-            to_turn([], 0, share=1.5)
+            items_to_negate([], 0, share=1.5)
 
 
 class TestRatio:
@@ -117,9 +117,9 @@ class TestRatio:
         ratio = {value: part * scale for value, part in zip("abc", parts, strict=False)}
         if times == 0:
             with pytest.raises(ReelbenchError, match=r"The ratio .* of the mood needs"):
-                in_ratio(items, "mood", ratio, 0)
+                keep_ratio(items, "mood", ratio, 0)
             return
-        kept, left_out = in_ratio(items, "mood", ratio, 0)
+        kept, left_out = keep_ratio(items, "mood", ratio, 0)
         counts = Counter(item.tag("mood")[0] for item in kept)
         assert counts == {value: times * part for value, part in whole.items()}
         for some in (kept, left_out):
@@ -129,7 +129,7 @@ class TestRatio:
     def test_items_with_several_values_or_none_are_left_out(self) -> None:
         tags = [{"mood": ["a", "b"]}, {}, {"mood": ["a"]}, {"mood": "b"}]
         items = [tagged(n, **tag) for n, tag in enumerate(tags)]
-        assert in_ratio(items, "mood", {"a": 0.5, "b": 0.5}, 0) == (
+        assert keep_ratio(items, "mood", {"a": 0.5, "b": 0.5}, 0) == (
             (items[2], items[3]),
             (items[0], items[1]),
         )
@@ -149,7 +149,7 @@ class TestRatio:
     def test_wrong_use_gets_a_sentence(self, ratio: dict[str, float], sentence: str) -> None:
         items = [tagged(1, mood="a"), tagged(2, mood="b")]
         with pytest.raises(ReelbenchError, match=sentence):
-            in_ratio(items, "mood", ratio, 0)
+            keep_ratio(items, "mood", ratio, 0)
 
 
 SHARES = st.sampled_from(

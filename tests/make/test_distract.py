@@ -12,12 +12,12 @@ from support import make_item
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of
 from reelbench.data.items import Item, freeze
-from reelbench.make.parts.distract import STRATEGIES, distracting
+from reelbench.make.parts.distract import STRATEGIES, distract
 from reelbench.make.pipeline.stage import Rejected, Undecided
 
 CONTEXT = "A boat leaves the harbour; its mast breaks in a storm."
 TEXTS = ("its sail tears", "her rudder jams", "a plank floats", "the anchor slips")
-STAGE = distracting(from_context=2, out_of_context=1)
+STAGE = distract(from_context=2, out_of_context=1)
 
 
 def one(number: int = 0, **fields: Any) -> dict[str, Any]:
@@ -30,8 +30,8 @@ def one(number: int = 0, **fields: Any) -> dict[str, Any]:
     return plain | fields
 
 
-def reply(*distractors: Any) -> str:
-    return json.dumps({"distractors": list(distractors)})
+def reply(*distractors: Any, answers: Any = ({"explanation": "it is seen"},)) -> str:
+    return json.dumps({"answers": list(answers), "distractors": list(distractors)})
 
 
 GOOD = reply(one(0), one(1), one(2))
@@ -51,7 +51,7 @@ def item(**fields: Any) -> Item:
 def distracted(
     folder: Path, *replies: str | Reply, row: Item | None = None, seed: int = 0, **parameters: Any
 ) -> tuple[Any, Server]:
-    stage = distracting(**({"from_context": 2, "out_of_context": 1} | parameters))
+    stage = distract(**({"from_context": 2, "out_of_context": 1} | parameters))
     studio = Studio(folder, by_turns(*replies), {"distractor": ["wit"]}, seed=seed)
     result, server = studio.work(stage, row or item())
     return (result[0] if isinstance(result, list) else result), server
@@ -104,7 +104,12 @@ class TestGood:
     def test_record_strategy_and_explanation_of_each(self, tmp_path: Path) -> None:
         made, _ = distracted(tmp_path, GOOD)
         record = made.provenance["distract"]
-        assert record == freeze({"model": "wit", "distractors": [one(0), one(1), one(2)]})
+        how = [{k: v for k, v in one(n).items() if k != "explanation"} for n in range(3)]
+        assert record == freeze({"model": "wit", "distractors": how})
+        assert made.context["explanations"] == {
+            "its mast breaks": "it is seen",
+            **{TEXTS[n]: f"because of {n}" for n in range(3)},
+        }
         assert made.provenance["writer"] == "pen"
 
     def test_an_open_question_becomes_a_closed_one(self, tmp_path: Path) -> None:
@@ -192,14 +197,13 @@ class TestWrong:
 
 class TestNotAsked:
     @pytest.mark.parametrize("row", [
-        item(kind="multi", answer=("A", "B")),
         item(kind="open", options=(), answer=()),
         item(kind="open", options=(), answer=(), reference=""),
-    ], ids=["two right", "no reference", "an empty reference"])  # fmt: skip
-    def test_an_item_without_a_single_right_answer(self, row: Item, tmp_path: Path) -> None:
+    ], ids=["no reference", "an empty reference"])  # fmt: skip
+    def test_an_item_without_a_right_answer(self, row: Item, tmp_path: Path) -> None:
         why, server = distracted(tmp_path, GOOD, row=row)
         assert isinstance(why, Rejected)
-        assert why.reason == "no single right answer"
+        assert why.reason == "no right answer"
         assert server.requests == []
 
 

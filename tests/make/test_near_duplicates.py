@@ -20,7 +20,7 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.extras import install_command
 from reelbench.data.items import Item, Media
 from reelbench.make.parts.embed import Embedder, Vectors, load_embedder
-from reelbench.make.parts.near_duplicates import ALIKE, Twin, near_duplicates
+from reelbench.make.parts.near_duplicates import ALIKE, NearDuplicate, near_duplicates
 
 # (question, right answer, other question, its right answer), both about the same film
 PARAPHRASES = [
@@ -173,7 +173,7 @@ def test_the_later_one_by_id_is_dropped_and_case_and_spaces_do_not_count(use: Em
         asked("b", "Why is the baby crying?", "it fell"),
         asked("a", "WHY is the baby  crying?", "It fell"),
     ]
-    assert near_duplicates(items, use) == [Twin("b", "a", 1.0)]
+    assert near_duplicates(items, use) == [NearDuplicate("b", "a", 1.0)]
 
 
 def test_options_count_by_the_right_one_alone(use: Embedder) -> None:
@@ -184,7 +184,7 @@ def test_options_count_by_the_right_one_alone(use: Embedder) -> None:
     first = heard(1, ("a bell", "a dog barks"), "B")
     moved = heard(2, ("a dog barks", "rain", "wind"), "A")
     other = heard(3, ("a bell", "a dog barks"), "A")
-    assert near_duplicates([first, moved, other], use) == [Twin("q-2", "q-1", 1.0)]
+    assert near_duplicates([first, moved, other], use) == [NearDuplicate("q-2", "q-1", 1.0)]
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,9 @@ def test_the_same_question_with_another_answer_is_no_twin(
 ) -> None:
     first = asked("a", question, answer)
     assert near_duplicates([first, asked("b", question, other)], use) == []
-    assert near_duplicates([first, asked("b", question, answer)], use) == [Twin("b", "a", 1.0)]
+    assert near_duplicates([first, asked("b", question, answer)], use) == [
+        NearDuplicate("b", "a", 1.0)
+    ]
 
 
 def test_contrasts_that_embeddings_hardly_see_keep_items_apart(use: Embedder) -> None:
@@ -218,7 +220,7 @@ def test_contrasts_that_embeddings_hardly_see_keep_items_apart(use: Embedder) ->
 def test_within_media_or_all(use: Embedder) -> None:
     items = [asked("a", "Who sings?", "the boy", "1.mp4"), asked("b", "Who sings?", "the boy", "2.mp4")]  # fmt: skip
     assert near_duplicates(items, use) == []
-    assert near_duplicates(items, use, within="all") == [Twin("b", "a", 1.0)]
+    assert near_duplicates(items, use, within="all") == [NearDuplicate("b", "a", 1.0)]
 
 
 def test_parts_of_one_film_are_media_of_their_own(use: Embedder) -> None:
@@ -230,14 +232,14 @@ def test_parts_of_one_film_are_media_of_their_own(use: Embedder) -> None:
 def test_of_a_chain_the_first_and_what_is_far_from_it_stay() -> None:
     # Neighbours are 20 degrees apart (cosine .94), the next but one 40 (.77).
     chain = [angle("a", 0), angle("b", 20), angle("c", 40), angle("d", 60)]
-    dropped = [Twin("b", "a", 0.9397), Twin("d", "c", 0.9397)]
+    dropped = [NearDuplicate("b", "a", 0.9397), NearDuplicate("d", "c", 0.9397)]
     assert near_duplicates(chain, Angles(), 0.9) == dropped
     assert near_duplicates(chain[::-1], Angles(), 0.9) == dropped
 
 
 def test_the_twin_is_the_first_kept_one_and_never_a_dropped_one() -> None:
     items = [angle("a", 0), angle("b", 10), angle("c", 20), angle("d", 35)]
-    dropped = [Twin("b", "a", 0.9848), Twin("c", "a", 0.9397)]
+    dropped = [NearDuplicate("b", "a", 0.9848), NearDuplicate("c", "a", 0.9397)]
     assert near_duplicates(items, Angles(), 0.9) == dropped
 
 
@@ -261,7 +263,7 @@ def test_no_item_and_one_item_have_no_twins(use: Embedder) -> None:
 
 def test_items_without_an_answer_are_compared_by_their_questions(use: Embedder) -> None:
     items = [asked("a", "Tell the story.", ""), asked("b", "Tell the story.", "")]
-    assert near_duplicates(items, use) == [Twin("b", "a", 1.0)]
+    assert near_duplicates(items, use) == [NearDuplicate("b", "a", 1.0)]
 
 
 @pytest.mark.parametrize(
@@ -277,7 +279,7 @@ def test_texts_in_any_script_are_like_themselves_and_not_like_others(
     use: Embedder, text: str, other: str
 ) -> None:
     items = [asked("a", text, ""), asked("b", other, ""), asked("c", text, "")]
-    assert near_duplicates(items, use) == [Twin("c", "a", 1.0)]
+    assert near_duplicates(items, use) == [NearDuplicate("c", "a", 1.0)]
 
 
 def test_other_languages_and_broken_text(use: Embedder) -> None:

@@ -50,7 +50,14 @@ def test_bars_are_as_long_as_what_they_count(tmp_path: Path) -> None:
     passed = planted(600)
     funnel = funnel_record(passed, [])
     picture = picture_of("cineaste", funnel)
-    assert [step.pill for step in picture.steps] == ["20 movies", "100 commissions", "", "", "", ""]
+    assert [step.pill for step in picture.steps] == [
+        "20 movies",
+        "100 writing tasks",
+        "",
+        "",
+        "",
+        "",
+    ]
     longest = 330
     for step, told in zip(picture.steps[2:], funnel["stages"][1:], strict=True):
         lengths = {

@@ -8,11 +8,12 @@ from parts import a_recipe, ending
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item
-from reelbench.make.parts.filters import context_independence
-from reelbench.make.parts.write import Commission, Draft, checking, writing
+from reelbench.make.parts.drafts import Draft, WritingTask
+from reelbench.make.parts.filters import filter_blind
+from reelbench.make.parts.write import check_drafts, write
 from reelbench.make.pipeline.stage import BatchStage, Recipe, RowStage
 
-WRITE, CHECK, END = writing(("ask",), 2, 3), checking(3), ending()
+WRITE, CHECK, END = write(("ask",), 2), check_drafts(), ending()
 
 
 def refused(*stages: Any, **fields: Any) -> str:
@@ -150,13 +151,13 @@ class TestSettings:
         assert stage.parameters["share"] == 0.1
 
     def test_that_belong_together_are_validated_together(self) -> None:
-        recipe = a_recipe(context_independence(seeds=5, drop_at=5))
+        recipe = a_recipe(filter_blind(seeds=5, drop_at=5))
         both = {"independence.seeds": 3, "independence.drop_at": 3}
         for changes in (both, dict(reversed(both.items()))):
             assert recipe.changed(changes).stages[0].parameters["seeds"] == 3
 
     def test_of_which_one_is_missing_name_it(self) -> None:
-        recipe = a_recipe(context_independence(seeds=5, drop_at=5))
+        recipe = a_recipe(filter_blind(seeds=5, drop_at=5))
         with pytest.raises(
             ReelbenchError, match=r"independence\.drop_at is 5 of 3 .* set drop_at too"
         ):
@@ -175,5 +176,5 @@ class TestSettings:
 
 
 def test_rows_that_stages_pass_on_have_ids() -> None:
-    for kind in (Item, Commission, Draft):
+    for kind in (Item, WritingTask, Draft):
         assert "id" in kind.__struct_fields__

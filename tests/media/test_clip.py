@@ -13,7 +13,6 @@ from reelbench.media.decode.decode import every_frame, frames_at
 from reelbench.media.decode.probe import probe
 from reelbench.media.decode.timeline import frame_times
 from reelbench.media.edit.audio import (
-    attenuated,
     loudness,
     read_audio,
     reversed_before,
@@ -22,14 +21,12 @@ from reelbench.media.edit.audio import (
 )
 from reelbench.media.edit.clip import (
     crop_to_track,
-    cut_at_key_frames,
     cut_exactly,
     edit,
     fitted,
     join,
     with_sound,
 )
-from reelbench.media.edit.draw import RED, draw_box, draw_letter, draw_timestamp
 from reelbench.media.edit.write import AudioTrack, written
 from reelbench.media.errors import MediaError
 
@@ -75,18 +72,12 @@ class TestCutting:
             likeness(read_audio(tmp_path / "c.mp4"), chirp(4.0)[:, RATE : int(2.5 * RATE)]) > 0.98
         )
 
-    def test_at_key_frames_without_loss(self, video: Path, tmp_path: Path) -> None:
-        begun = cut_at_key_frames(video, 3.0, 4.0, tmp_path / "c.mp4")
-        assert 2.0 <= begun < 3.0
-        (here,), (there,) = frames_at(tmp_path / "c.mp4", [3.2 - begun]), frames_at(video, [3.2])
-        assert np.array_equal(here.image, there.image)
-
     def test_outside_the_video(self, video: Path, tmp_path: Path) -> None:
         with pytest.raises(MediaError, match="lasts 4"):
             cut_exactly(video, 9.0, 12.0, tmp_path / "c.mp4")
         for start, end in ((1.0, 0.0), (50.0, 60.0)):
             with pytest.raises(MediaError, match="lasts 4"):
-                cut_at_key_frames(video, start, end, tmp_path / "c.mp4")
+                cut_exactly(video, start, end, tmp_path / "c.mp4")
         assert list(tmp_path.iterdir()) == []
 
 
@@ -102,11 +93,6 @@ class TestOutOfOrder:
         with_sound(video, AudioTrack([chirp(4.0)], RATE), tmp_path / "b.mp4")
         assert len(frame_times(tmp_path / "b.mp4")) == 100
 
-    def test_the_last_key_frame_before(self, video: Path, tmp_path: Path) -> None:
-        assert cut_at_key_frames(video, 1.9, 4.0, tmp_path / "b.mp4") == pytest.approx(1.0)
-        (here,), (there,) = frames_at(tmp_path / "b.mp4", [0.5]), frames_at(video, [1.5])
-        assert np.array_equal(here.image, there.image)
-
     def test_sound_in_step_with_a_video_that_begins_late(self, tmp_path: Path) -> None:
         source = make_video(tmp_path / "a.ts")
         with_sound(source, AudioTrack([chirp(4.0)], RATE), tmp_path / "b.mp4")
@@ -115,30 +101,10 @@ class TestOutOfOrder:
 
 
 class TestOddSources:
-    def test_a_broadcast_is_cut_before_the_moment(self, tmp_path: Path) -> None:
-        options = {"preset": "fast", "threads": "1", "g": "25", "bf": "3", "sc_threshold": "0"}
-        source = make_video(tmp_path / "a.ts", options=options, sound=4.0)
-        begun = cut_at_key_frames(source, 2.3, 3.5, tmp_path / "b.mp4")
-        assert 1.9 < begun <= 2.3
-        (here,) = frames_at(tmp_path / "b.mp4", [2.4 - begun])
-        (there,) = frames_at(source, [2.4])
-        assert np.array_equal(here.image, there.image)
-        heard = read_audio(tmp_path / "b.mp4").shape[1] / RATE
-        assert heard == pytest.approx(3.5 - begun, abs=0.15)
-
-    def test_the_sound_before_the_cut_does_not_move_it(self, video: Path, tmp_path: Path) -> None:
-        begun = cut_at_key_frames(video, 3.0, 4.0, tmp_path / "b.mkv")
-        assert frame_times(tmp_path / "b.mkv")[0] == pytest.approx(0.0, abs=0.002)
-        assert begun < 3.0
-
     def test_packets_that_do_not_tell_their_times(self, tmp_path: Path) -> None:
         source = make_kind(tmp_path, "h264.avi")
-        for work in (
-            lambda: cut_at_key_frames(source, 1.0, 2.0, tmp_path / "b.mp4"),
-            lambda: with_sound(source, AudioTrack([chirp(1.0)], RATE), tmp_path / "b.mp4"),
-        ):
-            with pytest.raises(MediaError, match="cut it exactly"):
-                work()
+        with pytest.raises(MediaError, match="cut it exactly"):
+            with_sound(source, AudioTrack([chirp(1.0)], RATE), tmp_path / "b.mp4")
         cut_exactly(source, 1.0, 2.0, tmp_path / "b.mp4")
         assert len(frame_times(tmp_path / "b.mp4")) == 25
 
@@ -166,7 +132,6 @@ class TestWrongArguments:
                 with_sound(video, AudioTrack([samples], RATE, channels), tmp_path / "b.mp4")
         with pytest.raises(ReelbenchError, match="cannot be written"):
             write_wav(tmp_path / "none" / "a.wav", chirp(0.1), RATE)
-        assert attenuated(np.zeros((1, 0), np.float32), RATE, [(0, 1)], -6).shape == (1, 0)
 
     def test_rates_and_boxes(self, video: Path, tmp_path: Path) -> None:
         with pytest.raises(ReelbenchError, match="frame rate"):
@@ -183,7 +148,6 @@ class TestOutputs:
     def test_they_are_named(self, name: str, video: Path, tmp_path: Path) -> None:
         for work in (
             lambda out: cut_exactly(video, 1.0, 2.0, out),
-            lambda out: cut_at_key_frames(video, 1.0, 2.0, out),
             lambda out: with_sound(video, AudioTrack([chirp(1.0)], RATE), out),
             lambda out: join([video], out),
         ):
@@ -261,15 +225,6 @@ class TestSound:
         assert np.array_equal(turned[:, : RATE // 2], sound[:, : RATE // 2][:, ::-1])
         assert np.array_equal(turned[:, RATE // 2 :], sound[:, RATE // 2 :])
 
-    def test_softer_within_spans(self) -> None:
-        sound = chirp(3.0)
-        quiet = attenuated(sound, RATE, [(1.0, 2.0)], -20.0)
-        middle = slice(int(1.1 * RATE), int(1.9 * RATE))
-        assert np.allclose(quiet[:, middle], sound[:, middle] / 10, atol=1e-4)
-        assert np.array_equal(quiet[:, : int(0.9 * RATE)], sound[:, : int(0.9 * RATE)])
-        muted = attenuated(sound, RATE, [(1.0, 2.0)], float("-inf"))
-        assert np.abs(muted[:, middle]).max() == 0
-
     def test_replaced_with_the_pictures_as_they_are(self, video: Path, tmp_path: Path) -> None:
         other = reversed_before(chirp(4.0), RATE, 2.0)
         with_sound(video, AudioTrack([other], RATE), tmp_path / "b.mp4")
@@ -312,27 +267,3 @@ def test_a_track_in_disorder(video: Path, tmp_path: Path) -> None:
     for track in ([], [(1.0, (0.0, 0.0, 9.0, 9.0)), (0.5, (0.0, 0.0, 9.0, 9.0))]):
         with pytest.raises(ReelbenchError, match="order of time"):
             crop_to_track(video, track, tmp_path / "c.mp4", (64, 64))
-
-
-class TestDrawing:
-    ground = np.full((180, 320, 3), 128, np.uint8)
-
-    def test_a_box_and_its_label(self) -> None:
-        drawn = draw_box(self.ground, (40, 30, 120, 90), label="A")
-        assert tuple(drawn[30, 80]) == RED
-        assert tuple(drawn[70, 100]) == (128, 128, 128)
-        assert (drawn[32:50, 42:60] > 220).all(axis=2).any()
-        assert (self.ground == 128).all()
-
-    def test_a_letter(self) -> None:
-        drawn = draw_letter(self.ground, (160, 90), "B")
-        assert tuple(drawn[90, 152]) == RED
-        assert (drawn[80:100, 150:170] > 220).all(axis=2).any()
-
-    def test_a_timestamp(self) -> None:
-        one, two = draw_timestamp(self.ground, 61.5), draw_timestamp(self.ground, 61.6)
-        assert (one[:30, :80] > 220).any()
-        assert not np.array_equal(one, two)
-        assert np.array_equal(one[60:], self.ground[60:])
-        full = draw_timestamp(self.ground, 59.96)
-        assert np.array_equal(full, draw_timestamp(self.ground, 60.0))

@@ -90,7 +90,7 @@ class TestOtherWords:
         assert told.calls["blind"] == 5 * 2 * QUESTIONS
         assert asked_by(bench) > asked_by(made[0])
         more = [item for item in lines(bench / "items.jsonl")
-                if item["provenance"]["prompt"] == "visual-reasoning.2"]  # fmt: skip
+                if item["provenance"]["write"]["prompt"] == "visual-reasoning.2"]  # fmt: skip
         assert more
         assert {item["tags"]["category"] for item in more} == {"Visual Reasoning"}
         Benchmark.load(bench)
@@ -109,7 +109,7 @@ class TestOtherWords:
         assert told.calls["blind"] == 5 * 2 * QUESTIONS
         assert not of_category(bench, "Cause and Effect") & of_category(made[0], "Cause and Effect")
         items = lines(bench / "items.jsonl")
-        assert {item["provenance"]["rules"]["version"] for item in items} == {"2-mine"}
+        assert {item["provenance"]["write"]["rules"]["version"] for item in items} == {"2-mine"}
 
     def test_a_rule_that_is_checked_rejects_what_breaks_it(
         self, studio: Studio, bench: Path, prompts: Path
@@ -305,7 +305,7 @@ class TestMoreAndLess:
     @pytest.mark.parametrize(
         ("change", "said"),
         [
-            ("independence.drop=4", "nothing called independence.drop"),
+            ("independence.dropp=4", "nothing called independence.dropp"),
             ("veracity.keep_at=most", "cannot be 'most'"),
             ("independence.seeds", "sets nothing"),
             ("independence.seeds=0", "independence.seeds"),

@@ -140,7 +140,7 @@ class TestRoles:
     ) -> None:
         told = studio.make(bench, "--until", "release")
         assert told.status == 2
-        assert "no stage 'release'; it has concatenate, describe, commission" in told.err
+        assert "no stage 'release'; it has concatenate, describe, writing-tasks" in told.err
 
     def test_a_source_that_is_not_there_is_said(self, studio: Studio) -> None:
         out = studio.fresh("never")

@@ -17,8 +17,9 @@ from scipy import stats
 from servers import serving
 
 from reelbench.data.sources import Sources
-from reelbench.make.parts.filters import context_independence, contextual_veracity
-from reelbench.make.parts.write import Commission, checking, writing
+from reelbench.make.parts.drafts import MediaRef, QuestionForm, WritingTask
+from reelbench.make.parts.filters import filter_blind, filter_context
+from reelbench.make.parts.write import check_drafts, write
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.make import MakeOptions, MakeResult, make_benchmark
 from reelbench.make.pipeline.stage import RowStage
@@ -38,19 +39,20 @@ class Film(msgspec.Struct, frozen=True):
     id: str
 
 
-async def ordered(film: Film, ctx: StageContext) -> list[Commission]:
+async def ordered(film: Film, ctx: StageContext) -> list[WritingTask]:
     """Order questions of every category about a text of two scenes."""
     scenes = "\n\n".join(f"### Scene {n}: Title {n}\n\nSeen: {film.id}." for n in (1, 2))
     context = ctx.store.keep(f"# Film {film.id}\n\n{scenes}")
     return [
-        Commission(
+        WritingTask(
             id=f"{film.id}-{slug}",
-            category=category,
             prompt=slug,
-            media=f"media/{film.id}.mp4",
+            media=(MediaRef(f"media/{film.id}.mp4"),),
+            forms=(QuestionForm(distractors=(4, 4), parts="scenes"),),
             context=context,
             context_file=f"context/{film.id}.md",
-            spans=((0.0, 10.0), (10.0, 20.0)),
+            parts=((0.0, 10.0), (10.0, 20.0)),
+            tags={"category": category},
         )
         for category, slug in CATEGORIES.items()
     ]
@@ -62,11 +64,11 @@ def make(root: Path, films: int, actors: Actors, connections: int = 64) -> MakeR
         RECIPE,
         sources=lambda _: Sources([Film(f"f{number:02d}") for number in range(films)]),
         stages=(
-            RowStage(name="order", input=Film, output=Commission, work=ordered),
-            writing(tuple(CATEGORIES.values()), actors.questions, 4),
-            checking(4),
-            context_independence(SEEDS, drop_at=5),
-            contextual_veracity(SEEDS, keep_at=0.8),
+            RowStage(name="order", input=Film, output=WritingTask, work=ordered),
+            write((*CATEGORIES.values(), "reply"), actors.questions),
+            check_drafts(),
+            filter_blind(SEEDS, drop_at=5),
+            filter_context(SEEDS, keep_at=0.8),
         ),
         statistics=None,
     )

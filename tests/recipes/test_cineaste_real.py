@@ -70,9 +70,10 @@ class TestAWholeMakeFromRealVideo:
     def test_items_say_how_they_were_made_and_what_the_filters_saw(self, real: Path) -> None:
         for item in Benchmark.load(real / "bench").items:
             made = item.provenance
-            assert made["writer"] == "writer"
-            assert made["prompt"] in SLUGS
-            assert (made["rules"]["name"], made["rules"]["version"]) == ("cineaste", "1")
+            written = made["write"]
+            assert written["model"] == "writer"
+            assert written["prompt"] in SLUGS
+            assert (written["rules"]["name"], written["rules"]["version"]) == ("cineaste", "1")
             assert made["independence"]["right"] < 5
             assert made["veracity"]["right"] == made["veracity"]["of"] == 5
             assert made["veracity"]["models"] == {"veracity": 5}
@@ -104,7 +105,7 @@ class TestAWholeMakeFromRealVideo:
         for item in benchmark.items:
             assert item.question in asked
             for secret in (item.context["sha256"], item.context["file"], item.context["reasoning"],
-                           item.provenance["rules"]["sha256"]):  # fmt: skip
+                           item.provenance["write"]["rules"]["sha256"]):  # fmt: skip
                 assert secret not in asked
         for secret in ("Log-line", "What happens in", "people look at", "reasoning", "provenance",
                        "veracity", "independence"):  # fmt: skip

@@ -122,10 +122,10 @@ def test_everything_wrong_is_listed_at_once(describe: Describe) -> None:
         "folder-only/movie.yaml:3: scenes: found an empty list, expected a list of at least one",
         "fields/movie.yaml:4: scenes[0].title: found nothing",
         "scenes[0].logline: found nothing",
-        "scenes[0].caption: found an unknown field, expected perhaps captions",
+        "scenes[0].caption: found an unknown field, expected a known one: perhaps 'captions'",
         "scenes[1].captions: found 'x.txt', expected a relative path",
         "scenes[2]: found 'scenes/1.mp4', expected a mapping",
-        "fields/movie.yaml:12: sumary: found an unknown field, expected perhaps summary",
+        "fields/movie.yaml:12: sumary: found an unknown field, expected a known one: perhaps 'summary'",
         "no-file/movie.yaml: file: found no such file",
         "13 problems to put right first.",
     ]:

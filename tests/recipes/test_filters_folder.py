@@ -102,7 +102,7 @@ class TestChanges:
         assert here == there
 
     def test_a_replaced_video_is_watched_again_and_collected(self, bench: Bench) -> None:
-        words = [*bench.role("watcher"), "--set", "watcher.sampling=uniform:2"]
+        words = [*bench.role("watcher"), "--set", "visual-only.sampling=uniform:2"]
         bench.filter(*words)
         new = make_video(bench.root / "new.mp4", seconds=2, rate=5)
         new.replace(bench.source / VIDEOS[0])
@@ -156,7 +156,7 @@ class TestWhatIsMissing:
     def test_a_video_that_is_not_there_rejects_until_it_is(self, bench: Bench) -> None:
         away = bench.root / "away.mp4"
         (bench.source / VIDEOS[0]).rename(away)
-        words = [*bench.role("watcher"), "--set", "watcher.sampling=uniform:2"]
+        words = [*bench.role("watcher"), "--set", "visual-only.sampling=uniform:2"]
         told = bench.filter(*words)
         assert told.calls == {"watcher": 6}
         missing = {item.id for item in bench.items if item.media[0].path == VIDEOS[0]}
@@ -193,7 +193,7 @@ class TestADirtyBenchmark:
     def test_is_cleaned_and_every_reject_has_its_name_and_reason(self, bench: Bench) -> None:
         self.spoil(bench)
         good = {item.id for item in bench.items}
-        told = bench.filter("--without", "twins", sieves=True)
+        told = bench.filter("--without", "near-duplicates", all_stages=True)
         assert told.status == 0, told.err
         assert told.kept <= good
         whys = {name: f"{why['stage']} {why['reason']} {why['detail']}"
@@ -212,10 +212,10 @@ class TestADirtyBenchmark:
     def test_a_video_that_comes_back_is_taken_up_again(self, bench: Bench) -> None:
         away = bench.root / "away.mp4"
         (bench.source / VIDEOS[0]).rename(away)
-        left = bench.filter("--without", "twins", sieves=True).kept
+        left = bench.filter("--without", "near-duplicates", all_stages=True).kept
         assert left == {i.id for i in bench.items if i.media[0].path != VIDEOS[0]}
         away.rename(bench.source / VIDEOS[0])
-        again = bench.filter("--without", "twins", sieves=True).kept
+        again = bench.filter("--without", "near-duplicates", all_stages=True).kept
         assert again == {item.id for item in bench.items}
 
     def test_a_manifest_that_cannot_be_read_is_said(self, bench: Bench) -> None:

@@ -106,7 +106,7 @@ class TestEachFilter:
             assert reject["facts"]["right"] == 0
 
     def test_a_watcher_sees_frames_and_nothing_else(self, bench: Bench) -> None:
-        told = bench.filter(*bench.role("watcher"), "--set", "watcher.sampling=uniform:2")
+        told = bench.filter(*bench.role("watcher"), "--set", "visual-only.sampling=uniform:2")
         assert told.status == 0, told.err
         assert told.kept == bench.of_kind("fine", "false")
         assert told.calls == {"watcher": 12}
@@ -140,15 +140,15 @@ class TestEachFilter:
             planted(bench.actors, 21, id="twice", options=(*("the same",) * 2, "a cup", "a bell", "it")),
             planted(bench.actors, 0, id="z-again"),
         )  # fmt: skip
-        told = bench.filter(sieves=True)
+        told = bench.filter(all_stages=True)
         assert told.status == 0, told.err
         assert not told.calls
         assert set(told.rejects) == {"long", "twice", "z-again"}
-        assert told.rejects["long"]["stage"] == "lengths"
+        assert told.rejects["long"]["stage"] == "key-length"
         assert told.rejects["twice"]["stage"] == "lint"
-        for name in ("independence", "ensemble", "veracity", "watcher", "listener"):
+        for name in ("independence", "ensemble", "veracity", "visual-only", "audio-only"):
             assert f"{name} was left out" in told.err
-        stages = ["lint", "twins", "lengths", "shortcuts", "positions", "collect"]
+        stages = ["lint", "near-duplicates", "key-length", "shortcuts", "key-positions", "collect"]
         assert list(told.stages) == stages
 
     def test_open_questions_pass_and_yes_or_no_is_asked(self, bench: Bench) -> None:
@@ -170,28 +170,28 @@ class TestTogether:
     def test_all_filters_one_after_the_other(self, bench: Bench) -> None:
         words = [*bench.role("blind"), *bench.role("veracity"), *bench.role("watcher"),
                  *bench.role("ensemble", "fool"), *bench.role("listener", hears=True),
-                 "--set", "watcher.sampling=uniform:2"]  # fmt: skip
-        told = bench.filter(*words, sieves=True)
+                 "--set", "visual-only.sampling=uniform:2"]  # fmt: skip
+        told = bench.filter(*words, all_stages=True)
         assert told.status == 0, told.err
         assert told.kept == bench.of_kind("fine")
         stages = list(told.stages.values())
         assert [stage["stage"] for stage in stages] == [
-            "lint", "twins", "lengths", "independence", "ensemble", "veracity", "watcher",
-            "listener", "shortcuts", "positions", "collect",
+            "lint", "near-duplicates", "key-length", "independence", "ensemble", "veracity", "visual-only",
+            "audio-only", "shortcuts", "key-positions", "collect",
         ]  # fmt: skip
         for before, after in pairwise(stages):
             assert before["out"] == after["in"]
         for stage in stages:
             assert stage["in"] == stage["passed"] + stage["rejected"] + stage["undecided"]
         assert len(told.rejects) == sum(stage["rejected"] for stage in stages)
-        for name in ("independence", "ensemble", "veracity", "watcher", "listener"):
+        for name in ("independence", "ensemble", "veracity", "visual-only", "audio-only"):
             low, high = told.stages[name]["interval"]
             assert 0 <= low <= told.stages[name]["rate"] <= high <= 1
             assert 1 <= told.stages[name]["videos"] <= told.stages[name]["in"]
         facts = Benchmark.load(told.folder).items[0].provenance
-        assert {"independence", "ensemble", "veracity", "watcher", "listener"} <= set(facts)
+        assert {"independence", "ensemble", "veracity", "visual-only", "audio-only"} <= set(facts)
         before = fingerprints(told.folder)
-        again = bench.filter(*words, sieves=True)
+        again = bench.filter(*words, all_stages=True)
         assert (again.status, again.calls) == (0, {})
         assert fingerprints(told.folder) == before
 
@@ -200,7 +200,7 @@ class TestTogether:
             *bench.role("blind"),
             *bench.role("watcher"),
             "--set",
-            "watcher.sampling=uniform:2",
+            "visual-only.sampling=uniform:2",
         ]
         told = bench.filter(*words, "--dry-run")
         assert told.status == 0, told.err

@@ -58,12 +58,12 @@ def opposite(body: Any, _: int) -> Reply:
 class TestTheBenchmark:
     def test_loads_lints_runs_and_scores_by_tag(self, whole: Folder) -> None:
         told = whole.make()
-        assert "turn was left out: nobody plays its role." in told.err
+        assert "negate was left out: nobody plays its role." in told.err
         benchmark = Benchmark.load(told.folder)
         assert len(benchmark.items) == 51
         assert benchmark.manifest.name == "qbench-video"
         assert benchmark.manifest.protocol.prompt == "qbench"
-        assert not any("to_turn" in item.provenance for item in benchmark.items)
+        assert not any("choose-negations" in item.provenance for item in benchmark.items)
         said = io.StringIO()
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(io.StringIO()):
             assert run_here("lint", told.folder) == 0
@@ -119,7 +119,7 @@ class TestTheBenchmark:
             assert len(server.requests) == 6
         asked = [item for item in told.items if item.kind == "yesno"]
         assert Counter(item.correct[0] for item in asked) == {"Yes": 12, "No": 12}
-        turned = [item for item in asked if "turned_from" in item.provenance]
+        turned = [item for item in asked if "negate" in item.provenance]
         assert len(turned) == 6
         assert all("low clarity" in item.question for item in turned)
         unturned = {item.id for item in whole.make(out="plain").items}
@@ -162,5 +162,5 @@ class TestSplits:
 def test_the_recipe_is_found_by_its_name() -> None:
     assert load_recipe("qbench-published").name == "qbench-published"
     assert [stage.name for stage in load_recipe("qbench_published").stages] == [
-        "yes or no", "turn", "split", "collect",
+        "choose-negations", "negate", "yes-no", "split", "collect",
     ]  # fmt: skip

@@ -49,7 +49,7 @@ class TestItems:
     def test_its_funnel_adds_up(self, made: tuple[Path, Told]) -> None:
         check_funnel(made[0])
         assert stage_of(made[0], "sample")["out"] == PARK + DREAM
-        assert stage_of(made[0], "commission")["out"] == PARK + DREAM + PAIRS
+        assert stage_of(made[0], "writing-tasks")["out"] == PARK + DREAM + PAIRS
         assert made[1].calls["writer"] >= PARK + DREAM + PAIRS
 
     def test_what_cannot_be_used_is_named_with_the_reason(self, made: tuple[Path, Told]) -> None:
@@ -105,12 +105,12 @@ class TestItems:
         for item in (item for item in items if item["kind"] == "yesno"):
             key = item["options"]["AB".index(item["answer"][0])]
             keys[key] += 1
-            before = item["provenance"].get("turned_from")
+            before = item["provenance"].get("negate", {}).get("negated_from")
             asked = before or item["question"]
             assert (key == hall.critics.keys[asked]) == (before is None)
             assert item["question"].endswith("low?" if before else "high?")
         assert abs(keys["Yes"] - keys["No"]) <= 1
-        assert any("turned_from" in item["provenance"] for item in items)
+        assert any("negate" in item["provenance"] for item in items)
 
     def test_a_video_is_in_one_split(self, items: list[dict[str, Any]]) -> None:
         splits: dict[str, set[str]] = {}
@@ -130,7 +130,7 @@ class TestShown:
         for body in asked:
             content = body["messages"][0]["content"]
             if len(content) == 1:
-                continue  # a question to be turned
+                continue  # a question to be negated
             kinds = "".join("p" if part["type"] == "image_url" else "t" for part in content)
             if kinds == "t" + "p" * 8 + "t" + "p" * 8 + "t":
                 pairs += 1
@@ -159,7 +159,7 @@ class TestShown:
     ) -> None:
         reviews = [body for body in hall.critics.bodies if body["model"].startswith("reviewer")]
         assert {pictures(body) for body in reviews} == {16}
-        closed = stage_of(made[0], "draft")["out"] - sum(
+        closed = stage_of(made[0], "check")["out"] - sum(
             not key for key in hall.critics.keys.values()
         )
         assert len(reviews) == 3 * closed
@@ -311,7 +311,7 @@ class TestWrong:
         assert told.status == 0, told.err
         assert not told.calls
         assert not out.exists()
-        row = next(line for line in told.out.splitlines() if line.startswith("draft"))
+        row = next(line for line in told.out.splitlines() if line.startswith("write "))
         assert re.split(r"\s{2,}", row)[1:5] == ["23", "23", "writer", "23"]
         assert any(line.startswith("review ") for line in told.out.splitlines())
 
@@ -350,10 +350,10 @@ class TestWrong:
         finally:
             hall.critics.instead = None
         rejected = [
-            row for row in lines(tmp_path / "out" / "rejects.jsonl") if row["stage"] == "draft"
+            row for row in lines(tmp_path / "out" / "rejects.jsonl") if row["stage"] == "check"
         ]
         assert rejected
-        assert {row["row"]["content"] for row in rejected} == {"natural"}
+        assert {row["row"]["task"]["tags"]["content"] for row in rejected} == {"natural"}
         assert all("'AIGC' is not one of" in row["detail"] for row in rejected)
 
     def test_without_videos_the_sample_and_the_pairs_are_still_drawn(
@@ -391,5 +391,5 @@ class TestWrong:
 def _ordered(out: Path) -> list[str]:
     """The types of all questions that were ordered."""
     made = [row["tags"]["question_type"] for row in lines(out / "items.jsonl")]
-    rejected = [row["row"] for row in lines(out / "rejects.jsonl") if row["stage"] == "draft"]
-    return [*made, *(row["question_type"] for row in rejected)]
+    rejected = [row["row"] for row in lines(out / "rejects.jsonl") if row["stage"] == "check"]
+    return [*made, *(row["task"]["tags"]["question_type"] for row in rejected)]

@@ -1,4 +1,4 @@
-"""Pairs, and the question that each video and each pair is dealt."""
+"""Pairs, and the question that each video and each pair is assigned."""
 
 from collections import Counter
 from itertools import combinations
@@ -11,7 +11,7 @@ from msgspec import structs
 from quality_actors import scored
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.recipes.qbench_video.pairing import deal, draw_pairs, pair
+from reelbench.recipes.qbench_video.pairing import assign, draw_pairs, pair
 from reelbench.recipes.qbench_video.rows import Partner, ScoredVideo
 
 
@@ -103,16 +103,16 @@ class TestPairs:
 
 
 class TestDeal:
-    def dealt(self, seed: int = 0) -> list[ScoredVideo]:
+    def assigned(self, seed: int = 0) -> list[ScoredVideo]:
         videos = []
         for name, size in (("one", 50), ("two", 31)):
             for number, video in enumerate(scored(*range(size), dataset=name)):
                 videos.append(structs.replace(video, path="a.mp4", interval=1 + number % 5))
         ctx: Any = SimpleNamespace(seed=seed, notes=[])
-        return deal(paired(videos, 14, seed)[0], ctx)
+        return assign(paired(videos, 14, seed)[0], ctx)
 
-    def test_types_and_looks_are_dealt_evenly_to_all_and_within_datasets(self) -> None:
-        made = self.dealt()
+    def test_types_and_looks_are_assigned_evenly_to_all_and_within_datasets(self) -> None:
+        made = self.assigned()
         for videos in (made, *([v for v in made if v.dataset == d] for d in ("one", "two"))):
             hands = Counter((video.question_type, video.context) for video in videos)
             assert len(hands) == 6
@@ -120,12 +120,12 @@ class TestDeal:
 
     def test_bad_videos_get_every_type(self) -> None:
         for interval in range(1, 6):
-            types = Counter(v.question_type for v in self.dealt() if v.interval == interval)
+            types = Counter(v.question_type for v in self.assigned() if v.interval == interval)
             assert max(types.values()) - min(types.values()) <= 4
             assert len(types) == 3
 
-    def test_pairs_are_dealt_joint_or_their_own_grain(self) -> None:
-        pairs = [two for _, two in partners(self.dealt())]
+    def test_pairs_are_assigned_joint_or_their_own_grain(self) -> None:
+        pairs = [two for _, two in partners(self.assigned())]
         assert len(pairs) == 28
         assert {two.context for two in pairs} == {"Joint", "Compare-fine", "Compare-coarse"}
         assert all(two.context in ("Joint", two.grain) for two in pairs)
@@ -133,11 +133,11 @@ class TestDeal:
         types = Counter(two.question_type for two in pairs)
         assert max(types.values()) - min(types.values()) <= 1
 
-    def test_what_is_dealt_depends_on_the_seed(self) -> None:
-        one, other = ([v.question_type for v in self.dealt(seed)] for seed in (0, 1))
+    def test_what_is_assigned_depends_on_the_seed(self) -> None:
+        one, other = ([v.question_type for v in self.assigned(seed)] for seed in (0, 1))
         assert one != other
 
     def test_without_videos_it_is_said_what_to_add(self) -> None:
         ctx: Any = SimpleNamespace(seed=0, notes=[])
         with pytest.raises(ReelbenchError, match=r"videos of set .*`videos: FOLDER`.*--until pair"):
-            deal(scored(1, 2), ctx)
+            assign(scored(1, 2), ctx)

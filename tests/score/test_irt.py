@@ -109,20 +109,6 @@ def test_chosen_items_foretell_better_than_random_ones() -> None:
     assert ours < same_prediction
 
 
-def test_a_new_model_is_foretold_within_its_error() -> None:
-    responses, *_ = simulate(600, 25, seed=4)
-    known = fit_2pl(responses.without(0))
-    items = choose_subset(responses.without(0), 60).items
-    rows = {item: number for number, item in enumerate(responses.items)}
-    told = known.predict({item: bool(responses.right[rows[item], 0]) for item in items})
-    assert abs(told.accuracy - responses.right[:, 0].mean()) < 3 * told.error
-    assert 0.005 < told.error < 0.06
-    everything = dict(zip(responses.items, map(bool, responses.right[:, 0]), strict=True))
-    assert known.predict(everything).accuracy == pytest.approx(responses.right[:, 0].mean())
-    with pytest.raises(ReelbenchError, match="nowhere"):
-        known.predict({"nowhere": True})
-
-
 def test_no_result_depends_on_the_order() -> None:
     responses, *_ = simulate(120, 6, missing=0.1)
     rows, columns = np.random.default_rng(1).permutation(120), np.array([3, 1, 5, 0, 2, 4])

@@ -5,36 +5,36 @@ operator said of a clip is kept under the hash of the clip's bytes, of the opera
 parameters and weights, and of the labels it went by: it is not done again, here or after a kill.
 """
 
-import asyncio
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from reelbench.annotate.ask_model import Asks
+from reelbench.annotate.asking import AskingEngine, FixedShelf, ForecastEngine
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
 from reelbench.annotate.operators.fingerprint import near_duplicate_clips
 from reelbench.annotate.registry import in_order, load_operator
-from reelbench.base.durable import Shelf, open_shelf
+from reelbench.base.durable import SHELF, Shelf, nothing_durable, open_durable, open_shelf
 from reelbench.base.errors import DEFECTS, ReelbenchError
 from reelbench.base.files import canonical_json, digest_of, pretty_json, write_atomically
 from reelbench.base.limits import decode_json
 from reelbench.base.progress import progress, track
-from reelbench.client.client import Client
-from reelbench.client.journal import open_journal
-from reelbench.client.session import relay_through, run_to_the_end
+from reelbench.client.budget import Budget, Ledger
+from reelbench.client.forecast import CallForecast
+from reelbench.client.session import open_session
+from reelbench.data.paths import SOUND_ENDINGS, VIDEO_ENDINGS
 from reelbench.engine.base import Done, Engine, Job
 from reelbench.media.decode.isolated import probe_isolated
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import MediaError
 from reelbench.models.base import ChatModel
-from reelbench.models.cascade import members_of
 from reelbench.weights import sha256_of
 
-VIDEOS = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".ts", ".mpg", ".mpeg", ".flv", ".wmv")
-SOUNDS = (".wav", ".mp3", ".m4a", ".aac", ".flac", ".ogg", ".opus")
-ENDINGS = frozenset(VIDEOS + SOUNDS)
+ENDINGS = frozenset(VIDEO_ENDINGS + SOUND_ENDINGS)
 PREVIEWS = "preview"  # the folder of drawn copies
 LIMIT = 1800.0  # seconds that one operator may take over one clip
 
@@ -50,6 +50,7 @@ class Annotated:
     broken: dict[str, str]  # files that are no clips, and why
     outcomes: dict[str, dict[str, Outcome]] = field(default_factory=dict)  # by clip, by label
     worked: int = 0  # pieces of work that were done now
+    ledger: Ledger = field(default_factory=Ledger)  # of what models took
 
     @property
     def failures(self) -> list[tuple[str, str, str]]:
@@ -70,38 +71,90 @@ def annotate(
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     limit: float = LIMIT,
     captioner: ChatModel | None = None,
+    budget: Budget | None = None,
 ) -> Annotated:
-    """Annotate all clips of a folder, or one clip, into a folder of labels."""
-    operators = operators_for(labels, parameters or {})
-    if captioner is not None:
-        model_digest = digest_of([captioner.card.name, dict(captioner.parameters)])
-        operators = [
-            replace(each, model=model_digest) if isinstance(each, Asks) else each
-            for each in operators
-        ]
+    """Annotate all clips of a folder, or one clip, into a folder of labels.
+
+    ``budget`` is the most that the captioner may take, what it took before in the same folder
+    among it.
+    """
+    operators = operators_for(labels, parameters or {}, captioner)
     clips, broken = clips_in(source, out)
-    out.mkdir(parents=True, exist_ok=True)
     found = Annotated(out, clips, broken, {name: {} for name in clips})
-    with open_shelf(out / "labels.sqlite") as shelf:
+    with ExitStack() as stack:
+        asking: Engine = engine
+        if captioner is not None and any(isinstance(each, Asks) for each in operators):
+            opened = open_session(out / "journal.sqlite", [captioner], budget)
+            session = stack.enter_context(opened)
+            asking, found.ledger = AskingEngine(session, captioner), session.ledger
+        out.mkdir(parents=True, exist_ok=True)
+        shelf = stack.enter_context(open_shelf(out / "labels.sqlite"))
         for number, operator in enumerate(operators, 1):
             title = f"{number}/{len(operators)} {operator.name}"
-            place = engine
-            if isinstance(operator, Asks) and captioner is not None:
-                place = AskingEngine(out / "journal.sqlite", captioner)
+            place = asking if isinstance(operator, Asks) else engine
             run_operator_over(found, operator, shelf, place, title, limit)
     _write(found, operators)
     return found
 
 
+@dataclass
+class AnnotateForecast:
+    """What annotating would ask, and what it cannot foresee."""
+
+    rows: Sequence[CallForecast]  # by label
+    unknown: Mapping[str, int]  # clips, by label that asks, whose labels it needs are not made yet
+    broken: Mapping[str, str]  # files that are no clips, and why
+
+
+def forecast(
+    source: Path,
+    labels: Sequence[str],
+    out: Path,
+    captioner: ChatModel,
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
+) -> AnnotateForecast:
+    """Say what annotating would ask a model, without asking, annotating or writing anything.
+
+    Labels that are there already are read; what asks nobody is not made.
+    """
+    operators = operators_for(labels, parameters or {}, captioner)
+    clips, broken = clips_in(source, out)
+    found = Annotated(out, clips, broken, {name: {} for name in clips})
+    rows: dict[tuple[str, str], CallForecast] = {}
+    path = out / "labels.sqlite"
+    with (
+        open_session(out / "journal.sqlite", [captioner], reading=True) as session,
+        open_durable(path, SHELF, True) if path.exists() else nothing_durable(SHELF) as connection,
+    ):
+        shelf = FixedShelf(path, connection)
+        for operator in operators:
+            asks = isinstance(operator, Asks)
+            engine = ForecastEngine(session, captioner, rows, asks)
+            run_operator_over(found, operator, shelf, engine, f"Counting {operator.name}", LIMIT)
+    unknown = Counter(
+        operator.name
+        for outcomes in found.outcomes.values()
+        for operator in operators
+        if isinstance(operator, Asks) and "unknown" in outcomes[operator.name]
+    )
+    return AnnotateForecast(list(rows.values()), unknown, broken)
+
+
 def operators_for(
-    labels: Sequence[str], parameters: Mapping[str, Mapping[str, Any]]
+    labels: Sequence[str],
+    parameters: Mapping[str, Mapping[str, Any]],
+    captioner: ChatModel | None = None,
 ) -> list[Operator]:
     """Return the operators of labels, and of those they need, each after what it needs."""
     names = in_order(list(labels))
     unused = sorted(set(parameters) - set(names))
     if unused:
         raise ReelbenchError(f"{', '.join(unused)} is not among the labels {', '.join(names)}.")
-    return [load_operator(name, **parameters.get(name, {})) for name in names]
+    operators = [load_operator(name, **parameters.get(name, {})) for name in names]
+    if captioner is None:
+        return operators
+    model = digest_of([captioner.card.name, dict(captioner.parameters)])
+    return [replace(each, model=model) if isinstance(each, Asks) else each for each in operators]
 
 
 def clips_in(source: Path, out: Path | None = None) -> tuple[dict[str, Clip], dict[str, str]]:
@@ -166,8 +219,9 @@ def run_operator_over(
 
 def _without(label: str, outcome: Outcome) -> Outcome:
     """What is said where a label that is needed is not there."""
-    if "none" in outcome:
-        return {"none": f"{label}: {outcome['none']}"}
+    for fate in ("none", "unknown"):
+        if fate in outcome:
+            return {fate: f"{label}: {outcome[fate]}"}
     return {"failed": f"it needs {label}, which failed"}
 
 
@@ -184,37 +238,6 @@ def _key(operator: Operator, clip: Clip, labels: Labels) -> str:
             "labels": {name: digest_of(value) for name, value in labels.items()},
         }
     )
-
-
-class AskingEngine:
-    """Where work is done that asks a model: here, many clips at a time, through a journal."""
-
-    def __init__(self, journal: Path, model: ChatModel) -> None:
-        self._journal, self._model = journal, model
-
-    def run(self, jobs: Sequence[Job], _limit: float) -> Iterator[Done]:
-        """Ask about all clips, and yield each when all are done."""
-        with open_journal(self._journal) as journal:
-            yield from run_to_the_end(self._all(jobs, Client(journal)))
-
-    async def _all(self, jobs: Sequence[Job], client: Client) -> list[Done]:
-        relay_through(client, members_of([self._model]))
-        try:
-            return list(await asyncio.gather(*(self._one(job, client) for job in jobs)))
-        finally:
-            await self._model.close()
-
-    async def _one(self, job: Job, client: Client) -> Done:
-        operator, clip, labels = job.args
-        try:
-            return Done(job, {"value": await operator.ask(clip, labels, client, self._model)})
-        except NotApplicable as nothing:
-            return Done(job, {"none": str(nothing)})
-        except Exception as error:  # whatever it is, it costs this clip alone
-            return Done(job, error=error)
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 def run_operator(operator: Operator, clip: Clip, labels: Labels) -> Outcome:

@@ -14,8 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -89,24 +88,6 @@ class WorkerPool:
         for worker in list(self._workers):
             self._lose(worker)
         atexit.unregister(self.close)
-
-
-def each_in_a_process(
-    work: Callable[..., Result], jobs: Sequence[tuple[object, ...]], limit: float
-) -> Iterator[Result]:
-    """Yield the result of ``work(*job)`` for each job, in the order of the jobs."""
-    if not jobs:
-        return
-    pool = WorkerPool(min(cores(), len(jobs)))
-    with ThreadPoolExecutor(min(cores(), len(jobs))) as threads:
-        try:
-            results = [threads.submit(pool.call, work, *job, limit=limit) for job in jobs]
-            for result in results:
-                yield result.result()
-        finally:
-            # The threads wait for the workers, and end when those are gone.
-            pool.close()
-            threads.shutdown(wait=False, cancel_futures=True)
 
 
 class _Worker:

@@ -1,14 +1,54 @@
 """YAML that others wrote: read with the lines of its fields, within limits."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import yaml
 
-from reelbench.base.limits import MOST_DEPTH, MOST_TEXT, LimitError
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.limits import MOST_DEPTH, MOST_TEXT, LimitError, bounded_text
+from reelbench.base.yaml_errors import yaml_fault
 
 _MOST_NODES = 1_000_000  # values, with what aliases repeat counted each time
 _MOST_BITS = 1024  # of a whole number
+
+
+UNREAD = "a file one can read"
+
+
+class YamlError(ReelbenchError):
+    """A file that cannot be read as YAML: what was found, what is expected, and on which line."""
+
+    def __init__(self, code: str, found: str, expected: str, line: int = 0) -> None:
+        self.code, self.found, self.expected, self.line = code, found, expected, line
+        place = f"line {line}: " if line else ""
+        super().__init__(f"{place}found {found}, expected {expected}")
+
+
+def read_yaml(source: Path | str) -> tuple[Any, dict[str, int]]:
+    """Return what a YAML file, or a text, holds, with the lines of its fields.
+
+    Whatever is wrong is a ``YamlError``, with the code UNREADABLE or NOT_YAML.
+    """
+    text = ""
+    try:
+        if isinstance(source, Path) and source.exists() and not source.is_file():
+            raise OSError("no plain file")  # a pipe would never end
+        text = bounded_text(source) if isinstance(source, Path) else source
+        return load_yaml(text)
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        found = f"byte 0x{error.object[error.start]:02X}"
+        raise YamlError("UNREADABLE", found, "UTF-8", line) from None
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError)
+        found = "no such file" if missing else error.strerror or str(error)
+        raise YamlError("UNREADABLE", found, UNREAD) from None
+    except yaml.YAMLError as error:
+        raise YamlError("NOT_YAML", *yaml_fault(error, text)) from None
+    except (ValueError, RecursionError) as error:  # a date that is none; an alias to itself
+        raise YamlError("NOT_YAML", str(error), "plain YAML") from None
 
 
 def load_yaml(text: str) -> tuple[Any, dict[str, int]]:

@@ -16,18 +16,20 @@ from typing import NoReturn
 from reelbench import __version__
 from reelbench.base.errors import ReelbenchError
 
+__all__ = ["COMMANDS", "main"]
+
 INTERNAL_ERROR = 70  # exit status, as in sysexits.h
 COMMANDS = {
     "demo": "make a small benchmark, run three baselines on it and write the report",
-    "make": "make a benchmark from sources by a recipe, or filter one that is there",
-    "annotate": "say what is in clips: shots, people, speech, text, quality",
-    "lint": "look for what a careful editor would find in a benchmark",
-    "run": "ask models every item of a benchmark, or go on with a run",
-    "score": "score a run, or anyone's predictions",
-    "report": "write the HTML page of a run",
-    "agree": "say how far raters agree beyond chance",
-    "weights": "list, fetch and find the weights that operators use",
-    "doctor": "say what is installed, what is missing and how to get it",
+    "make": "make a benchmark from sources with a recipe, or filter an existing one",
+    "annotate": "label clips: shots, people, speech, on-screen text, quality",
+    "lint": "check a benchmark for errors, duplicates and shortcuts",
+    "run": "run models on a benchmark, or resume a run",
+    "score": "score a run, or predictions from elsewhere",
+    "report": "write the HTML report of a run, or of several",
+    "agree": "measure inter-rater agreement",
+    "weights": "list, download and locate the weights that operators use",
+    "doctor": "check the installation: what is missing, and how to get it",
 }
 RENAMED = {"models": "weights"}  # these work under their old name until the next version
 _EPILOG = """examples:

@@ -12,6 +12,7 @@ from reelbench.cli.say import put_table, tell
 
 if TYPE_CHECKING:
     from reelbench.annotate.annotate import Annotated
+    from reelbench.client.budget import Budget
     from reelbench.models.base import ChatModel
 
 
@@ -27,21 +28,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "examples:\n"
         "  reelbench annotate clips --labels tracks,speaker,transcript --out labels --preview\n"
         "  reelbench annotate clips --labels shots --set shots.detector=adaptive --out labels\n"
-        "  reelbench annotate clips --labels tracks --out labels --engine ray --address HOST:6379"
+        "  reelbench annotate clips --labels tracks --out labels --engine ray --address HOST:6379\n"
+        "  reelbench annotate clips --labels caption --out labels --model captioner=openai:gpt-4o "
+        "--dry-run"
     )
     parser.add_argument("clips", type=Path, help="a folder of clips, or one clip")
     parser.add_argument(
-        "--labels", required=True, help="what to say of them, with commas between; what a label "
-        "needs is made as well"
+        "--labels", required=True, help="the labels to make, with commas between: those listed "
+        "below, or FILE.py:NAME of your own; what a label needs is made as well"
     )  # fmt: skip
     parser.add_argument("--out", type=Path, required=True, help="the folder of labels")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="LABEL.NAME=VALUE", help="a parameter"
+        "--set",
+        action="append",
+        default=[],
+        metavar="LABEL.NAME=VALUE",
+        help="a parameter of an operator, such as faces.rate=12",
     )
     parser.add_argument(
         "--model",
         metavar="captioner=MODEL",
-        help="who describes what happens (caption) and how people look (appearance)",
+        help="the model that describes what happens (caption) and how people look (appearance)",
+    )
+    parser.add_argument(
+        "--budget",
+        metavar="AMOUNT",
+        help="the most that the model may take in all for this folder: 5usd, 2000000tokens",
+    )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="say what the model would be asked and cost; ask, annotate and write nothing",
     )
     parser.add_argument(
         "--preview", action="store_true", help="draw the labels into a copy of each clip"
@@ -61,7 +78,10 @@ def main(options: argparse.Namespace) -> int:
 
     labels = [word.strip() for word in options.labels.split(",") if word.strip()]
     if not labels:
-        raise ReelbenchError("Which labels? Name some with --labels, with commas between.")
+        raise ReelbenchError(
+            "--labels names none: write some with commas between, such as --labels shots,faces. "
+            "`reelbench annotate --help` lists them."
+        )
     names = in_order(labels)
     # What cannot be is told before anything is fetched or worked at.
     if not options.clips.exists():
@@ -69,6 +89,9 @@ def main(options: argparse.Namespace) -> int:
     if options.parquet:
         needs("pyarrow", "annotate")
     settings = _settings(options.set)
+    captioner, budget = _captioner(options), _budget(options)
+    if options.dry_run:
+        return _forecast(options, labels, settings, captioner, budget)
     operators = [load_operator(name, **settings.get(name, {})) for name in names]
     provide({weight for operator in operators for weight in operator.uses}, options.offline)
     engine = engine_in(options)()
@@ -79,8 +102,12 @@ def main(options: argparse.Namespace) -> int:
             options.out,
             engine,
             settings,
-            captioner=_captioner(options.model),
+            captioner=captioner,
+            budget=budget,
         )
+    except KeyboardInterrupt:
+        tell("\nStopped. Nothing is lost: the same command goes on from here.")
+        return 130
     finally:
         engine.close()
     if options.parquet:
@@ -92,15 +119,56 @@ def main(options: argparse.Namespace) -> int:
     return _summarise(found, names)
 
 
-def _captioner(word: str | None) -> "ChatModel | None":
+def _captioner(options: argparse.Namespace) -> "ChatModel | None":
+    word = options.model
     if word is None:
+        for flag in ("budget", "dry-run"):
+            if getattr(options, flag.replace("-", "_")):
+                raise ReelbenchError(
+                    f"--{flag} is about what a model is asked: name one with --model "
+                    "captioner=MODEL."
+                )
         return None
     role, equals, name = word.partition("=")
     if role != "captioner" or not equals:
-        raise ReelbenchError(f"{word!r} names no captioner: write --model captioner=MODEL.")
+        raise ReelbenchError(
+            f"--model {word} names no captioner: write --model captioner=MODEL, such as "
+            "--model captioner=openai:gpt-4o."
+        )
     from reelbench.models.load import load_model
 
     return load_model(name)
+
+
+def _budget(options: argparse.Namespace) -> "Budget | None":
+    from reelbench.client.budget import parse_budget
+
+    return None if options.budget is None else parse_budget(options.budget)
+
+
+def _forecast(
+    options: argparse.Namespace,
+    labels: list[str],
+    parameters: dict[str, dict[str, Any]],
+    captioner: "ChatModel | None",
+    budget: "Budget | None",
+) -> int:
+    """Say what would be asked and cost."""
+    from reelbench.annotate.annotate import forecast
+    from reelbench.cli.say import put_forecast
+
+    assert captioner is not None
+    found = forecast(options.clips, labels, options.out, captioner, parameters)
+    put_forecast("label", found.rows, budget)
+    for label, count in found.unknown.items():
+        tell(
+            f"{label}: {counted(count, 'clip')} not counted, for the labels that it needs are not "
+            "made yet: annotate without --model first."
+        )
+    for name, reason in list(found.broken.items())[:10]:
+        tell(f"rejected: {reason}" if name in reason else f"rejected: {name}: {reason}")
+    tell("What was answered before is not asked again. Tokens are estimated. Nothing was asked.")
+    return 0
 
 
 def _settings(words: list[str]) -> dict[str, dict[str, Any]]:
@@ -110,7 +178,10 @@ def _settings(words: list[str]) -> dict[str, dict[str, Any]]:
     for name, value in settings(words, "LABEL.NAME=VALUE").items():
         label, _, parameter = name.partition(".")
         if not parameter:
-            raise ReelbenchError(f"{name!r} names no parameter: write LABEL.NAME=VALUE.")
+            raise ReelbenchError(
+                f"--set {name} names no parameter: write --set LABEL.NAME=VALUE, such as "
+                "--set faces.rate=12."
+            )
         found.setdefault(label, {})[parameter] = value
     return found
 
@@ -137,12 +208,15 @@ def _previews(found: "Annotated") -> None:
 
 def _summarise(found: "Annotated", names: list[str]) -> int:
     """Say what was labelled, and what was not."""
+    from reelbench.cli.run import tell_ledger
+
     rows = []
     for label in names:
         fates = Counter(next(iter(labels[label])) for labels in found.outcomes.values())
         rows.append((label, str(fates["value"]), str(fates["none"]), str(fates["failed"])))
     put_table(("label", "clips", "nothing to say", "failed"), rows)
     tell(f"{counted(found.worked, 'piece')} of work done now.")
+    tell_ledger(found.ledger)
     for name, reason in list(found.broken.items())[:10]:
         tell(f"rejected: {reason}" if name in reason else f"rejected: {name}: {reason}")
     failures = found.failures

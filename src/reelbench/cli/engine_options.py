@@ -30,9 +30,11 @@ def engine_in(options: argparse.Namespace) -> "Callable[[], Engine]":
 
         return lambda: RayEngine(options.address)
     if options.address:
-        raise ReelbenchError("--address is of a Ray cluster: say --engine ray as well.")
+        raise ReelbenchError(
+            "--address is that of a Ray cluster: add --engine ray, or leave --address out."
+        )
     if options.workers is not None and options.workers < 1:
-        raise ReelbenchError(f"--workers is {options.workers}: one at least has to work.")
+        raise ReelbenchError(f"--workers is {options.workers}: write 1 or more.")
     from reelbench.engine.local import LocalEngine
 
     return lambda: LocalEngine(options.workers)

@@ -35,7 +35,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="high",
         help="exit with 1 from this tier on (default: high)",
     )
-    parser.add_argument("--fix", action="store_true", help="align what is LOW, then look again")
+    parser.add_argument(
+        "--fix",
+        action="store_true",
+        help="correct what is LOW, which is mechanical, then check again",
+    )
     parser.add_argument("--no-media", action="store_true", help="do not open the media")
     parser.add_argument(
         "--most", type=int, default=10, help="findings to show of each tag (default: 10; 0: all)"

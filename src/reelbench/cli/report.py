@@ -40,7 +40,9 @@ def main(options: argparse.Namespace) -> int:
     from reelbench.score.score import score_runs
 
     if len(options.run) > 1 and options.out is None:
-        raise ReelbenchError("Where to? Name the page of several runs with --out.")
+        raise ReelbenchError(
+            "Several runs need a page of their own: name it with --out, such as --out all.html."
+        )
     for run in options.run:
         benchmark = benchmark_of(run, read_run(run), options.benchmark)
         if not is_finished(run):

@@ -138,7 +138,7 @@ def _forecast(benchmark: "Benchmark", options: argparse.Namespace, budget: "Budg
     table = [
         (
             row.card.name,
-            row.condition,
+            row.step,
             f"{row.requests:,}",
             f"{row.known:,}",
             f"{row.input_tokens:,}",

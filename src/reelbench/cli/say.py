@@ -5,11 +5,15 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.progress import counted
 from reelbench.score.rounding import fixed, percent
+
+if TYPE_CHECKING:
+    from reelbench.client.budget import Budget
+    from reelbench.client.forecast import CallForecast
 
 
 def tell(text: str = "") -> None:
@@ -127,6 +131,33 @@ def put_judged(judged: Sequence[Mapping[str, Any]]) -> None:
     headings = ("model", "condition", "judge", "score", "scale", "95% interval", "judged",
                 "no reply", "not graded")  # fmt: skip
     put_table(headings, rows)
+
+
+def put_forecast(step: str, rows: "Sequence[CallForecast]", budget: "Budget | None") -> None:
+    """Write what each step would ask each model, what all would cost, and whether that is too much.
+
+    ``step`` is what a step is called: the first heading.
+    """
+    table = [
+        (
+            row.step,
+            row.card.name,
+            f"{row.requests:,}",
+            f"{row.input_tokens:,}",
+            f"{row.output_tokens:,}",
+            "no price" if row.usd is None else f"${row.usd:,.4f}",
+        )
+        for row in rows
+    ]
+    put_table((step, "model", "to ask", "tokens in", "tokens out", "cost"), table)
+    costs = [row.usd for row in rows]
+    total = None if None in costs else sum(cost or 0.0 for cost in costs)
+    if total is not None:
+        put(f"in all: ${total:,.4f}")
+    if budget and total is not None and total > budget.usd:
+        tell(f"That is over the budget of ${budget.usd:,.2f}.")
+    if budget and sum(row.input_tokens + row.output_tokens for row in rows) > budget.tokens:
+        tell(f"That is over the budget of {budget.tokens:,.0f} tokens.")
 
 
 def settings(words: Sequence[str], form: str) -> dict[str, Any]:

@@ -100,7 +100,10 @@ def main(options: argparse.Namespace) -> int:
     elif options.benchmark and options.predictions and not options.run:
         scored = _of_predictions(options)
     else:
-        raise ReelbenchError("Name either a run's folder, or both --benchmark and --predictions.")
+        raise ReelbenchError(
+            "Name a run's folder, as in `reelbench score my-run`, or both --benchmark and "
+            "--predictions."
+        )
     scores = scored.scores
     if scored.out:
         write_atomically(scored.out, pretty_json(scores))
@@ -140,8 +143,8 @@ def _of_run(options: argparse.Namespace) -> _Scored:
     folder, out = options.run, options.out
     if options.judge:
         raise ReelbenchError(
-            "A run asks its judges itself: name them to `reelbench run`, with --out and the run's "
-            "folder. Nothing that was answered is asked again."
+            "The judges of a run are named to `reelbench run`: add --judge to its command, with "
+            "the same --out. Nothing that was answered is asked again."
         )
     run = read_run(folder)
     benchmark = benchmark_of(folder, run, options.benchmark)
@@ -182,7 +185,9 @@ def _judged(benchmark: "Benchmark", rows: "Rows", options: argparse.Namespace) -
     from reelbench.score.judging import judge_rows
 
     if not options.out:
-        raise ReelbenchError("Judges are paid: name --out, and what they say is kept beside it.")
+        raise ReelbenchError(
+            "--judge needs --out: what judges reply is paid for, and kept beside that file."
+        )
     folder = options.out.with_name(f"{options.out.stem}-judging")
     budget = None if options.budget is None else parse_budget(options.budget)
     judging = judge_rows(benchmark, rows, options.judge, folder, budget)

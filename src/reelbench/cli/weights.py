@@ -76,7 +76,10 @@ def _pull(options: argparse.Namespace) -> int:
     from reelbench.weights.registry import find, registry
 
     if options.all == bool(options.names):
-        raise ReelbenchError("Name the weights to pull, or say --all; reelbench weights list.")
+        raise ReelbenchError(
+            "Name the weights to pull, or write --all for all of them; `reelbench weights list` "
+            "shows their names."
+        )
     named = [find(name) for name in dict.fromkeys(options.names)]
     wanted = named or [weights for weights in registry().values() if weights.files]
     problems = pull(wanted, tell, options.offline)

@@ -48,6 +48,7 @@ class Client:
         self.journal, self.ledger = journal, ledger or Ledger()
         self.counts = Counts()
         self.stopping = asyncio.Event()
+        self.draining = False  # whether Ctrl-C is taken care of
         # Why a model is asked no more, by name: no budget left, or a server that never answers.
         self.refused: dict[str, Response] = {}
         self.placeholders = False  # whether media are only planned, for a forecast

@@ -1,17 +1,81 @@
-"""What everyone does who asks models for a while: count what was spent before, wait for all."""
+"""One session for everyone who asks models for a while: runs, makes, annotations and judges.
+
+A session has one journal and one ledger, counts what earlier sessions in the same folder spent,
+lets a first Ctrl-C end what is under way in order, and closes the models in the end.
+"""
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
-from reelbench.client.budget import Ledger
-from reelbench.client.client import Client
-from reelbench.client.journal import Journal
+from reelbench.client.budget import Budget, Ledger
+from reelbench.client.client import Client, Counts
+from reelbench.client.journal import Journal, open_journal
+from reelbench.client.stopping import draining
 from reelbench.models.base import ChatModel
-from reelbench.models.cascade import Cascade
+from reelbench.models.cascade import Cascade, members_of
 
 Result = TypeVar("Result")
+MakeClient = Callable[[Journal, Ledger], Client]
+
+
+@dataclass
+class Session:
+    """An open session; make one with ``open_session``."""
+
+    journal: Journal
+    ledger: Ledger
+    models: Sequence[ChatModel]  # the members of cascades among them
+    counts: Counts = field(default_factory=Counts)  # of all that was asked in it
+
+    def run(
+        self, work: Callable[[Client], Awaitable[Result]], make_client: MakeClient = Client
+    ) -> Result:
+        """Return what comes of work that asks; raise ``KeyboardInterrupt`` after Ctrl-C.
+
+        What was replied until then is in the journal. Several works may follow each other.
+        """
+        return run_to_the_end(self._run(work, make_client))
+
+    async def _run(
+        self, work: Callable[[Client], Awaitable[Result]], make_client: MakeClient
+    ) -> Result:
+        client = make_client(self.journal, self.ledger)
+        client.counts = self.counts
+        relay_through(client, self.models)
+        try:
+            with draining(client):
+                result = await work(client)
+        finally:
+            for model in self.models:
+                await model.close()
+        if client.stopping.is_set():
+            raise KeyboardInterrupt
+        return result
+
+
+@contextmanager
+def open_session(
+    path: Path, models: Iterable[ChatModel], budget: Budget | None = None, reading: bool = False
+) -> Iterator[Session]:
+    """Open the journal at a path, for models that may spend so much in all.
+
+    A budget in dollars is refused for a model without a price, before any folder is made.
+    ``reading`` is for forecasts: nothing is written, and there need be no journal.
+    """
+    everyone = list(members_of(models))
+    ledger = Ledger(budget or Budget())
+    for model in everyone:
+        ledger.check_price(model.card)
+    if not reading:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with open_journal(path, reading) as journal:
+        remember_spent(journal, ledger, everyone)
+        yield Session(journal, ledger, everyone)
 
 
 def remember_spent(journal: Journal, ledger: Ledger, models: Iterable[ChatModel]) -> None:

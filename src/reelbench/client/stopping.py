@@ -13,10 +13,14 @@ from reelbench.media.decode import isolated
 
 @contextmanager
 def draining(client: Client) -> Iterator[None]:
-    """Let a first Ctrl-C or SIGTERM end what is under way, and a second one end at once."""
-    if threading.current_thread() is not threading.main_thread():
+    """Let a first Ctrl-C or SIGTERM end what is under way, and a second one end at once.
+
+    Within another one for the same client, or beside the main thread, it does nothing.
+    """
+    if client.draining or threading.current_thread() is not threading.main_thread():
         yield
         return
+    client.draining = True
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
 
@@ -36,6 +40,7 @@ def draining(client: Client) -> Iterator[None]:
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
     finally:
+        client.draining = False
         for number, handler in before.items():
             loop.remove_signal_handler(number)
             signal.signal(number, handler)

@@ -135,10 +135,6 @@ class Benchmark:
             )
         return replace(self, items=items, split_name=name, split_from=self.whole)
 
-    def media_file(self, media: Media) -> Path:
-        """Return where the file of one of this benchmark's media is."""
-        return self.root / media.path
-
     @property
     def digest(self) -> str:
         """The hash of what is asked, whatever the order of the lines (media bytes apart).

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import NoReturn
 
 import msgspec
@@ -24,6 +23,7 @@ from reelbench.data.items import (
     freeze,
     shown,
 )
+from reelbench.data.paths import path_escapes
 
 MIN_OPTIONS, MAX_OPTIONS = 2, len(LETTERS)
 MAX_MEDIA = 2
@@ -291,23 +291,6 @@ def _check_media(item: Item, problems: list[Problem]) -> None:
         if not 0 <= start < end <= LATEST_SECOND:
             found = f"{shown(media.start)} to {shown(media.end)}"
             problems.append(Problem("MEDIA_WINDOW", f"media[{place}]", found, "0 <= start < end"))
-
-
-@lru_cache(maxsize=65536)
-def path_escapes(path: str) -> str | None:
-    """Say why a media path is not a plain one inside the folder; None where it is."""
-    if not path.isprintable():
-        return "a control character"
-    if "\\" in path:
-        return "a backslash: write / between folders"
-    if path.startswith(("/", "~")) or re.match(r"[A-Za-z]:", path):
-        return "an absolute path"
-    if "://" in path:
-        return "an address: fetch the file first"
-    parts = path.split("/")
-    if ".." in parts:
-        return "it leaves the folder"
-    return "an empty part" if "" in parts or "." in parts else None
 
 
 def _check_options(item: Item, problems: list[Problem]) -> None:

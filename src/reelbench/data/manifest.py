@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,9 @@ from typing import Any
 import yaml
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.base.limits import bounded_text
 from reelbench.base.spelling import meant
-from reelbench.base.yaml_errors import yaml_fault
-from reelbench.base.yaml_files import load_yaml
+from reelbench.base.yaml_files import YamlError, read_yaml
+from reelbench.data.fields import Fault, Rule, field_faults, found_as, is_text
 from reelbench.data.items import NOTHING, Json, Problem, freeze, shown
 
 METRICS = ("accuracy",)
@@ -92,23 +91,15 @@ def _plain(value: Json) -> Json:
 
 def read_manifest(path: Path) -> tuple[Manifest | None, list[Problem]]:
     """Read and check a ``benchmark.yaml``; all its problems are listed at once."""
-    text = ""
     try:
-        text = bounded_text(path)
-        record, lines = load_yaml(text)
-    except FileNotFoundError:
-        expected = "a file with at least the lines `name: ...` and `version: ...`"
-        other = path.with_suffix(".yml")
-        found = f"no such file, but {other.name}" if other.exists() else "no such file"
-        return None, [Problem("UNREADABLE", "file", found, expected, str(path))]
-    except (OSError, UnicodeDecodeError) as error:
-        found = getattr(error, "strerror", None) or str(error)
-        return None, [Problem("UNREADABLE", "file", found, "a UTF-8 file", str(path))]
-    except (ValueError, RecursionError) as error:  # a date that is none; an alias to itself
-        return None, [Problem("NOT_YAML", "file", str(error), "plain YAML", str(path))]
-    except yaml.YAMLError as error:
-        found, expected, line = yaml_fault(error, text)
-        return None, [Problem("NOT_YAML", "line", found, expected, str(path), line)]
+        record, lines = read_yaml(path)
+    except YamlError as error:
+        found, expected, field = error.found, error.expected, "line" if error.line else "file"
+        if not path.exists():
+            expected = "a file with at least the lines `name: ...` and `version: ...`"
+            other = path.with_suffix(".yml")
+            found += f", but {other.name}" if other.exists() else ""
+        return None, [Problem(error.code, field, found, expected, str(path), error.line)]
     problems = [
         Problem(code, name, found, expected, str(path), _line_of(name, lines))
         for code, name, found, expected in _faults(record)
@@ -139,19 +130,12 @@ def _line_of(name: str, lines: Mapping[str, int]) -> int:
     return lines.get(name, 0)
 
 
-Fault = tuple[str, str, str, str]
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
 def _is_count(value: Any) -> bool:
     return type(value) is int and 1 <= value <= MOST_ORDERS
 
 
 def _are_texts(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(map(_is_text, value))
+    return isinstance(value, list | tuple) and all(map(is_text, value))
 
 
 def _is_mapping(value: Any) -> bool:
@@ -184,13 +168,12 @@ def _encodable(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-Rule = tuple[Callable[[Any], bool], str]
-_TEXT: Rule = (_is_text, 'text (put a number in quotes: "1.0")')
-_YES_OR_NO: Rule = (lambda value: isinstance(value, bool), "true or false")
-_MAPPING: Rule = (_is_mapping, "a mapping of names")
+_TEXT: Rule = (False, is_text, 'text (put a number in quotes: "1.0")')
+_YES_OR_NO: Rule = (False, lambda value: isinstance(value, bool), "true or false")
+_MAPPING: Rule = (False, _is_mapping, "a mapping of names")
 _TOP: dict[str, Rule] = {
-    "name": _TEXT,
-    "version": _TEXT,
+    "name": (True, *_TEXT[1:]),
+    "version": (True, *_TEXT[1:]),
     "title": _TEXT,
     "licence": _TEXT,
     "taxonomy": _MAPPING,
@@ -201,41 +184,47 @@ _TOP: dict[str, Rule] = {
 }
 _TABLE: dict[str, Rule] = {
     "title": _TEXT,
-    "where": (_is_mapping, "a mapping of tags to their values"),
+    "where": (False, _is_mapping, "a mapping of tags to their values"),
     "columns": (
+        True,
         lambda value: _is_mapping(value) and bool(value),
         f"a mapping of columns to tags and their values, {{}} for all items, or {MEAN_OF}",
     ),
 }
 _PROTOCOL: dict[str, Rule] = {
-    "sampling": (_is_text, "text, such as uniform:16 for 16 frames, or fps:2"),
-    "prompt": (_is_text, "default, reasoned, qbench, or a folder in the benchmark"),
+    "sampling": (False, is_text, "text, such as uniform:16 for 16 frames, or fps:2"),
+    "prompt": (False, is_text, "default, reasoned, qbench, or a folder in the benchmark"),
     "orders": (
+        False,
         lambda value: _is_count(value) or value == "circular",
         f"a whole number from 1 to {MOST_ORDERS}, or circular",
     ),
     "timestamps": _YES_OR_NO,
     "modalities": (
+        False,
         lambda value: isinstance(value, str) and in_usual_order(value) in MODALITIES,
         "one of " + ", ".join(MODALITIES),
     ),
     "subtitles": _YES_OR_NO,
-    "rounds": (_is_count, f"a whole number from 1 to {MOST_ORDERS}"),
-    "fixed_last": (_are_texts, "a list of the options' texts"),
-    "frame_size": (lambda value: isinstance(value, str), "text, such as long:768 or short:360"),
-    "frame_encoding": (_is_text, "jpeg:90 or another quality, png or webp"),
-    "sound_encoding": (_is_text, "wav or mp3"),
+    "rounds": (False, _is_count, f"a whole number from 1 to {MOST_ORDERS}"),
+    "fixed_last": (False, _are_texts, "a list of the options' texts"),
+    "frame_size": (
+        False,
+        lambda value: isinstance(value, str),
+        "text, such as long:768 or short:360",
+    ),
+    "frame_encoding": (False, is_text, "jpeg:90 or another quality, png or webp"),
+    "sound_encoding": (False, is_text, "wav or mp3"),
     "accept_damage": _YES_OR_NO,
-    "rubric": (_is_text, "points, quality, criteria, or a folder in the benchmark"),
-    "metrics": (_are_metrics, "a list with some of: " + ", ".join(METRICS)),
+    "rubric": (False, is_text, "points, quality, criteria, or a folder in the benchmark"),
+    "metrics": (False, _are_metrics, "a list with some of: " + ", ".join(METRICS)),
 }
 assert set(_TOP) | {"extra"} == {part.name for part in fields(Manifest)}
 
 
 def _faults(record: Any) -> Iterator[Fault]:
     if not isinstance(record, dict):
-        found = "nothing" if record is None else shown(str(record))
-        yield "BAD_FIELD", "file", found, "a mapping with name and version"
+        yield "BAD_FIELD", "file", found_as(record), "a mapping with name and version"
         return
     foreign = [(str(name), fault) for name, value in record.items() if (fault := _foreign(value))]
     foreign += [(str(name), str(name)) for name in record if not isinstance(name, str)]
@@ -243,17 +232,14 @@ def _faults(record: Any) -> Iterator[Fault]:
         yield "BAD_FIELD", name, fault, "text, numbers, lists and mappings (dates in quotes)"
     if foreign:
         return
-    for name in ("name", "version"):
-        if name not in record:
-            yield "MISSING_FIELD", name, "nothing", _TEXT[1]
-    yield from _field_faults(record, _TOP)
-    protocol = record.get("protocol")
+    yield from field_faults(record, _TOP, strict=True)
+    protocol = record.get("protocol", {})
     if _is_mapping(protocol):
-        yield from _field_faults(protocol, _PROTOCOL, "protocol.")
+        yield from field_faults(protocol, _PROTOCOL, "protocol.", strict=True)
     conditions = record.get("conditions", {})
     for name, changes in conditions.items() if _is_mapping(conditions) else ():
         if not _is_mapping(changes):
-            yield "BAD_FIELD", f"conditions.{name}", shown(str(changes)), "a mapping of fields"
+            yield "BAD_FIELD", f"conditions.{name}", found_as(changes), "a mapping of fields"
         else:
             yield from _condition_faults(name, changes)
     tables = record.get("tables", {})
@@ -265,20 +251,18 @@ def _table_faults(where: str, name: str, table: Any) -> Iterator[Fault]:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
         yield "BAD_FIELD", where, shown(name), "letters, digits, - and _: files are named by it"
     if not _is_mapping(table):
-        yield "BAD_FIELD", where, shown(str(table)), "a mapping with columns"
+        yield "BAD_FIELD", where, found_as(table), "a mapping with columns"
         return
-    yield from _field_faults(table, _TABLE, f"{where}.")
-    if "columns" not in table:
-        yield "MISSING_FIELD", f"{where}.columns", "nothing", _TABLE["columns"][1]
+    yield from field_faults(table, _TABLE, f"{where}.", strict=True)
     yield from _choice_faults(f"{where}.where", table.get("where"))
     columns = table.get("columns")
     for column, chosen in columns.items() if _is_mapping(columns) else ():
         here = f"{where}.columns.{column}"
-        if not _is_text(column):
+        if not is_text(column):
             yield "BAD_FIELD", f"{where}.columns", shown(column), "a name for the column"
         if not _is_mapping(chosen):
             expected = "a mapping of tags to their values, {} for all items"
-            yield "BAD_FIELD", here, shown(str(chosen)), expected
+            yield "BAD_FIELD", here, found_as(chosen), expected
         elif MEAN_OF in chosen:
             yield from _mean_faults(here, column, columns)
         else:
@@ -294,7 +278,7 @@ def _mean_faults(here: str, column: str, columns: Mapping[str, Any]) -> Iterator
         yield "BAD_FIELD", here, shown(", ".join(map(str, others))), expected
     if not _are_texts(parts) or not parts:
         expected = "a list of the names of other columns"
-        yield "BAD_FIELD", f"{here}.{MEAN_OF}", shown(str(parts)), expected
+        yield "BAD_FIELD", f"{here}.{MEAN_OF}", found_as(parts), expected
         return
     for part in dict.fromkeys(parts):
         if part not in known:
@@ -307,9 +291,9 @@ def _mean_faults(here: str, column: str, columns: Mapping[str, Any]) -> Iterator
 def _choice_faults(where: str, chosen: Any) -> Iterator[Fault]:
     """What is wrong with a choice of items by their tags, if it is one at all."""
     for tag, values in chosen.items() if _is_mapping(chosen) else ():
-        if not _is_text(values) and not (_are_texts(values) and values):
+        if not is_text(values) and not (_are_texts(values) and values):
             expected = "a value in text (numbers, yes and no in quotes), or a list of some"
-            yield "BAD_FIELD", f"{where}.{tag}", shown(str(values)), expected
+            yield "BAD_FIELD", f"{where}.{tag}", found_as(values), expected
 
 
 def _condition_faults(name: str, changes: Mapping[str, Any]) -> Iterator[Fault]:
@@ -324,7 +308,8 @@ def _condition_faults(name: str, changes: Mapping[str, Any]) -> Iterator[Fault]:
         if not choices(field_name, value):
             yield "BAD_FIELD", f"conditions.{name}.{field_name}", "nothing", "at least one value"
         for choice in choices(field_name, value):
-            yield from _field_faults({field_name: choice}, _PROTOCOL, f"conditions.{name}.")
+            changed = {field_name: choice}
+            yield from field_faults(changed, _PROTOCOL, f"conditions.{name}.", strict=True)
 
 
 def choices(field_name: str, value: Any) -> list[Any]:
@@ -355,14 +340,3 @@ def check_changes(name: str, changes: Mapping[str, Any]) -> None:
         message = "; ".join(f"{where}: found {found}, expected {expected}"
                          for _, where, found, expected in faults)  # fmt: skip
         raise ReelbenchError(f"The condition {name!r} cannot be asked: {message}.")
-
-
-def _field_faults(record: Any, rules: Mapping[str, Rule], prefix: str = "") -> Iterator[Fault]:
-    for name, value in record.items():
-        if name in rules:
-            right, expected = rules[name]
-            if not right(value):
-                yield "BAD_FIELD", f"{prefix}{name}", shown(str(value)), expected
-        elif close := meant(name, rules):
-            expected = f"a known one: perhaps {close!r} is meant"
-            yield "BAD_FIELD", f"{prefix}{name}", "an unknown field", expected

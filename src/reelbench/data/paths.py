@@ -5,12 +5,46 @@ so none of them may be a link to what is elsewhere on this machine. Links within
 """
 
 import os
+import re
+from functools import lru_cache
 from pathlib import Path
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.data.item_rules import path_escapes
 
+VIDEO_ENDINGS = (
+    ".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ts", ".flv", ".wmv",
+    ".3gp", ".ogv", ".gif",
+)  # fmt: skip
+SOUND_ENDINGS = (".wav", ".mp3", ".m4a", ".aac", ".flac", ".ogg", ".opus")
 SUBTITLE_ENDINGS = (".srt", ".vtt")
+
+
+@lru_cache(maxsize=65536)
+def path_escapes(path: str) -> str | None:
+    """Say why a media path is not a plain one inside the folder; None where it is."""
+    if not path.isprintable():
+        return "a control character"
+    if "\\" in path:
+        return "a backslash: write / between folders"
+    if path.startswith(("/", "~")) or re.match(r"[A-Za-z]:", path):
+        return "an absolute path"
+    if "://" in path:
+        return "an address: fetch the file first"
+    parts = path.split("/")
+    if ".." in parts:
+        return "it leaves the folder"
+    return "an empty part" if "" in parts or "." in parts else None
+
+
+def link_outside(root: Path | str, path: Path | str) -> str:
+    """Return where a path really leads if that is outside of a folder; empty where it is inside."""
+    target = os.path.realpath(path)
+    return "" if _is_inside(os.path.realpath(root), target) else target
+
+
+def _is_inside(folder: str, target: str) -> bool:
+    """Whether one real path lies in another, or is the same."""
+    return os.path.commonpath([folder, target]) == folder
 
 
 class Folder:
@@ -34,8 +68,7 @@ class Folder:
         target = os.path.join(self._folders[folder], last)
         if os.path.islink(target):
             target = os.path.realpath(target)
-        inside = os.path.commonpath([self._real, target]) == self._real
-        return None if inside else f"a link to {target}"
+        return None if _is_inside(self._real, target) else f"a link to {target}"
 
 
 def inner_path(root: Path | str, name: object) -> Path:

@@ -1,1 +1,27 @@
 """Where work runs: on this machine, or on a Ray cluster. The same work, the same results."""
+
+from typing import TYPE_CHECKING
+
+from reelbench.base.lazy import lazily
+
+__all__ = [
+    "Done",
+    "Engine",
+    "Job",
+    "LocalEngine",
+    "RayEngine",
+]
+
+if TYPE_CHECKING:
+    from reelbench.engine.base import Done, Engine, Job
+    from reelbench.engine.cluster import RayEngine
+    from reelbench.engine.local import LocalEngine
+
+_HOMES = {
+    "Done": "base",
+    "Engine": "base",
+    "Job": "base",
+    "LocalEngine": "local",
+    "RayEngine": "cluster",
+}
+__getattr__ = lazily(__name__, _HOMES)

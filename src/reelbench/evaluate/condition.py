@@ -10,10 +10,8 @@ from typing import Any
 import yaml
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.base.limits import bounded_text
 from reelbench.base.seeds import rng_for
-from reelbench.base.yaml_errors import yaml_fault
-from reelbench.base.yaml_files import load_yaml
+from reelbench.base.yaml_files import YamlError, load_yaml, read_yaml
 from reelbench.data.items import NOTHING, Item, freeze
 from reelbench.data.manifest import (
     Manifest,
@@ -91,16 +89,10 @@ def conditions_for(
 def _of_file(file: Path | None) -> list[tuple[str, Mapping[str, Any]]]:
     if file is None:
         return []
-    text = ""
     try:
-        text = bounded_text(file)
-        content, _ = load_yaml(text)
-    except yaml.YAMLError as error:
-        found, expected, line = yaml_fault(error, text)
-        message = f"line {line}: found {found}, expected {expected}"
-        raise ReelbenchError(f"{file} cannot be read: {message}.") from error
-    except (OSError, ValueError) as error:
-        raise ReelbenchError(f"{file} cannot be read: {error}.") from error
+        content, _ = read_yaml(file)
+    except YamlError as error:
+        raise ReelbenchError(f"{file} cannot be read: {error}.") from None
     if not isinstance(content, dict) or not content:
         content = {None: None}
     for name, changes in content.items():

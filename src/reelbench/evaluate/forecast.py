@@ -6,6 +6,7 @@ from pathlib import Path
 
 from reelbench.base.progress import track
 from reelbench.client.budget import Budget
+from reelbench.client.forecast import CallForecast
 from reelbench.client.journal import Journal, open_journal
 from reelbench.client.media_input import MediaInput
 from reelbench.client.structured import first_request
@@ -22,21 +23,10 @@ from reelbench.models.tokens import parts_tokens, reply_tokens, text_tokens
 
 
 @dataclass
-class RunForecast:
-    """What one model would be asked under one condition."""
+class RunForecast(CallForecast):
+    """What one model would be asked under one condition, which is the step."""
 
-    card: Card
-    condition: str
-    requests: int = 0
     known: int = 0  # questions that are answered already
-    input_tokens: int = 0
-    output_tokens: int = 0
-
-    @property
-    def usd(self) -> float | None:
-        """What it would cost; None where the card has no price."""
-        price = self.card.price
-        return price.of(self.input_tokens, self.output_tokens) if price else None
 
 
 @dataclass
@@ -145,7 +135,7 @@ class _Counter:
 
     def _row(self, model: ChatModel, condition: str) -> RunForecast:
         key = (model.card.name, condition)
-        return self.rows.setdefault(key, RunForecast(model.card, condition))
+        return self.rows.setdefault(key, RunForecast(condition, model.card))
 
     def _planned(self, media: MediaInput, card: Card) -> _Shown | str:
         """Estimate what will be shown; or say why it cannot be."""

@@ -16,7 +16,6 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.progress import progress
 from reelbench.client.client import Client, Stopped
 from reelbench.client.journal import Journal
-from reelbench.client.stopping import draining
 from reelbench.client.structured import Structured, ask_json
 from reelbench.data.items import LETTERS, Item
 from reelbench.evaluate.parse import Parsed, complete_answer, parse_answer
@@ -158,7 +157,7 @@ async def judge_all(
 ) -> list[Judgement]:
     """Judge all that there is to judge; raise ``KeyboardInterrupt`` after Ctrl-C."""
     work = list(judges.work(replies))
-    with progress("Judging replies", len(work), "replies") as advance, draining(client):
+    with progress("Judging replies", len(work), "replies") as advance:
 
         def each(judgement: Judgement) -> None:
             on_judgement(judgement)

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from reelbench.base.files import json_line, pretty_json, write_atomically
 from reelbench.base.progress import announce, progress
-from reelbench.client.budget import Budget, Ledger
+from reelbench.client.budget import Budget
 from reelbench.client.client import Client
-from reelbench.client.journal import Journal, open_journal
-from reelbench.client.session import relay_through, remember_spent, run_to_the_end
+from reelbench.client.session import open_session, run_to_the_end
 from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.folder import earlier_run, of_run, run_record
 from reelbench.evaluate.judge import Judgement, judge_all, judged_before
@@ -47,31 +46,28 @@ def run_benchmark(
     earlier = earlier_run(benchmark, wanted, out)
     benchmark = of_run(benchmark, earlier)
     prepared = prepare(benchmark, wanted, earlier, out)
-    ledger = Ledger(prepared.budget)
-    for model in prepared.everyone:
-        ledger.check_price(model.card)
-    for warning in prepared.warnings:
-        announce(f"warning: {warning}.")
-    out.mkdir(parents=True, exist_ok=True)
-    with open_journal(out / "journal.sqlite") as journal:
-        remember_spent(journal, ledger, prepared.everyone)
+    with open_session(out / "journal.sqlite", prepared.everyone, prepared.budget) as session:
+        for warning in prepared.warnings:
+            announce(f"warning: {warning}.")
         write_atomically(out / "run.json", pretty_json(run_record(benchmark, prepared, out)))
         state = RunState(
             len(prepared.asks),
             limits={model.card.name: _limit(model) for model in prepared.models.values()},
-            ledger=ledger,
+            ledger=session.ledger,
+            counts=session.counts,
             warnings=set(prepared.warnings),
             announced=frozenset(prepared.warnings),
         )
         judgements: list[Judgement] | None = None
         try:
             with StatusFile(out / "status.json", state) as status:
-                judgements = run_to_the_end(_ask(prepared, journal, state, status))
+                judgements = session.run(lambda client: _ask(prepared, client, state, status))
         finally:
             if judgements is None:  # it was stopped: what was judged before still is
-                replied = replies(prepared.asks, journal)
-                judgements = run_to_the_end(judged_before(prepared.judging, replied, journal))
-            lines = prediction_lines(prepared.asks, journal, state.unasked, judgements)
+                replied = replies(prepared.asks, session.journal)
+                before = judged_before(prepared.judging, replied, session.journal)
+                judgements = run_to_the_end(before)
+            lines = prediction_lines(prepared.asks, session.journal, state.unasked, judgements)
             write_atomically(out / "predictions.jsonl", "".join(lines))
             if prepared.judges:
                 rows = [json_line(judgement.to_record()) for judgement in judgements]
@@ -87,29 +83,18 @@ def _limit(model: ChatModel) -> str:
 
 
 async def _ask(
-    prepared: Prepared,
-    journal: Journal,
-    state: RunState,
-    status: StatusFile,
+    prepared: Prepared, client: Client, state: RunState, status: StatusFile
 ) -> list[Judgement]:
-    client = Client(journal, state.ledger)
-    state.counts = client.counts
-    relay_through(client, prepared.everyone)
-    try:
-        total = len(prepared.asks)
-        with progress("Asking models", total, "questions", state.in_short) as advance:
-            await Schedule(client, state, status, advance).ask_all(prepared.asks)
-        client.counts = state.judging
+    total = len(prepared.asks)
+    with progress("Asking models", total, "questions", state.in_short) as advance:
+        await Schedule(client, state, status, advance).ask_all(prepared.asks)
+    client.counts = state.judging
 
-        def judged(judgement: Judgement) -> None:
-            state.judged += 1
-            state.failures += judgement.failures()
-            status.refresh()
+    def judged(judgement: Judgement) -> None:
+        state.judged += 1
+        state.failures += judgement.failures()
+        status.refresh()
 
-        if not prepared.judges:
-            return []
-        replied = replies(prepared.asks, journal)
-        return await judge_all(prepared.judging, replied, client, judged)
-    finally:
-        for model in prepared.everyone:
-            await model.close()
+    if not prepared.judges:
+        return []
+    return await judge_all(prepared.judging, replies(prepared.asks, client.journal), client, judged)

@@ -12,7 +12,7 @@ from typing import Any
 from reelbench.base.progress import Advance
 from reelbench.client.client import Client, Stopped
 from reelbench.client.media_input import NO_MEDIA, MediaInput, RenderedMedia
-from reelbench.client.stopping import draining, first_of
+from reelbench.client.stopping import first_of
 from reelbench.evaluate.ask import Ask
 from reelbench.evaluate.status import RunState, StatusFile
 from reelbench.media.errors import MediaError
@@ -44,17 +44,16 @@ class Schedule:
         stopping = self._client.stopping
         clips = [list(group) for _, group in groupby(sorted(asks, key=_shown), key=_shown)]
         places = asyncio.Semaphore(_CLIPS)
-        with draining(self._client):
-            try:
-                async with asyncio.TaskGroup() as tasks:
-                    for together in clips:
-                        await places.acquire()
-                        if stopping.is_set():
-                            break
-                        task = tasks.create_task(self._clip(together))
-                        task.add_done_callback(lambda _: places.release())
-            except BaseExceptionGroup as group:
-                raise first_of(group) from None
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for together in clips:
+                    await places.acquire()
+                    if stopping.is_set():
+                        break
+                    task = tasks.create_task(self._clip(together))
+                    task.add_done_callback(lambda _: places.release())
+        except BaseExceptionGroup as group:
+            raise first_of(group) from None
         if self._defect is not None:
             raise self._defect
         if stopping.is_set():

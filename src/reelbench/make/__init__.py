@@ -1,1 +1,117 @@
-"""What recipes are composed of; today the linter, which works on anyone's benchmark."""
+"""What recipes are composed of: stages, and what puts them together."""
+
+from typing import TYPE_CHECKING
+
+from reelbench.base.lazy import lazily
+
+__all__ = [
+    "BatchStage",
+    "Flag",
+    "Recipe",
+    "Rejected",
+    "Role",
+    "RoundOutcome",
+    "RoundState",
+    "RowStage",
+    "StageContext",
+    "answer_and_rank",
+    "balance_key_positions",
+    "balance_ratio",
+    "balance_yes_no",
+    "check_drafts",
+    "choose_negations",
+    "collect",
+    "distract",
+    "filter_blind",
+    "filter_context",
+    "filter_ensemble",
+    "filter_key_length",
+    "filter_lint",
+    "filter_modality",
+    "filter_near_duplicates",
+    "filter_shortcuts",
+    "items_in",
+    "label",
+    "negate",
+    "none_of_the_above",
+    "perturb",
+    "quota",
+    "rounds",
+    "same_manifest",
+    "split",
+    "verdicts",
+    "write",
+]
+
+if TYPE_CHECKING:
+    from reelbench.make.parts.answer_and_rank import answer_and_rank, perturb
+    from reelbench.make.parts.balance_stages import (
+        balance_key_positions,
+        balance_ratio,
+        balance_yes_no,
+        choose_negations,
+        negate,
+        none_of_the_above,
+        split,
+    )
+    from reelbench.make.parts.distract import distract
+    from reelbench.make.parts.existing import collect, items_in, same_manifest
+    from reelbench.make.parts.filters import (
+        filter_blind,
+        filter_context,
+        filter_ensemble,
+        filter_modality,
+    )
+    from reelbench.make.parts.label import label
+    from reelbench.make.parts.quota import quota
+    from reelbench.make.parts.rounds import RoundOutcome, RoundState, rounds
+    from reelbench.make.parts.shortcuts import filter_shortcuts
+    from reelbench.make.parts.static_filters import (
+        filter_key_length,
+        filter_lint,
+        filter_near_duplicates,
+    )
+    from reelbench.make.parts.verdicts import verdicts
+    from reelbench.make.parts.write import check_drafts, write
+    from reelbench.make.pipeline.context import StageContext
+    from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, Rejected, Role, RowStage
+
+_HOMES = {
+    "BatchStage": "pipeline.stage",
+    "Flag": "pipeline.stage",
+    "Recipe": "pipeline.stage",
+    "Rejected": "pipeline.stage",
+    "Role": "pipeline.stage",
+    "RoundOutcome": "parts.rounds",
+    "RoundState": "parts.rounds",
+    "RowStage": "pipeline.stage",
+    "StageContext": "pipeline.context",
+    "answer_and_rank": "parts.answer_and_rank",
+    "balance_key_positions": "parts.balance_stages",
+    "balance_ratio": "parts.balance_stages",
+    "balance_yes_no": "parts.balance_stages",
+    "check_drafts": "parts.write",
+    "choose_negations": "parts.balance_stages",
+    "collect": "parts.existing",
+    "distract": "parts.distract",
+    "filter_blind": "parts.filters",
+    "filter_context": "parts.filters",
+    "filter_ensemble": "parts.filters",
+    "filter_key_length": "parts.static_filters",
+    "filter_lint": "parts.static_filters",
+    "filter_modality": "parts.filters",
+    "filter_near_duplicates": "parts.static_filters",
+    "filter_shortcuts": "parts.shortcuts",
+    "items_in": "parts.existing",
+    "label": "parts.label",
+    "negate": "parts.balance_stages",
+    "none_of_the_above": "parts.balance_stages",
+    "perturb": "parts.answer_and_rank",
+    "quota": "parts.quota",
+    "rounds": "parts.rounds",
+    "same_manifest": "parts.existing",
+    "split": "parts.balance_stages",
+    "verdicts": "parts.verdicts",
+    "write": "parts.write",
+}
+__getattr__ = lazily(__name__, _HOMES)

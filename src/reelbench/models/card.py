@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-import yaml
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import canonical_json
-from reelbench.base.limits import bounded_text
-from reelbench.base.yaml_files import load_yaml
+from reelbench.base.yaml_files import YamlError, read_yaml
 
 
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -102,11 +100,11 @@ _WHOLE = (
 def read_card(path: Path) -> dict[str, Any]:
     """Read the fields of a card from a YAML file."""
     try:
-        content, _ = load_yaml(bounded_text(path))
-    except OSError as error:
-        raise ReelbenchError(f"{path} cannot be read ({error.strerror}).") from error
-    except (yaml.YAMLError, ValueError) as error:
-        raise ReelbenchError(_no_card(path, error)) from error
+        content, _ = read_yaml(path)
+    except YamlError as error:
+        if error.code == "UNREADABLE":
+            raise ReelbenchError(f"{path} cannot be read ({error.found}).") from None
+        raise ReelbenchError(_no_card(path, error)) from None
     if not isinstance(content, dict):
         raise ReelbenchError(_no_card(path, "it holds no fields"))
     return content

@@ -6,7 +6,10 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.extensions import load_from_file, load_registered, registered, split_file
 from reelbench.make.pipeline.stage import Recipe
 
+__all__ = ["RECIPES", "load_recipe"]
+
 RECIPES = {
+    "demo": "questions about shapes that move, meet and change; it needs no sources",
     "cineaste": "questions about films that need the whole story",
     "filters": "what is left of any benchmark without shortcuts, repeats and errors",
     "qbench-video": "questions about video quality, from videos with scores that people gave",

@@ -8,7 +8,6 @@ Few models say little about one item, so log a and the log odds of an average mo
 that it holds on any scale) have weak priors. A missing answer is left out: it is not wrong.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -16,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
-from reelbench.base.errors import ReelbenchError
 from reelbench.score.rounding import rounded
 
 SLOPE_SPREAD = 0.35  # prior: log a is normal around the benchmark's mean, with this deviation
@@ -106,18 +104,6 @@ class Fit:
         odds = self.discrimination[:, None] * (abilities[None, :] - self.difficulty[:, None])
         doubt = self.doubt @ np.stack([np.ones_like(abilities), abilities, abilities**2])
         return np.asarray(expit(odds / np.sqrt(1 + np.pi / 8 * doubt)))
-
-    def predict(self, right: Mapping[str, bool]) -> Prediction:
-        """Foretell the share right over all items from the verdicts on some of them."""
-        numbers = {item: number for number, item in enumerate(self.items)}
-        unknown = sorted(right.keys() - numbers.keys())
-        if unknown:
-            raise ReelbenchError(
-                f"No fitted item is called {', '.join(unknown[:5])}: give verdicts on items that "
-                "the models of the fit were asked."
-            )
-        rows, verdicts = [numbers[item] for item in right], list(right.values())
-        return placed(self.chances(GRID), np.array(rows, np.intp), np.array(verdicts, np.bool_))
 
     def to_record(self) -> dict[str, Any]:
         """Return plain data; what has no error is left out, and the note says why."""

@@ -7,15 +7,12 @@ from typing import Any
 
 from reelbench.base.files import json_line, write_atomically
 from reelbench.client.budget import Budget, Ledger
-from reelbench.client.client import Client
-from reelbench.client.journal import Journal, open_journal
-from reelbench.client.session import relay_through, remember_spent, run_to_the_end
+from reelbench.client.session import open_session
 from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.condition import conditions_for
 from reelbench.evaluate.judge import Judgement, Judges, Reply, decided, judge_all
 from reelbench.evaluate.predict import answer_fields
 from reelbench.evaluate.rubric import load_rubric
-from reelbench.models.cascade import members_of
 from reelbench.models.load import Loader
 from reelbench.score.predictions import Asked, Rows, has_reply, reply_in
 
@@ -49,34 +46,19 @@ def judge_rows(
     found = JudgingResult(
         folder / "judgements.jsonl",
         [judge.card.name for judge in asked.models],
-        ledger=Ledger(budget or Budget()),
         warnings=list(asked.warnings()),
     )
-    for model in members_of(asked.models):
-        found.ledger.check_price(model.card)
-    folder.mkdir(parents=True, exist_ok=True)
-    with open_journal(folder / "journal.sqlite") as journal:
-        replies = list(_replies(benchmark, rows))
-        found.judgements = run_to_the_end(_ask(asked, replies, journal, found))
+    replies = list(_replies(benchmark, rows))
+    with open_session(folder / "journal.sqlite", models, budget) as session:
+        found.ledger = session.ledger
+        found.judgements = session.run(
+            lambda client: judge_all(
+                asked, replies, client, lambda each: found.failures.extend(each.failures())
+            )
+        )
     write_atomically(found.path, "".join(json_line(each.to_record()) for each in found.judgements))
     _fill_in(rows, replies, decided(found.judgements))
     return found
-
-
-async def _ask(
-    judges: Judges, replies: Sequence[Reply], journal: Journal, found: JudgingResult
-) -> list[Judgement]:
-    everyone = list(members_of(judges.models))
-    remember_spent(journal, found.ledger, everyone)
-    client = Client(journal, found.ledger)
-    relay_through(client, everyone)
-    try:
-        return await judge_all(
-            judges, replies, client, lambda each: found.failures.extend(each.failures())
-        )
-    finally:
-        for model in everyone:
-            await model.close()
 
 
 def _rubrics(benchmark: Benchmark, rows: Rows) -> dict[str, Any]:

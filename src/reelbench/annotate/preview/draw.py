@@ -10,8 +10,8 @@ from PIL import Image as Pillow
 from PIL import ImageDraw, ImageFont
 
 from reelbench.media.decode.decode import Image
-from reelbench.media.edit.draw import Colour
 
+Colour = tuple[int, int, int]
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 Rect = tuple[float, float, float, float]
 

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from reelbench.annotate.operator import Labels, Value
-from reelbench.annotate.preview.draw import Bar, Mark, Rect, Subtitle, TimelineRow
+from reelbench.annotate.preview.draw import Bar, Colour, Mark, Rect, Subtitle, TimelineRow
 from reelbench.media.decode.probe import MediaInfo
-from reelbench.media.edit.draw import Colour
 
 PEOPLE: tuple[Colour, ...] = (
     (255, 183, 77), (77, 208, 190), (179, 157, 255), (255, 128, 130),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reelbench.base.text import plain
+from reelbench.data.fields import found_as
 from reelbench.data.item_rules import MAX_OPTIONS, MIN_OPTIONS
 from reelbench.data.items import LETTERS, Kind
 from reelbench.interop.csv_tables import Place
@@ -14,7 +15,6 @@ from reelbench.interop.qbench_video.notes import Notes
 from reelbench.interop.qbench_video.rows import PublishedRow
 from reelbench.interop.qbench_video.taxonomy import QUESTION_TYPES, SPLITS, TYPE_OF_KIND
 from reelbench.interop.qbench_video.words import are_texts, concerns_in, type_in
-from reelbench.interop.yaml_fields import found_as
 
 FIELDS = ("video_name", "question", "answers", "correct_choice", "question_type", "context",
           "quality_concern")  # fmt: skip

@@ -14,12 +14,12 @@ from typing import Any
 
 from reelbench.base.files import json_fault
 from reelbench.base.limits import MOST_TABLE, decode_json
+from reelbench.data.fields import found_as
 from reelbench.data.item_rules import decode_strictly
 from reelbench.data.items import Problem
 from reelbench.interop.csv_tables import Place, read_raw
 from reelbench.interop.qbench_video.notes import Notes
 from reelbench.interop.qbench_video.taxonomy import SPLITS
-from reelbench.interop.yaml_fields import found_as
 
 LINES = ".jsonl"
 ENDINGS = (".json", LINES)

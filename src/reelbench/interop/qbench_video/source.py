@@ -39,6 +39,7 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of
 from reelbench.base.progress import counted
 from reelbench.data.benchmark import BenchmarkError
+from reelbench.data.fields import found_as
 from reelbench.data.items import Item, Media, freeze
 from reelbench.data.sources import Sources
 from reelbench.interop.qbench_video.notes import Notes, place_of
@@ -46,7 +47,6 @@ from reelbench.interop.qbench_video.questions import Question, read_question
 from reelbench.interop.qbench_video.rows import ENDINGS, read_rows
 from reelbench.interop.qbench_video.videos import VideoMatch, Videos
 from reelbench.interop.qbench_video.words import UNGRADED, contexts_in, is_of_one_video
-from reelbench.interop.yaml_fields import found_as
 
 KEPT_BACK = "no correct_choice, so that no reply can be scored (published test files keep theirs)"
 

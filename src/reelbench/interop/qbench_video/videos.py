@@ -7,13 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reelbench.data.item_rules import path_escapes
+from reelbench.data.paths import VIDEO_ENDINGS, link_outside, path_escapes
 
-# What is taken for a video: other files of a source are never linked into a benchmark.
-ENDINGS = (
-    ".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ts", ".flv", ".wmv",
-    ".3gp", ".ogv", ".gif",
-)  # fmt: skip
 INSIDE = "the name of a video in the source"
 _JOIN = "_cat_"
 
@@ -47,7 +42,7 @@ class Videos:
     def _add(self, path: str, real: str, root: str) -> None:
         name, inside = os.path.basename(path), os.path.relpath(real, root)
         fault = path_escapes(inside)
-        if os.path.commonpath([root, real]) != root:
+        if link_outside(root, real):
             fault = f"a link to {real}, outside of the source: copy it there, or mount its folder"
         elif not os.path.isfile(real):
             fault = "no plain file"
@@ -85,7 +80,7 @@ class Videos:
         yield name[:at]
         second = name[at + len(_JOIN) :]
         shorter = os.path.splitext(second)[0]
-        doubled = shorter.casefold().endswith(ENDINGS)
+        doubled = shorter.casefold().endswith(VIDEO_ENDINGS)
         yield shorter if doubled and (self._all(shorter) or not self._all(second)) else second
 
     def _taken(self, names: Sequence[str]) -> VideoMatch:
@@ -130,5 +125,5 @@ def _files(source: Path, linked: list[str]) -> Iterator[str]:
         linked += [name for name in folders if os.path.islink(os.path.join(folder, name))]
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
-            if not name.startswith(".") and name.casefold().endswith(ENDINGS):
+            if not name.startswith(".") and name.casefold().endswith(VIDEO_ENDINGS):
                 yield os.path.join(folder, name)

@@ -178,10 +178,10 @@ def _distributions(statistics: Mapping[str, Any]) -> list[Distribution]:
 
 def _provenance(record: Mapping[str, Any]) -> dict[str, str]:
     """Everything that decided the result, in words."""
-    rules = record.get("rules")
+    rules, named = record.get("rules"), record.get("source", "")
     told = {
         "Recipe": record.get("recipe", ""),
-        "Sources": record.get("source", ""),
+        "Sources": ", ".join([named] if isinstance(named, str) else named),
         "Seed": str(record.get("seed", 0)),
         "Rules": f"{rules['name']} {rules['version']}, sha256 {rules['sha256']}" if rules else "",
         "Own prompts": record.get("prompts", ""),

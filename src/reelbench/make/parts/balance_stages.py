@@ -1,5 +1,9 @@
-"""Balance as stages: places of keys, yes against no, ratios, none of the above, splits."""
+"""Balance as stages: key positions, yes against no, ratios, none of the above, splits.
 
+What cannot be balanced as asked for is said to the user in the end (``ctx.notes``).
+"""
+
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,149 +14,206 @@ from reelbench.data.items import NOTHING, Item, freeze
 from reelbench.lint.options import ANSWER_TEXT_FIELDS
 from reelbench.lint.shortcuts import shortcut_findings
 from reelbench.make.parts.balance import (
-    deal_places,
-    in_ratio,
-    none_of_the_above,
+    ids_by_answer,
+    items_to_negate,
+    keep_ratio,
+    negated,
+    offer_none_of_the_above,
     split_items,
-    to_turn,
-    turned,
+    spread_key_positions,
 )
+from reelbench.make.parts.balance.none_of_the_above import can_have
+from reelbench.make.parts.balance.split import known_splits
+from reelbench.make.parts.notes import Kept, with_note
 from reelbench.make.parts.shape import TEXT, closed
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import BatchStage, Rejected, RowStage
 
 
-def dealing_places() -> BatchStage:
-    """Return the stage that puts right options equally often into every place."""
-    return BatchStage(name="places", input=Item, output=Item, work=_dealt)
+def balance_key_positions(*, if_uneven: bool = False, name: str = "key-positions") -> BatchStage:
+    """Return the stage that puts right options equally often into every position.
 
-
-def _dealt(items: Sequence[Item], ctx: StageContext) -> Sequence[Item]:
-    return deal_places(items, ctx.seed)
-
-
-def balancing_positions() -> BatchStage:
-    """Return the stage that deals keys into other places where the linter would name their places.
-
-    Where it would not, options stay in the order that who published them gave them.
+    With ``if_uneven``, only where the linter would find them uneven; else options stay in the order
+    that who published them gave them. The order that options had is noted on the item.
     """
-    return BatchStage(name="positions", input=Item, output=Item, work=_balanced)
+
+    def work(items: Sequence[Item], ctx: StageContext) -> Sequence[Item]:
+        if if_uneven and not _uneven(items):
+            return items
+        placed = spread_key_positions(items, ctx.seed)
+        return [_reordered(*pair, name) for pair in zip(items, placed, strict=True)]
+
+    return BatchStage(name=name, input=Item, output=Item, work=work)
 
 
-def _balanced(items: Sequence[Item], ctx: StageContext) -> Sequence[Item]:
+def _uneven(items: Sequence[Item]) -> bool:
     findings, _ = shortcut_findings([item for item in items if item.kind == "single"])
-    if not any(finding.tag == "KEY_POSITION" for finding in findings):
-        return items
-    dealt = deal_places(items, ctx.seed)
-    return [_said_anew(*pair) for pair in zip(items, dealt, strict=True)]
+    return any(finding.tag == "KEY_POSITION" for finding in findings)
 
 
-def _said_anew(item: Item, dealt: Item) -> Item:
+def _reordered(item: Item, placed: Item, name: str) -> Item:
     """Note the order that options had, and name the letters anew wherever the item names them."""
-    if dealt.options == item.options:
+    if placed.options == item.options:
         return item
-    extra = dict(dealt.extra)
+    extra = dict(placed.extra)
     for field in ANSWER_TEXT_FIELDS:
         letters = extra.get(field)
         if letters == item.answer:
-            extra[field] = dealt.answer
+            extra[field] = placed.answer
         elif (letters,) == item.answer:
-            extra[field] = dealt.answer[0]
-    order = [item.options.index(option) for option in dealt.options]
-    noted = {**dealt.provenance, "positions": {"order": order}}
-    return structs.replace(dealt, extra=freeze(extra) or NOTHING, provenance=freeze(noted))
+            extra[field] = placed.answer[0]
+    order = [item.options.index(option) for option in placed.options]
+    changed = structs.replace(placed, extra=freeze(extra) or NOTHING)
+    return with_note(changed, name, {"order": order})
 
 
-def offering_none_of_the_above(as_key: float = 2 / 15, as_distractor: float = 2 / 15) -> BatchStage:
+def none_of_the_above(
+    as_key: float = 2 / 15, as_distractor: float = 2 / 15, *, name: str = "none-of-the-above"
+) -> BatchStage:
     """Return the stage that lets "None of the above" stand for the key, or for a wrong option."""
-    return BatchStage(
-        name="none of the above",
-        input=Item,
-        output=Item,
-        work=lambda items, ctx, **shares: none_of_the_above(items, ctx.seed, **shares),
-        parameters={"as_key": as_key, "as_distractor": as_distractor},
-    )
+
+    def work(
+        items: Sequence[Item], ctx: StageContext, *, as_key: float, as_distractor: float
+    ) -> Sequence[Item]:
+        single = [item for item in items if item.kind == "single"]
+        lacking = sum(not can_have(item) for item in single)
+        if lacking:
+            ctx.notes.append(
+                f"{name}: {lacking:,} of {len(single):,} single-choice items cannot have the "
+                "option (too few options, or some name others), so the shares are of the rest"
+            )
+        return offer_none_of_the_above(items, ctx.seed, as_key, as_distractor, note=name)
+
+    parameters = {"as_key": as_key, "as_distractor": as_distractor}
+    return BatchStage(name=name, input=Item, output=Item, work=work, parameters=parameters)
 
 
-def keeping_in_ratio(tag: str, ratio: Mapping[str, float]) -> BatchStage:
+def balance_ratio(tag: str, ratio: Mapping[str, float], *, name: str = "ratio") -> BatchStage:
     """Return the stage that keeps as many items as can be, the values of a tag in this ratio."""
-    return BatchStage(
-        name="ratio",
-        input=Item,
-        output=Item,
-        work=_in_ratio,
-        parameters={"tag": tag, "ratio": dict(ratio)},
-    )
+
+    def work(
+        items: Sequence[Item], ctx: StageContext, *, tag: str, ratio: Mapping[str, float]
+    ) -> Kept:
+        kept = {item.id for item in keep_ratio(items, tag, ratio, ctx.seed)[0]} if items else set()
+        if len(kept) < len(items):
+            counts = Counter(value for item in items for value in item.tag(tag))
+            there = ", ".join(f"{value} {counts[value]:,}" for value in ratio)
+            parts = ":".join(f"{part:g}" for part in ratio.values())
+            ctx.notes.append(
+                f"{name}: {len(kept):,} of {len(items):,} items are kept to have {tag} at {parts}; "
+                f"there were {there}"
+            )
+        return [
+            item if item.id in kept else Rejected("more than the ratio takes", f"{tag} of {ratio}")
+            for item in items
+        ]
+
+    parameters = {"tag": tag, "ratio": dict(ratio)}
+    return BatchStage(name=name, input=Item, output=Item, work=work, parameters=parameters)
 
 
-def _in_ratio(
-    items: Sequence[Item], ctx: StageContext, *, tag: str, ratio: Mapping[str, float]
-) -> list[Item | Rejected]:
-    kept = {item.id for item in in_ratio(items, tag, ratio, ctx.seed)[0]} if items else set()
-    return [
-        item if item.id in kept else Rejected("more than the ratio takes", f"{tag} of {ratio}")
-        for item in items
-    ]
+def split(
+    shares: Mapping[str, float],
+    by: Sequence[str] = ("category",),
+    *,
+    keep: bool = False,
+    name: str = "split",
+) -> BatchStage:
+    """Return the stage that tags items with splits, alike by these tags, a video in one of them.
+
+    With ``keep``, items that have a split stay in it, and so do others on their videos.
+    """
+
+    def work(
+        items: Sequence[Item], ctx: StageContext, *, shares: Mapping[str, float], by: Sequence[str]
+    ) -> Sequence[Item]:
+        known = known_splits(items) if keep else {}
+        rest = [item for item in items if item.id not in known]
+        made = split_items(rest, shares, tuple(by), seed=ctx.seed) if rest else ()
+        sizes = Counter(item.tags["split"] for item in made)
+        if any(abs(sizes[each] - share * len(made)) > 1 for each, share in shares.items()):
+            wanted = ", ".join(f"{each} {share:.1%}" for each, share in shares.items())
+            there = ", ".join(f"{each} {sizes[each]:,}" for each in shares)
+            ctx.notes.append(
+                f"{name}: {wanted} are asked for and items on the same video stay together, which "
+                f"makes {there}"
+            )
+        known |= {item.id: item.tags["split"] for item in made}
+        return [
+            structs.replace(item, tags=freeze({**item.tags, "split": known[item.id]}))
+            for item in items
+        ]
+
+    parameters = {"shares": dict(shares), "by": list(by)}
+    return BatchStage(name=name, input=Item, output=Item, work=work, parameters=parameters)
 
 
-def splitting(shares: Mapping[str, float], by: Sequence[str] = ("category",)) -> BatchStage:
-    """Return the stage that tags items with splits, alike by these tags, a video in one of them."""
-    return BatchStage(
-        name="split",
-        input=Item,
-        output=Item,
-        work=_split,
-        parameters={"shares": dict(shares), "by": list(by)},
-    )
+_TO_NEGATE = "to_negate"
 
 
-def _split(
-    items: Sequence[Item], ctx: StageContext, *, shares: Mapping[str, float], by: Sequence[str]
-) -> Sequence[Any]:
-    return split_items(items, shares, tuple(by), seed=ctx.seed)
+def choose_negations(*, name: str = "choose-negations", **more: Any) -> BatchStage:
+    """Return the stage that marks the fewest yes/no questions to negate for as many Yes as No."""
+
+    def work(items: Sequence[Item], ctx: StageContext) -> list[Item]:
+        chosen = items_to_negate([item for item in items if item.kind == "yesno"], ctx.seed)
+        return [
+            with_note(item, name, {_TO_NEGATE: True}) if item.id in chosen else item
+            for item in items
+        ]
+
+    return BatchStage(name=name, input=Item, output=Item, work=work, **more)
 
 
-def choosing_to_turn() -> BatchStage:
-    """Return the stage that marks which yes/no questions are to be asked the other way round."""
-    return BatchStage(name="yes or no", input=Item, output=Item, work=_marked)
+def negate(
+    chosen_by: str = "choose-negations", *, name: str = "negate", role: str = "writer", **more: Any
+) -> RowStage:
+    """Return the stage that has marked questions rewritten to their opposite, the key flipped.
 
+    ``chosen_by`` is the name of the stage that marked them.
+    """
 
-_MARK = "to_turn"
+    async def work(item: Item, ctx: StageContext, *, chosen_by: str) -> list[Item]:
+        if not item.provenance.get(chosen_by, {}).get(_TO_NEGATE):
+            return [item]
+        prompt = ctx.prompts.prompt("opposite", question=item.question)
 
+        def unchanged(reply: dict[str, str]) -> str:
+            asks_the_same = plain(reply["question"]) == plain(item.question)
+            return "the question has not been changed" if asks_the_same else ""
 
-def _marked(items: Sequence[Item], ctx: StageContext) -> list[Item]:
-    chosen = to_turn([item for item in items if item.kind == "yesno"], ctx.seed)
-    return [
-        structs.replace(item, provenance=freeze({**item.provenance, _MARK: True}))
-        if item.id in chosen
-        else item
-        for item in items
-    ]
+        reply = await ctx.json(role, prompt, closed({"question": TEXT}), check=unchanged)
+        if reply.data is None:
+            raise Rejected("no opposite question", reply.failure, [reply.words])
+        return [negated(item, reply.data["question"].strip(), name)]
 
-
-def turning(optional: bool = False) -> RowStage:
-    """Return the stage that has marked questions rewritten to their opposite, the key flipped."""
     return RowStage(
-        name="turn",
+        name=name,
         input=Item,
         output=Item,
-        work=_turned,
-        roles=("writer",),
+        work=work,
+        roles=(role,),
         prompts=("opposite",),
-        optional=optional,
+        parameters={"chosen_by": chosen_by},
+        **more,
     )
 
 
-async def _turned(item: Item, ctx: StageContext) -> list[Item]:
-    if not item.provenance.get(_MARK):
-        return [item]
-    prompt = ctx.prompts.prompt("opposite", question=item.question)
+def balance_yes_no(*, drop: bool = False, name: str = "yes-no") -> BatchStage:
+    """Return the stage that says where Yes and No are not as many, after all that was negated.
 
-    def unchanged(reply: dict[str, str]) -> str:
-        asks_the_same = plain(reply["question"]) == plain(item.question)
-        return "the question has not been changed" if asks_the_same else ""
+    With ``drop``, what one of them has too many of is left out.
+    """
 
-    reply = await ctx.json("writer", prompt, closed({"question": TEXT}), check=unchanged)
-    if reply.data is None:
-        raise Rejected("no opposite question", reply.failure, [reply.words])
-    return [turned(item, reply.data["question"].strip())]
+    def work(items: Sequence[Item], ctx: StageContext, *, drop: bool) -> Kept:
+        fewer, more = sorted(ids_by_answer(items, ctx.seed).items(), key=lambda side: len(side[1]))
+        counts = f"{more[0].title()} {len(more[1]):,}, {fewer[0].title()} {len(fewer[1]):,}"
+        left_out = set(more[1][len(fewer[1]) :]) if len(more[1]) > len(fewer[1]) + 1 else set()
+        if left_out:
+            what = "what is too many is left out" if drop else "not all that should be was negated"
+            ctx.notes.append(f"{name}: the keys of the yes/no questions are {counts}: {what}")
+        return [
+            Rejected("more than the other answer", counts) if drop and item.id in left_out else item
+            for item in items
+        ]
+
+    return BatchStage(name=name, input=Item, output=Item, work=work, parameters={"drop": drop})

@@ -1,18 +1,27 @@
-"""Have wrong options written that are hard to tell from the right one.
+"""Have wrong options written that are hard to tell from the right ones.
 
 Some are drawn from what the video itself holds, misapplied; others are plausible and not in it.
-Each follows a strategy. What comes back is checked for what gives a key away: a length of its own,
-the same beginning, the same words.
+Each follows a strategy. What comes back is checked for what gives a key away (a length of its own,
+the same beginning, the same words), for the strategies it uses, and for the recipe's rules.
 """
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Any
 
-from reelbench.data.items import Item
+from msgspec import structs
+
+from reelbench.base.text import plain, words
+from reelbench.data.items import LETTERS, Item, freeze
 from reelbench.make.parts.filters import context_of
-from reelbench.make.parts.rules import Asked, no_shared_prefix, similar_length
+from reelbench.make.parts.near_duplicates import contrasting
+from reelbench.make.parts.notes import with_note
+from reelbench.make.parts.rules import Asked, exceeds, no_shared_prefix, similar_length
 from reelbench.make.parts.shape import TEXT, closed, listed, same, with_options
 from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.funnel import category_of
 from reelbench.make.pipeline.stage import Rejected, RowStage
 
 # MuseBench's seven; a recipe may name others, each with what it means.
@@ -25,104 +34,262 @@ STRATEGIES: Mapping[str, str] = {
     "temporal confusion": "puts something before, after or during what it was not",
     "partial truth": "joins something true to something that is not",
 }
+POLISHED_LENGTH = 1.5  # times as many words as before, or as few, that a polished key may have
+POLISHED_ALIKE = 0.5  # share of characters in common, as the linter has it for a paraphrase
+_TOKENS = 45  # of an option with its explanation, as JSON
 
 
-def distracting(
+@dataclass(frozen=True, slots=True)
+class DistractorPlan:
+    """How many wrong options an item is to get, and how they are made."""
+
+    least: int
+    most: int
+    from_context: int | None  # how many are from the video's own content; None for any number
+    strategies: Mapping[str, str]
+    required: Sequence[str]
+    min_strategies: int
+    most_options: int
+    polish_key: bool
+    longest: float
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        from_context: int,
+        out_of_context: int,
+        count: Sequence[int],
+        min_strategies: int,
+        **more: Any,
+    ) -> "DistractorPlan":
+        """Return the plan that a stage's parameters say."""
+        least, most = count or (from_context + out_of_context,) * 2
+        strategies = min(min_strategies, len(more["strategies"]), least)
+        inside = None if count else from_context
+        return cls(least, most, inside, min_strategies=strategies, **more)
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with the plan, as a stage says it of its parameters; nothing if all is."""
+        if not 1 <= self.least <= self.most <= self.most_options - 1:
+            return f"count is {self.least} to {self.most} of at most {self.most_options} options"
+        if self.most_options > len(LETTERS):
+            return f"most_options is {self.most_options}, and there are {len(LETTERS)} letters"
+        unknown = set(self.required) - set(self.strategies)
+        if unknown:
+            return f"required names {sorted(unknown)}, which are none of its strategies"
+        if len(set(self.required)) > self.least:
+            return f"required names more strategies than {self.least} distractors can follow"
+        return ""
+
+    def bounds(self, keys: int) -> tuple[int, int]:
+        """Return how many distractors go with so many keys: all options together are capped."""
+        most = min(self.most, self.most_options - keys)
+        if most < 1:
+            raise Rejected("no room for distractors", f"{keys} keys of {self.most_options} options")
+        return min(self.least, most), most
+
+    def inside(self, keys: int) -> int | None:
+        """Return how many of them are from the video's content; None for any number."""
+        return None if self.from_context is None else min(self.from_context, self.bounds(keys)[1])
+
+
+def distract(
     from_context: int = 4,
     out_of_context: int = 0,
+    *,
+    count: tuple[int, int] | None = None,
     strategies: Mapping[str, str] = STRATEGIES,
+    required: Sequence[str] = (),
+    min_strategies: int = 2,
+    most_options: int = len(LETTERS),
+    polish_key: bool = False,
     longest: float = 2.0,
+    name: str = "distract",
+    role: str = "distractor",
 ) -> RowStage:
-    """Return the stage that gives each item so many distractors of the two kinds."""
+    """Return the stage that gives each item its distractors, and every option an explanation.
+
+    They are so many from the video's content and so many out of it, or with ``count`` from least to
+    most of either; with its keys, an item has at most ``most_options``. At least ``min_strategies``
+    different ones are used, and each that is ``required``. With ``polish_key``, the right options
+    may be worded like the others, as long as they say the same. No option is more than ``longest``
+    times as long as another. Single-choice, multi-select and open items (by their reference) do.
+    """
+    parameters: dict[str, Any] = {
+        "from_context": from_context,
+        "out_of_context": out_of_context,
+        "count": list(count or ()),
+        "strategies": dict(strategies),
+        "required": list(required),
+        "min_strategies": min_strategies,
+        "most_options": most_options,
+        "polish_key": polish_key,
+        "longest": longest,
+    }
+
+    async def work(item: Item, ctx: StageContext, **said: Any) -> list[Item]:
+        plan, keys = DistractorPlan.of(**said), keys_of(item)
+        reply = await ctx.json(
+            role,
+            _prompt(item, keys, plan, ctx),
+            reply_schema(plan, len(keys)),
+            check=lambda data: _fault(item, keys, data, plan, ctx),
+        )
+        if reply.data is None:
+            raise Rejected("no good distractors", reply.failure, [reply.words])
+        return [_with_distractors(item, keys, reply.data, ctx, name, role)]
+
+    def estimate(item: Item, ctx: StageContext) -> list[Item]:
+        keys, wrong = keys_of(item), [f"{'word ' * 8}{number}" for number in range(most)]
+        return [with_options(item, ctx.seed, keys, wrong)]
+
+    plan = DistractorPlan.of(**parameters)
+    most = plan.most
     return RowStage(
-        name="distract",
+        name=name,
         input=Item,
         output=Item,
-        work=distract,
-        roles=("distractor",),
-        prompts=("distract",),
-        parameters={
-            "from_context": from_context,
-            "out_of_context": out_of_context,
-            "strategies": dict(strategies),
-            "longest": longest,
-        },
-        estimate=lambda item, ctx: [_given(item, ctx, _blanks(from_context + out_of_context))],
+        work=work,
+        roles=(role,),
+        prompts=("distract", "rules"),
+        parameters=parameters,
+        validate=lambda said: DistractorPlan.of(**said).fault,
+        estimate=estimate,
+        expected_tokens=(most + 1) * _TOKENS,
     )
 
 
-async def distract(
-    item: Item,
-    ctx: StageContext,
-    *,
-    from_context: int,
-    out_of_context: int,
-    strategies: Mapping[str, str],
-    longest: float,
-) -> list[Item]:
-    """Ask for the distractors of one item: one that has a right answer, and may have no options."""
-    key = key_of(item)
-    prompt = ctx.prompts.prompt(
+def keys_of(item: Item) -> tuple[str, ...]:
+    """Return the right answers of an item: its right options, or its reference."""
+    if item.kind == "open" and item.reference:
+        return (item.reference,)
+    if item.correct:
+        return item.correct
+    raise Rejected("no right answer", f"{item.id} has neither right options nor a reference")
+
+
+def _prompt(item: Item, keys: Sequence[str], plan: DistractorPlan, ctx: StageContext) -> str:
+    least, most = plan.bounds(len(keys))
+    inside = plan.inside(len(keys))
+    fields = ["text", "explanation"] if plan.polish_key else ["explanation"]
+    rules = ctx.prompts.rules
+    return ctx.prompts.prompt(
         "distract",
         question=item.question,
-        answer=key,
+        answer=keys[0] if len(keys) == 1 else "\n".join(f"- {key}" for key in keys),
         context=context_of(item, ctx),
-        inside=str(from_context),
-        outside=str(out_of_context),
-        strategies="\n".join(f"- {name}: {meaning}" for name, meaning in strategies.items()),
+        count=str(most) if least == most else f"{least} to {most}",
+        inside="some" if inside is None else str(inside),
+        outside="others" if inside is None else str(most - inside),
+        strategies="\n".join(f"- {each}: {meaning}" for each, meaning in plan.strategies.items()),
+        fewest=str(plan.min_strategies),
+        required=f" Use each of these: {', '.join(plan.required)}." if plan.required else "",
+        polish=_POLISH if plan.polish_key else "",
+        rules=rules.text(category_of(item)) if rules else "",
+        answers=json.dumps([dict.fromkeys(fields, "...")] * len(keys)),
     )
-    count = from_context + out_of_context
-
-    def wrong_with(reply: Any) -> str:
-        texts = [each["text"] for each in reply["distractors"]]
-        inside = sum(each["from_context"] for each in reply["distractors"])
-        if inside != from_context:
-            return f"{inside} of the distractors are from the context, not {from_context}"
-        return options_fault(key, texts, longest)
-
-    schema = distractors_schema(count, list(strategies))
-    reply = await ctx.json("distractor", prompt, schema, check=wrong_with)
-    if reply.data is None:
-        raise Rejected("no good distractors", reply.failure, [reply.words])
-    return [_given(item, ctx, reply.data["distractors"])]
 
 
-def key_of(item: Item) -> str:
-    """Return the right answer of an item: its one right option, or its reference."""
-    if len(item.correct) == 1:
-        return item.correct[0]
-    if item.kind == "open" and item.reference:
-        return item.reference
-    raise Rejected("no single right answer", f"{item.id} has {len(item.correct)}")
+_POLISH = (
+    " Word the right answer like them: polish its grammar and style lightly, and leave what it "
+    "says, its names, its numbers and its length as they are."
+)
 
 
-def options_fault(key: str, wrong: Sequence[str], longest: float) -> str:
-    """Say what is wrong with a set of distractors beside their key; nothing where all is well."""
-    options = [key, *wrong]
-    if same(options):
-        return "two of the options are the same, or one is the right answer"
-    asked = Asked("", tuple(options), (key,))
-    return no_shared_prefix(asked) or similar_length(asked, longest)
-
-
-def distractors_schema(count: int, strategies: Sequence[str]) -> dict[str, Any]:
-    """Return the JSON schema of so many distractors, each with its strategy and why it is wrong."""
+def reply_schema(plan: DistractorPlan, keys: int) -> dict[str, Any]:
+    """Return the JSON schema of a reply: an explanation of each key, then the distractors."""
+    polished = {"text": TEXT} if plan.polish_key else {}
     one = {
         "text": TEXT,
-        "strategy": {"type": "string", "enum": list(strategies)},
+        "strategy": {"type": "string", "enum": list(plan.strategies)},
         "from_context": {"type": "boolean"},
         "explanation": TEXT,
     }
-    return closed({"distractors": listed(closed(one), count, count)})
+    return closed(
+        {
+            "answers": listed(closed({**polished, "explanation": TEXT}), keys, keys),
+            "distractors": listed(closed(one), *plan.bounds(keys)),
+        }
+    )
 
 
-def _given(item: Item, ctx: StageContext, wrong: Sequence[Mapping[str, Any]]) -> Item:
-    """Give an item its distractors, and record what each is meant to be."""
+def _fault(
+    item: Item, keys: Sequence[str], reply: Any, plan: DistractorPlan, ctx: StageContext
+) -> str:
+    """Say what is wrong with a reply that fits its schema; nothing where all is well."""
+    wrong = reply["distractors"]
+    inside, asked_for = sum(each["from_context"] for each in wrong), plan.inside(len(keys))
+    if asked_for not in (None, inside):
+        return f"{inside} of the distractors are from the context, not {asked_for}"
+    used = {each["strategy"] for each in wrong}
+    if len(used) < plan.min_strategies:
+        return f"the distractors use {len(used)} of the strategies, not {plan.min_strategies}"
+    if lacking := [each for each in plan.required if each not in used]:
+        return f"no distractor follows {', '.join(lacking)}"
+    new = _worded(keys, reply)
+    for old, text in zip(keys, new, strict=True):
+        if fault := polish_fault(old, text):
+            return fault
     texts = [each["text"].strip() for each in wrong]
-    made = {"model": ctx.model("distractor").card.name, "distractors": list(wrong)}
-    return with_options(item, ctx.seed, key_of(item), texts, distract=made)
+    fault = options_fault(new, texts, plan.longest)
+    rules = ctx.prompts.rules
+    if fault or rules is None:
+        return fault
+    broken = rules.broken(category_of(item), item.question, [*new, *texts], new)
+    return "; ".join(f"rule {each.rule}: {each.what}" for each in broken)
 
 
-def _blanks(count: int) -> list[dict[str, Any]]:
-    """Distractors of usual length, for forecasts."""
-    return [{"text": f"{'word ' * 8}{number}"} for number in range(count)]
+def _worded(keys: Sequence[str], reply: Any) -> tuple[str, ...]:
+    """Return the right options as they are worded now."""
+    pairs = zip(keys, reply["answers"], strict=True)
+    return tuple(given.get("text", key).strip() for key, given in pairs)
+
+
+def polish_fault(old: str, new: str) -> str:
+    """Say why a polished key may not say what it said; nothing where it does.
+
+    It must be about as long, share half of its characters, and differ in no number, negation or
+    word of contrast such as left and right.
+    """
+    long, short = sorted((len(words(old)), len(words(new))), reverse=True)
+    if exceeds(long, short, POLISHED_LENGTH):
+        return f"the right answer had {len(words(old))} words and has {len(words(new))} now"
+    alike = SequenceMatcher(None, plain(old), plain(new), autojunk=False).ratio()
+    if alike < POLISHED_ALIKE or contrasting(old, new):
+        return f"{new!r} is no polished wording of the right answer {old!r}"
+    return ""
+
+
+def options_fault(keys: Sequence[str], wrong: Sequence[str], longest: float) -> str:
+    """Say what is wrong with a set of distractors beside their keys; nothing where all is well."""
+    options = (*keys, *wrong)
+    if same(options):
+        return "two of the options are the same, or one is the right answer"
+    asked = Asked("", options, tuple(keys))
+    return no_shared_prefix(asked) or similar_length(asked, longest)
+
+
+def _with_distractors(
+    item: Item, keys: Sequence[str], reply: Any, ctx: StageContext, name: str, role: str
+) -> Item:
+    """Give an item its options, each with its explanation, and note how they were made."""
+    new, wrong = _worded(keys, reply), reply["distractors"]
+    texts = [each["text"].strip() for each in wrong]
+    explained = zip((*new, *texts), (*reply["answers"], *wrong), strict=True)
+    explanations = {text: each["explanation"].strip() for text, each in explained}
+    changed = structs.replace(
+        with_options(item, ctx.seed, new, texts),
+        context=freeze({**item.context, "explanations": explanations}),
+    )
+    how = ("strategy", "from_context")
+    note = {
+        "model": ctx.model(role).card.name,
+        "distractors": [
+            {"text": text, **{field: each[field] for field in how}}
+            for text, each in zip(texts, wrong, strict=True)
+        ],
+        **({"polished_from": list(keys)} if new != tuple(keys) else {}),
+    }
+    return with_note(changed, name, note)

@@ -42,7 +42,7 @@ def items_in(source: Path) -> Sources:
         faults[problem.line].append(problem)
     names = dict(zip(file.lines, (item.id for item in file.items), strict=True))
     names |= _names(file.path, faults.keys() - names.keys())
-    broken = [(names[line], _told(line, faults[line])) for line in sorted(faults)]
+    broken = [(names[line], _as_sentence(line, faults[line])) for line in sorted(faults)]
     numbered = zip(file.lines, file.items, strict=True)
     rows = [item for line, item in numbered if line not in faults]
     warnings = list(grouped([problem for problem in problems if problem.is_warning]))
@@ -62,7 +62,7 @@ def _names(path: Path, lines: AbstractSet[int]) -> dict[int, str]:
     return names
 
 
-def _told(line: int, problems: Sequence[Problem]) -> str:
+def _as_sentence(line: int, problems: Sequence[Problem]) -> str:
     faults = [f"{p.field}: found {p.found}, expected {p.expected}" for p in problems]
     return f"line {line}: {'; '.join(faults)}"
 
@@ -84,10 +84,10 @@ def _manifest(source: Path) -> Manifest:
     return manifest
 
 
-def collecting() -> RowStage:
+def collect(*, name: str = "collect") -> RowStage:
     """Return the stage that puts what items need into the new benchmark."""
     return RowStage(
-        name="collect",
+        name=name,
         input=Item,
         output=Item,
         work=_collect,

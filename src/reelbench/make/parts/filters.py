@@ -7,20 +7,19 @@ Open questions have nothing to choose from and pass.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from msgspec import structs
+from typing import Any, Literal
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of
 from reelbench.client.media_input import MediaInput
-from reelbench.data.items import LETTERS, Item, freeze
+from reelbench.data.items import LETTERS, Item
 from reelbench.data.manifest import Protocol
 from reelbench.data.paths import inner_path
 from reelbench.evaluate.condition import option_orders
 from reelbench.evaluate.item_media import item_media
 from reelbench.evaluate.parse import complete_answer, parse_answer
 from reelbench.evaluate.prompt import lettered
+from reelbench.make.parts.notes import failed, with_note
 from reelbench.make.pipeline.context import StageContext, together
 from reelbench.make.pipeline.stage import Rejected, RowStage
 from reelbench.media.digests import media_digest
@@ -79,7 +78,7 @@ def facts_of(answered: Sequence[Answered]) -> dict[str, Any]:
     return {
         "right": sum(each.right for each in answered),
         "of": len(answered),
-        # In words, for letters are dealt anew later.
+        # In words, for letters change places later.
         "answers": [each.chosen and list(each.chosen) for each in answered],
         "models": {name: sum(a.right for a in answered if a.model == name) for name in models},
     }
@@ -94,36 +93,37 @@ def _filter(
     role: str,
     prompt: str,
     reason: str,
-    drops: Callable[[Facts, Parameters], bool],
+    fails: Callable[[Facts, Parameters], bool],
     parameters: Parameters,
     *,
+    drop: bool,
     given: Callable[[Item, StageContext, Parameters], dict[str, Any]] = lambda *_: {},
     baselines_aside: bool = False,
     **more: Any,
 ) -> RowStage:
-    """Return a stage that asks, counts and drops; ``given`` is what is told or shown beside."""
+    """Return a stage that asks, counts and drops, or flags; ``given`` is said or shown beside."""
 
-    def is_dropped(facts: Facts, ctx: StageContext, said: Parameters) -> bool:
+    def has_failed(facts: Facts, ctx: StageContext, said: Parameters) -> bool:
         aside = {m.card.name for m in ctx.models[role] if m.card.backend == "baseline"}
         models = {
-            name: right
-            for name, right in facts["models"].items()
-            if not baselines_aside or name not in aside
+            model: right
+            for model, right in facts["models"].items()
+            if not baselines_aside or model not in aside
         }
-        return bool(models) and drops({**facts, "models": models}, said)
+        return bool(models) and fails({**facts, "models": models}, said)
 
-    async def work(item: Item, ctx: StageContext, **said: Any) -> list[Item]:
+    async def work(item: Item, ctx: StageContext, *, drop: bool, **said: Any) -> list[Item]:
         if item.kind == "open":
             return [item]
         shuffle = said.get("shuffle", True)
         beside = given(item, ctx, said)
         got = await answers(item, ctx, role, prompt, seeds=said["seeds"], shuffle=shuffle, **beside)
         facts = facts_of(got)
-        if is_dropped(facts, ctx, said):
-            detail = f"{facts['right']} of {facts['of']} answers are right"
-            words = [f"{each.model}: {each.words}" for each in got]
-            raise Rejected(reason, detail, words, facts)
-        return [structs.replace(item, provenance=freeze({**item.provenance, name: facts}))]
+        if not has_failed(facts, ctx, said):
+            return [with_note(item, name, facts)]
+        detail = f"{facts['right']} of {facts['of']} answers are right"
+        words = [f"{each.model}: {each.words}" for each in got]
+        return [failed(item, name, Rejected(reason, detail, words, facts), drop=drop)]
 
     return RowStage(
         name=name,
@@ -132,7 +132,7 @@ def _filter(
         work=work,
         roles=(role,),
         prompts=(prompt,),
-        parameters=parameters,
+        parameters={**parameters, "drop": drop},
         filters=True,
         validate=_seeds_fault,
         **more,
@@ -153,80 +153,119 @@ def _some_model_knows(facts: Facts, said: Parameters) -> bool:
     return bool(max(facts["models"].values()) >= said["drop_at"])
 
 
-def _share(facts: Facts) -> float:
-    # 4 of 5 is 0.8, whatever floating point makes of it.
-    return float(round(facts["right"] / facts["of"], 9))
+def _reaches(facts: Facts, share: float) -> bool:
+    """Whether at least this share of the answers is right."""
+    # 4 of 5 is 0.8 and 1 of 3 a third, whatever floating point makes of it.
+    return bool(facts["right"] >= share * facts["of"] - 1e-9)
 
 
-def context_independence(
-    seeds: int = 5, drop_at: int = 5, *, shuffle: bool = True, **more: Any
+def filter_blind(
+    seeds: int = 5,
+    drop_at: int = 5,
+    *,
+    shuffle: bool = True,
+    drop: bool = True,
+    name: str = "independence",
+    role: str = "blind",
+    **more: Any,
 ) -> RowStage:
     """Drop what a model answers right ``drop_at`` times of ``seeds`` from the words alone.
 
-    With ``baselines_aside``, baselines are asked and drop nothing: they are right by luck as often
-    as chance has it, and ``without_shortcuts`` weighs that.
+    With ``drop=False``, as in all filters, such items are let through and flagged, and the funnel
+    still has their share. With ``baselines_aside``, baselines are asked and drop nothing: they are
+    right by luck as often as chance has it, and ``filter_shortcuts`` weighs that.
     """
     return _filter(
-        "independence",
-        "blind",
+        name,
+        role,
         "independence",
         "answerable without context",
         _some_model_knows,
         {"seeds": seeds, "drop_at": drop_at, "shuffle": shuffle},
+        drop=drop,
         **more,
     )
 
 
-def contextual_veracity(
-    seeds: int = 5, keep_at: float = 0.8, *, shuffle: bool = True, **more: Any
+def filter_context(
+    seeds: int = 5,
+    keep_at: float = 0.8,
+    *,
+    shuffle: bool = True,
+    drop: bool = True,
+    name: str = "veracity",
+    role: str = "veracity",
+    **more: Any,
 ) -> RowStage:
     """Keep what is answered right by at least this share of seeds from the whole context."""
     return _filter(
-        "veracity",
-        "veracity",
+        name,
+        role,
         "veracity",
         "context contradicts the key",
-        lambda facts, said: _share(facts) < said["keep_at"],
+        lambda facts, said: not _reaches(facts, said["keep_at"]),
         {"seeds": seeds, "keep_at": keep_at, "shuffle": shuffle},
+        drop=drop,
         given=lambda item, ctx, _: {"context": context_of(item, ctx)},
         reads=lambda item, ctx: None if item.kind == "open" else digest_of(context_of(item, ctx)),
         **more,
     )
 
 
-def blind_ensemble(seeds: int = 1, drop_at: float = 0.5, **more: Any) -> RowStage:
+def filter_ensemble(
+    seeds: int = 1,
+    drop_at: float = 0.5,
+    *,
+    drop: bool = True,
+    name: str = "ensemble",
+    role: str = "ensemble",
+    **more: Any,
+) -> RowStage:
     """Drop what this share of the answers of several models gets right from the words alone."""
     return _filter(
-        "ensemble",
-        "ensemble",
+        name,
+        role,
         "independence",
         "right blind too often",
-        lambda facts, said: _share(facts) >= said["drop_at"],
+        lambda facts, said: _reaches(facts, said["drop_at"]),
         {"seeds": seeds, "drop_at": drop_at},
+        drop=drop,
         **more,
     )
 
 
-SENSES = {"watcher": ("V+T", "pictures alone"), "listener": ("A+T", "sound alone")}
+MODALITIES = {"visual": ("V+T", "watcher"), "audio": ("A+T", "listener")}  # with the usual role
 
 
-def one_modality(
-    role: str, seeds: int = 1, drop_at: int = 1, sampling: str = "uniform:16", **more: Any
+def filter_modality(
+    modality: Literal["visual", "audio"],
+    seeds: int = 1,
+    drop_at: int = 1,
+    sampling: str = "uniform:16",
+    *,
+    drop: bool = True,
+    name: str = "",
+    role: str = "",
+    **more: Any,
 ) -> RowStage:
-    """Drop what is solved by who only sees, or only hears: its question is not about both."""
-    modality, told = SENSES[role]
+    """Drop what is solved by who only sees, or only hears: its question is not about both.
+
+    The stage is called ``visual-only`` or ``audio-only``; ``watcher`` or ``listener`` is its role.
+    """
+    modalities, usual = MODALITIES[modality]
 
     def given(item: Item, ctx: StageContext, said: Parameters) -> dict[str, Any]:
-        protocol = Protocol(sampling=said["sampling"], modalities=modality)
+        protocol = Protocol(sampling=said["sampling"], modalities=modalities)
         return {"media": item_media(ctx.media, item, protocol)}
 
     return _filter(
-        role,
-        role,
+        name or f"{modality}-only",
+        role or usual,
         "answer",
-        f"solved by {told}",
+        f"solved by {'pictures' if modality == 'visual' else 'sound'} alone",
         _some_model_knows,
         {"seeds": seeds, "drop_at": drop_at, "sampling": sampling},
+        drop=drop,
         given=given,
         reads=media_digests,
         **more,

@@ -1,7 +1,7 @@
 """Items that ask the same in other words, by the meaning of their texts.
 
 The linter compares words and tells; this compares meanings and says which item to drop. Two items
-are twins when all of this holds:
+are near duplicates when all of this holds:
 
 - question and right answer, embedded together, have a cosine of at least ``alike``;
 - the right answers say the same: the same words, or a cosine of at least ``SAME_ANSWER``. Else it
@@ -54,11 +54,11 @@ _NEGATION = re.compile(r"\b(?:not|never|nobody|nothing|without|cannot|\w+n['’]
 
 
 @dataclass(frozen=True, slots=True)
-class Twin:
+class NearDuplicate:
     """An item to drop, the kept one that it repeats, and how alike they are."""
 
     item: str
-    twin: str
+    repeats: str
     cosine: float
 
 
@@ -67,7 +67,7 @@ def near_duplicates(
     embedder: Embedder,
     alike: float = ALIKE,
     within: Literal["media", "all"] = "media",
-) -> list[Twin]:
+) -> list[NearDuplicate]:
     """Say which items to drop, by id: each repeats one that stands before it and is kept.
 
     The order is that of the ids as text, never that of ``items``. Of a chain whose ends are not
@@ -87,8 +87,8 @@ def near_duplicates(
     compared = [[_Said.by(item) for item in group] for group in groups.values() if len(group) > 1]
     vectors = _Vectors(embedder, [said for group in compared for said in group])
     return sorted(
-        (twin for group in compared for twin in _greedy(group, vectors, alike)),
-        key=lambda twin: twin.item,
+        (each for group in compared for each in _greedy(group, vectors, alike)),
+        key=lambda each: each.item,
     )
 
 
@@ -100,7 +100,7 @@ class _Said:
     text: str
     answer: str
     answers: frozenset[str]
-    marks: tuple[tuple[bool, tuple[frozenset[str], ...]], ...]
+    marks: tuple["_Marks", ...]
 
     @classmethod
     def by(cls, item: Item) -> "_Said":
@@ -111,15 +111,24 @@ class _Said:
         return cls(item.id, text, answer, frozenset(map(bare, right)), marks)
 
     def contrasts_with(self, other: "_Said") -> bool:
-        for (negated, own), (its_negated, its) in zip(self.marks, other.marks, strict=True):
-            if negated != its_negated:
-                return True
-            if any(not (a <= b or b <= a) for a, b in zip(own, its, strict=True)):
-                return True
-        return False
+        return any(_contrast(*pair) for pair in zip(self.marks, other.marks, strict=True))
 
 
-def _marks(text: str) -> tuple[bool, tuple[frozenset[str], ...]]:
+def contrasting(one: str, other: str) -> bool:
+    """Whether two texts stand in contrast: one is negated, or they name two numbers, or sides."""
+    return _contrast(_marks(plain(one)), _marks(plain(other)))
+
+
+_Marks = tuple[bool, tuple[frozenset[str], ...]]
+
+
+def _contrast(one: _Marks, other: _Marks) -> bool:
+    (negated, own), (its_negated, its) = one, other
+    differs = any(not (a <= b or b <= a) for a, b in zip(own, its, strict=True))
+    return negated != its_negated or differs
+
+
+def _marks(text: str) -> _Marks:
     """Whether a text is negated, and its words of each contrast; last, its digits."""
     found = words(text)
     groups = [frozenset(group[word] for word in found if word in group) for group in _CONTRASTS]
@@ -150,7 +159,7 @@ class _Vectors:
         return round(float((one.astype(np.float64) * two).sum()), _DIGITS)
 
 
-def _greedy(group: Sequence[_Said], vectors: _Vectors, alike: float) -> Iterator[Twin]:
+def _greedy(group: Sequence[_Said], vectors: _Vectors, alike: float) -> Iterator[NearDuplicate]:
     kept: list[_Said] = []
     for begin in range(0, len(group), _BLOCK):
         block = group[begin : begin + _BLOCK]
@@ -162,19 +171,19 @@ def _greedy(group: Sequence[_Said], vectors: _Vectors, alike: float) -> Iterator
         for row, said in enumerate(block):
             candidates = [before[place] for place in np.flatnonzero(near[row])]
             candidates += [block[place] for place in own_kept if near_own[row, place]]
-            twin = next(filter(None, (_twin(said, c, vectors, alike) for c in candidates)), None)
-            if twin:
-                yield twin
+            found = (_repeated(said, c, vectors, alike) for c in candidates)
+            if first := next(filter(None, found), None):
+                yield first
             else:
                 own_kept.append(row)
                 kept.append(said)
 
 
-def _twin(said: _Said, kept: _Said, vectors: _Vectors, alike: float) -> Twin | None:
+def _repeated(said: _Said, kept: _Said, vectors: _Vectors, alike: float) -> NearDuplicate | None:
     if said.contrasts_with(kept):
         return None
     same = said.answers == kept.answers
     if not same and vectors.cosine(said.answer, kept.answer) < SAME_ANSWER:
         return None
     cosine = vectors.cosine(said.text, kept.text)
-    return Twin(said.id, kept.id, cosine) if cosine >= alike else None
+    return NearDuplicate(said.id, kept.id, cosine) if cosine >= alike else None

@@ -14,11 +14,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of
-from reelbench.base.limits import bounded_text
 from reelbench.base.text import (
     bare,
     is_none_of_them,
@@ -27,7 +24,7 @@ from reelbench.base.text import (
     refers_to_others,
     words,
 )
-from reelbench.base.yaml_files import load_yaml
+from reelbench.base.yaml_files import YamlError, read_yaml
 from reelbench.data.items import LETTERS, shown
 from reelbench.lint.options import PREFIX
 
@@ -96,11 +93,9 @@ def load_rules(source: Path | str, categories: Collection[str] | None = None) ->
     """Read a rule set from a file, or from its text; with ``categories``, for no others."""
     place = str(source) if isinstance(source, Path) else "The rule set"
     try:
-        text = bounded_text(source) if isinstance(source, Path) else source
-        record, _ = load_yaml(text)
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())
-        raise ReelbenchError(f"{place} cannot be read as a rule set: {reason}.") from error
+        record, _ = read_yaml(source)
+    except YamlError as error:
+        raise ReelbenchError(f"{place} cannot be read as a rule set: {error}.") from None
     if problems := list(_problems(record, categories)):
         listed = "\n".join(f"- {problem}" for problem in problems)
         raise ReelbenchError(f"{place} cannot be used as it is:\n{listed}")
@@ -304,18 +299,19 @@ def _begins(before: str) -> bool:
 def similar_length(asked: Asked, factor: float = 2.0) -> str:
     """No option has more than so many times the words of another, and no key stands out."""
     counts = sorted(len(words(option)) for option in asked.options)
-    if len(counts) > 1 and _exceeds(counts[-1], counts[0], factor):
+    if len(counts) > 1 and exceeds(counts[-1], counts[0], factor):
         return f"the options have {counts[0]} to {counts[-1]} words"
     if len(counts) > 2 and len(asked.keys) == 1:
         key = len(words(asked.keys[0]))
-        if _exceeds(key, counts[-2], STANDS_OUT):
+        if exceeds(key, counts[-2], STANDS_OUT):
             return f"the key is the longest option, {key} words to {counts[-2]}"
-        if _exceeds(counts[1], key, STANDS_OUT):
+        if exceeds(counts[1], key, STANDS_OUT):
             return f"the key is the shortest option, {key} words to {counts[1]}"
     return ""
 
 
-def _exceeds(long: int, short: int, factor: float) -> bool:
+def exceeds(long: int, short: int, factor: float) -> bool:
+    """Whether a number of words is more than so many times another, and more than two above it."""
     return long > short * factor and long - short > SLACK
 
 

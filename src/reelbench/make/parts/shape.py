@@ -7,7 +7,7 @@ from msgspec import structs
 
 from reelbench.base.seeds import rng_for
 from reelbench.base.text import bare, plain
-from reelbench.data.items import LETTERS, Item, freeze
+from reelbench.data.items import LETTERS, Item, Kind
 
 TEXT = {"type": "string", "pattern": r"\S"}  # not blank
 
@@ -35,23 +35,18 @@ def same(texts: Iterable[str]) -> bool:
 
 
 def shuffled(
-    seed: int, name: str, key: str, wrong: Sequence[str]
+    seed: int, name: str, keys: Sequence[str], wrong: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return options in an order drawn by an item's name, and the letter of the right one."""
-    options = [key, *wrong]
+    """Return options in an order drawn by an item's name, and the letters of the right ones."""
+    options = [*keys, *wrong]
     places = list(range(len(options)))
     rng_for(seed, "options", name).shuffle(places)
-    return tuple(options[place] for place in places), (LETTERS[places.index(0)],)
+    answer = sorted(places.index(number) for number in range(len(keys)))
+    return tuple(options[place] for place in places), tuple(LETTERS[at] for at in answer)
 
 
-def with_options(item: Item, seed: int, key: str, wrong: Sequence[str], **provenance: Any) -> Item:
-    """Return an item that asks to choose between a key and distractors."""
-    options, answer = shuffled(seed, item.id, key, wrong)
-    return structs.replace(
-        item,
-        kind="single",
-        options=options,
-        answer=answer,
-        reference=None,
-        provenance=freeze({**item.provenance, **provenance}),
-    )
+def with_options(item: Item, seed: int, keys: Sequence[str], wrong: Sequence[str]) -> Item:
+    """Return an item that asks to choose between its keys, one or several, and distractors."""
+    options, answer = shuffled(seed, item.id, keys, wrong)
+    kind: Kind = "multi" if item.kind == "multi" else "single"
+    return structs.replace(item, kind=kind, options=options, answer=answer, reference=None)

@@ -7,10 +7,12 @@ thing to know. So only what it is right on beyond chance is left out.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from reelbench.base.seeds import seed_for
 from reelbench.data.items import LETTERS, Item
 from reelbench.lint.evenness import at_least
+from reelbench.make.parts.notes import Kept, batch_filter
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import BatchStage, Rejected
 
@@ -35,36 +37,46 @@ def beyond_chance(bets: Sequence[Bet]) -> list[Item]:
     return dropped
 
 
-def without_shortcuts(unlikely: float = 0.05) -> BatchStage:
+def filter_shortcuts(
+    unlikely: float = 0.05,
+    answered: str = "independence",
+    *,
+    drop: bool = True,
+    name: str = "shortcuts",
+    role: str = "blind",
+) -> BatchStage:
     """Return the stage that leaves out what the longest or shortest option wins beyond chance.
 
-    The same holds for the baselines among those who answered blind. A rule that wins no more than
-    chance would do now and then (``unlikely``) is let be.
+    The same holds for the baselines of a role, by what they answered in the stage ``answered``. A
+    rule that wins no more than chance would do now and then (``unlikely``) is let be.
     """
-    return BatchStage(
-        name="shortcuts",
-        input=Item,
-        output=Item,
-        filters=True,
-        work=_without_shortcuts,
-        parameters={"unlikely": unlikely},
+
+    def work(items: Sequence[Item], ctx: StageContext, **said: Any) -> Kept:
+        names = [m.card.name for m in ctx.models.get(role, ()) if m.card.backend == "baseline"]
+        return _shortcuts(items, ctx.seed, names, **said)
+
+    return batch_filter(
+        name,
+        work,
+        {"unlikely": unlikely, "answered": answered},
+        drop,
         validate=lambda said: "" if 0 < said["unlikely"] < 1 else "unlikely is between 0 and 1",
     )
 
 
-def _without_shortcuts(
-    items: Sequence[Item], ctx: StageContext, *, unlikely: float
-) -> list[Item | Rejected]:
+def _shortcuts(
+    items: Sequence[Item], seed: int, baselines: Sequence[str], *, unlikely: float, answered: str
+) -> Kept:
     dropped: dict[str, str] = {}
     went_on = True
     while went_on:  # what one rule loses another may win
         went_on = False
         left = [item for item in items if item.id not in dropped]
-        for rule, bets in _rules(left, ctx):
+        for rule, bets in _rules(left, seed, baselines, answered):
             wins, chances = sum(bet.won for bet in bets), [bet.chance for bet in bets]
             if wins > sum(chances) and at_least(wins, chances) < unlikely:
-                told = f"{rule} is right on {wins} of {len(bets)} items, by luck {sum(chances):.0f}"
-                dropped |= {item.id: told for item in beyond_chance(bets)}
+                why = f"{rule} is right on {wins} of {len(bets)} items, by luck {sum(chances):.0f}"
+                dropped |= {item.id: why for item in beyond_chance(bets)}
                 went_on = True
                 break
     return [
@@ -73,17 +85,18 @@ def _without_shortcuts(
     ]
 
 
-def _rules(items: Sequence[Item], ctx: StageContext) -> Iterator[tuple[str, list[Bet]]]:
+def _rules(
+    items: Sequence[Item], seed: int, baselines: Sequence[str], answered: str
+) -> Iterator[tuple[str, list[Bet]]]:
     closed = [item for item in items if item.kind in ("single", "multi")]
     for word in ("longest", "shortest"):
         ranked = [(ratio, bet) for item in closed for ratio, bet in _by_length(item, word)]
         ranked.sort(key=lambda each: (-each[0], each[1].item.id))
         yield f"the {word} option", [bet for _, bet in ranked]
-    for model in ctx.models.get("blind", ()):
-        if model.card.backend == "baseline":
-            bets = [bet for item in items for bet in _of_baseline(item, model.card.name)]
-            bets.sort(key=lambda bet: seed_for(ctx.seed, "shortcuts", bet.item.id))
-            yield model.card.name, bets
+    for name in baselines:
+        bets = [bet for item in items for bet in _of_baseline(item, name, answered)]
+        bets.sort(key=lambda bet: seed_for(seed, "shortcuts", bet.item.id))
+        yield name, bets
 
 
 def _by_length(item: Item, word: str) -> Iterator[tuple[float, Bet]]:
@@ -96,9 +109,9 @@ def _by_length(item: Item, word: str) -> Iterator[tuple[float, Bet]]:
         yield ratio, Bet(item, won, len(item.answer) / len(item.options))
 
 
-def _of_baseline(item: Item, name: str) -> Iterator[Bet]:
+def _of_baseline(item: Item, name: str, answered: str) -> Iterator[Bet]:
     """What a baseline made of an item, if it was asked; it has won if it was right each time."""
-    facts = item.provenance.get("independence", {})
+    facts = item.provenance.get(answered, {})
     models = facts.get("models", {}) if isinstance(facts, Mapping) else {}
     if name in models and item.options:
         yield Bet(item, models[name] * len(models) == facts["of"], item.chance)

@@ -11,54 +11,55 @@ from reelbench.lint.media import media_findings
 from reelbench.lint.options import answer_findings, option_findings
 from reelbench.make.parts.embed import load_embedder
 from reelbench.make.parts.near_duplicates import near_duplicates
+from reelbench.make.parts.notes import Kept, batch_filter
 from reelbench.make.parts.shortcuts import Bet, beyond_chance
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import BatchStage, Rejected
 from reelbench.media.digests import media_digest
 
-Kept = list[Item | Rejected]
 
-
-def without_twins(alike: float = 0.92, within: str = "media") -> BatchStage:
+def filter_near_duplicates(
+    alike: float = 0.92, within: str = "media", *, drop: bool = True, name: str = "near-duplicates"
+) -> BatchStage:
     """Return the stage that keeps one of questions that ask the same in other words."""
-    return BatchStage(
-        name="twins",
-        input=Item,
-        output=Item,
-        filters=True,
-        work=_without_twins,
-        parameters={"alike": alike, "within": within},
+    return batch_filter(
+        name,
+        _near_duplicates,
+        {"alike": alike, "within": within},
+        drop,
         validate=lambda said: (
             "" if said["within"] in ("media", "all") else "within is media or all"
         ),
     )
 
 
-def _without_twins(items: Sequence[Item], _ctx: StageContext, *, alike: float, within: Any) -> Kept:
-    twins = near_duplicates(items, load_embedder(), alike, within) if items else []
-    found = {twin.item: twin for twin in twins}
+def _near_duplicates(
+    items: Sequence[Item], _ctx: StageContext, *, alike: float, within: Any
+) -> Kept:
+    found = near_duplicates(items, load_embedder(), alike, within) if items else []
+    duplicates = {each.item: each for each in found}
     return [
-        Rejected("asks the same as another", f"{twin.twin}, alike to {twin.cosine:.2f}")
-        if (twin := found.get(item.id))
+        Rejected("asks the same as another", f"{other.repeats}, alike to {other.cosine:.2f}")
+        if (other := duplicates.get(item.id))
         else item
         for item in items
     ]
 
 
-def without_findings(tier: str = "HIGH", media: bool = False) -> BatchStage:
+def filter_lint(
+    tier: str = "HIGH", media: bool = False, *, drop: bool = True, name: str = "lint"
+) -> BatchStage:
     """Return the stage that leaves out items in which the linter finds something of this tier.
 
     With ``media``, their files are opened too: what is missing or broken cannot be asked about.
     """
     tiers = list(Severity.__members__)
-    return BatchStage(
-        name="lint",
-        input=Item,
-        output=Item,
-        filters=True,
-        work=_without_findings,
+    return batch_filter(
+        name,
+        _lint,
+        {"tier": tier, "media": media},
+        drop,
         reads=_media_digests,
-        parameters={"tier": tier, "media": media},
         validate=lambda said: (
             "" if said["tier"] in Severity.__members__ else f"tier is one of {tiers}"
         ),
@@ -74,7 +75,7 @@ def _media_digests(items: Sequence[Item], ctx: StageContext) -> dict[str, str | 
     return digests
 
 
-def _without_findings(items: Sequence[Item], ctx: StageContext, *, tier: str, media: bool) -> Kept:
+def _lint(items: Sequence[Item], ctx: StageContext, *, tier: str, media: bool) -> Kept:
     numbered = list(enumerate(items, 1))
     findings = [
         finding
@@ -95,24 +96,18 @@ def _without_findings(items: Sequence[Item], ctx: StageContext, *, tier: str, me
     ]
 
 
-def without_outstanding_keys(factor: float = 1.5) -> BatchStage:
+def filter_key_length(
+    factor: float = 1.5, *, drop: bool = True, name: str = "key-length"
+) -> BatchStage:
     """Return the stage that leaves out keys that are much longer or shorter than the rest.
 
     Only as many as stand out beyond chance: where wrong options do so as often as the key would by
     luck, leaving out the keys alone would tell that what stands out is wrong.
     """
-    return BatchStage(
-        name="lengths",
-        input=Item,
-        output=Item,
-        filters=True,
-        work=_without_outstanding_keys,
-        parameters={"factor": factor},
-        version=2,
-    )
+    return batch_filter(name, _key_length, {"factor": factor}, drop, version=2)
 
 
-def _without_outstanding_keys(items: Sequence[Item], _ctx: StageContext, *, factor: float) -> Kept:
+def _key_length(items: Sequence[Item], _ctx: StageContext, *, factor: float) -> Kept:
     faults: dict[str, str] = {}
     for longer in (True, False):
         bets, ratios = [], {}

@@ -1,177 +1,236 @@
-"""Have questions written: commissions go to a writer, drafts come back, items are what holds.
+"""Have questions written: tasks go to a writer, drafts come back, items are what holds.
 
-A commission is an order for some questions of one category about one source. A reply that is not
-the JSON asked for is repaired once and asked for once more; of one that stays wrong, each question
-that is right in itself is kept.
+A reply that is not the JSON asked for is repaired once and asked for once more; of one that stays
+wrong, each question that is right in itself is kept.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jsonschema
-import msgspec
 
 from reelbench.base.files import canonical_json
 from reelbench.base.text import words
-from reelbench.data.items import Item, Media, freeze
-from reelbench.make.parts.shape import TEXT, closed, listed, same, shuffled
+from reelbench.client.media_input import MediaInput
+from reelbench.data.items import LETTERS, Item, Span, freeze
+from reelbench.data.manifest import Protocol
+from reelbench.evaluate.item_media import item_media
+from reelbench.make.parts.drafts import (
+    YES_NO,
+    Choices,
+    Draft,
+    QuestionForm,
+    WritingTask,
+    choices_of,
+)
+from reelbench.make.parts.filters import media_digests
+from reelbench.make.parts.shape import same, shuffled
 from reelbench.make.pipeline.context import StageContext
-from reelbench.make.pipeline.prompts import shown_examples
+from reelbench.make.pipeline.prompts import Prompts, shown_examples
 from reelbench.make.pipeline.stage import Rejected, RowStage
 
 _TOKENS = 180  # of a question with all that belongs to it, as JSON
 
 
-class Commission(msgspec.Struct, frozen=True, kw_only=True):
-    """An order for questions; parts of the source are numbered from 1, as the context has them."""
+def write(
+    prompts: Sequence[str],
+    count: int | None = None,
+    *,
+    shown: Protocol | None = None,
+    repair_rules: bool = False,
+    name: str = "write",
+    role: str = "writer",
+    **more: Any,
+) -> RowStage:
+    """Return the stage that has the questions of each task written, as drafts.
 
-    id: str
-    category: str
-    prompt: str  # the name of the prompt that asks for them
-    media: str  # where the video is in the benchmark
-    context: str  # the digest of the text that the writer reads
-    context_file: str  # where that text is put in the benchmark
-    spans: tuple[tuple[float, float], ...]  # of the parts, in seconds of the video
-    guidance: str = ""  # the name of the prompt that fills {{guidance}}, for sources of its kind
-    unsaid: tuple[str, ...] = ()  # titles that a question must not quote
-    tags: dict[str, str] = {}
-
-
-class Draft(msgspec.Struct, frozen=True, kw_only=True):
-    """A question as a writer gave it, not yet looked at."""
-
-    id: str
-    commission: Commission
-    said: Any
-    writer: str
-
-    @property
-    def category(self) -> str:
-        """The category that it was ordered for."""
-        return self.commission.category
-
-
-def question_schema(distractors: int) -> dict[str, Any]:
-    """Return the JSON schema of one question with its key, distractors, reasoning and parts."""
-    return closed(
-        {
-            "question": TEXT,
-            "answer": TEXT,
-            "distractors": listed(TEXT, distractors, distractors),
-            "reasoning": TEXT,
-            "scenes": listed({"type": "integer"}, 1),
-        }
-    )
-
-
-def questions_schema(distractors: int) -> dict[str, Any]:
-    """Return the JSON schema of a writer's whole reply."""
-    return closed({"questions": listed(question_schema(distractors), 1)})
-
-
-def writing(prompts: Sequence[str], count: int, distractors: int) -> RowStage:
-    """Return the stage that has questions written: so many of each commission.
-
-    ``prompts`` are all that commissions may name, guidance blocks among them.
+    ``prompts`` are all that tasks may name. With ``count``, a reply is a list of so many questions,
+    else it is one. The writer is shown the task's media as the protocol ``shown`` says, if any.
+    With ``repair_rules``, a reply that breaks a rule is sent back like one that is no JSON.
     """
+    parameters: dict[str, Any] = {} if count is None else {"count": count}
+    if shown is not None:
+        parameters |= {
+            "modalities": shown.modalities,
+            "sampling": shown.sampling,
+            "size": shown.frame_size,
+            "encoding": shown.frame_encoding,
+        }
+
+    async def work(task: WritingTask, ctx: StageContext, **said: Any) -> list[Draft]:
+        count = said.pop("count", None)
+
+        def fault(reply: Any) -> str:
+            rules_of = ctx.prompts if repair_rules else None
+            return _reply_fault(task, reply, count, rules_of)
+
+        reply = await ctx.json(
+            role,
+            prompt_for(task, ctx, count),
+            task.schema(count),
+            media=_media(task, ctx, **said) if said else None,
+            check=fault,
+        )
+        data = reply.data if reply.data is not None else reply.nearly
+        questions = _questions(data, count)
+        if not questions:
+            raise Rejected("no questions in the reply", reply.failure, [reply.words])
+        return _drafts(task, questions, count, ctx.model(role).card.name, name)
+
+    def estimate(task: WritingTask, _ctx: StageContext) -> list[Draft]:
+        forms = [task.forms[number % len(task.forms)] for number in range(count or 1)]
+        examples = [form.example(names_kind=len(task.forms) > 1) for form in forms]
+        return _drafts(task, examples, count, "", name)
+
     return RowStage(
-        name="write",
-        input=Commission,
+        name=name,
+        input=WritingTask,
         output=Draft,
-        work=write_questions,
-        roles=("writer",),
-        prompts=(*prompts, "reply", "rules", "examples"),
-        parameters={"count": count, "distractors": distractors},
-        expected_tokens=count * _TOKENS,
-        estimate=lambda commission, _: _imagined(commission, count, distractors),
+        work=work,
+        roles=(role,),
+        prompts=(*prompts, "rules", "examples"),
+        parameters=parameters,
+        reads=(lambda task, ctx: media_digests(_item(task), ctx)) if shown else lambda *_: None,
+        estimate=estimate,
+        expected_tokens=(count or 1) * _TOKENS,
+        **more,
     )
 
 
-async def write_questions(
-    commission: Commission, ctx: StageContext, *, count: int, distractors: int
+def prompt_for(task: WritingTask, ctx: StageContext, count: int | None) -> str:
+    """Return the prompt that asks for the questions of a task."""
+    prompts, category = ctx.prompts, task.rules_for or task.category
+    return prompts.prompt(
+        task.prompt,
+        **{
+            "context": ctx.kept(task.context) if task.context else "",
+            "count": str(count or 1),
+            "rules": prompts.rules.text(category) if prompts.rules else "",
+            "examples": shown_examples(prompts.examples.get(category, ())),
+            **task.slots,
+        },
+    )
+
+
+def _item(task: WritingTask) -> Item:
+    return Item(task.id, task.forms[0].kind, tuple(each.media for each in task.media), "")
+
+
+def _media(
+    task: WritingTask,
+    ctx: StageContext,
+    *,
+    modalities: str,
+    sampling: str,
+    size: str,
+    encoding: str,
+) -> MediaInput:
+    protocol = Protocol(
+        sampling=sampling, modalities=modalities, frame_size=size, frame_encoding=encoding
+    )
+    return item_media(ctx.media, _item(task), protocol)
+
+
+def _questions(data: Any, count: int | None) -> list[Any]:
+    """Return the questions in a reply, which need not all be as they were asked for."""
+    if count is None:
+        return [data] if isinstance(data, dict) else []
+    questions = data.get("questions") if isinstance(data, dict) else None
+    return questions if isinstance(questions, list) else []
+
+
+def _drafts(
+    task: WritingTask, questions: Sequence[Any], count: int | None, writer: str, stage: str
 ) -> list[Draft]:
-    """Ask the writer for the questions of one commission."""
-    prompts = ctx.prompts
-    prompt = prompts.prompt(
-        commission.prompt,
-        context=ctx.kept(commission.context),
-        count=str(count),
-        guidance=prompts.texts[commission.guidance] if commission.guidance else "",
-        rules=prompts.rules.text(commission.category) if prompts.rules else "",
-        examples=shown_examples(prompts.examples.get(commission.category, ())),
-    )
-    reply = await ctx.json("writer", prompt, questions_schema(distractors), check=_same_options)
-    said = reply.data if reply.data is not None else reply.nearly
-    questions = said.get("questions") if isinstance(said, dict) else None
-    if not isinstance(questions, list) or not questions:
-        raise Rejected("no questions in the reply", reply.failure, [reply.words])
-    writer = ctx.model("writer").card.name
     return [
-        Draft(id=f"{commission.id}-{number:02d}", commission=commission, said=one, writer=writer)
-        for number, one in enumerate(questions, 1)
+        Draft(
+            id=task.id if count is None else f"{task.id}-{number:02d}",
+            task=task,
+            reply=question,
+            writer=writer,
+            stage=stage,
+        )
+        for number, question in enumerate(questions, 1)
     ]
 
 
-def _same_options(reply: Any) -> str:
-    """Say which questions have the same option twice, which a schema cannot."""
-    faults = [
-        f"questions.{number}: two of the options are the same"
-        for number, one in enumerate(reply["questions"])
-        if same((one["answer"], *one["distractors"]))
-    ]
+def _reply_fault(task: WritingTask, reply: Any, count: int | None, rules_of: Prompts | None) -> str:
+    """Say what is wrong with a reply that fits its schema; nothing where all is right."""
+    faults = []
+    for number, one in enumerate(_questions(reply, count)):
+        form = task.form_of(one)
+        assert form is not None  # or it would not fit the schema
+        choices = choices_of(form, one)
+        where = "" if count is None else f"questions.{number}: "
+        if same(choices.options):
+            faults.append(f"{where}two of the options are the same")
+        elif rules_of is not None:
+            broken = _broken(task, rules_of, one, choices)
+            faults += [f"{where}rule {rule}: {what}" for rule, what in broken]
     return "; ".join(faults)
 
 
-def _imagined(commission: Commission, count: int, distractors: int) -> list[Draft]:
-    """Drafts of usual length, for forecasts."""
-    answer, *wrong = (f"word{number} " * 8 for number in range(distractors + 1))
-    said = {
-        "question": "what " * 20,
-        "answer": answer,
-        "distractors": wrong,
-        "reasoning": "why " * 30,
-        "scenes": [1],
-    }
-    return [
-        Draft(id=f"{commission.id}-{number:02d}", commission=commission, said=said, writer="")
-        for number in range(1, count + 1)
-    ]
+def _broken(
+    task: WritingTask, prompts: Prompts, reply: Mapping[str, Any], choices: Choices
+) -> list[tuple[str, str]]:
+    """Return the rules that a question breaks, and how."""
+    if prompts.rules is None:
+        return []
+    category = task.rules_for or task.category
+    found = prompts.rules.broken(category, reply["question"], choices.options, choices.keys)
+    return [(each.rule, each.what) for each in found]
 
 
-def checking(distractors: int) -> RowStage:
+def check_drafts(*, name: str = "check") -> RowStage:
     """Return the stage that turns drafts into items, or says which rule they break."""
-    return RowStage(
-        name="check",
-        input=Draft,
-        output=Item,
-        work=check_draft,
-        prompts=("rules",),
-        parameters={"distractors": distractors},
-    )
+    return RowStage(name=name, input=Draft, output=Item, work=_checked, prompts=("rules",))
 
 
-async def check_draft(draft: Draft, ctx: StageContext, *, distractors: int) -> list[Item]:
+async def _checked(draft: Draft, ctx: StageContext) -> list[Item]:
     """Turn a draft into an item; reject it for what is not as asked for, or breaks a rule."""
-    said, commission = draft.said, draft.commission
-    validator = jsonschema.Draft202012Validator(question_schema(distractors))
-    faults = sorted(error.message for error in validator.iter_errors(said))
+    task, reply = draft.task, draft.reply
+    form = task.form_of(reply)
+    if form is None:
+        kinds = ", ".join(each.kind for each in task.forms)
+        raise Rejected("not as asked for", f"its kind is none of {kinds}", [canonical_json(reply)])
+    validator = jsonschema.Draft202012Validator(form.schema(names_kind=len(task.forms) > 1))
+    faults = sorted(error.message for error in validator.iter_errors(reply))
     if faults:
-        raise Rejected("not as asked for", "; ".join(faults)[:300], [canonical_json(said)])
-    options = [said["answer"].strip(), *(text.strip() for text in said["distractors"])]
-    if same(options):
-        raise Rejected("duplicate options", "; ".join(options))
-    absent = [number for number in said["scenes"] if not 1 <= number <= len(commission.spans)]
-    if absent:
-        raise Rejected("evidence that is not there", f"scenes {absent} of {len(commission.spans)}")
-    quoted = [title for title in commission.unsaid if _quotes(said["question"], title)]
+        raise Rejected("not as asked for", "; ".join(faults)[:300], [canonical_json(reply)])
+    choices = choices_of(form, reply)
+    if same(choices.options):
+        raise Rejected("duplicate options", "; ".join(choices.options))
+    evidence = _evidence(form, task, reply)
+    quoted = [text for text in task.unquoted if _quotes(reply["question"], text)]
     if quoted:
         raise Rejected("quotes a title", "; ".join(quoted))
-    rules = ctx.prompts.rules
-    broken = rules and rules.broken(commission.category, said["question"], options, options[0])
-    if broken:
-        told = "; ".join(f"{each.rule}: {each.what}" for each in broken)
-        raise Rejected(f"rule {broken[0].rule}", told)
-    return [_item(draft, options, ctx)]
+    if broken := _broken(task, ctx.prompts, reply, choices):
+        detail = "; ".join(f"{rule}: {what}" for rule, what in broken)
+        raise Rejected(f"rule {broken[0][0]}", detail)
+    return [_made(draft, form, choices, evidence, ctx)]
+
+
+def _evidence(form: QuestionForm, task: WritingTask, reply: Any) -> tuple[Span, ...]:
+    """Return the spans that a question rests on; reject what the source does not have."""
+    if form.parts:
+        absent = [number for number in reply[form.parts] if not 1 <= number <= len(task.parts)]
+        if absent:
+            detail = f"{form.parts} {absent} of {len(task.parts)}"
+            raise Rejected("evidence that is not there", detail)
+        return tuple(task.parts[number - 1] for number in _numbers(reply[form.parts]))
+    if form.times:
+        ends = [end for _, end in task.parts] or [each.end for each in task.media if each.end]
+        last = max(ends, default=None)
+        for start, end in reply["evidence"]:
+            if not start < end or (last is not None and end > last):
+                detail = f"{start:g} to {end:g} s" + (f" of {last:g} s" if last else "")
+                raise Rejected("evidence that is not there", detail)
+        return tuple((start, end) for start, end in sorted(reply["evidence"]))
+    return ()
+
+
+def _numbers(numbers: Sequence[float]) -> list[int]:
+    return sorted({int(number) for number in numbers})  # 2.0 is a whole number too
 
 
 def _quotes(question: str, title: str) -> bool:
@@ -179,27 +238,49 @@ def _quotes(question: str, title: str) -> bool:
     return len(words(title)) > 2 and " ".join(words(title)) in " ".join(words(question))
 
 
-def _item(draft: Draft, options: Sequence[str], ctx: StageContext) -> Item:
-    """Make the item, its key still known to be the first of its options."""
-    said, commission, rules = draft.said, draft.commission, ctx.prompts.rules
-    scenes = sorted({int(number) for number in said["scenes"]})  # 2.0 is a whole number too
-    shown, answer = shuffled(ctx.seed, draft.id, options[0], options[1:])
+def _made(
+    draft: Draft,
+    form: QuestionForm,
+    choices: Choices,
+    evidence: tuple[Span, ...],
+    ctx: StageContext,
+) -> Item:
+    """Make the item of a draft in which nothing is wrong."""
+    task, reply, rules = draft.task, draft.reply, ctx.prompts.rules
+    options, answer = shuffled(ctx.seed, draft.id, choices.keys, choices.wrong)
+    kind, reference = form.kind, reply.get("reference")
+    if kind == "yesno":
+        options, answer = YES_NO, (LETTERS[YES_NO.index(choices.keys[0])],)
+    if kind == "single" and not choices.wrong:
+        kind, options, answer, reference = "open", (), (), choices.keys[0]
     context = {
-        "file": commission.context_file,
-        "sha256": commission.context,
-        "scenes": scenes,
-        "reasoning": said["reasoning"],
+        **({"file": task.context_file, "sha256": task.context} if task.context else {}),
+        **({form.parts: _numbers(reply[form.parts])} if form.parts else {}),
+        "reasoning": reply["reasoning"].strip(),
+        **({"explanations": choices.explanations} if choices.explanations else {}),
     }
-    made_by = {"writer": draft.writer, "prompt": commission.prompt}
+    note = {"model": draft.writer, "prompt": task.prompt}
     return Item(
         id=draft.id,
-        kind="single",
-        media=(Media(commission.media),),
-        question=said["question"].strip(),
-        options=shown,
+        kind=kind,
+        media=tuple(each.media for each in task.media),
+        question=reply["question"].strip(),
+        options=options,
         answer=answer,
-        evidence=tuple(commission.spans[number - 1] for number in scenes),
-        tags=freeze({"category": commission.category, **commission.tags}),
+        reference=reference.strip() if reference else None,
+        evidence=evidence,
+        tags=freeze({**task.tags, **_tags(form, reply)}),
         context=freeze(context),
-        provenance=freeze({**made_by, **({"rules": rules.record} if rules else {})}),
+        provenance=freeze(
+            {draft.stage: {**note, **({"rules": rules.record} if rules else {})}, **task.provenance}
+        ),
     )
+
+
+def _tags(form: QuestionForm, reply: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tags that a writer gave; known words each once, in the order of the schema."""
+    tags: dict[str, Any] = {}
+    for field, tag in form.tags.items():
+        value, known = reply[field], form.fields[field].get("items", {}).get("enum")
+        tags[tag] = [each for each in known if each in value] if known else value
+    return tags

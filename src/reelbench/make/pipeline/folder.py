@@ -83,7 +83,7 @@ def make_record(
     return {
         "recipe": recipe.name,
         "seed": order.seed or 0,
-        "source": named if recipe.several_sources else named[0],
+        "source": named[0] if len(named) == 1 and not recipe.several_sources else named,
         "named": {
             role: [_seen_from(out, Path(name)) if name.endswith(CARDS) else name for name in names]
             for role, names in order.models.items()

@@ -1,5 +1,6 @@
 """The funnel: how many rows went into each stage, and what became of them."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from reelbench.score.intervals import Cell, intervals
 from reelbench.score.rounding import rounded
 
 CATEGORY = "category"  # the tag by which rows are counted
+FLAGGED = "flagged"  # in what a filter notes on an item that fails it and is let through: why
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,12 @@ class Fate:
     made: int  # rows that it gave
     rejected: Rejected | None = None
     undecided: Undecided | None = None
+    flagged: str = ""  # why it fails a filter that lets it through
+
+    @property
+    def failed(self) -> bool:
+        """Whether it fails the stage's filter, and was left out or flagged for it."""
+        return self.rejected is not None or bool(self.flagged)
 
     @property
     def category(self) -> str:
@@ -45,9 +53,22 @@ def fates(passed: StageResult) -> list[Fate]:
     return [
         Fate(passed.stage, row, 0, undecided=result)
         if isinstance(result, Undecided)
-        else Fate(passed.stage, row, len(result.rows), result.rejected)
+        else Fate(
+            passed.stage,
+            row,
+            len(result.rows),
+            result.rejected,
+            flagged=_flagged(result.rows, passed.stage.name),
+        )
         for row, result in zip(passed.rows, passed.results, strict=True)
     ]
+
+
+def _flagged(rows: Sequence[Any], stage: str) -> str:
+    """Why a filter would have dropped a row; nothing where it would not."""
+    notes = getattr(rows[0], "provenance", None) if rows else None
+    note = notes.get(stage) if isinstance(notes, Mapping) else None
+    return str(note.get(FLAGGED, "")) if isinstance(note, Mapping) else ""
 
 
 def funnel_record(passed: Sequence[StageResult], broken: Sequence[tuple[str, str]]) -> Any:
@@ -86,20 +107,27 @@ def _stage_record(passed: StageResult) -> dict[str, Any]:
             by_category[name] = {"out": out[name]}
     record: dict[str, Any] = {
         "stage": passed.stage.name,
-        "input": passed.stage.input.__name__.lower(),
-        "output": passed.stage.output.__name__.lower(),
+        "input": _row_name(passed.stage.input),
+        "output": _row_name(passed.stage.output),
         **_counts(every),
         "out": len(passed.out),
         "reasons": _reasons(every),
     }
+    if flagged := Counter(fate.flagged for fate in every if fate.flagged):
+        record["flagged"] = _by_number(flagged)
     if by_category:
         record["by_category"] = by_category
-    if passed.stage.filters:
+    if passed.stage.filters or passed.stage.flags:
         cells = [every, *([fate for fate in every if fate.category == name] for name in groups)]
         told: list[dict[str, Any]] = [record, *(by_category[name] for name in groups)]
         for part, rates in zip(told, _rates(cells), strict=True):
             part |= rates
     return record
+
+
+def _row_name(kind: type) -> str:
+    """What to call rows of a type: ``writing task`` for ``WritingTask``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind.__name__).lower()
 
 
 def _counts(every: Sequence[Fate]) -> dict[str, int]:
@@ -113,26 +141,26 @@ def _counts(every: Sequence[Fate]) -> dict[str, int]:
 
 
 def _reasons(every: Iterable[Fate]) -> dict[str, int]:
-    found = Counter(fate.rejected.reason for fate in every if fate.rejected)
+    return _by_number(Counter(fate.rejected.reason for fate in every if fate.rejected))
+
+
+def _by_number(found: Counter[str]) -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def _rates(groups: Sequence[Sequence[Fate]]) -> Iterator[dict[str, Any]]:
-    """The share that a filter rejects of what it decided, and how sure that is, by videos."""
+    """The share that fails a filter of what it decided, and how sure that is, by videos."""
     decided = [[fate for fate in group if not fate.undecided] for group in groups]
     media = {_media(fate.row): None for group in decided for fate in group}
     numbers = {key: number for number, key in enumerate(media)}
     cells = [
-        Cell(
-            [numbers[_media(f.row)] for f in group], [float(f.rejected is not None) for f in group]
-        )
+        Cell([numbers[_media(f.row)] for f in group], [float(f.failed) for f in group])
         for group in decided
         if group
     ]
     found = iter(intervals(cells, len(numbers)) if cells else ())
     for group in decided:
-        rejected = sum(fate.rejected is not None for fate in group)
-        rate = rounded(rejected / len(group)) if group else None
+        rate = rounded(sum(fate.failed for fate in group) / len(group)) if group else None
         yield {"rate": rate, **estimate_record(next(found) if group else None)}
 
 

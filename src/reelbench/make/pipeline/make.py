@@ -16,8 +16,7 @@ from reelbench.base.files import json_line, pretty_json, write_atomically
 from reelbench.base.seeds import seed_for
 from reelbench.client.budget import Budget, Ledger
 from reelbench.client.client import Client, Counts
-from reelbench.client.journal import open_journal
-from reelbench.client.session import relay_through, remember_spent, run_to_the_end
+from reelbench.client.session import open_session
 from reelbench.data.benchmark import ITEMS_FILE, Benchmark
 from reelbench.data.items import Item
 from reelbench.data.sources import Sources
@@ -39,7 +38,6 @@ from reelbench.make.pipeline.run import Pipeline, StageResult
 from reelbench.make.pipeline.stage import WAITING, Recipe, Undecided
 from reelbench.make.pipeline.store import RowStore, copied_store, open_store, record_of
 from reelbench.models.base import ChatModel
-from reelbench.models.cascade import members_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,7 @@ class _Prepared:
 
     @property
     def source(self) -> Path:
-        return self.order.sources[0]
+        return self.order.sources[0] if self.order.sources else Path()
 
     @property
     def seed(self) -> int:
@@ -98,29 +96,28 @@ class _Prepared:
         return ctx
 
     @property
-    def everyone(self) -> list[ChatModel]:
-        models = dict.fromkeys(model for models in self.role_models.values() for model in models)
-        return list(members_of(list(models)))
+    def models(self) -> list[ChatModel]:
+        return list(dict.fromkeys(each for models in self.role_models.values() for each in models))
 
 
 def make_benchmark(recipe: Recipe, out: Path, order: MakeOptions) -> MakeResult:
     """Make a benchmark, or go on with one; raise a sentence for what is wrong before any call."""
     prepared = _prepare(recipe, out, order)
-    ledger = Ledger(prepared.order.budget or Budget())
-    for model in prepared.everyone:
-        ledger.check_price(model.card)
     work = out / "make"
-    work.mkdir(parents=True, exist_ok=True)
-    with open_journal(work / "journal.sqlite") as journal, open_store(work / "rows.sqlite") as rows:
-        remember_spent(journal, ledger, prepared.everyone)
+    with (
+        open_session(work / "journal.sqlite", prepared.models, prepared.order.budget) as session,
+        open_store(work / "rows.sqlite") as rows,
+    ):
         record = make_record(
             prepared.recipe, prepared.order, prepared.role_models, prepared.prompts, out
         )
         write_atomically(work / "make.json", pretty_json(record))
-        client = Client(journal, ledger)
-        ctx = prepared.ctx(StageContext, out, rows, client)
-        pipeline = Pipeline(prepared.recipe, ctx, rows)
-        passed = run_to_the_end(_take(pipeline, prepared, client))
+
+        async def take(client: Client) -> tuple[StageContext, list[StageResult]]:
+            ctx = prepared.ctx(StageContext, out, rows, client)
+            return ctx, await Pipeline(prepared.recipe, ctx, rows).take(prepared.sources.rows)
+
+        ctx, passed = session.run(take)
         funnel = funnel_record(passed, prepared.sources.broken)
         items = _write(prepared, out, ctx, passed, record, funnel)
         write_rates(work, passed, ctx.replies)
@@ -129,16 +126,9 @@ def make_benchmark(recipe: Recipe, out: Path, order: MakeOptions) -> MakeResult:
         *ctx.notes,
         *warnings_about(recipe, prepared.role_models),
     ]
-    return MakeResult(passed, items, funnel, client.counts, ledger, warnings, prepared.left_out)
-
-
-async def _take(pipeline: Pipeline, prepared: _Prepared, client: Client) -> list[StageResult]:
-    relay_through(client, prepared.everyone)
-    try:
-        return await pipeline.take(prepared.sources.rows)
-    finally:
-        for model in prepared.everyone:
-            await model.close()
+    return MakeResult(
+        passed, items, funnel, session.counts, session.ledger, warnings, prepared.left_out
+    )
 
 
 def _prepare(recipe: Recipe, out: Path, order: MakeOptions) -> _Prepared:
@@ -161,7 +151,9 @@ def _prepare(recipe: Recipe, out: Path, order: MakeOptions) -> _Prepared:
 
 
 def _check_sources(recipe: Recipe, out: Path, sources: Sequence[Path]) -> None:
-    if not sources:
+    if sources and not recipe.needs_source:
+        raise ReelbenchError(f"{recipe.name} is made from nothing: leave --source out.")
+    if not sources and recipe.needs_source:
         raise ReelbenchError(f"From what? Name the sources of {recipe.name} with --source.")
     if len(sources) > 1 and not recipe.several_sources:
         raise ReelbenchError(f"{recipe.name} takes one --source, not {len(sources)}.")
@@ -258,13 +250,14 @@ def forecast(
     prepared = _prepare(recipe, out, order)
     work = out / "make"
     with contextlib.ExitStack() as stack:
-        journal = stack.enter_context(open_journal(work / "journal.sqlite", reading=True))
+        path = work / "journal.sqlite"
+        session = stack.enter_context(open_session(path, prepared.models, reading=True))
         store = stack.enter_context(copied_store(work / "rows.sqlite"))
         rates = read_rates(work)
-        client = DryRunClient(journal, rates)
+        client = DryRunClient(session.journal, rates)
         ctx = prepared.ctx(DryRunContext, out, store, client)
         pipeline = DryRunPipeline(prepared.recipe, ctx, store, client, rates)
-        passed = run_to_the_end(_take(pipeline, prepared, client))
+        passed = session.run(lambda _: pipeline.take(prepared.sources.rows), lambda *_: client)
     return client.found, passed
 
 

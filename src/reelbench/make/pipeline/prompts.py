@@ -10,11 +10,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import canonical_json, digest_of, json_line, write_atomically
-from reelbench.base.yaml_files import load_yaml
+from reelbench.base.yaml_files import YamlError, read_yaml
 from reelbench.evaluate.prompt import fill, slots_of
 from reelbench.make.parts.rules import RuleSet, load_rules
 
@@ -94,9 +92,9 @@ def _examples(text: str | None, folder: Path | None) -> Mapping[str, Any]:
     """Read examples by category, each a mapping that JSON can hold."""
     place = f"{EXAMPLES} of {folder or 'ours'}"
     try:
-        content = (load_yaml(text)[0] if text else None) or {}
+        content = (read_yaml(text)[0] if text else None) or {}
         canonical_json(content)
-    except (yaml.YAMLError, TypeError, ValueError) as error:
+    except (YamlError, TypeError, ValueError) as error:
         raise ReelbenchError(f"{place} cannot be read: {error}.") from error
     lists = content.values() if isinstance(content, dict) else [None]
     listed = all(

@@ -78,6 +78,7 @@ class Stage:
     expected_pass_rate: float = 1.0
     expected_tokens: int = 0
     filters: bool = False  # whether the share that it rejects is a finding
+    flags: bool = False  # whether what fails is let through, with a note that says so
     labels: tuple[str, ...] = ()  # that it reads with ``ctx.labels``; a change of them redoes it
     # Says what is wrong with parameters, before anything is paid for.
     validate: Callable[[Mapping[str, Any]], str] = lambda _parameters: ""
@@ -171,7 +172,7 @@ class Recipe:
     """How sources become a benchmark.
 
     ``sources`` is called with the paths that ``--source`` names, one unless ``several_sources``,
-    and with ``source_parameters`` by name.
+    none unless ``needs_source``, and with ``source_parameters`` by name.
     """
 
     name: str
@@ -181,6 +182,7 @@ class Recipe:
     roles: Mapping[str, Role]
     manifest: Callable[[Sequence[Item], Path], Manifest]  # from the items and the first source
     several_sources: bool = False
+    needs_source: bool = True  # whether --source must be named; else it must not
     source_parameters: Mapping[str, Any] = NOTHING
     home: Any = None  # the folder of its prompts, rules and examples
     categories: tuple[str, ...] = ()  # that its items may have

@@ -1,7 +1,7 @@
 """Sound: read it, measure it, and change it on the file's own clock."""
 
 import wave
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -9,7 +9,6 @@ import av
 import numpy as np
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.data.items import Span
 from reelbench.media.decode.container import (
     opened,
     start_seconds,
@@ -23,7 +22,6 @@ _SEARCHABLE = frozenset({"mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm"})  # by time
 _JUMP = 0.05  # seconds by which sound may be off its clock before it is put right
 _BROKEN_CLOCK = 600.0  # seconds; a gap this long is a mistake in the file
 _PIECE = 48_000  # samples
-_RAMP = 0.005  # seconds over which a gain changes, so that the change is not heard as a click
 
 
 def read_audio(
@@ -124,18 +122,6 @@ def reversed_before(samples: Samples, rate: int, time: float) -> Samples:
     """Play all that comes before a moment backwards."""
     place = min(max(round(time * rate), 0), samples.shape[1])
     return np.concatenate([samples[:, :place][:, ::-1], samples[:, place:]], axis=1)
-
-
-def attenuated(samples: Samples, rate: int, spans: Sequence[Span], gain_db: float) -> Samples:
-    """Change the gain within some spans; minus infinity mutes them."""
-    if not samples.shape[1]:
-        return samples
-    gain = np.ones(samples.shape[1], np.float32)
-    for start, end in spans:
-        gain[max(0, round(start * rate)) : max(0, round(end * rate))] = 10 ** (gain_db / 20)
-    width = max(1, round(_RAMP * rate))
-    smooth = np.convolve(np.pad(gain, width, mode="edge"), np.ones(2 * width + 1) / (2 * width + 1))
-    return (samples * smooth[2 * width : 2 * width + len(gain)]).astype(np.float32)
 
 
 def loudness(samples: Samples, rate: int) -> float:

@@ -21,13 +21,11 @@ from reelbench.media.decode.container import (
     LONGEST_SIDE,
     opened,
     origin,
-    start_seconds,
     tells_times,
     video_stream,
 )
 from reelbench.media.decode.decode import Image, every_frame
 from reelbench.media.decode.probe import MediaInfo, probe
-from reelbench.media.decode.seek import ROUNDING, stretches
 from reelbench.media.edit.audio import silence, stream_audio
 from reelbench.media.edit.write import AudioTrack, Samples, SoundWriter, even, output, written
 from reelbench.media.errors import MediaError
@@ -45,59 +43,6 @@ def cut_exactly(source: Path, start: float, end: float, out: Path) -> None:
     _check_span(source, info, start, end)
     end = min(end, info.duration)
     edit(source, out, lambda image, _: image, start, end)
-
-
-def cut_at_key_frames(source: Path, start: float, end: float, out: Path) -> float:
-    """Copy the part from the last key frame before ``start``; return where that is.
-
-    Nothing is encoded anew, so it takes no time and loses nothing, but begins a little early.
-    """
-    _check_span(source, probe(source, counting=False), start, end)
-    seek, key = _key_frame(source, start)
-    with opened(source) as container, output(out) as target:
-        video = video_stream(source, container)
-        streams = [video, *(s for s in container.streams.audio[:1] if s.codec_context)]
-        if seek is not None:
-            container.seek(seek, stream=video, backward=True)
-        begun = float((key - origin(container, video)) * (video.time_base or 0))
-        copies = {stream.index: target.copy_of(stream) for stream in streams}
-        begin, ended = start_seconds(container), set[int]()
-        for packet, pts, dts in _timed_packets(source, container, streams, out):
-            base = packet.time_base
-            if float(dts * base) - begin >= end:
-                ended.add(packet.stream_index)
-                if len(ended) == len(streams):
-                    break
-            elif packet.stream_index not in ended and float(pts * base) - begin >= begun - 1e-3:
-                shift = round((begun + begin) / base)
-                packet.pts, packet.dts = pts - shift, dts - shift
-                packet.stream = copies[packet.stream_index]
-                target.mux(packet)
-    return begun
-
-
-def _key_frame(source: Path, time: float) -> tuple[int | None, int]:
-    """Return the seek that leads to the key frame before a moment, and its timestamp.
-
-    In a broadcast no seek leads to a key frame: there, it is found by reading, and so is the way.
-    """
-    with opened(source) as container:
-        video = video_stream(source, container)
-        way = stretches(container, video, [time])
-        if way:
-            return way[0].seek, way[0].key
-    with opened(source) as container:
-        video = video_stream(source, container)
-        target = origin(container, video) + int((time + ROUNDING) / (video.time_base or 1))
-        key: int | None = None
-        for packet in container.demux(video):
-            if packet.is_keyframe and packet.pts is not None and packet.pts <= target:
-                key = packet.pts
-            if packet.dts is not None and packet.dts > target:
-                break
-    if key is None:
-        raise MediaError(source, f"no key frame before {time} s: cut it exactly")
-    return None, key
 
 
 _UNTIMED = "its packets do not tell when they are shown: cut it exactly, which encodes it anew"

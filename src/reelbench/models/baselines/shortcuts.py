@@ -9,13 +9,13 @@ from reelbench.base.seeds import rng_for
 from reelbench.data.items import LETTERS
 from reelbench.models.base import Request, Response
 from reelbench.models.card import FREE, Card
+from reelbench.models.simple import SimpleModel
 
 
-class Offline:
+class Offline(SimpleModel):
     """A model that holds nothing and costs nothing."""
 
     sees = False
-    is_random = False
     parameters: Mapping[str, Any] = {}
 
     def __init__(self, card: Card) -> None:
@@ -28,12 +28,6 @@ class Offline:
     def choose(self, request: Request) -> list[int]:  # noqa: ARG002 - for those who look at it
         """Return the places of the options that it takes: none, unless it knows better."""
         return []
-
-    def stop_retrying(self) -> None:
-        """Do nothing: it never waits."""
-
-    async def close(self) -> None:
-        """Do nothing."""
 
 
 class RandomChoice(Offline):

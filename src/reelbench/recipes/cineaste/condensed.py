@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from reelbench.data.items import Problem, shown
+from reelbench.data.paths import VIDEO_ENDINGS
 from reelbench.interop.csv_tables import CsvTable, Place, read_table
 
 Value = TypeVar("Value")
 
 CLIPS = "clips.csv"
-VIDEO_ENDINGS = (".mp4", ".mkv", ".webm", ".mov", ".m4v", ".avi")
 YEARS = range(1870, 2101)
 _NEEDED = {
     CLIPS: ("videoid", "imdbid", "clip_idx", "clip_name"),

@@ -8,17 +8,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from reelbench.data.fields import Rule, field_faults, found_as, is_path, is_text
 from reelbench.data.items import Problem, shown
-from reelbench.data.paths import SUBTITLE_ENDINGS
+from reelbench.data.paths import SUBTITLE_ENDINGS, link_outside
 from reelbench.interop.csv_tables import Place
-from reelbench.interop.yaml_fields import (
-    Rule,
-    faults_of,
-    found_as,
-    is_path,
-    is_text,
-    read_described_file,
-)
+from reelbench.interop.described_file import read_described_file
 from reelbench.recipes.cineaste.condensed import (
     USABLE_ID,
     USABLE_ID_SAID,
@@ -63,7 +57,7 @@ def _film(source: Path, folder: Path, problems: list[Problem]) -> Film | None:
         found, expected = found_as(record), "a mapping with title, summary and scenes"
         problems.append(place.problem("BAD_FIELD", "file", found, expected))
         return None
-    for code, name, found, expected in faults_of(record, _MOVIE):
+    for code, name, found, expected in field_faults(record, _MOVIE):
         problems.append(Problem(code, name, found, expected, place.file, lines.get(name, 0)))
     scenes, clips = record.get("scenes"), []
     for number, scene in enumerate(scenes if isinstance(scenes, list) else ()):
@@ -81,12 +75,11 @@ def _is_usable(source: Path, folder: Path, problems: list[Problem]) -> bool:
     if not USABLE_ID.fullmatch(folder.name):
         found = shown(folder.name)
         problems.append(place.problem("BAD_FIELD", "folder", found, USABLE_ID_SAID))
-    real, root = os.path.realpath(folder), os.path.realpath(source)
-    inside = os.path.commonpath([real, root]) == root
-    if not inside:
+    real = link_outside(source, folder)
+    if real:
         found, expected = f"a link to {real}", "a folder in the source: copy it there, or mount it"
         problems.append(place.problem("MEDIA_PATH", "folder", found, expected))
-    return inside
+    return not real
 
 
 def _said_twice(clips: Sequence[ListedScene]) -> Iterator[Problem]:
@@ -105,7 +98,7 @@ def _clip(folder: str, scene: Any, at: Place, problems: list[Problem]) -> Listed
         problems.append(at.problem("BAD_FIELD", "", found_as(scene), expected))
         return None
     place = Place(at.file, at.line, f"{at.prefix}.")
-    faults = list(faults_of(scene, _SCENE, _PATHS))
+    faults = list(field_faults(scene, _SCENE, paths=_PATHS))
     problems += [place.problem(*fault) for fault in faults]
     if any(name in ("video", "captions") for _, name, _, _ in faults):
         return None

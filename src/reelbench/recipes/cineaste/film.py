@@ -1,4 +1,4 @@
-"""Cinéaste's own steps: join scenes into a condensed film, describe them, commission questions."""
+"""Cinéaste's own steps: join scenes into a condensed film, describe them, ask for questions."""
 
 import asyncio
 import statistics
@@ -11,7 +11,7 @@ from msgspec import structs
 
 from reelbench.base.files import digest_of_file, write_atomically
 from reelbench.client.media_input import MediaInput
-from reelbench.make.parts.write import Commission
+from reelbench.make.parts.drafts import MediaRef, QuestionForm, WritingTask
 from reelbench.make.pipeline.context import StageContext, together
 from reelbench.media.decode.isolated import run_isolated
 from reelbench.media.digests import media_digest
@@ -101,10 +101,10 @@ def imagine_described(movie: Movie, _ctx: StageContext) -> list[Movie]:
     return [structs.replace(movie, scenes=tuple(scenes))]
 
 
-async def commission(
-    movie: Movie, ctx: StageContext, *, categories: Mapping[str, str]
-) -> list[Commission]:
-    """Put all that is known of a film into one text, and order questions of every category."""
+async def writing_tasks(
+    movie: Movie, ctx: StageContext, *, categories: Mapping[str, str], distractors: int
+) -> list[WritingTask]:
+    """Put all that is known of a film into one text, and ask for questions of every category."""
     prompts = ctx.prompts
     scenes = [
         prompts.prompt(
@@ -123,17 +123,18 @@ async def commission(
     context = ctx.store.keep(text)
     # A scene ends where the next one begins: joining rounds to whole frames.
     bounds = [*(scene.offset for scene in movie.scenes), movie.seconds]
-    spans = tuple((round(start, 3), round(end, 3)) for start, end in pairwise(bounds))
+    parts = tuple((round(start, 3), round(end, 3)) for start, end in pairwise(bounds))
     return [
-        Commission(
+        WritingTask(
             id=f"{movie.id}-{prompt}",
-            category=category,
             prompt=prompt,
-            media=movie.media,
+            media=(MediaRef(movie.media),),
+            forms=(QuestionForm(distractors=(distractors, distractors), parts="scenes"),),
             context=context,
             context_file=f"context/{movie.id}.md",
-            spans=spans,
-            unsaid=tuple(scene.title for scene in movie.scenes),
+            parts=parts,
+            unquoted=tuple(scene.title for scene in movie.scenes),
+            tags={"category": category},
         )
         for category, slug in categories.items()
         for prompt in prompts.variants(slug)

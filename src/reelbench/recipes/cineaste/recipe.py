@@ -15,18 +15,19 @@ import yaml
 
 from reelbench.data.items import Item, freeze
 from reelbench.data.manifest import Manifest, Protocol
-from reelbench.make.parts.balance_stages import dealing_places
-from reelbench.make.parts.filters import context_independence, contextual_veracity
-from reelbench.make.parts.write import Commission, checking, writing
+from reelbench.make.parts.balance_stages import balance_key_positions
+from reelbench.make.parts.drafts import WritingTask
+from reelbench.make.parts.filters import filter_blind, filter_context
+from reelbench.make.parts.write import check_drafts, write
 from reelbench.make.pipeline.stage import Recipe, Role, RowStage
 from reelbench.recipes.cineaste.film import (
-    commission,
     concatenate,
     describe_scenes,
     film_statistics,
     imagine_described,
     imagine_joined,
     is_joined,
+    writing_tasks,
 )
 from reelbench.recipes.cineaste.source import Movie, movies_in
 
@@ -66,21 +67,21 @@ STAGES = (
     # 3.3: descriptions, captions, titles, log-lines and the summary as one context; a prompt for
     # each of the five categories.
     RowStage(
-        name="commission",
+        name="writing-tasks",
         input=Movie,
-        output=Commission,
-        work=commission,
+        output=WritingTask,
+        work=writing_tasks,
         prompts=("context", "scene", *CATEGORIES.values()),
-        parameters={"categories": CATEGORIES},
+        parameters={"categories": CATEGORIES, "distractors": DISTRACTORS},
     ),
     # 3.3: questions as JSON, each with key, distractors, reasoning and relevant scenes.
-    writing(tuple(CATEGORIES.values()), QUESTIONS, DISTRACTORS),
-    checking(DISTRACTORS),
+    write((*CATEGORIES.values(), "reply"), count=QUESTIONS),
+    check_drafts(),
     # 3.3: removed when all five of five seeds are right without the film.
-    context_independence(SEEDS, drop_at=5, expected_pass_rate=INDEPENDENT / GENERATED),
+    filter_blind(SEEDS, drop_at=5, expected_pass_rate=INDEPENDENT / GENERATED),
     # 3.3, equation 1: kept when V(Q, A, C) is at least 0.8.
-    contextual_veracity(SEEDS, keep_at=0.8, expected_pass_rate=TRUE / INDEPENDENT),
-    dealing_places(),
+    filter_context(SEEDS, keep_at=0.8, expected_pass_rate=TRUE / INDEPENDENT),
+    balance_key_positions(),
 )
 
 # 4.1, Tables 2 to 5. Accuracy is by category and on average under each of them.

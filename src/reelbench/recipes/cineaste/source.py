@@ -50,7 +50,7 @@ from msgspec import structs
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.benchmark import BenchmarkError
 from reelbench.data.items import Problem
-from reelbench.data.paths import SUBTITLE_ENDINGS
+from reelbench.data.paths import SUBTITLE_ENDINGS, link_outside
 from reelbench.data.sources import Sources
 from reelbench.media.decode.isolated import run_isolated
 from reelbench.media.decode.probe import probe
@@ -179,9 +179,9 @@ def _cues(source: Path, folder: str, captions: str) -> list[Cue]:
 
 def _fault(source: Path, folder: str, path: str) -> str:
     """Say why a path is no plain file in the folder that it must lie in; "" where it is."""
-    full, root = os.path.realpath(source / path), os.path.realpath(source / folder)
-    if os.path.commonpath([full, root]) != root:
-        return f"{path}, a link to {full}"
+    if outside := link_outside(source / folder, source / path):
+        return f"{path}, a link to {outside}"
+    full = os.path.realpath(source / path)
     if os.path.isfile(full):
         return ""
     if os.path.isdir(full):

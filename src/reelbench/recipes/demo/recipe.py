@@ -1,113 +1,110 @@
 """The demo's recipe: compose scenes, render them, and ask what their truth answers.
 
-Every answer is a fact that the renderer obeyed, so a model's error is the model's. The places of
-the keys, the ranks of right numbers and times, and yes against no are dealt evenly.
+It needs no sources. Every answer is a fact that the renderer obeyed, so a model's error is the
+model's. The places of the keys, the ranks of right numbers and times, and yes against no are dealt
+evenly.
 """
 
-import fcntl
+import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import yaml
 
-from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import sweep_partial_files
-from reelbench.base.progress import progress
 from reelbench.base.seeds import rng_for
-from reelbench.base.workers import each_in_a_process
-from reelbench.data.benchmark import ITEMS_FILE, MANIFEST_FILE, Benchmark
+from reelbench.client.client import Stopped
+from reelbench.data.benchmark import ITEMS_FILE, MANIFEST_FILE
 from reelbench.data.items import LETTERS, Item, Media, freeze
 from reelbench.data.manifest import Manifest, Protocol, read_manifest
-from reelbench.make.parts.balance import Dealer
+from reelbench.data.sources import Sources
+from reelbench.make.parts.balance import KeyPlacer
+from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.folder import read_make
+from reelbench.make.pipeline.make import MakeOptions, MakeResult, make_benchmark
+from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, RowStage, whole_number
+from reelbench.media.decode.isolated import run_isolated
 from reelbench.recipes.demo.questions import BUILDERS, SceneQuestion
 from reelbench.world.compose import compose
-from reelbench.world.render import is_synthesized, synthesize
+from reelbench.world.render import RENDERER_VERSION, is_synthesized, synthesize
 from reelbench.world.scene import Scene
 
 NAME = "reelbench-demo"
-QUESTIONS_PER_VIDEO = 9
+VIDEOS, QUESTIONS_PER_VIDEO = 24, 9
 QUESTIONS: dict[str, dict[str, Any]] = yaml.safe_load(
     files(__package__).joinpath("questions.yaml").read_text()
 )
 
 
-def make_demo(root: Path, videos: int = 24, seed: int = 0) -> Benchmark:
-    """Make the demo benchmark in a folder; what is there already is not made again."""
-    root.mkdir(parents=True, exist_ok=True)
-    with _alone_in(root):
-        _refuse_to_overwrite(root, seed)
-        scenes = [compose(seed, f"scene-{number:02d}") for number in range(1, videos + 1)]
-        _render_all(root, scenes)
-        items = tuple(_items(seed, scenes))
-        manifest = Manifest(
-            name=NAME,
-            version=_version(seed),
-            title="Shapes that move, meet and change: a video benchmark whose answers are facts",
-            licence="Apache-2.0",
-            taxonomy=freeze(
-                {
-                    "category": sorted({item.tags["category"] for item in items}),
-                    "senses": ["sight", "hearing"],
-                }
-            ),
-            protocol=Protocol(sampling="fps:2", timestamps=True),
-        )
-        benchmark = Benchmark(root, manifest, items)
-        benchmark.save(root)
-    return benchmark
+class PlannedScene(msgspec.Struct, frozen=True):
+    """A scene to be made; its name and the seed decide all of it."""
+
+    id: str
 
 
-def _version(seed: int) -> str:
-    return f"1.{seed}"
+class RenderedScene(msgspec.Struct, frozen=True):
+    """A scene whose video and truth are there."""
+
+    id: str
 
 
-@contextmanager
-def _alone_in(root: Path) -> Iterator[None]:
-    """Keep a second demo out of the folder; the lock ends with this process, however it ends."""
-    with (root / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ReelbenchError(
-                f"Another demo is being made in {root}: wait for it, or name another folder."
-            ) from None
-        yield
+def planned_scenes(videos: int) -> Sources:
+    """Return as many scenes as there are to be videos."""
+    return Sources([PlannedScene(f"scene-{number:02d}") for number in range(1, videos + 1)])
 
 
-def _refuse_to_overwrite(root: Path, seed: int) -> None:
-    """Leave a folder alone that holds anything but an earlier demo of the same seed."""
-    if not (root / ITEMS_FILE).exists():
-        return
-    manifest, _ = read_manifest(root / MANIFEST_FILE)
-    if manifest is None or manifest.name != NAME or manifest.version != _version(seed):
-        raise ReelbenchError(
-            f"{root} holds another benchmark, or a demo of another seed: name another folder for "
-            "this one with --out."
-        )
+async def render(planned: PlannedScene, ctx: StageContext) -> list[RenderedScene]:
+    """Write the video of a scene and its truth, if they are not there yet."""
+    (ctx.out / "media").mkdir(exist_ok=True)
+    (ctx.out / "truth").mkdir(exist_ok=True)
+    scene = compose(ctx.seed, planned.id)
+
+    def write() -> None:
+        if ctx.client.stopping.is_set():
+            raise Stopped
+        if not is_synthesized(scene, *_files(ctx.out, scene)):
+            run_isolated(_synthesize, ctx.out / _video(scene), scene, ctx.out / _truth(scene))
+
+    await asyncio.to_thread(write)
+    return [RenderedScene(scene.name)]
 
 
-def _render_all(root: Path, scenes: Sequence[Scene]) -> None:
-    media, truth = root / "media", root / "truth"
-    media.mkdir(exist_ok=True)
-    truth.mkdir(exist_ok=True)
-    wanted = {scene.name for scene in scenes}
-    for file in truth.glob("scene-*.json"):
-        if file.stem not in wanted:  # of a demo that had more videos
-            (media / f"{file.stem}.mp4").unlink(missing_ok=True)
-            file.unlink()
-    jobs = [(scene, root / _video(scene), root / _truth(scene)) for scene in scenes]
-    missing = [job for job in jobs if not is_synthesized(*job)]
-    try:
-        with progress("Rendering videos", len(missing), "videos") as advance:
-            for _ in each_in_a_process(synthesize, missing, limit=300):
-                advance()
-    finally:
-        for folder in (media, truth):
-            sweep_partial_files(folder)  # of this demo, stopped, or of one that was killed
+def _synthesize(video: Path, scene: Scene, truth: Path) -> None:
+    synthesize(scene, video, truth)
+
+
+def is_rendered(rendered: RenderedScene, ctx: StageContext) -> bool:
+    """Whether the files of a scene are still there, as they were made."""
+    scene = compose(ctx.seed, rendered.id)
+    return is_synthesized(scene, *_files(ctx.out, scene))
+
+
+def ask(
+    rendered: Sequence[RenderedScene], ctx: StageContext, *, questions: int
+) -> list[list[Item]]:
+    """Ask each scene a few of the questions it can answer; take away videos of other scenes."""
+    scenes = [compose(ctx.seed, each.id) for each in rendered]
+    _tidy(ctx.out, {scene.name for scene in scenes})
+    return list(_items(ctx.seed, scenes, questions))
+
+
+def _tidy(out: Path, wanted: set[str]) -> None:
+    """Remove what an earlier demo left: videos that are too many, and files half written."""
+    for truth in (out / "truth").glob("scene-*.json"):
+        if truth.stem not in wanted:
+            (out / "media" / f"{truth.stem}.mp4").unlink(missing_ok=True)
+            truth.unlink()
+    for folder in (out / "media", out / "truth"):
+        if folder.exists():
+            sweep_partial_files(folder)
+
+
+def _files(out: Path, scene: Scene) -> tuple[Path, Path]:
+    return out / _video(scene), out / _truth(scene)
 
 
 def _video(scene: Scene) -> str:
@@ -118,35 +115,35 @@ def _truth(scene: Scene) -> str:
     return f"truth/{scene.name}.json"
 
 
-def _items(seed: int, scenes: Sequence[Scene]) -> Iterator[Item]:
-    """Ask each scene a few of the questions it can answer."""
-    dealer = Dealer(seed)
+def _items(seed: int, scenes: Sequence[Scene], questions: int) -> Iterator[list[Item]]:
+    placer = KeyPlacer(seed)
     asked: Counter[str] = Counter()
     number = 0
     for scene in scenes:
         names = list(BUILDERS)
         rng_for(seed, "choice of questions", scene.name).shuffle(names)
-        last = number + QUESTIONS_PER_VIDEO
+        items: list[Item] = []
         for name in names:
-            if number == last:
+            if len(items) == questions:
                 break
             # As many with yes as with no; half of the questions begin with no.
             yes = (asked[name] + list(BUILDERS).index(name)) % 2 == 0
             draft = BUILDERS[name](scene, rng_for(seed, name, scene.name), yes)
-            item = draft and _item(seed, scene, name, draft, dealer, f"demo-{number + 1:03d}")
+            item = draft and _item(seed, scene, name, draft, placer, f"demo-{number + 1:03d}")
             if item:
                 number += 1
                 asked[name] += 1
-                yield item
+                items.append(item)
+        yield items
 
 
 def _item(
-    seed: int, scene: Scene, name: str, draft: SceneQuestion, dealer: Dealer, item_id: str
+    seed: int, scene: Scene, name: str, draft: SceneQuestion, placer: KeyPlacer, item_id: str
 ) -> Item | None:
     question = QUESTIONS[name]
     wrong: Sequence[str] | None = draft.wrong
     if draft.ladder:
-        wrong = dealer.neighbours(draft.ladder, draft.right[0], item_id)
+        wrong = placer.neighbours(draft.ladder, draft.right[0], item_id)
     if wrong is None:
         return None
     options = [*draft.right, *wrong]
@@ -155,7 +152,7 @@ def _item(
         options = ["Yes", "No"]
     elif question["kind"] == "single":
         options.remove(draft.right[0])
-        options.insert(dealer.place(len(options) + 1), draft.right[0])
+        options.insert(placer.position(len(options) + 1), draft.right[0])
     return Item(
         id=item_id,
         kind=question["kind"],
@@ -168,3 +165,65 @@ def _item(
         context=freeze({"truth": _truth(scene)}),
         provenance=freeze({"recipe": "demo", "question": name, "seed": seed}),
     )
+
+
+def _manifest(items: Sequence[Item], _source: Path) -> Manifest:
+    return Manifest(
+        name=NAME,
+        version=_version(items[0].provenance["seed"]),
+        title="Shapes that move, meet and change: a video benchmark whose answers are facts",
+        licence="Apache-2.0",
+        taxonomy=freeze(
+            {
+                "category": sorted({item.tags["category"] for item in items}),
+                "senses": ["sight", "hearing"],
+            }
+        ),
+        protocol=Protocol(sampling="fps:2", timestamps=True),
+    )
+
+
+def _version(seed: int) -> str:
+    return f"1.{seed}"
+
+
+RECIPE = Recipe(
+    name="demo",
+    description="questions about shapes that move, meet and change, from nothing but a seed",
+    sources=planned_scenes,
+    needs_source=False,
+    source_parameters={"videos": VIDEOS},
+    stages=(
+        RowStage(
+            name="render",
+            input=PlannedScene,
+            output=RenderedScene,
+            work=render,
+            version=RENDERER_VERSION,
+            writes=True,
+            outputs_exist=is_rendered,
+            estimate=lambda planned, _ctx: [RenderedScene(planned.id)],
+        ),
+        BatchStage(
+            name="ask",
+            input=RenderedScene,
+            output=Item,
+            work=ask,
+            parameters={"questions": QUESTIONS_PER_VIDEO},
+        ),
+    ),
+    roles={},
+    manifest=_manifest,
+    flags=(Flag("videos", "how many videos to make", ("sources.videos",), whole_number),),
+)
+
+
+def make_demo(root: Path, videos: int = VIDEOS, seed: int = 0) -> MakeResult:
+    """Make the demo benchmark in a folder; what is there already is not made again."""
+    if not read_make(root) and (root / ITEMS_FILE).exists():
+        manifest, _ = read_manifest(root / MANIFEST_FILE)
+        # Of a version that kept no record of its making: the same items are written again.
+        if manifest and (manifest.name, manifest.version) == (NAME, _version(seed)):
+            (root / ITEMS_FILE).unlink()
+    options = MakeOptions(parameters={"sources.videos": videos}, seed=seed)
+    return make_benchmark(RECIPE, root, options)

@@ -4,19 +4,19 @@ What nobody is named to play is left out: ``--model blind=...`` alone runs the f
 model, and context independence.
 """
 
-from reelbench.make.parts.balance_stages import balancing_positions
-from reelbench.make.parts.existing import collecting, items_in, same_manifest
+from reelbench.make.parts.balance_stages import balance_key_positions
+from reelbench.make.parts.existing import collect, items_in, same_manifest
 from reelbench.make.parts.filters import (
-    blind_ensemble,
-    context_independence,
-    contextual_veracity,
-    one_modality,
+    filter_blind,
+    filter_context,
+    filter_ensemble,
+    filter_modality,
 )
-from reelbench.make.parts.shortcuts import without_shortcuts
+from reelbench.make.parts.shortcuts import filter_shortcuts
 from reelbench.make.parts.static_filters import (
-    without_findings,
-    without_outstanding_keys,
-    without_twins,
+    filter_key_length,
+    filter_lint,
+    filter_near_duplicates,
 )
 from reelbench.make.pipeline.stage import Recipe, Role
 
@@ -25,19 +25,19 @@ RECIPE = Recipe(
     description="a benchmark without what is broken, repeated or answerable by a shortcut",
     sources=items_in,
     stages=(
-        without_findings(media=True),
-        without_twins(),
-        without_outstanding_keys(),
-        context_independence(optional=True, baselines_aside=True, version=2),
-        blind_ensemble(optional=True),
-        contextual_veracity(optional=True),
-        one_modality("watcher", optional=True),
-        one_modality("listener", optional=True),
-        without_shortcuts(),
+        filter_lint(media=True),
+        filter_near_duplicates(),
+        filter_key_length(),
+        filter_blind(optional=True, baselines_aside=True, version=2),
+        filter_ensemble(optional=True),
+        filter_context(optional=True),
+        filter_modality("visual", optional=True),
+        filter_modality("audio", optional=True),
+        filter_shortcuts(),
         # Last, for where keys go depends on all that are left: before, one item more would change
         # every question that models are asked.
-        balancing_positions(),
-        collecting(),
+        balance_key_positions(if_uneven=True),
+        collect(),
     ),
     roles={
         "blind": Role("answers from the words alone, five times", many=True, verifies=True),

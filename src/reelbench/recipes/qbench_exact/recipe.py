@@ -16,7 +16,7 @@ from typing import Any
 from reelbench.data.items import NOTHING, Item
 from reelbench.data.manifest import Manifest
 from reelbench.interop.qbench_video.taxonomy import SPLITS, quality_manifest
-from reelbench.make.parts.balance_stages import dealing_places, splitting
+from reelbench.make.parts.balance_stages import balance_key_positions, split
 from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, RowStage, whole_number
 from reelbench.media.measure.quality import COURSE, DAMAGES, STILL
 from reelbench.recipes.qbench_exact.asking import ask
@@ -85,8 +85,8 @@ STAGES = (
     ),
     # The question, with wrong options that are not seen; pairs coarse and fine by the median.
     BatchStage(name="ask", input=MadeQuestion, output=Item, work=ask, parameters={"items": ITEMS}),
-    dealing_places(),
-    splitting(SPLITS, by=("question_type", "context")),
+    balance_key_positions(),
+    split(SPLITS, by=("question_type", "context")),
     RowStage(
         name="collect",
         input=Item,

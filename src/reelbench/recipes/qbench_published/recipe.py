@@ -9,55 +9,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from msgspec import structs
-
 from reelbench.data.items import Item, freeze
 from reelbench.data.manifest import Manifest
 from reelbench.interop.qbench_video.source import questions_in
 from reelbench.interop.qbench_video.taxonomy import SPLITS, quality_manifest
-from reelbench.make.parts.balance import split_items
-from reelbench.make.parts.balance_stages import choosing_to_turn, splitting, turning
-from reelbench.make.parts.existing import collecting
-from reelbench.make.pipeline.context import StageContext
-from reelbench.make.pipeline.stage import BatchStage, Recipe, Role
+from reelbench.make.parts.balance_stages import balance_yes_no, choose_negations, negate, split
+from reelbench.make.parts.existing import collect
+from reelbench.make.pipeline.stage import Recipe, Role
 
 _OPEN_LISTS = ("context", "concern")  # tags of which files may have values of their own
-
-
-def splitting_the_rest() -> BatchStage:
-    """Return the stage that deals splits to the questions whose file does not tell theirs."""
-    return replace(splitting(SPLITS, by=("question_type", "context")), work=_split_the_rest)
-
-
-def _split_the_rest(
-    items: Sequence[Item], ctx: StageContext, *, shares: dict[str, float], by: Sequence[str]
-) -> list[Item]:
-    """Deal splits; a video that is in one already takes its other questions along."""
-    split = _drawn_along(items)
-    rest = [item for item in items if item.id not in split]
-    if rest:
-        dealt = split_items(rest, shares, tuple(by), seed=ctx.seed)
-        split |= {item.id: item.tag("split")[0] for item in dealt}
-    return [
-        structs.replace(item, tags=freeze({**item.tags, "split": split[item.id]})) for item in items
-    ]
-
-
-def _drawn_along(items: Sequence[Item]) -> dict[str, str]:
-    """Return the splits that are told, and those of questions that share a video with them."""
-    split = {item.id: item.tag("split")[0] for item in items if item.tag("split")}
-    ordered, before = sorted(items, key=lambda item: item.id), -1
-    while len(split) != before:
-        before = len(split)
-        of_video: dict[str, str] = {}
-        for item in ordered:
-            for media in item.media if item.id in split else ():
-                of_video.setdefault(media.path, split[item.id])
-        for item in ordered:
-            known = [of_video[media.path] for media in item.media if media.path in of_video]
-            if known:
-                split.setdefault(item.id, known[0])
-    return split
 
 
 def published_manifest(items: Sequence[Item], _source: Path) -> Manifest:
@@ -77,11 +37,13 @@ RECIPE = Recipe(
     description="Q-Bench-Video's own files, or questions written like them, as a benchmark",
     sources=questions_in,
     stages=(
-        # Without a writer, nothing is turned, and so nothing is to be marked.
-        replace(choosing_to_turn(), roles=("writer",), optional=True),
-        turning(optional=True),
-        splitting_the_rest(),
-        collecting(),
+        # Without a writer, nothing is negated, and so nothing is to be marked.
+        choose_negations(roles=("writer",), optional=True),
+        negate(optional=True),
+        balance_yes_no(),
+        # What a file does not tell the split of; its videos take their other questions along.
+        split(SPLITS, by=("question_type", "context"), keep=True),
+        collect(),
     ),
     roles={"writer": Role("rewrites yes/no questions to their opposite")},
     manifest=published_manifest,

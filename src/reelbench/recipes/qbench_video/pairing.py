@@ -94,10 +94,10 @@ def graded(pairs: Sequence[Pair]) -> Iterator[tuple[ScoredVideo, Partner]]:
         )
 
 
-def deal(videos: Sequence[ScoredVideo], ctx: StageContext) -> list[ScoredVideo]:
-    """Deal question types, and what a question looks at, evenly to videos and to pairs (3.3).
+def assign(videos: Sequence[ScoredVideo], ctx: StageContext) -> list[ScoredVideo]:
+    """Assign question types, and what a question looks at, evenly to videos and to pairs (3.3).
 
-    They are dealt in the order of datasets and intervals, or of fine and coarse, so that no type
+    They are assigned in the order of datasets and intervals, or of fine and coarse, so that no type
     gets the bad videos; within these, chance decides.
     """
     _refuse_without_videos(videos)
@@ -111,12 +111,14 @@ def deal(videos: Sequence[ScoredVideo], ctx: StageContext) -> list[ScoredVideo]:
         for partner in video.partners
         for ids in [(video.id, partner.id)]
     )
-    alone = dict(zip((each[-1] for each in singles), _hands(SINGLE, ctx.seed), strict=False))
+    alone = dict(zip((each[-1] for each in singles), _combinations(SINGLE, ctx.seed), strict=False))
     paired = dict(
-        zip((each[-2:] for each in pairs), _hands((JOINT, "Compare"), ctx.seed), strict=False)
+        zip(
+            (each[-2:] for each in pairs), _combinations((JOINT, "Compare"), ctx.seed), strict=False
+        )
     )
 
-    def dealt(first: str, partner: Partner) -> Partner:
+    def assigned(first: str, partner: Partner) -> Partner:
         question_type, looks = paired[first, partner.id]
         context = JOINT if looks == JOINT else partner.grain
         return structs.replace(partner, question_type=question_type, context=context)
@@ -126,13 +128,13 @@ def deal(videos: Sequence[ScoredVideo], ctx: StageContext) -> list[ScoredVideo]:
             video,
             question_type=alone[video.id][0],
             context=alone[video.id][1],
-            partners=tuple(dealt(video.id, partner) for partner in video.partners),
+            partners=tuple(assigned(video.id, partner) for partner in video.partners),
         )
         for video in videos
     ]
 
 
-def _hands(looks: Sequence[str], seed: int) -> Iterator[tuple[str, str]]:
+def _combinations(looks: Sequence[str], seed: int) -> Iterator[tuple[str, str]]:
     """Yield types and looks in turn: any two have both looks, three all types, six all of both."""
     types, either = list(QUESTION_TYPES), list(looks)
     rng = rng_for(seed, "hands", *looks)

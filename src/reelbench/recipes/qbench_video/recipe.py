@@ -13,17 +13,30 @@ from pathlib import Path
 
 from reelbench.data.items import Item
 from reelbench.data.manifest import Manifest
-from reelbench.interop.qbench_video.taxonomy import QUESTION_TYPES, SPLITS, quality_manifest
-from reelbench.make.parts.balance_stages import choosing_to_turn, dealing_places, splitting, turning
-from reelbench.make.parts.existing import collecting
+from reelbench.interop.qbench_video.taxonomy import (
+    PROTOCOL,
+    QUESTION_TYPES,
+    SPLITS,
+    quality_manifest,
+)
+from reelbench.make.parts.balance_stages import (
+    balance_key_positions,
+    balance_yes_no,
+    choose_negations,
+    negate,
+    split,
+)
+from reelbench.make.parts.drafts import WritingTask
+from reelbench.make.parts.existing import collect
+from reelbench.make.parts.write import check_drafts, write
 from reelbench.make.pipeline.stage import BatchStage, Recipe, Role, RowStage
 from reelbench.recipes.qbench_video.facts import quality_statistics
-from reelbench.recipes.qbench_video.pairing import deal, pair
-from reelbench.recipes.qbench_video.questions import QuestionOrder, commission, drafting
+from reelbench.recipes.qbench_video.pairing import assign, pair
 from reelbench.recipes.qbench_video.reviewing import agreeing, reviewing
 from reelbench.recipes.qbench_video.rows import ScoredVideo
 from reelbench.recipes.qbench_video.sampling import INTERVALS, sample
 from reelbench.recipes.qbench_video.source import videos_in
+from reelbench.recipes.qbench_video.tasks import PROMPTS, writing_tasks
 
 STAGES = (
     # 3.2 and 8: of each dataset, equally many videos from each fifth of the range of its scores.
@@ -38,20 +51,28 @@ STAGES = (
     # 3.3.3 and 16, Algorithm 1: pairs of one dataset, coarse where scores differ more than usual.
     BatchStage(name="pair", input=ScoredVideo, output=ScoredVideo, work=pair),
     # 3.3.1 and 3.3.3: Yes-or-No, What-How, Open-ended; Global, Referring; Joint, Compare.
-    BatchStage(name="deal", input=ScoredVideo, output=ScoredVideo, work=deal),
-    # 3.3: an order for each (V, Q, A, C), and the question, its answers and the right one.
-    RowStage(name="commission", input=ScoredVideo, output=QuestionOrder, work=commission),
-    drafting(),
+    BatchStage(name="assign", input=ScoredVideo, output=ScoredVideo, work=assign),
+    # 3.3: for each (V, Q, A, C), the question, its answers and the right one, by who has seen it.
+    RowStage(
+        name="writing-tasks",
+        input=ScoredVideo,
+        output=WritingTask,
+        work=writing_tasks,
+        prompts=PROMPTS,
+    ),
+    write(("write",), shown=PROTOCOL, repair_rules=True),
+    check_drafts(),
     # 3.3.4 and 9: reviewed by others, and kept where all agree.
     reviewing(),
     agreeing(),
     # 3.3.1 and 10: as many Yes as No, by asking for the opposite.
-    choosing_to_turn(),
-    turning(),
-    dealing_places(),
+    choose_negations(),
+    negate(),
+    balance_yes_no(),
+    balance_key_positions(),
     # 4.1: 1,192 and 1,186 of 2,378.
-    splitting(SPLITS, by=("question_type", "context")),
-    collecting(),
+    split(SPLITS, by=("question_type", "context")),
+    collect(),
 )
 
 

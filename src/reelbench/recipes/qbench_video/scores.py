@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.base.files import json_fault
+from reelbench.data.fields import found_as
 from reelbench.data.items import Problem, shown
 from reelbench.interop.csv_tables import (
     Place,
@@ -20,7 +21,6 @@ from reelbench.interop.csv_tables import (
     read_text,
     uneven,
 )
-from reelbench.interop.yaml_fields import found_as
 
 Column = str | int  # by its name, or by its number from 1 where there is no first line of names
 _DELIMITERS = ",;\t"

@@ -39,24 +39,17 @@ from urllib.parse import quote
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.benchmark import BenchmarkError
-from reelbench.data.item_rules import path_escapes
+from reelbench.data.fields import Rule, field_faults, found_as, is_path, is_text
 from reelbench.data.items import Problem, shown
+from reelbench.data.paths import VIDEO_ENDINGS, link_outside, path_escapes
 from reelbench.data.sources import Sources
 from reelbench.interop.csv_tables import Place
+from reelbench.interop.described_file import read_described_file
 from reelbench.interop.qbench_video.taxonomy import CONTENT
-from reelbench.interop.yaml_fields import (
-    Rule,
-    faults_of,
-    found_as,
-    is_path,
-    is_text,
-    read_described_file,
-)
 from reelbench.recipes.qbench_video.rows import ScoredVideo
 from reelbench.recipes.qbench_video.scores import Columns, WrittenScore, read_scores
 
 DATASETS = "datasets.yaml"
-ENDINGS = (".mp4", ".mkv", ".webm", ".mov", ".m4v", ".avi", ".ts", ".mpg", ".flv", ".wmv")
 _NO_SCORE = frozenset({"", "nan", "na", "n/a", "null", "none"})
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
@@ -134,7 +127,7 @@ def _entries(source: Path, problems: list[Problem]) -> Iterator[tuple[dict[str, 
         if not isinstance(entry, dict):
             problems.append(place.problem("BAD_FIELD", "", found_as(entry), "a mapping"))
             continue
-        faults = list(faults_of(entry, _DATASET, _PATHS))
+        faults = list(field_faults(entry, _DATASET, paths=_PATHS))
         if isinstance(entry.get("name"), str) and entry["name"] in names:
             faults.append(("DUPLICATE_ID", "name", shown(entry["name"]), "each name once"))
         names.add(str(entry.get("name")))
@@ -148,7 +141,11 @@ def _entries(source: Path, problems: list[Problem]) -> Iterator[tuple[dict[str, 
 
 def _read_dataset(source: Path, entry: Mapping[str, Any], place: Place, found: _Found) -> None:
     """Read the scores of one dataset, and find its videos."""
-    outside = [name for name in ("scores", "videos") if _leads_out(source, entry.get(name))]
+    outside = [
+        name
+        for name in ("scores", "videos")
+        if entry.get(name) and link_outside(source, source / entry[name])
+    ]
     for name in outside:
         expected = "something in the folder: copy it there, or mount it"
         link = f"{entry[name]}, a link that leads out of it"
@@ -168,13 +165,6 @@ def _read_dataset(source: Path, entry: Mapping[str, Any], place: Place, found: _
     found.problems += problems
     if not problems:
         _add_videos(source, entry, path, _said_once(said, entry["name"], found), found)
-
-
-def _leads_out(source: Path, path: str | None) -> bool:
-    if path is None:
-        return False
-    full, root = os.path.realpath(source / path), os.path.realpath(source)
-    return os.path.commonpath([full, root]) != root
 
 
 def _said_once(said: Sequence[WrittenScore], dataset: str, found: _Found) -> list[WrittenScore]:
@@ -284,7 +274,7 @@ def _files(source: Path, folder: str | None) -> dict[str, list[str]]:
             path = os.path.relpath(os.path.join(place, name), root).replace(os.sep, "/")
             files[path].append(path)
             stem, ending = os.path.splitext(path)
-            if ending.lower() in ENDINGS:
+            if ending.lower() in VIDEO_ENDINGS:
                 files[stem].append(path)
     return files
 
@@ -308,7 +298,7 @@ def _file_of(
     if len(there) > 1:
         return "", f"several videos: {', '.join(there)} in {folder}; keep one of them"
     path = f"{folder}/{there[0]}"
-    if _leads_out(source, path):
+    if link_outside(source, source / path):
         return "", f"no video: {path} is a link that leads out of the sources"
     return path, ""
 

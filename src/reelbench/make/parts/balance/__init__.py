@@ -4,19 +4,20 @@ Every function takes items and gives items. What happens to one depends on the s
 the set of items, never on the order they came in.
 """
 
-from reelbench.make.parts.balance.cards import Dealer
-from reelbench.make.parts.balance.key_positions import deal_places
-from reelbench.make.parts.balance.none_of_the_above import none_of_the_above
-from reelbench.make.parts.balance.ratio import in_ratio
+from reelbench.make.parts.balance.key_placer import KeyPlacer
+from reelbench.make.parts.balance.key_positions import spread_key_positions
+from reelbench.make.parts.balance.none_of_the_above import offer_none_of_the_above
+from reelbench.make.parts.balance.ratio import keep_ratio
 from reelbench.make.parts.balance.split import split_items
-from reelbench.make.parts.balance.yes_no import to_turn, turned
+from reelbench.make.parts.balance.yes_no import ids_by_answer, items_to_negate, negated
 
 __all__ = [
-    "Dealer",
-    "deal_places",
-    "in_ratio",
-    "none_of_the_above",
+    "KeyPlacer",
+    "ids_by_answer",
+    "items_to_negate",
+    "keep_ratio",
+    "negated",
+    "offer_none_of_the_above",
     "split_items",
-    "to_turn",
-    "turned",
+    "spread_key_positions",
 ]

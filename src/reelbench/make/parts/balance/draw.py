@@ -1,14 +1,14 @@
 """What the draws have in common: an order of chance, and keys by their place."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.seeds import seed_for
 from reelbench.base.text import is_none_of_them, plain, refers_to_others
-from reelbench.data.items import LETTERS, Item, freeze
+from reelbench.data.items import LETTERS, Item
 from reelbench.lint.options import inline_options
 
-NONE_MARK = "none_of_the_above"  # in the provenance of an item whose last option we made that
+NONE_MARK = "none_of_the_above"  # in the note on an item whose last option we made that
 
 
 def in_order_of_chance(items: Iterable[Item], seed: int, purpose: str) -> list[Item]:
@@ -43,7 +43,8 @@ def none_places(item: Item) -> frozenset[int]:
     The mark tells those in other languages that we wrote ourselves.
     """
     places = {place for place, text in enumerate(item.options) if is_none_of_them(text)}
-    if NONE_MARK in item.provenance and item.options:
+    notes = [item.provenance, *item.provenance.values()]  # itself, as it was once written
+    if item.options and any(isinstance(each, Mapping) and NONE_MARK in each for each in notes):
         places.add(len(item.options) - 1)
     return frozenset(places)
 
@@ -64,8 +65,3 @@ def reference_after(item: Item, right: str) -> str | None:
     """Return the reference beside a new right option; it changes where it spelt out the old one."""
     spelt_out = item.reference is not None and plain(item.reference) == plain(item.correct[0])
     return right if spelt_out else item.reference
-
-
-def noted(item: Item, **notes: str) -> dict[str, object]:
-    """Return an item's provenance with notes added, as a change for ``structs.replace``."""
-    return {"provenance": freeze({**item.provenance, **notes})}

@@ -15,7 +15,7 @@ from reelbench.make.parts.balance.draw import (
 )
 
 
-def deal_places(items: Sequence[Item], seed: int) -> tuple[Item, ...]:
+def spread_key_positions(items: Sequence[Item], seed: int) -> tuple[Item, ...]:
     """Move the keys of single-choice items so that all places come equally often, or one apart.
 
     That holds among items with equally many options (those that close with "none of the above"
@@ -25,23 +25,23 @@ def deal_places(items: Sequence[Item], seed: int) -> tuple[Item, ...]:
     option names the places of others, nothing moves.
     """
     seed = seed_for(seed, *_keys(items))
-    dealt = {item.id: item for item in items}
-    decks: dict[int, list[Item]] = defaultdict(list)
+    placed = {item.id: item for item in items}
+    by_count: dict[int, list[Item]] = defaultdict(list)
     for item in in_order_of_chance(items, seed, "places"):
         if item.kind in ("single", "multi") and _is_free(item):
             if item.kind == "multi":
-                dealt[item.id] = _shuffled(item, seed)
+                placed[item.id] = _shuffled(item, seed)
             else:
-                decks[len(item.options) - len(none_places(item))].append(item)
-    for count, keyed in decks.items():
+                by_count[len(item.options) - len(none_places(item))].append(item)
+    for count, keyed in by_count.items():
         places = list(range(count))
         rng_for(seed, "deck of places", count).shuffle(places)
-        # The same deck round after round: then any run of it is even, so that items which close
+        # The same order round after round: then any run of it is even, so that items which close
         # with "none of the above" are even among themselves and with those that have no such.
         keyed.sort(key=lambda item: len(item.options))
         for number, item in enumerate(keyed):
-            dealt[item.id] = _with_key_at(places[number % count], item, seed)
-    return tuple(dealt[item.id] for item in items)
+            placed[item.id] = _with_key_at(places[number % count], item, seed)
+    return tuple(placed[item.id] for item in items)
 
 
 def _keys(items: Sequence[Item]) -> Iterator[str]:

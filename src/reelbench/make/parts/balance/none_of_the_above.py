@@ -14,27 +14,29 @@ from reelbench.make.parts.balance.draw import (
     depends_on_places,
     in_order_of_chance,
     none_places,
-    noted,
     reference_after,
     right_places,
 )
 from reelbench.make.parts.balance.shares import apportion, share_of_all
+from reelbench.make.parts.notes import with_note
 
 _ROUNDING = Fraction(1, 10**9)  # of shares that were written as floats
 FEWEST_OPTIONS = 3
 
 
-def none_of_the_above(
+def offer_none_of_the_above(
     items: Sequence[Item],
     seed: int,
     as_key: float = 2 / 15,
     as_distractor: float = 2 / 15,
     text: str = "None of the above",
+    note: str = "none-of-the-above",
 ) -> tuple[Item, ...]:
     """Let it take the key's place in a share of the single-choice items, a wrong one's in another.
 
     The shares are of the items that can have it: three options or more, none of which says so
     already, names others by their places, or says the same as the key (which would stay right).
+    Under ``note``, the item's provenance says which of the two it stands for.
     """
     if not text.strip():
         raise ReelbenchError("The option that none is right has no text: give it some.")
@@ -46,18 +48,19 @@ def none_of_the_above(
             f"as_key and as_distractor are {as_key} and {as_distractor}, more than all items "
             "together: give shares that sum to 1 at most."
         )
-    drawn = [item for item in in_order_of_chance(items, seed, NONE_MARK) if _can_have(item, text)]
+    drawn = [item for item in in_order_of_chance(items, seed, NONE_MARK) if can_have(item, text)]
     counts = apportion(len(drawn), {**shares, "neither": rest})
     roles = [role for role, count in counts.items() for _ in range(count)]
     changed = {
-        item.id: _with(item, role, text, seed)
+        item.id: _with(item, role, text, seed, note)
         for item, role in zip(drawn, roles, strict=True)
         if role != "neither"
     }
     return tuple(changed.get(item.id, item) for item in items)
 
 
-def _can_have(item: Item, text: str) -> bool:
+def can_have(item: Item, text: str = "None of the above") -> bool:
+    """Whether an item can be given this option."""
     if item.kind != "single" or len(item.options) < FEWEST_OPTIONS:
         return False
     (key,) = right_places(item)
@@ -66,16 +69,16 @@ def _can_have(item: Item, text: str) -> bool:
     return not taken and texts.count(texts[key]) == 1
 
 
-def _with(item: Item, role: str, text: str, seed: int) -> Item:
+def _with(item: Item, role: str, text: str, seed: int, note: str) -> Item:
     (key,) = right_places(item)
     wrong = [place for place in range(len(item.options)) if place != key]
     given_up = key if role == "key" else rng_for(seed, "given up", item.id).choice(wrong)
     kept = [place for place in range(len(item.options)) if place != given_up]
     at = len(kept) if role == "key" else kept.index(key)
-    return structs.replace(
+    changed = structs.replace(
         item,
         options=(*(item.options[place] for place in kept), text),
         answer=(LETTERS[at],),
         reference=reference_after(item, text) if role == "key" else item.reference,
-        **noted(item, **{NONE_MARK: role}),
     )
+    return with_note(changed, note, {NONE_MARK: role})

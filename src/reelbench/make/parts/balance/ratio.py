@@ -11,7 +11,7 @@ from reelbench.make.parts.balance.draw import in_order_of_chance
 _FINEST = 10_000  # denominator beyond which a number is not meant as part of a ratio
 
 
-def in_ratio(
+def keep_ratio(
     items: Sequence[Item], tag: str, ratio: Mapping[str, float | Fraction], seed: int
 ) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
     """Keep as many items as can be while the values of a tag are in a ratio: kept, left out.
@@ -29,7 +29,7 @@ def in_ratio(
     for value, there in classes.items():
         if len(there) < whole[value]:
             raise ReelbenchError(
-                f"The ratio {_told(whole)} of the {tag} needs {whole[value]} of {value!r} at "
+                f"The ratio {_written(whole)} of the {tag} needs {whole[value]} of {value!r} at "
                 f"least, and there is {len(there) or 'none'}: add some, or change the ratio."
             )
     times = min(len(there) // whole[value] for value, there in classes.items())
@@ -65,5 +65,5 @@ def _rational(tag: str, value: str, part: float | Fraction) -> Fraction:
     return near
 
 
-def _told(whole: Mapping[str, int]) -> str:
+def _written(whole: Mapping[str, int]) -> str:
     return ":".join(map(str, whole.values()))

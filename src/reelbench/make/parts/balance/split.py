@@ -50,6 +50,23 @@ def split_items(
     )
 
 
+def known_splits(items: Sequence[Item]) -> dict[str, str]:
+    """Return the splits that items are tagged with, and so those of others on the same videos."""
+    split = {item.id: item.tag("split")[0] for item in items if item.tag("split")}
+    ordered, before = sorted(items, key=lambda item: item.id), -1
+    while len(split) != before:
+        before = len(split)
+        of_video: dict[str, str] = {}
+        for item in ordered:
+            for media in item.media if item.id in split else ():
+                of_video.setdefault(media.path, split[item.id])
+        for item in ordered:
+            known = [of_video[media.path] for media in item.media if media.path in of_video]
+            if known:
+                split.setdefault(item.id, known[0])
+    return split
+
+
 def _checked(shares: Mapping[str, float]) -> Shares:
     told = ", ".join(f"{name} {share}" for name, share in shares.items()) or "none"
     if not shares or not all(0 < share < math.inf for share in shares.values()):

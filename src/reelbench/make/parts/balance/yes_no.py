@@ -1,4 +1,4 @@
-"""Yes against no: which questions to turn into their opposite, and the turning."""
+"""Yes against no: which questions to negate, and what negating one makes of its item."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -8,19 +8,15 @@ from msgspec import structs
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.text import plain
 from reelbench.data.items import LETTERS, Item
-from reelbench.make.parts.balance.draw import (
-    in_order_of_chance,
-    noted,
-    reference_after,
-    right_places,
-)
+from reelbench.make.parts.balance.draw import in_order_of_chance, reference_after, right_places
 from reelbench.make.parts.balance.shares import Stratum, apportion_within, share_of_all, stratum_of
+from reelbench.make.parts.notes import with_note
 
 
-def to_turn(
+def items_to_negate(
     items: Sequence[Item], seed: int, share: float = 0.5, within: str | None = None
 ) -> frozenset[str]:
-    """Return the ids of the fewest yes/no items to turn so that this share of them has yes.
+    """Return the ids of the fewest yes/no items to negate so that this share of them has yes.
 
     With ``within``, the share is kept for each value of that tag too, less than one item off;
     items with several values of it are balanced apart, as a value of their own.
@@ -43,22 +39,34 @@ def to_turn(
     )
 
 
-def turned(item: Item, question: str) -> Item:
-    """Return a yes/no item with the opposite question and therefore the other answer."""
+def negated(item: Item, question: str, note: str = "negate") -> Item:
+    """Return a yes/no item with the opposite question and therefore the other answer.
+
+    Under ``note``, its provenance has the question as it was.
+    """
     _side(item)
     if not question.strip() or plain(question) == plain(item.question):
         raise ReelbenchError(
-            f"The question of item {item.id!r} is to be turned into {question!r}: give its "
+            f"The question of item {item.id!r} is to become {question!r}: give its "
             f"opposite, where it asks {item.question!r}."
         )
     (other,) = {0, 1} - right_places(item)
-    return structs.replace(
+    changed = structs.replace(
         item,
         question=question,
         answer=(LETTERS[other],),
         reference=reference_after(item, item.options[other]),
-        **noted(item, turned_from=item.question),
     )
+    return with_note(changed, note, {"negated_from": item.question})
+
+
+def ids_by_answer(items: Sequence[Item], seed: int) -> dict[str, list[str]]:
+    """Return the ids of yes/no items whose key is ``yes``, and ``no``, in an order of chance."""
+    sides: dict[str, list[str]] = {"yes": [], "no": []}
+    asked = [item for item in items if item.kind == "yesno"]
+    for item in in_order_of_chance(asked, seed, "yes and no"):
+        sides[_side(item)].append(item.id)
+    return sides
 
 
 def _side(item: Item) -> str:
@@ -67,7 +75,7 @@ def _side(item: Item) -> str:
     if item.kind != "yesno" or sorted(words) != ["no", "yes"]:
         raise ReelbenchError(
             f"Item {item.id!r} is of kind {item.kind} with the options {list(item.options)}: only "
-            "a yesno item with the options Yes and No can be turned into its opposite."
+            "a yesno item with the options Yes and No can be negated."
         )
     (key,) = right_places(item)
     return words[key]

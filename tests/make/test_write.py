@@ -5,26 +5,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commissions import (
+from parts import Studio, by_turns, messages
+from servers import completion, without_waiting
+from writing import (
     CHECK,
     CONTEXT,
     GOOD,
     RULES,
     WRITE,
     checked,
-    commission,
     made,
     prompts,
     question,
     reasons,
+    writing_task,
     written,
 )
-from parts import Studio, by_turns, messages
-from servers import completion, without_waiting
 
 from reelbench.base.files import digest_of
 from reelbench.data.items import Item
-from reelbench.make.parts.write import Draft, questions_schema
+from reelbench.make.parts.drafts import Draft
 from reelbench.make.pipeline.prompts import Prompts
 from reelbench.make.pipeline.stage import Rejected, Undecided
 from reelbench.make.pipeline.store import RowResult
@@ -36,7 +36,7 @@ class TestWhatIsAsked:
         asked = Studio(
             tmp_path, by_turns(GOOD), {"writer": ["pen"]}, words, texts=[CONTEXT]
         )  # fmt: skip
-        _, server = asked.work(WRITE, commission())
+        _, server = asked.work(WRITE, writing_task())
         ((role, text),) = messages(server, 0)
         assert role == "user"
         assert text.startswith("Write 2 questions.\n# A film")
@@ -53,21 +53,21 @@ class TestWhatIsAsked:
     def test_a_schema_is_sent_to_who_can_be_told(self, tmp_path: Path) -> None:
         _, server = written(tmp_path, GOOD)
         schema = server.requests[0]["response_format"]["json_schema"]["schema"]
-        assert schema == questions_schema(3)
+        assert schema == writing_task().schema(2)
         assert "fit this schema" not in messages(server, 0)[0][1]
 
     def test_and_told_in_words_to_who_cannot(self, tmp_path: Path) -> None:
         _, server = written(tmp_path, GOOD, schemas=False)
         assert "response_format" not in server.requests[0]
         told = messages(server, 0)[0][1].partition("The JSON must fit this schema:\n")[2]
-        assert json.loads(told) == questions_schema(3)
+        assert json.loads(told) == writing_task().schema(2)
 
 
 class TestValidAtOnce:
     def test_drafts_are_numbered_and_know_where_they_come_from(self, tmp_path: Path) -> None:
         drafts, server = written(tmp_path, GOOD)
         assert [draft.id for draft in drafts] == ["film-1-01", "film-1-02"]
-        assert [draft.said for draft in drafts] == [question(1), question(2)]
+        assert [draft.reply for draft in drafts] == [question(1), question(2)]
         assert {(draft.writer, draft.category) for draft in drafts} == {("pen", "Weather")}
         assert len(server.requests) == 1
 
@@ -81,8 +81,8 @@ class TestValidAtOnce:
         assert first.tags == {"category": "Weather", "film": "A film"}
         assert first.context["sha256"] == digest_of(CONTEXT)
         assert first.context["scenes"] == (2, 3)
-        assert first.provenance["writer"] == "pen"
-        assert first.provenance["rules"]["version"] == "7"
+        assert first.provenance["write"]["model"] == "pen"
+        assert first.provenance["write"]["rules"]["version"] == "7"
         assert second.id == "film-1-02"
 
     @pytest.mark.parametrize("said", [
@@ -162,7 +162,7 @@ class TestChecking:
     def test_rules_of_another_category_do_not_hold(self, tmp_path: Path) -> None:
         said = question(question="What does Anna see while it storms?")
         assert checked(tmp_path, said, RULES).reason == "rule W1"
-        assert isinstance(checked(tmp_path, said, RULES, category="Boats"), Item)
+        assert isinstance(checked(tmp_path, said, RULES, tags={"category": "Boats"}), Item)
 
     @pytest.mark.parametrize("blank", [
         {"question": "  "}, {"answer": " \n"}, {"distractors": ["a", "\t", "b"]},
@@ -188,7 +188,7 @@ class TestChecking:
         assert item.correct == ("so",)
 
     def test_the_order_of_options_is_that_of_the_seed(self, tmp_path: Path) -> None:
-        draft = Draft(id="d", commission=commission(), said=question(), writer="pen")
+        draft = Draft(id="d", task=writing_task(), reply=question(), writer="pen")
 
         def orders(seed: int) -> tuple[str, ...]:
             item = Studio(tmp_path, prompts=prompts(), seed=seed).work(CHECK, draft)[0][0]
@@ -199,16 +199,9 @@ class TestChecking:
         assert len({orders(seed) for seed in range(8)}) > 3
 
 
-@pytest.mark.parametrize(("name", "told"), [("stage", "Mind the lighting.\n"), ("", "\n")])
-def test_guidance_for_sources_of_a_kind_is_in_the_prompt(
-    tmp_path: Path, name: str, told: str
-) -> None:
-    texts = {
-        "ask": "Write.\n{{guidance}}\n{{context}}\n{{reply}}",
-        "reply": "Reply with JSON.",
-        "stage": "Mind the lighting.",
-    }
+def test_texts_for_slots_are_in_the_prompt(tmp_path: Path) -> None:
+    texts = {"ask": "Write.\n{{guidance}}\n{{context}}\n{{reply}}", "reply": "Reply with JSON."}
     words = Prompts(texts, None, {})
     asked = Studio(tmp_path, by_turns(GOOD), {"writer": ["pen"]}, words, texts=[CONTEXT])
-    _, server = asked.work(WRITE, commission(guidance=name))
-    assert messages(server, 0)[0][1].startswith(f"Write.\n{told}# A film")
+    _, server = asked.work(WRITE, writing_task(slots={"guidance": "Mind the lighting."}))
+    assert messages(server, 0)[0][1].startswith("Write.\nMind the lighting.\n# A film")

@@ -1,4 +1,7 @@
-"""Deal keys like cards, so that neither their place nor their rank tells anything."""
+"""Positions and ranks for the keys of items that are made one after the other.
+
+Each is used as often as the others, so that neither tells anything.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -8,24 +11,24 @@ from reelbench.base.seeds import rng_for
 _SLACK = 1  # how far a rank may run ahead of the least used one
 
 
-class Dealer:
-    """Deals places and ranks for the keys of a benchmark, one item after the other."""
+class KeyPlacer:
+    """Chooses positions and ranks for the keys of a benchmark, one item after the other."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
-        self._dealt: Counter[int] = Counter()
+        self._placed: Counter[int] = Counter()
         self._ranks: dict[int, Counter[int]] = defaultdict(Counter)
 
-    def place(self, count: int) -> int:
-        """Return a place among so many options: every one once before any comes again."""
-        round_number, card = divmod(self._dealt[count], count)
-        self._dealt[count] += 1
-        deck = list(range(count))
-        rng_for(self._seed, "places", count, round_number).shuffle(deck)
-        return deck[card]
+    def position(self, count: int) -> int:
+        """Return a position among so many options: every one once before any comes again."""
+        round_number, place = divmod(self._placed[count], count)
+        self._placed[count] += 1
+        order = list(range(count))
+        rng_for(self._seed, "places", count, round_number).shuffle(order)
+        return order[place]
 
     def neighbours(self, ladder: Sequence[str], right: str, item_id: str) -> list[str] | None:
-        """Choose options in a row of the ladder around the right one, its rank among them dealt.
+        """Return wrong options next to the right one on a ladder, its rank among them balanced.
 
         None where the ladder leaves only ranks that have been used too often.
         """

@@ -6,14 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from parts import Studio, messages, pictures, real_embedder
 from servers import Reply, Server, completion
 from support import make_item
 from videos import make_video
 
-from reelbench.data.items import Item, Media
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.items import Item, Media, freeze
+from reelbench.make.parts.answer_and_rank import answer_and_rank, perturb, weighted_ranking
 from reelbench.make.parts.embed import LOADERS, Embedder
-from reelbench.make.parts.ensemble import answering_and_ranking, weighted_ranking
 from reelbench.make.pipeline.stage import Rejected, Undecided
 
 TYPES = {"time": "changes when it is", "colour": "changes a colour"}
@@ -70,8 +72,16 @@ def ensemble(
         "ranker": [known.get(name, {"name": name}) for name in panel.scores],
         "distractor": ["wit"],
     }
-    stage = answering_and_ranking(TYPES, sampling="uniform:2", **parameters)
+    stage = answer_and_rank(sampling="uniform:2", **parameters)
     result, server = Studio(folder, panel, models).work(stage, row or open_item())
+    return (result[0] if isinstance(result, list) else result), server
+
+
+def perturbed(folder: Path, *changed: Any, **parameters: Any) -> tuple[Any, Server]:
+    """What becomes of an item one of whose wrong options means what its key means."""
+    row = make_item(1, options=(NEAR, BELL, SNOW), answer=("B",))
+    studio = Studio(folder, Panel({}, {}, changed), {"distractor": ["wit"]})
+    result, server = studio.work(perturb(**({"error_types": TYPES} | parameters)), row)
     return (result[0] if isinstance(result, list) else result), server
 
 
@@ -130,10 +140,9 @@ class TestTheBest:
     def test_and_all_that_was_said_is_recorded(self, tmp_path: Path) -> None:
         scores = {"a": [2, 9, 5], "b": [1, 8, 6]}
         made, _ = ensemble(tmp_path, Panel({"a": DOG, "b": SNOW}, scores))
-        record = made.provenance["ensemble"]
+        record = made.provenance["answer-and-rank"]
         assert record["candidates"] == (DOG, SNOW, BELL)
         assert record["scores"] == {"a": (2.0, 9.0, 5.0), "b": (1.0, 8.0, 6.0)}
-        assert record["perturbed"] == ()
 
     def test_options_stand_in_an_order_of_the_seed(self, tmp_path: Path) -> None:
         panel = Panel({"a": DOG, "b": SNOW}, {"a": [2, 9, 5]})
@@ -144,19 +153,19 @@ class TestCandidates:
     def test_equal_answers_are_one(self, tmp_path: Path) -> None:
         panel = Panel({"a": DOG, "b": f" {DOG.upper()}. ", "c": SNOW}, {"a": [9, 1]})
         made, _ = ensemble(tmp_path, panel, open_item(reference=None))
-        assert made.provenance["ensemble"]["candidates"] == (DOG, SNOW)
+        assert made.provenance["answer-and-rank"]["candidates"] == (DOG, SNOW)
 
     def test_an_answer_stands_where_it_was_first_given(self, tmp_path: Path) -> None:
         """Else ties, which go to who came first, would go to another."""
         panel = Panel({"a": DOG, "b": SNOW, "c": DOG}, {"a": [5, 5]})
         made, _ = ensemble(tmp_path, panel, open_item(reference=None))
-        assert made.provenance["ensemble"]["candidates"] == (DOG, SNOW)
+        assert made.provenance["answer-and-rank"]["candidates"] == (DOG, SNOW)
         assert made.correct == (DOG,)
 
     def test_the_preliminary_answer_comes_last(self, tmp_path: Path) -> None:
         panel = Panel({"a": DOG, "b": SNOW}, {"a": [5, 5, 5]})
         made, _ = ensemble(tmp_path, panel)
-        assert made.provenance["ensemble"]["candidates"] == (DOG, SNOW, BELL)
+        assert made.provenance["answer-and-rank"]["candidates"] == (DOG, SNOW, BELL)
 
     def test_too_few_different_ones(self, tmp_path: Path) -> None:
         panel = Panel({"a": DOG, "b": f"A. {DOG}"}, {"a": [5]})
@@ -194,23 +203,21 @@ NEAR = "a bell is ringing in the tower"
 FAR = "a bell rings in the tower at noon"
 
 
+CHANGED = {"text": FAR, "error_type": "time"}
+
+
 class TestPerturbing:
     """What means nearly the same as the key is changed, within the types that a task allows."""
 
-    def panel(self, *changed: Any) -> Panel:
-        return Panel({"a": BELL, "b": NEAR, "c": SNOW}, {"a": [9, 8, 1]}, changed)
-
     def test_what_is_too_like_the_key_is_changed(self, tmp_path: Path) -> None:
-        panel = self.panel({"text": f" {FAR} ", "error_type": "time"})
-        made, server = ensemble(tmp_path, panel, open_item(reference=None))
+        made, server = perturbed(tmp_path, {"text": f" {FAR} ", "error_type": "time"})
         assert made.correct == (BELL,)
         assert sorted(made.options) == sorted([BELL, FAR, SNOW])
-        assert made.provenance["ensemble"]["perturbed"] == (FAR,)
-        asked = [messages(server, n)[0][1] for n, b in enumerate(server.requests) if b["model"] == "wit"]  # fmt: skip
-        assert len(asked) == 1
-        assert f"Text: {NEAR}" in asked[0]
-        assert f"Right answer: {BELL}" in asked[0]
-        assert "- time: changes when it is\n- colour: changes a colour" in asked[0]
+        assert made.provenance["perturb"]["perturbed"] == (freeze({**CHANGED, "was": NEAR}),)
+        ((_, asked),) = messages(server, 0)
+        assert f"Text: {NEAR}" in asked
+        assert f"Right answer: {BELL}" in asked
+        assert "- time: changes when it is\n- colour: changes a colour" in asked
 
     @pytest.mark.parametrize(("bad", "fault"), [
         ({"text": FAR, "error_type": "mood"}, "error_type: 'mood' is not one of ['time', 'colour']"),
@@ -219,30 +226,37 @@ class TestPerturbing:
         ({"text": FAR}, "'error_type' is a required property"),
     ], ids=["another type", "unchanged", "the key", "no type"])  # fmt: skip
     def test_a_change_that_is_not_allowed(self, bad: Any, fault: str, tmp_path: Path) -> None:
-        row = open_item(reference=None)
-        panel = self.panel(bad, {"text": FAR, "error_type": "time"})
-        made, server = ensemble(tmp_path / "repaired", panel, row)
-        assert made.provenance["ensemble"]["perturbed"] == (FAR,)
+        made, server = perturbed(tmp_path / "repaired", bad, CHANGED)
+        assert FAR in made.options
         assert fault in messages(server, len(server.requests) - 1)[-1][1]
-        why, server = ensemble(tmp_path / "rejected", self.panel(bad), row)
+        why, server = perturbed(tmp_path / "rejected", bad)
         assert isinstance(why, Rejected)
         assert why.reason == "no JSON as asked for"
         assert fault in why.detail
-        assert sum(body["model"] == "wit" for body in server.requests) == 4
+        assert len(server.requests) == 4
 
     def test_a_change_never_makes_an_option_twice(self, tmp_path: Path) -> None:
-        panel = self.panel(
-            {"text": f"{SNOW.capitalize()}.", "error_type": "time"},
-            {"text": FAR, "error_type": "time"},
-        )
-        made, _ = ensemble(tmp_path, panel, open_item(reference=None))
+        twice = {"text": f"{SNOW.capitalize()}.", "error_type": "time"}
+        made, _ = perturbed(tmp_path, twice, CHANGED)
         texts = [option.casefold().strip(".") for option in made.options]
         assert len(set(texts)) == len(texts)
 
     def test_how_like_is_too_like_is_a_parameter(self, tmp_path: Path) -> None:
-        panel = self.panel({"text": FAR, "error_type": "time"})
-        made, _ = ensemble(tmp_path, panel, open_item(reference=None), alike=0.9999)
-        assert made.provenance["ensemble"]["perturbed"] == ()
+        made, server = perturbed(tmp_path, CHANGED, alike=0.9999)
+        assert made.provenance["perturb"]["perturbed"] == ()
+        assert made.options == (NEAR, BELL, SNOW)
+        assert server.requests == []
+
+    def test_each_category_may_have_error_types_of_its_own(self, tmp_path: Path) -> None:
+        by_category = {"events": TYPES, "moods": {"degree": "more or less of it"}}
+        row = make_item(1, options=(NEAR, BELL), answer=("B",), tags=freeze({"category": "moods"}))
+        panel = Panel({}, {}, [{"text": FAR, "error_type": "degree"}])
+        studio = Studio(tmp_path, panel, {"distractor": ["wit"]})
+        made, _ = studio.work(perturb(by_category), row)
+        assert FAR in made[0].options
+        other = structs.replace(row, tags=freeze({"category": "places"}))
+        with pytest.raises(ReelbenchError, match="'places', for which no error types are named"):
+            studio.work(perturb(by_category), other)
 
 
 class TestPictures:
@@ -264,7 +278,7 @@ class TestPictures:
         assert shown(0.0, 0.3) != shown(0.6, 0.9)
 
     def test_a_film_that_is_gone_rejects_and_asks_nobody(self, tmp_path: Path) -> None:
-        stage = answering_and_ranking(TYPES)
+        stage = answer_and_rank()
         models = {"answerer": ["a"], "ranker": ["a"], "distractor": ["wit"]}
         studio = Studio(tmp_path, models=models)
         (passed,), server = studio.take([open_item()], stage)
@@ -287,7 +301,7 @@ class TestFailures:
 
         make_film(tmp_path)
         models = {"answerer": ["a", "b"], "ranker": ["a"], "distractor": ["wit"]}
-        stage = answering_and_ranking(TYPES, sampling="uniform:2")
+        stage = answer_and_rank(sampling="uniform:2")
         why, _ = Studio(tmp_path, failing, models).work(stage, open_item())
         assert isinstance(why, Undecided)
         made, server = Studio(tmp_path, panel, models).work(stage, open_item())
@@ -305,11 +319,7 @@ class TestFailures:
             return real_embedder()
 
         monkeypatch.setitem(LOADERS, "use", counting)
-        make_film(tmp_path)
-        panel = Panel({"a": DOG, "b": SNOW}, {"a": [2, 9, 5]})
-        models = {"answerer": ["a", "b"], "ranker": ["a"], "distractor": ["wit"]}
-        media = (Media("media/1.mp4"),)
-        rows = [open_item(number, media=media) for number in range(1, 4)]
-        (passed,), _ = Studio(tmp_path, panel, models).take(rows, answering_and_ranking(TYPES))
+        rows = [make_item(number, options=(DOG, SNOW), answer=("A",)) for number in range(1, 4)]
+        (passed,), _ = Studio(tmp_path, models={"distractor": ["wit"]}).take(rows, perturb(TYPES))
         assert len(passed.out) == 3
         assert len(loads) <= 1

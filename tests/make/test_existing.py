@@ -10,7 +10,7 @@ import pytest
 from support import make_item
 
 from reelbench.data.items import Item, Media
-from reelbench.make.parts.existing import collecting
+from reelbench.make.parts.existing import collect as collect_stage
 from reelbench.make.pipeline.stage import Rejected
 
 
@@ -22,8 +22,8 @@ def collect(tmp_path: Path) -> Callable[[str], Any]:
     def work(name: str) -> list[Item]:
         ctx: Any = SimpleNamespace(source=tmp_path / "source", out=tmp_path / "out")
         item = make_item(media=(Media(name),))
-        made: Any = asyncio.run(collecting().work(item, ctx))  # type: ignore[arg-type]
-        assert collecting().outputs_exist(item, ctx)
+        made: Any = asyncio.run(collect_stage().work(item, ctx))  # type: ignore[arg-type]
+        assert collect_stage().outputs_exist(item, ctx)
         return list(made)
 
     return work

@@ -5,22 +5,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commissions import (
+from parts import Studio, messages
+from servers import Reply, completion
+from writing import (
     CHECK,
     CONTEXT,
     GOOD,
     WRITE,
     checked,
-    commission,
     made,
     prompts,
     question,
     reasons,
     reply,
+    writing_task,
     written,
 )
-from parts import Studio, messages
-from servers import Reply, completion
 
 from reelbench.base.files import digest_of
 from reelbench.make.pipeline.store import RowResult
@@ -62,7 +62,7 @@ class TestWrong:
         self, bad: str, fault: str, _reason: str | None, tmp_path: Path
     ) -> None:
         drafts, server = written(tmp_path, bad, bad, GOOD)
-        assert [draft.said for draft in drafts] == [question(1), question(2)]
+        assert [draft.reply for draft in drafts] == [question(1), question(2)]
         assert len(server.requests) == 3
         first, said, complaint = messages(server, 1)
         assert first == messages(server, 0)[0]
@@ -119,13 +119,13 @@ class TestWrong:
         rejected = [r.rejected for r in check.results if isinstance(r, RowResult) and r.rejected]
         assert json.loads(rejected[0].words[0]) == question(2, distractors=["a", "b"])
 
-    def test_of_one_commission_leaves_the_others_alone(self, tmp_path: Path) -> None:
+    def test_of_one_task_leaves_the_others_alone(self, tmp_path: Path) -> None:
         def answer(body: Any, _: int) -> Reply:
             text = body["messages"][0]["content"][0]["text"]
             return completion("no" if "Write 2 questions.\nbad" in text else GOOD)
 
         work = Studio(tmp_path, answer, {"writer": ["pen"]}, prompts(), texts=[CONTEXT, "bad"])
-        rows = [commission(1), commission(2, context=digest_of("bad")), commission(3)]
+        rows = [writing_task(1), writing_task(2, context=digest_of("bad")), writing_task(3)]
         (write, check), _ = work.take(rows, WRITE, CHECK)
         assert reasons(write) == {"no questions in the reply": 1}
         expected = ["film-1-01", "film-1-02", "film-3-01", "film-3-02"]

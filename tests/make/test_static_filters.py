@@ -12,11 +12,11 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item, Media
 from reelbench.lint.shortcuts import shortcut_findings
 from reelbench.make.parts.embed import LOADERS
-from reelbench.make.parts.shortcuts import without_shortcuts
+from reelbench.make.parts.shortcuts import filter_shortcuts
 from reelbench.make.parts.static_filters import (
-    without_findings,
-    without_outstanding_keys,
-    without_twins,
+    filter_key_length,
+    filter_lint,
+    filter_near_duplicates,
 )
 from reelbench.make.pipeline.stage import BatchStage
 from reelbench.make.pipeline.store import RowResult
@@ -24,7 +24,7 @@ from reelbench.make.pipeline.store import RowResult
 FILM = (Media("media/film.mp4"),)
 
 
-def sieved(
+def filtered(
     folder: Path, stage: BatchStage, *items: Item
 ) -> tuple[list[str], dict[str, tuple[str, str]]]:
     """Ids that are let through, and why the others are not."""
@@ -58,10 +58,10 @@ class TestLint:
         self, tier: str, kept: list[str], tmp_path: Path
     ) -> None:
         rows = (make_item(1), DUPLICATE, SIMILAR, LOOSE)
-        assert sieved(tmp_path, without_findings(tier), *rows)[0] == kept
+        assert filtered(tmp_path, filter_lint(tier), *rows)[0] == kept
 
     def test_says_what_was_found(self, tmp_path: Path) -> None:
-        _, why = sieved(tmp_path, without_findings("LOW"), DUPLICATE, SIMILAR, LOOSE)
+        _, why = filtered(tmp_path, filter_lint("LOW"), DUPLICATE, SIMILAR, LOOSE)
         assert {item: reason for item, (reason, _) in why.items()} == {
             "q-2": "lint DUPLICATE_OPTS",
             "q-3": "lint MANY_OPTS_SIMILAR",
@@ -71,7 +71,7 @@ class TestLint:
 
     def test_of_two_keys_that_contradict_each_other_names_the_other(self, tmp_path: Path) -> None:
         rows = (make_item(1, media=FILM), make_item(1, id="q-0", media=FILM, answer=("C",)))
-        kept, why = sieved(tmp_path, without_findings(), *rows)
+        kept, why = filtered(tmp_path, filter_lint(), *rows)
         assert kept == ["q-1"]
         assert why["q-0"][0] == "lint CONTRADICTORY_KEYS"
         assert "q-1" in why["q-0"][1]
@@ -79,7 +79,7 @@ class TestLint:
     @pytest.mark.parametrize("tier", ["high", "WORST", ""])
     def test_a_tier_that_there_is_not_is_a_sentence(self, tier: str, tmp_path: Path) -> None:
         with pytest.raises(ReelbenchError, match=r"lint\.tier is one of .*HIGH"):
-            sieved(tmp_path, without_findings(tier), make_item(1))
+            filtered(tmp_path, filter_lint(tier), make_item(1))
 
     def test_items_of_all_kinds_and_none_at_all(self, tmp_path: Path) -> None:
         rows = (
@@ -87,8 +87,8 @@ class TestLint:
             make_item(2, kind="multi", answer=("A", "B")),
             make_item(3, kind="yesno", options=("Yes", "No"), answer=("A",)),
         )
-        assert sieved(tmp_path, without_findings("LOW"), *rows)[0] == ["q-1", "q-2", "q-3"]
-        assert sieved(tmp_path, without_findings("LOW"))[0] == []
+        assert filtered(tmp_path, filter_lint("LOW"), *rows)[0] == ["q-1", "q-2", "q-3"]
+        assert filtered(tmp_path, filter_lint("LOW"))[0] == []
 
 
 def asks(number: int, question: str, key: str, **fields: Any) -> Item:
@@ -109,7 +109,7 @@ class TestTwins:
         monkeypatch.setitem(LOADERS, "use", real_embedder)
 
     def test_one_of_two_stays_and_the_other_names_it(self, tmp_path: Path) -> None:
-        kept, why = sieved(tmp_path, without_twins(), VIOLIN, GOAT, VIOLIN_AGAIN)
+        kept, why = filtered(tmp_path, filter_near_duplicates(), VIOLIN, GOAT, VIOLIN_AGAIN)
         assert kept == ["q-1", "q-3"]
         assert list(why) == ["q-2"]
         reason, detail = why["q-2"]
@@ -117,23 +117,26 @@ class TestTwins:
         assert detail.startswith("q-1, alike to 0.9")
 
     def test_the_same_one_whatever_the_order(self, tmp_path: Path) -> None:
-        assert sieved(tmp_path, without_twins(), VIOLIN_AGAIN, GOAT, VIOLIN)[0] == ["q-3", "q-1"]
+        assert filtered(tmp_path, filter_near_duplicates(), VIOLIN_AGAIN, GOAT, VIOLIN)[0] == [
+            "q-3",
+            "q-1",
+        ]
 
     def test_of_other_films_are_none_unless_asked_for(self, tmp_path: Path) -> None:
         other = make_item(2, question=VIOLIN.question, options=VIOLIN.options, answer=("A",))
-        assert len(sieved(tmp_path, without_twins(), VIOLIN, other)[0]) == 2
-        assert len(sieved(tmp_path, without_twins(within="all"), VIOLIN, other)[0]) == 1
+        assert len(filtered(tmp_path, filter_near_duplicates(), VIOLIN, other)[0]) == 2
+        assert len(filtered(tmp_path, filter_near_duplicates(within="all"), VIOLIN, other)[0]) == 1
 
     def test_how_alike_is_a_parameter(self, tmp_path: Path) -> None:
-        assert len(sieved(tmp_path, without_twins(1.0), VIOLIN, VIOLIN_AGAIN)[0]) == 2
+        assert len(filtered(tmp_path, filter_near_duplicates(1.0), VIOLIN, VIOLIN_AGAIN)[0]) == 2
 
     def test_no_items_need_no_embedder(self, tmp_path: Path) -> None:
-        assert sieved(tmp_path, without_twins())[0] == []
+        assert filtered(tmp_path, filter_near_duplicates())[0] == []
 
     def test_a_group_that_there_is_not_is_a_sentence(self, tmp_path: Path) -> None:
-        """--set twins.within=film must not quietly mean all."""
+        """--set near-duplicates.within=film must not quietly mean all."""
         with pytest.raises(ReelbenchError, match="within"):
-            sieved(tmp_path, without_twins(within="film"), VIOLIN, GOAT)
+            filtered(tmp_path, filter_near_duplicates(within="film"), VIOLIN, GOAT)
 
 
 def keyed(*lengths: int, **fields: Any) -> Item:
@@ -147,7 +150,7 @@ class TestLengths:
         "lengths", [(10, 5, 6), (13, 4, 4, 8), (2, 6, 7), (1, 4, 4, 9)], ids=str
     )
     def test_a_key_that_stands_out(self, lengths: Sequence[int], tmp_path: Path) -> None:
-        kept, why = sieved(tmp_path, without_outstanding_keys(), keyed(*lengths))
+        kept, why = filtered(tmp_path, filter_key_length(), keyed(*lengths))
         assert kept == []
         reason, detail = why["q-1"]
         assert reason == "the key's length gives it away"
@@ -159,23 +162,23 @@ class TestLengths:
     ], ids=str)  # fmt: skip
     def test_a_key_that_does_not(self, lengths: Sequence[int], tmp_path: Path) -> None:
         """Two words are nothing, nor is a length that another option has; two options are left."""
-        assert sieved(tmp_path, without_outstanding_keys(), keyed(*lengths))[0] == ["q-1"]
+        assert filtered(tmp_path, filter_key_length(), keyed(*lengths))[0] == ["q-1"]
 
     def test_the_factor_is_a_parameter(self, tmp_path: Path) -> None:
         item = keyed(10, 5, 6)
-        assert sieved(tmp_path, without_outstanding_keys(1.7), item)[0] == ["q-1"]
+        assert filtered(tmp_path, filter_key_length(1.7), item)[0] == ["q-1"]
 
     def test_other_kinds_pass(self, tmp_path: Path) -> None:
         rows = (
             make_item(1, kind="open", options=(), answer=(), reference="so"),
             make_item(2, kind="multi", options=("a b c d e f g", "b", "c"), answer=("A",)),
         )
-        assert sieved(tmp_path, without_outstanding_keys(), *rows)[0] == ["q-1", "q-2"]
+        assert filtered(tmp_path, filter_key_length(), *rows)[0] == ["q-1", "q-2"]
 
     def test_options_that_are_all_the_same_end_nothing(self, tmp_path: Path) -> None:
         """Anyone's benchmark may hold such an item, and the linter be left out."""
         row = make_item(1, options=("a dog", "a dog", "a dog"), answer=("A",))
-        assert sieved(tmp_path, without_outstanding_keys(), row)[0] == ["q-1"]
+        assert filtered(tmp_path, filter_key_length(), row)[0] == ["q-1"]
 
 
 class TestLengthsAreWeighed:
@@ -183,12 +186,12 @@ class TestLengthsAreWeighed:
         """Else an option that stands out would be known to be wrong."""
         long = [keyed(10, 5, 5, id=f"key-{n}") for n in range(5)]
         wrong = [keyed(5, 10, 5, id=f"wrong-{n}") for n in range(10)]
-        assert len(sieved(tmp_path, without_outstanding_keys(), *long, *wrong)[0]) == 15
+        assert len(filtered(tmp_path, filter_key_length(), *long, *wrong)[0]) == 15
 
     def test_of_more_the_most_outstanding_go_first(self, tmp_path: Path) -> None:
         long = [keyed(10 + n, 5, 5, id=f"key-{n}") for n in range(9)]
         wrong = [keyed(5, 10, 5, id=f"wrong-{n}") for n in range(10)]
-        kept, why = sieved(tmp_path, without_outstanding_keys(), *long, *wrong)
+        kept, why = filtered(tmp_path, filter_key_length(), *long, *wrong)
         assert sorted(why) == [f"key-{n}" for n in range(5, 9)]
         assert len(kept) == 15
 
@@ -216,7 +219,7 @@ class TestShortcuts:
             place = 0 if n % 2 else n // 2 % 4
             rows.append(worded(n, lengths[place], lengths[:place] + lengths[place + 1 :]))
         assert won(rows, word) > 0.6
-        kept, why = sieved(tmp_path, without_shortcuts(), *rows)
+        kept, why = filtered(tmp_path, filter_shortcuts(), *rows)
         left = [row for row in rows if row.id in set(kept)]
         assert won(left, "longest") == pytest.approx(0.25, abs=0.08)
         assert won(left, "shortest") == pytest.approx(0.25, abs=0.08)
@@ -228,7 +231,7 @@ class TestShortcuts:
         rows = [
             worded(n, lengths[n % 4], lengths[: n % 4] + lengths[n % 4 + 1 :]) for n in range(80)
         ]
-        assert len(sieved(tmp_path, without_shortcuts(), *rows)[0]) == 80
+        assert len(filtered(tmp_path, filter_shortcuts(), *rows)[0]) == 80
 
     def test_items_of_all_kinds_and_none_at_all(self, tmp_path: Path) -> None:
         rows = (
@@ -236,5 +239,5 @@ class TestShortcuts:
             make_item(2, kind="multi", answer=("A", "B")),
             make_item(3, kind="yesno", options=("Yes", "No"), answer=("A",)),
         )
-        assert len(sieved(tmp_path / "a", without_shortcuts(), *rows)[0]) == 3
-        assert sieved(tmp_path / "b", without_shortcuts())[0] == []
+        assert len(filtered(tmp_path / "a", filter_shortcuts(), *rows)[0]) == 3
+        assert filtered(tmp_path / "b", filter_shortcuts())[0] == []

@@ -1,4 +1,4 @@
-"""A commission for tests, the replies of its writer, and what becomes of them."""
+"""A writing task for tests, the replies of its writer, and what becomes of them."""
 
 import json
 from collections import Counter
@@ -9,8 +9,9 @@ from parts import Studio, by_turns
 from servers import Reply, Server
 
 from reelbench.base.files import digest_of
+from reelbench.make.parts.drafts import Draft, MediaRef, QuestionForm, WritingTask
 from reelbench.make.parts.rules import load_rules
-from reelbench.make.parts.write import Commission, Draft, checking, writing
+from reelbench.make.parts.write import check_drafts, write
 from reelbench.make.pipeline.funnel import funnel_record
 from reelbench.make.pipeline.prompts import Prompts
 from reelbench.make.pipeline.run import StageResult
@@ -29,7 +30,7 @@ categories:
   Weather:
     - {id: W1, text: Name nobody., check: no_proper_nouns}
 """
-WRITE, CHECK = writing(("ask",), 2, 3), checking(3)
+WRITE, CHECK = write(("ask", "reply"), 2), check_drafts()
 
 
 def prompts(rules: str = "", **more: Any) -> Prompts:
@@ -37,18 +38,18 @@ def prompts(rules: str = "", **more: Any) -> Prompts:
     return Prompts(texts, load_rules(rules) if rules else None, more)
 
 
-def commission(number: int = 1, **fields: Any) -> Commission:
+def writing_task(number: int = 1, **fields: Any) -> WritingTask:
     plain: dict[str, Any] = {
         "id": f"film-{number}",
-        "category": "Weather",
         "prompt": "ask",
-        "media": "media/film.mp4",
+        "media": (MediaRef("media/film.mp4"),),
+        "forms": (QuestionForm(parts="scenes"),),
         "context": digest_of(CONTEXT),
         "context_file": "contexts/film.md",
-        "spans": ((0.0, 5.0), (5.0, 9.5), (9.5, 20.0)),
-        "tags": {"film": "A film"},
+        "parts": ((0.0, 5.0), (5.0, 9.5), (9.5, 20.0)),
+        "tags": {"category": "Weather", "film": "A film"},
     }
-    return Commission(**(plain | fields))
+    return WritingTask(**(plain | fields))
 
 
 def question(number: int = 1, **fields: Any) -> dict[str, Any]:
@@ -75,13 +76,13 @@ def studio(folder: Path, *replies: str | Reply, rules: str = "", **card: Any) ->
 
 
 def written(folder: Path, *replies: str | Reply, **more: Any) -> tuple[Any, Server]:
-    """The drafts of one commission, or why there are none."""
-    return studio(folder, *replies, **more).work(WRITE, commission())
+    """The drafts of one task, or why there are none."""
+    return studio(folder, *replies, **more).work(WRITE, writing_task())
 
 
 def made(folder: Path, *replies: str | Reply, **more: Any) -> tuple[list[StageResult], Server]:
-    """One commission through writing and checking."""
-    return studio(folder, *replies, **more).take([commission()], WRITE, CHECK)
+    """One task through writing and checking."""
+    return studio(folder, *replies, **more).take([writing_task()], WRITE, CHECK)
 
 
 def reasons(passed: StageResult) -> Counter[str]:
@@ -94,6 +95,6 @@ def reasons(passed: StageResult) -> Counter[str]:
 
 def checked(folder: Path, said: Any, rules: str = "", **fields: Any) -> Any:
     """What the check makes of one draft: an item, or why it is none."""
-    draft = Draft(id="d", commission=commission(**fields), said=said, writer="pen")
+    draft = Draft(id="d", task=writing_task(**fields), reply=said, writer="pen")
     result, _ = Studio(folder, prompts=prompts(rules)).work(CHECK, draft)
     return result if isinstance(result, Rejected) else result[0]

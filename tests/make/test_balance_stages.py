@@ -14,13 +14,12 @@ from support import make_item
 from reelbench.data.items import Item, Media, freeze
 from reelbench.lint.shortcuts import shortcut_findings
 from reelbench.make.parts.balance_stages import (
-    balancing_positions,
-    choosing_to_turn,
-    dealing_places,
-    keeping_in_ratio,
-    offering_none_of_the_above,
-    splitting,
-    turning,
+    balance_key_positions,
+    balance_ratio,
+    choose_negations,
+    negate,
+    none_of_the_above,
+    split,
 )
 from reelbench.make.pipeline.stage import Rejected, Undecided
 from reelbench.make.pipeline.store import RowResult
@@ -53,21 +52,23 @@ class TestYesAndNo:
     def test_come_out_even_by_opposite_questions(self, tmp_path: Path) -> None:
         rows = [yes_no(n, "A" if n < 8 else "B") for n in range(10)]
         (_, passed), server = Studio(tmp_path, opposite, WRITER).take(
-            rows, choosing_to_turn(), turning()
+            rows, choose_negations(), negate()
         )
         assert keys(passed.out) == {"Yes": 5, "No": 5}
         assert len(server.requests) == 3
-        turned = [item for item in passed.out if " off?" in item.question]
-        assert len(turned) == 3
-        for item in turned:
+        changed = [item for item in passed.out if " off?" in item.question]
+        assert len(changed) == 3
+        for item in changed:
             assert item.correct == ("No",)
-            assert item.provenance["turned_from"] == item.question.replace(" off?", " on?")
+            assert item.provenance["negate"]["negated_from"] == item.question.replace(
+                " off?", " on?"
+            )
         for before, after in zip(rows, passed.out, strict=True):
-            assert after == before or after in turned
+            assert after == before or after in changed
 
     def test_the_same_ones_whatever_the_order(self, tmp_path: Path) -> None:
         rows = [yes_no(n) for n in range(6)]
-        stages = (choosing_to_turn(), turning())
+        stages = (choose_negations(), negate())
         (_, one), _ = Studio(tmp_path, opposite, WRITER).take(rows, *stages)
         (_, other), server = Studio(tmp_path, opposite, WRITER).take(rows[::-1], *stages)
         assert other.out == one.out[::-1]
@@ -76,23 +77,23 @@ class TestYesAndNo:
     def test_leave_other_kinds_alone(self, tmp_path: Path) -> None:
         rows = [make_item(1), yes_no(2), yes_no(3, "B")]
         (_, passed), server = Studio(tmp_path, opposite, WRITER).take(
-            rows, choosing_to_turn(), turning()
+            rows, choose_negations(), negate()
         )
         assert passed.out == rows
         assert server.requests == []
 
     def test_no_items_at_all(self, tmp_path: Path) -> None:
-        (_, passed), _ = Studio(tmp_path).take([], choosing_to_turn(), turning())
+        (_, passed), _ = Studio(tmp_path).take([], choose_negations(), negate())
         assert passed.out == []
 
 
-def turned(folder: Path, *replies: str | Reply) -> Any:
+def negated(folder: Path, *replies: str | Reply) -> Any:
     """The one of two that is marked, as it came out, and who was asked."""
     rows = [yes_no(1), yes_no(2)]
     (marked, passed), server = Studio(folder, by_turns(*replies), WRITER).take(
-        rows, choosing_to_turn(), turning()
+        rows, choose_negations(), negate()
     )
-    (place,) = [n for n, item in enumerate(marked.out) if item.provenance.get("to_turn")]
+    (place,) = [n for n, item in enumerate(marked.out) if "choose-negations" in item.provenance]
     return rows[place], passed.results[place], server
 
 
@@ -102,17 +103,17 @@ GOOD = '{"question": "Is the lamp dark?"}'
 class TestAnOpposite:
     @pytest.mark.parametrize("same", [str.strip, lambda q: f" {q}\n", str.upper, lambda q: q.replace(" ", "  ")], ids=["the same", "blanks around", "capitals", "blanks inside"])  # fmt: skip
     def test_that_is_the_same_question_is_complained_about(self, same: Any, tmp_path: Path) -> None:
-        row, _, _ = turned(tmp_path / "which", GOOD)
+        row, _, _ = negated(tmp_path / "which", GOOD)
         unchanged = json.dumps({"question": same(row.question)})
-        _, result, server = turned(tmp_path, unchanged, GOOD)
+        _, result, server = negated(tmp_path, unchanged, GOOD)
         assert "the question has not been changed" in messages(server, 1)[-1][1]
         assert result.rows[0].question == "Is the lamp dark?"
         assert result.rows[0].correct == ("No",)
         assert len(server.requests) == 2
 
     def test_that_stays_the_same_question_is_rejected(self, tmp_path: Path) -> None:
-        row, _, _ = turned(tmp_path / "which", GOOD)
-        _, result, server = turned(tmp_path, json.dumps({"question": row.question}))
+        row, _, _ = negated(tmp_path / "which", GOOD)
+        _, result, server = negated(tmp_path, json.dumps({"question": row.question}))
         assert isinstance(result, RowResult)
         assert result.rejected is not None
         assert result.rejected.reason == "no opposite question"
@@ -121,21 +122,21 @@ class TestAnOpposite:
 
     @pytest.mark.parametrize("bad", ["No.", '{"question": ""}', '{"question": "  "}', '{"question": ["why?"]}', "null"])  # fmt: skip
     def test_that_is_none_is_repaired_then_rejected(self, bad: str, tmp_path: Path) -> None:
-        _, result, server = turned(tmp_path / "a", bad, GOOD)
+        _, result, server = negated(tmp_path / "a", bad, GOOD)
         assert result.rows[0].question == "Is the lamp dark?"
         assert len(server.requests) == 2
-        _, result, server = turned(tmp_path / "b", bad)
+        _, result, server = negated(tmp_path / "b", bad)
         assert isinstance(result.rejected, Rejected)
         assert len(server.requests) == 4
 
     def test_that_cannot_be_had_decides_nothing(self, tmp_path: Path) -> None:
-        assert isinstance(turned(tmp_path, (500, {}, b"oops"))[1], Undecided)
+        assert isinstance(negated(tmp_path, (500, {}, b"oops"))[1], Undecided)
 
 
-class TestPlaces:
+class TestKeyPositions:
     def test_are_uniform(self, tmp_path: Path) -> None:
         rows = [make_item(number) for number in range(40)]
-        (passed,), _ = Studio(tmp_path).take(rows, dealing_places())
+        (passed,), _ = Studio(tmp_path).take(rows, balance_key_positions())
         assert Counter(item.answer for item in passed.out) == {(a,): 10 for a in "ABCD"}
         assert [item.id for item in passed.out] == [item.id for item in rows]
         for before, after in zip(rows, passed.out, strict=True):
@@ -145,19 +146,19 @@ class TestPlaces:
     def test_are_those_of_the_seed(self, tmp_path: Path) -> None:
         rows = [make_item(number) for number in range(8)]
 
-        def dealt(seed: int) -> list[Item]:
-            (passed,), _ = Studio(tmp_path, seed=seed).take(rows, dealing_places())
+        def placed(seed: int) -> list[Item]:
+            (passed,), _ = Studio(tmp_path, seed=seed).take(rows, balance_key_positions())
             return passed.out
 
-        assert dealt(1) == dealt(1)
-        assert dealt(1) != dealt(2)
+        assert placed(1) == placed(1)
+        assert placed(1) != placed(2)
 
 
 class TestOtherBalance:
     def test_items_beyond_the_ratio_are_rejected_and_counted(self, tmp_path: Path) -> None:
         moods = ["good"] * 6 + ["plain"] * 5 + ["bad"] * 8
         rows = [make_item(n, tags=freeze({"mood": mood})) for n, mood in enumerate(moods)]
-        stage = keeping_in_ratio("mood", {"good": 1, "plain": 1, "bad": 2})
+        stage = balance_ratio("mood", {"good": 1, "plain": 1, "bad": 2})
         (passed,), _ = Studio(tmp_path, opposite, WRITER).take(rows, stage)
         assert Counter(item.tag("mood")[0] for item in passed.out) == {
             "good": 4, "plain": 4, "bad": 8,
@@ -169,7 +170,7 @@ class TestOtherBalance:
         self, tmp_path: Path
     ) -> None:
         rows = [make_item(n) for n in range(30)]
-        (passed,), _ = Studio(tmp_path, opposite, WRITER).take(rows, offering_none_of_the_above())
+        (passed,), _ = Studio(tmp_path, opposite, WRITER).take(rows, none_of_the_above())
         offered = [item for item in passed.out if item.options[-1] == "None of the above"]
         assert len(offered) == 8
         assert sum(item.correct == ("None of the above",) for item in offered) == 4
@@ -182,19 +183,19 @@ class TestOtherBalance:
             for n in range(30)
         ]
         (passed,), _ = Studio(tmp_path, opposite, WRITER).take(
-            rows, splitting({"dev": 0.5, "test": 0.5})
+            rows, split({"dev": 0.5, "test": 0.5})
         )
         splits = {(item.media[0].path, item.tag("split")) for item in passed.out}
         assert len(splits) == 10
         assert Counter(item.tag("split") for item in passed.out) == {("dev",): 15, ("test",): 15}
 
 
-class TestPositions:
+class TestUnevenKeyPositions:
     def balanced(self, folder: Path, rows: Sequence[Item]) -> list[Item]:
-        (passed,), _ = Studio(folder).take(rows, balancing_positions())
+        (passed,), _ = Studio(folder).take(rows, balance_key_positions(if_uneven=True))
         return passed.out
 
-    def test_favoured_keys_are_dealt_into_other_places_and_none_is_dropped(
+    def test_favoured_keys_are_put_into_other_places_and_none_is_dropped(
         self, tmp_path: Path
     ) -> None:
         rows = [make_item(n, answer=("ABCD"[max(0, n % 12 - 8)],)) for n in range(240)]
@@ -205,7 +206,7 @@ class TestPositions:
         assert "KEY_POSITION" not in {finding.tag for finding in findings}
         for row, item in zip(rows, out, strict=True):
             assert item.correct == row.correct
-            order = item.provenance["positions"]["order"] if item is not row else range(4)
+            order = item.provenance["key-positions"]["order"] if item is not row else range(4)
             assert item.options == tuple(row.options[place] for place in order)
 
     def test_letters_that_items_repeat_are_named_anew(self, tmp_path: Path) -> None:

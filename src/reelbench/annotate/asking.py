@@ -1,0 +1,74 @@
+"""Where operators run that ask a model: in one session, and as a forecast of it."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from reelbench.annotate.operator import NotApplicable
+from reelbench.base.durable import Shelf
+from reelbench.client.client import Client
+from reelbench.client.forecast import CallForecast, ForecastClient
+from reelbench.client.journal import Journal
+from reelbench.client.session import Session
+from reelbench.engine.base import Done, Job
+from reelbench.models.base import ChatModel
+
+
+class AskingEngine:
+    """Asks a model here, about many clips at a time."""
+
+    def __init__(self, session: Session, model: ChatModel) -> None:
+        self.session, self.model = session, model
+
+    def run(self, jobs: Sequence[Job], _limit: float) -> Iterator[Done]:
+        """Ask about all clips, and yield each when all are done."""
+        yield from self.session.run(partial(self.ask_all, jobs))
+
+    async def ask_all(self, jobs: Sequence[Job], client: Client) -> list[Done]:
+        """Return what came of each job."""
+        return list(await asyncio.gather(*(self._one(job, client) for job in jobs)))
+
+    async def _one(self, job: Job, client: Client) -> Done:
+        operator, clip, labels = job.args
+        try:
+            return Done(job, {"value": await operator.ask(clip, labels, client, self.model)})
+        except NotApplicable as nothing:
+            return Done(job, {"none": str(nothing)})
+        except Exception as error:  # whatever it is, it costs this clip alone
+            return Done(job, error=error)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class ForecastEngine(AskingEngine):
+    """Counts what asking would take; what asks nobody is left undone."""
+
+    def __init__(
+        self,
+        session: Session,
+        model: ChatModel,
+        forecasts: dict[tuple[str, str], CallForecast],
+        asks: bool,
+    ) -> None:
+        super().__init__(session, model)
+        self._forecasts, self._asks = forecasts, asks
+
+    def run(self, jobs: Sequence[Job], _limit: float) -> Iterator[Done]:
+        """Yield imagined labels of operators that ask, and none of others."""
+        if not self._asks:
+            yield from (Done(job, {"unknown": "it is not made yet"}) for job in jobs)
+            return
+
+        def client(journal: Journal, _ledger: Any) -> Client:
+            return ForecastClient(journal, self._forecasts, jobs[0].family)
+
+        yield from self.session.run(partial(self.ask_all, jobs), client)
+
+
+class FixedShelf(Shelf):
+    """A shelf on which nothing new is put."""
+
+    def put(self, key: str, maker: str, value: Any) -> None:
+        """Keep nothing."""

@@ -1,0 +1,65 @@
+"""Check the fields of a record that a person wrote, rule by rule; all that is wrong is listed."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from reelbench.base.spelling import meant
+from reelbench.data.items import shown
+from reelbench.data.paths import path_escapes
+
+# Whether it must be there, what it must be, and how that is said.
+Rule = tuple[bool, Callable[[Any], bool], str]
+Fault = tuple[str, str, str, str]  # a code, the field, what was found and what was expected
+
+
+def field_faults(
+    record: Mapping[Any, Any],
+    rules: Mapping[str, Rule],
+    prefix: str = "",
+    *,
+    strict: bool = False,
+    paths: frozenset[str] = frozenset(),
+) -> Iterator[Fault]:
+    """Yield what is wrong with the fields of a record; of ``paths`` it is said why.
+
+    Where it is strict, a field that is there must hold something, and a name that is nearly a known
+    one is an error, where else it is a warning.
+    """
+    for name, (needed, right, expected) in rules.items():
+        value = record.get(name)
+        if name not in record or (value is None and not strict):
+            if needed:
+                yield "MISSING_FIELD", f"{prefix}{name}", "nothing", expected
+        elif not right(value):
+            reason = path_escapes(value) if name in paths and isinstance(value, str) else None
+            found = found_as(value) + (f" ({reason})" if reason else "")
+            yield "BAD_FIELD", f"{prefix}{name}", found, expected
+    for name in record:
+        if name not in rules and isinstance(name, str) and (close := meant(name, rules)):
+            label = name if name.isidentifier() else shown(name)
+            code = "BAD_FIELD" if strict else "UNKNOWN_FIELD"
+            expected = f"a known one: perhaps {close!r} is meant"
+            yield code, f"{prefix}{label}", "an unknown field", expected
+
+
+def is_text(value: Any) -> bool:
+    """Whether it is text that says something and can be written to a file."""
+    halves = isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value)
+    return isinstance(value, str) and bool(value.strip()) and not halves
+
+
+def is_path(value: Any) -> bool:
+    """Whether it is a plain path that leads down from where it is said."""
+    return is_text(value) and path_escapes(value) is None
+
+
+def found_as(value: Any) -> str:
+    """Show a value that may be anything, without going into it: it may be endless."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, list | dict):
+        kind = "list" if isinstance(value, list) else "mapping"
+        return f"a {kind}" if value else f"an empty {kind}"
+    if isinstance(value, int) and value.bit_length() > 64:
+        return "a very large number"
+    return str(value) if isinstance(value, int | float) else shown(str(value))

@@ -1,0 +1,94 @@
+"""What the writer is asked for: a question about each video and one about each pair (3.3).
+
+The paper's eight experts are a model here, which sees what models are later asked with: 16 frames,
+or 8 and 8. Which type of question, and whether it looks at a whole, at a part, at both or at the
+difference, was assigned before. The writer is told in which part of the range of scores a video is,
+so that what it writes does not contradict what people saw.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from reelbench.data.items import Kind
+from reelbench.interop.qbench_video.taxonomy import CONCERNS, QUESTION_TYPES, SINGLE
+from reelbench.make.parts.drafts import MediaRef, QuestionForm, WritingTask
+from reelbench.make.parts.shape import listed
+from reelbench.make.pipeline.context import StageContext
+from reelbench.recipes.qbench_video.pairing import JOINT
+from reelbench.recipes.qbench_video.rows import Partner, ScoredVideo
+
+YES_OR_NO, WHAT_HOW, OPEN_ENDED = QUESTION_TYPES
+GLOBAL, REFERRING = SINGLE
+GENERATED = CONCERNS[-1]  # the content whose distortions are a concern of their own
+_KINDS: dict[str, Kind] = {YES_OR_NO: "yesno", WHAT_HOW: "single", OPEN_ENDED: "open"}
+DISTRACTORS = 3  # four options
+_TYPES = {YES_OR_NO: "yes-or-no", WHAT_HOW: "what-how", OPEN_ENDED: "open-ended"}
+_ASPECTS = {GLOBAL: "global", REFERRING: "referring", JOINT: "joint"}
+_COMPARE = "compare"  # fine and coarse alike
+PROMPTS = (
+    *("single", "pair", *_ASPECTS.values(), _COMPARE, *_TYPES.values()),
+    *("concerns", "concerns-generated"),
+)
+
+
+async def writing_tasks(video: ScoredVideo, ctx: StageContext) -> list[WritingTask]:
+    """Ask for a question about a video, and for one about each pair in which it comes first."""
+    pairs = [
+        _task(f"{video.id}+{partner.id.partition(':')[2]}", video, (video, partner), ctx)
+        for partner in video.partners
+    ]
+    return [_task(video.id, video, (video,), ctx), *pairs]
+
+
+def _task(
+    name: str, first: ScoredVideo, videos: Sequence[ScoredVideo | Partner], ctx: StageContext
+) -> WritingTask:
+    assigned = videos[-1]  # what a pair is asked is noted with its second video
+    concerns = CONCERNS if first.content == GENERATED else CONCERNS[:-1]
+    fields = {"concerns": listed({"enum": list(concerns)}, 1)}
+    form = QuestionForm(
+        kind=_KINDS[assigned.question_type],
+        distractors=(DISTRACTORS, DISTRACTORS),
+        fields=fields,
+        tags={"concerns": "concern"},
+    )
+    prompt = ctx.prompts.prompt
+    return WritingTask(
+        id=name,
+        prompt="write",
+        media=tuple(MediaRef(video.path) for video in videos),
+        forms=(form,),
+        slots={
+            "shown": prompt("pair" if len(videos) > 1 else "single", **_scores_told(first, videos)),
+            "look": prompt(_ASPECTS.get(assigned.context, _COMPARE)),
+            "concerns": prompt("concerns-generated" if GENERATED in concerns else "concerns"),
+            "type": prompt(_TYPES[assigned.question_type]),
+        },
+        rules_for=assigned.question_type,
+        tags={
+            "question_type": assigned.question_type,
+            "context": assigned.context,
+            "content": first.content,
+            "dataset": first.dataset,
+        },
+        provenance={"videos": [video.name for video in videos], "scores": _scores(videos)},
+    )
+
+
+def _scores_told(first: ScoredVideo, videos: Sequence[ScoredVideo | Partner]) -> dict[str, str]:
+    """Return what the writer is told of scores: which parts of their range, and which is higher."""
+    slots = {"first": str(first.interval), "parts": str(len(first.intervals))}
+    for second in videos[1:]:
+        better = "neither" if first.score == second.score else "the second"
+        better = "the first" if first.score > second.score else better
+        slots |= {"second": str(second.interval), "better": better}
+    return slots
+
+
+def _scores(videos: Sequence[ScoredVideo | Partner]) -> dict[str, Any]:
+    """Return what people gave the videos, by the names that the paper has for it."""
+    scores: dict[str, Any] = {f"q{number}": v.score for number, v in enumerate(videos, 1)}
+    for partner in videos:
+        if isinstance(partner, Partner):
+            scores |= {"dq": partner.difference, "median": partner.median}
+    return {**scores, "interval": [video.interval for video in videos]}

@@ -78,6 +78,17 @@ class TestWhatDecides:
         changed = make_item(2, **fields)
         assert self.done_again(tmp_path, {"rows": [make_item(1), changed]}, {}) == [changed.id]
 
+    def test_the_version_of_one_task_changed(self, tmp_path: Path) -> None:
+        """Many tasks in one stage: raising the version of one redoes its rows alone."""
+        rows = [make_item(n, tags={"task": task}) for n, task in enumerate("aab", 1)]
+        done = []
+        for versions in ({"a": 1, "b": 1}, {"a": 1, "b": 1}, {"a": 1, "b": 2}):
+            work = Worker()
+            by_task = stage(work, version_of=lambda row, now=versions: now[row.tags["task"]])
+            Studio(tmp_path).take(rows, by_task)
+            done.append(work.done)
+        assert done == [IDS, [], ["q-3"]]
+
     def test_rows_in_another_order_and_a_new_one(self, tmp_path: Path) -> None:
         rows = [make_item(3), make_item(2), make_item(1)]
         assert self.done_again(tmp_path, {"rows": rows}, {}) == ["q-3"]

@@ -218,6 +218,8 @@ def _asked(row: "StageForecast") -> tuple[str, ...]:
 def _told(made: "MakeResult", options: argparse.Namespace) -> int:
     """Say what came of it."""
     from reelbench.cli.run import tell_ledger
+    from reelbench.make.pipeline.make import waiting_file
+    from reelbench.make.pipeline.stage import WAITING
 
     put_table(
         ("stage", "in", "out", "rejected", "undecided", "rate", "95% interval", "videos"),
@@ -234,7 +236,13 @@ def _told(made: "MakeResult", options: argparse.Namespace) -> int:
         tell(f"{told} could not be taken up; {options.out / 'rejects.jsonl'} says why.")
     for name in made.left_out:
         tell(f"{name} was left out: nobody plays its role.")
-    undecided = made.funnel["undecided"]
+    waiting = [row for row in made.funnel["undecided"] if row["status"] == WAITING]
+    for stage in dict.fromkeys(row["stage"] for row in waiting):
+        errors = [row["error"] for row in waiting if row["stage"] == stage]
+        rows = "1 row waits" if len(errors) == 1 else f"{len(errors):,} rows wait"
+        where = waiting_file(options.out, stage)
+        tell(f"{rows} for people in {stage}: {where} has them; {errors[0]}. Then make again.")
+    undecided = [row for row in made.funnel["undecided"] if row["status"] != WAITING]
     for row in undecided[:10]:
         tell("{id} in {stage}: {status}: {error}".format(**row))
     if undecided:
@@ -248,7 +256,7 @@ def _told(made: "MakeResult", options: argparse.Namespace) -> int:
         tell(f"  {command('lint', options.out)}")
     else:
         tell(f"No item is left; {options.out / 'rejects.jsonl'} says why.")
-    return 1 if undecided or (options.until is None and not made.items) else 0
+    return 1 if made.funnel["undecided"] or (options.until is None and not made.items) else 0
 
 
 def _row(stage: Mapping[str, Any]) -> tuple[str, ...]:

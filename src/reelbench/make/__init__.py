@@ -6,9 +6,12 @@ from reelbench.base.lazy import lazily
 
 __all__ = [
     "BatchStage",
+    "Flag",
     "Recipe",
     "Rejected",
     "Role",
+    "RoundOutcome",
+    "RoundState",
     "RowStage",
     "StageContext",
     "answer_and_rank",
@@ -28,11 +31,15 @@ __all__ = [
     "filter_near_duplicates",
     "filter_shortcuts",
     "items_in",
+    "label",
     "negate",
     "none_of_the_above",
     "perturb",
+    "quota",
+    "rounds",
     "same_manifest",
     "split",
+    "verdicts",
     "write",
 ]
 
@@ -55,21 +62,28 @@ if TYPE_CHECKING:
         filter_ensemble,
         filter_modality,
     )
+    from reelbench.make.parts.label import label
+    from reelbench.make.parts.quota import quota
+    from reelbench.make.parts.rounds import RoundOutcome, RoundState, rounds
     from reelbench.make.parts.shortcuts import filter_shortcuts
     from reelbench.make.parts.static_filters import (
         filter_key_length,
         filter_lint,
         filter_near_duplicates,
     )
+    from reelbench.make.parts.verdicts import verdicts
     from reelbench.make.parts.write import check_drafts, write
     from reelbench.make.pipeline.context import StageContext
-    from reelbench.make.pipeline.stage import BatchStage, Recipe, Rejected, Role, RowStage
+    from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, Rejected, Role, RowStage
 
 _HOMES = {
     "BatchStage": "pipeline.stage",
+    "Flag": "pipeline.stage",
     "Recipe": "pipeline.stage",
     "Rejected": "pipeline.stage",
     "Role": "pipeline.stage",
+    "RoundOutcome": "parts.rounds",
+    "RoundState": "parts.rounds",
     "RowStage": "pipeline.stage",
     "StageContext": "pipeline.context",
     "answer_and_rank": "parts.answer_and_rank",
@@ -89,11 +103,15 @@ _HOMES = {
     "filter_near_duplicates": "parts.static_filters",
     "filter_shortcuts": "parts.shortcuts",
     "items_in": "parts.existing",
+    "label": "parts.label",
     "negate": "parts.balance_stages",
     "none_of_the_above": "parts.balance_stages",
     "perturb": "parts.answer_and_rank",
+    "quota": "parts.quota",
+    "rounds": "parts.rounds",
     "same_manifest": "parts.existing",
     "split": "parts.balance_stages",
+    "verdicts": "parts.verdicts",
     "write": "parts.write",
 }
 __getattr__ = lazily(__name__, _HOMES)

@@ -35,7 +35,7 @@ from reelbench.make.pipeline.prompts import Prompts, load_prompts
 from reelbench.make.pipeline.rates import read_rates, write_rates
 from reelbench.make.pipeline.roles import RoleModels, load_models, missing_roles, warnings_about
 from reelbench.make.pipeline.run import Pipeline, StageResult
-from reelbench.make.pipeline.stage import Recipe
+from reelbench.make.pipeline.stage import WAITING, Recipe, Undecided
 from reelbench.make.pipeline.store import RowStore, copied_store, open_store, record_of
 from reelbench.models.base import ChatModel
 
@@ -199,6 +199,7 @@ def _write(
     if found:
         write_atomically(out / "statistics.json", pretty_json(found))
     write_pages(out, prepared.recipe.name, record, funnel, found, passed)
+    _write_waiting(out, passed)
     last = passed[-1].out
     if prepared.order.until is not None:
         lines = [json_line(record_of(row)) for row in last]
@@ -212,6 +213,23 @@ def _write(
     else:
         (out / ITEMS_FILE).unlink(missing_ok=True)  # of an earlier time: nothing is left of it
     return items
+
+
+def _write_waiting(out: Path, passed: Sequence[StageResult]) -> None:
+    """Put the rows that wait for people where they can be read: ``make/STAGE-waiting.jsonl``."""
+    for each in passed:
+        pairs = zip(each.rows, each.results, strict=True)
+        rows = [r for r, made in pairs if isinstance(made, Undecided) and made.status == WAITING]
+        path = waiting_file(out, each.stage.name)
+        if rows:
+            write_atomically(path, "".join(json_line(record_of(row)) for row in rows))
+        else:
+            path.unlink(missing_ok=True)
+
+
+def waiting_file(out: Path, stage: str) -> Path:
+    """Return where the rows of a stage are that wait for people."""
+    return out / "make" / f"{stage}-waiting.jsonl"
 
 
 def _write_contexts(out: Path, ctx: StageContext, items: Sequence[Item]) -> None:

@@ -166,6 +166,8 @@ class Pipeline:
         record = record_of(row)
         if stage.labels:
             record = [record, label_digests(stage, row, self._ctx)]
+        if stage.version_of is not None:
+            record = {"row": record, "version": stage.version_of(row)}
         return key_of(stage, record if read is None else [record, read], self._ctx)
 
     async def _one(self, stage: RowStage, row: Any, key: str) -> RowResult | Undecided:

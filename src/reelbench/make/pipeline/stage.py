@@ -46,6 +46,9 @@ class Rejected(Exception):  # noqa: N818 - it is no error
         self.facts = facts  # what was measured
 
 
+WAITING = "waiting"  # the status of what people are still to decide
+
+
 class Undecided(Exception):  # noqa: N818
     """A call failed, so nothing is known about a row."""
 
@@ -102,6 +105,9 @@ class RowStage(Stage):
     """
 
     work: Callable[..., Awaitable[Sequence[Any]]]
+    # Of a stage with many tasks, what version the work has for a row: raising that of one task
+    # redoes the rows of that task alone.
+    version_of: Callable[[Any], Any] | None = None
     writes: bool = False
     reads: Callable[[Any, "StageContext"], Any] = lambda _row, _ctx: None
     outputs_exist: Callable[[Any, "StageContext"], bool] = lambda _row, _ctx: True

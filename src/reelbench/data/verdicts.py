@@ -1,0 +1,76 @@
+"""Verdicts: what people decided about items, one JSON object per line.
+
+``{"item": "q-1", "who": "ann", "decision": "accept"}`` is a whole verdict. ``decision`` is
+``accept``, ``reject`` or ``change``. Beside it there may be ``tags`` (why, such as
+``["ambiguous stem"]``), ``answer`` (the letters that this person holds right), ``changes`` (fields
+of the item with other content), ``rating`` (numbers by name) and ``comment``. What else a line
+holds is left alone. Of several lines by one person about one item, the last counts.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.items import NOTHING
+
+CHANGEABLE = ("question", "options", "answer", "reference", "evidence", "tags")
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What one person decided about one item."""
+
+    item: str
+    who: str
+    decision: Literal["accept", "reject", "change"]
+    tags: tuple[str, ...] = ()
+    answer: tuple[str, ...] | None = None
+    changes: Mapping[str, Any] = NOTHING
+    rating: Mapping[str, float] = NOTHING
+    comment: str = ""
+
+    @property
+    def new_fields(self) -> dict[str, Any]:
+        """The fields of the item that are to be otherwise."""
+        if self.decision != "change":
+            return {}
+        answer = {} if self.answer is None else {"answer": list(self.answer)}
+        return {**self.changes, **answer}
+
+
+def read_verdicts(path: Path) -> Mapping[str, Sequence[Verdict]]:
+    """Return the verdicts of a file by item, in the order of names; none where there is no file."""
+    try:
+        state = path.stat()
+    except FileNotFoundError:
+        return {}
+    return _read(path, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=4)
+def _read(path: Path, _changed: int, _size: int) -> Mapping[str, Sequence[Verdict]]:
+    found: dict[tuple[str, str], Verdict] = {}
+    faults = []
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            verdict = msgspec.json.decode(line, type=Verdict)
+        except msgspec.DecodeError as error:
+            faults.append(f"{path}, line {number}: {error}")
+            continue
+        if unknown := [name for name in verdict.changes if name not in CHANGEABLE]:
+            faults.append(
+                f"{path}, line {number}: changes has {', '.join(unknown)}; what can be changed is "
+                f"{', '.join(CHANGEABLE)}"
+            )
+        found[verdict.item, verdict.who] = verdict
+    if faults:
+        raise ReelbenchError("\n".join(faults))
+    verdicts: dict[str, list[Verdict]] = {}
+    for item, who in sorted(found):
+        verdicts.setdefault(item, []).append(found[item, who])
+    return verdicts

@@ -1,0 +1,63 @@
+"""Quotas: so many items of each value of a tag, and a word about those that are not to be had."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reelbench.base.seeds import seed_for
+from reelbench.data.items import Item
+from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.stage import BatchStage, Rejected
+
+
+def quota(
+    tag: str, most: Mapping[str, int], *, name: str = "quota", exclusive: bool = False
+) -> BatchStage:
+    """Return the stage that keeps so many items of each value of a tag, drawn by the seed.
+
+    An item with several values counts for each, and is kept while all of them have room. What has
+    no value with a quota is kept, unless the quotas are ``exclusive``. What lacks is said.
+    """
+    return BatchStage(
+        name=name,
+        input=Item,
+        output=Item,
+        work=lambda items, ctx, **said: _within(items, ctx, name, **said),
+        parameters={"tag": tag, "most": dict(most), "exclusive": exclusive},
+        validate=_fault,
+    )
+
+
+def _fault(parameters: Mapping[str, Any]) -> str:
+    counts = parameters["most"].values()
+    whole = all(isinstance(count, int) and count >= 0 for count in counts)
+    return "" if whole else f"most is {parameters['most']}: give whole numbers, from 0 on"
+
+
+def _within(
+    items: Sequence[Item],
+    ctx: StageContext,
+    name: str,
+    *,
+    tag: str,
+    most: Mapping[str, int],
+    exclusive: bool,
+) -> list[Item | Rejected]:
+    kept: dict[str, int] = defaultdict(int)
+    results: dict[str, Item | Rejected] = {}
+    for item in sorted(items, key=lambda item: seed_for(ctx.seed, name, item.id)):
+        values = item.tag(tag)
+        limited = [value for value in values if value in most]
+        full = any(kept[value] >= most[value] for value in limited)
+        if not full and (limited or not exclusive):
+            results[item.id] = item
+            for value in limited:
+                kept[value] += 1
+        else:
+            detail = f"{tag}: {', '.join(values) or 'none'}"
+            results[item.id] = Rejected("over the quota", detail)
+    short = [value for value in most if kept[value] < most[value]]
+    if short:
+        lacking = [f"{value} {kept[value]} of {most[value]}" for value in short]
+        ctx.notes.append(f"{name}: too few items by {tag}: {', '.join(lacking)}")
+    return [results[item.id] for item in items]

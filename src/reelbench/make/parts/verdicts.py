@@ -1,0 +1,88 @@
+"""Let people decide: what they accept goes on, what they reject goes, the rest waits for them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import structs
+
+from reelbench.base.files import json_line
+from reelbench.base.progress import counted
+from reelbench.data.item_rules import item_from_line
+from reelbench.data.items import Item, freeze
+from reelbench.data.verdicts import Verdict, read_verdicts
+from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.stage import WAITING, BatchStage, Rejected, Undecided
+
+
+def verdicts(
+    file: str = "verdicts.jsonl", *, name: str = "verdicts", needed: int = 1, **more: Any
+) -> BatchStage:
+    """Return the stage that does with items what people decided about them.
+
+    ``file`` is a file of verdicts (``data/verdicts.py``), seen from the folder that is made.
+    ``needed`` people must have decided, and most of them must agree: an item on which as many
+    accept as reject waits for one more. Who changes an item accepts it; where several do, the
+    changes of the last by name hold. What was decided is in the item's provenance.
+    """
+
+    def work(
+        items: Sequence[Item], ctx: StageContext, *, file: str, needed: int
+    ) -> list[Item | Rejected | Undecided]:
+        path = ctx.out / file
+        given = read_verdicts(path)
+        return [_decided(item, given.get(item.id, ()), name, needed, path) for item in items]
+
+    return BatchStage(
+        name=name,
+        input=Item,
+        output=Item,
+        work=work,
+        parameters={"file": file, "needed": needed},
+        validate=lambda said: "" if said["needed"] >= 1 else "needed must be 1 or more",
+        **more,
+    )
+
+
+def _decided(
+    item: Item, given: Sequence[Verdict], name: str, needed: int, path: Path
+) -> Item | Rejected | Undecided:
+    rejects = [each for each in given if each.decision == "reject"]
+    lacking = max(needed - len(given), int(2 * len(rejects) == len(given)))
+    if lacking:
+        return Undecided(WAITING, f"{counted(lacking, 'more verdict')} needed in {path}")
+    if 2 * len(rejects) > len(given):
+        tags = dict.fromkeys(tag for each in rejects for tag in each.tags)
+        words = [f"{each.who}: {each.comment}" for each in rejects if each.comment]
+        facts = {"verdicts": _facts(given)}
+        return Rejected("rejected by people", ", ".join(tags), words, facts)
+    return _changed(item, given, name, path)
+
+
+def _changed(
+    item: Item, given: Sequence[Verdict], name: str, path: Path
+) -> Item | Rejected | Undecided:
+    fields: dict[str, Any] = {}
+    for each in given:
+        fields |= each.new_fields
+    if fields:
+        record = {**item.to_record(), **fields}
+        made, problems = item_from_line(json_line(record).strip().encode())
+        faults = [problem for problem in problems if not problem.is_warning]
+        if made is None or faults:
+            told = "; ".join(f"{p.field}: found {p.found}, expected {p.expected}" for p in faults)
+            return Undecided(WAITING, f"the changes in {path} make no item of it: {told}")
+        item = made
+    provenance = {**item.provenance, name: _facts(given)}
+    return structs.replace(item, provenance=freeze(provenance))
+
+
+def _facts(given: Sequence[Verdict]) -> list[dict[str, Any]]:
+    facts = []
+    for each in given:
+        said: dict[str, Any] = {"who": each.who, "decision": each.decision}
+        said |= {"tags": list(each.tags)} if each.tags else {}
+        said |= {"rating": dict(each.rating)} if each.rating else {}
+        said |= {"changed": sorted(each.new_fields)} if each.new_fields else {}
+        facts.append(said)
+    return facts

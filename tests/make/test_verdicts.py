@@ -1,0 +1,152 @@
+"""People decide: what they accept goes on, and what they have not decided waits for them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parts import Studio, a_recipe
+from stages import stage
+from support import make_item, run_here
+
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.sources import Sources
+from reelbench.data.verdicts import read_verdicts
+from reelbench.make.parts.verdicts import verdicts
+from reelbench.make.pipeline.make import MakeOptions, make_benchmark, waiting_file
+from reelbench.make.pipeline.stage import WAITING, Undecided
+from reelbench.make.pipeline.store import RowResult
+
+ITEM = make_item(1)
+
+
+def write(folder: Path, *lines: Any) -> None:
+    folder.mkdir(exist_ok=True)
+    text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
+    (folder / "verdicts.jsonl").write_text(text + "\n")
+
+
+def said(who: str, decision: str, **more: Any) -> dict[str, Any]:
+    return {"item": "q-1", "who": who, "decision": decision, **more}
+
+
+def fate(folder: Path, *lines: Any, needed: int = 1) -> RowResult | Undecided:
+    write(folder, *lines)
+    (passed,), _ = Studio(folder).take([ITEM], verdicts(needed=needed))
+    return passed.results[0]
+
+
+def accepted(folder: Path, *lines: Any, needed: int = 1) -> Any:
+    result = fate(folder, *lines, needed=needed)
+    assert isinstance(result, RowResult)
+    assert result.rejected is None
+    return result.rows[0]
+
+
+class TestDecisions:
+    def test_to_accept_let_through_and_are_noted(self, tmp_path: Path) -> None:
+        line = said("ann", "accept", rating={"quality": 4}, comment="fine", shown_at="noon")
+        item = accepted(tmp_path, line)
+        assert item.question == ITEM.question
+        noted = item.to_record()["provenance"]["verdicts"]
+        assert list(noted) == [{"who": "ann", "decision": "accept", "rating": {"quality": 4}}]
+
+    def test_to_reject_reject_with_the_tags(self, tmp_path: Path) -> None:
+        line = said("ann", "reject", tags=["ambiguous", "dull"], comment="what?")
+        result = fate(tmp_path, line)
+        assert isinstance(result, RowResult)
+        assert result.rejected is not None
+        assert (result.rejected.reason, result.rejected.detail, list(result.rejected.words)) == (
+            "rejected by people", "ambiguous, dull", ["ann: what?"],
+        )  # fmt: skip
+
+    def test_to_change_change_the_item(self, tmp_path: Path) -> None:
+        line = said("ann", "change", changes={"question": "Who?"}, answer=["C"])
+        item = accepted(tmp_path, line)
+        assert (item.question, item.answer, item.id) == ("Who?", ("C",), "q-1")
+
+    def test_to_change_into_what_is_no_item_wait(self, tmp_path: Path) -> None:
+        result = fate(tmp_path, said("ann", "change", answer=["Z"]))
+        assert isinstance(result, Undecided)
+        assert result.status == WAITING
+        assert "make no item of it: answer" in result.error
+
+    @pytest.mark.parametrize(("decisions", "needed", "what"), [
+        ((), 1, "waits"), (("accept",), 2, "waits"), (("accept", "reject"), 2, "waits"),
+        (("accept", "reject"), 1, "waits"), (("accept", "reject", "reject"), 2, "rejected"),
+        (("accept", "change", "reject"), 2, "passes"), (("accept", "accept"), 2, "passes"),
+    ])  # fmt: skip
+    def test_of_several_people_are_by_majority(
+        self, decisions: Any, needed: int, what: str, tmp_path: Path
+    ) -> None:
+        lines = [said(f"p{number}", each) for number, each in enumerate(decisions)]
+        result = fate(tmp_path, *lines, needed=needed)
+        if isinstance(result, Undecided):
+            assert (what, result.status) == ("waits", WAITING)
+        else:
+            assert what == ("rejected" if result.rejected else "passes")
+
+    def test_by_one_person_twice_are_the_last(self, tmp_path: Path) -> None:
+        assert accepted(tmp_path, said("ann", "reject"), said("ann", "accept"))
+
+
+class TestAFileOfVerdicts:
+    def test_that_is_wrong_has_every_bad_line_named(self, tmp_path: Path) -> None:
+        lines = (
+            "{",
+            said("ann", "maybe"),
+            said("ann", "accept"),
+            "",
+            said("b", "change", changes={"id": "x"}),
+        )
+        write(tmp_path, *lines)
+        with pytest.raises(ReelbenchError) as error:
+            read_verdicts(tmp_path / "verdicts.jsonl")
+        told = str(error.value).splitlines()
+        assert [line.split(": ")[0].rsplit(" ", 1)[1] for line in told] == ["1", "2", "5"]
+        assert "decision" in told[1]
+        assert "changes has id; what can be changed is question" in told[2]
+
+    def test_that_is_not_there_is_empty(self, tmp_path: Path) -> None:
+        assert read_verdicts(tmp_path / "none.jsonl") == {}
+
+
+def test_the_command_says_how_many_rows_wait_and_where(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(
+        "from reelbench import Item, Manifest, Media\n"
+        "from reelbench.data.sources import Sources\n"
+        "from reelbench.make.parts.verdicts import verdicts\n"
+        "from reelbench.make.pipeline.stage import Recipe\n"
+        "rows = [Item(id=f'q-{n}', kind='open', media=(Media('a.mp4'),), question='x', reference='y')\n"
+        "        for n in range(3)]\n"
+        "RECIPE = Recipe(name='own', description='for tests', sources=lambda _: Sources(rows), roles={},\n"
+        "                stages=(verdicts(),), manifest=lambda items, source: Manifest('own', '1'))\n"
+    )
+    out = tmp_path / "out"
+    words = ("make", path, "--source", tmp_path / "clips", "--out", out)
+    assert run_here(*words) == 1
+    told = capsys.readouterr().err
+    assert f"3 rows wait for people in verdicts: {waiting_file(out, 'verdicts')} has them" in told
+    assert f"1 more verdict needed in {out / 'verdicts.jsonl'}" in told
+    write(out, *({**said("ann", "accept"), "item": f"q-{n}"} for n in range(3)))
+    assert run_here(*words) == 0
+
+
+def test_a_make_waits_for_people_and_goes_on(tmp_path: Path) -> None:
+    rows = [make_item(1), make_item(2)]
+    after = stage(name="after")
+    recipe = a_recipe(verdicts(), after, sources=lambda _: Sources(rows))
+    out, options = tmp_path / "out", MakeOptions(sources=[tmp_path / "source"])
+    made = make_benchmark(recipe, out, options)
+    assert len(made.items) == 0
+    assert [row["status"] for row in made.funnel["undecided"]] == [WAITING] * 2
+    waiting = waiting_file(out, "verdicts").read_text().splitlines()
+    assert [json.loads(line)["id"] for line in waiting] == ["q-1", "q-2"]
+    write(out, said("ann", "accept"), {**said("ann", "reject"), "item": "q-2"})
+    made = make_benchmark(recipe, out, options)
+    assert [item.id for item in made.items] == ["q-1"]
+    assert made.funnel["undecided"] == []
+    assert not waiting_file(out, "verdicts").exists()

@@ -6,11 +6,13 @@ from reelbench.base.lazy import lazily
 
 __all__ = [
     "BatchStage",
+    "QuestionForm",
     "Recipe",
     "Rejected",
     "Role",
     "RowStage",
     "StageContext",
+    "WritingTask",
     "answer_and_rank",
     "balance_key_positions",
     "balance_ratio",
@@ -28,9 +30,11 @@ __all__ = [
     "filter_near_duplicates",
     "filter_shortcuts",
     "items_in",
+    "label",
     "negate",
     "none_of_the_above",
     "perturb",
+    "rounds",
     "same_manifest",
     "split",
     "write",
@@ -48,6 +52,7 @@ if TYPE_CHECKING:
         split,
     )
     from reelbench.make.parts.distract import distract
+    from reelbench.make.parts.drafts import QuestionForm, WritingTask
     from reelbench.make.parts.existing import collect, items_in, same_manifest
     from reelbench.make.parts.filters import (
         filter_blind,
@@ -55,6 +60,8 @@ if TYPE_CHECKING:
         filter_ensemble,
         filter_modality,
     )
+    from reelbench.make.parts.label import label
+    from reelbench.make.parts.rounds import rounds
     from reelbench.make.parts.shortcuts import filter_shortcuts
     from reelbench.make.parts.static_filters import (
         filter_key_length,
@@ -67,11 +74,13 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BatchStage": "pipeline.stage",
+    "QuestionForm": "parts.drafts",
     "Recipe": "pipeline.stage",
     "Rejected": "pipeline.stage",
     "Role": "pipeline.stage",
     "RowStage": "pipeline.stage",
     "StageContext": "pipeline.context",
+    "WritingTask": "parts.drafts",
     "answer_and_rank": "parts.answer_and_rank",
     "balance_key_positions": "parts.balance_stages",
     "balance_ratio": "parts.balance_stages",
@@ -89,9 +98,11 @@ _HOMES = {
     "filter_near_duplicates": "parts.static_filters",
     "filter_shortcuts": "parts.shortcuts",
     "items_in": "parts.existing",
+    "label": "parts.label",
     "negate": "parts.balance_stages",
     "none_of_the_above": "parts.balance_stages",
     "perturb": "parts.answer_and_rank",
+    "rounds": "parts.rounds",
     "same_manifest": "parts.existing",
     "split": "parts.balance_stages",
     "write": "parts.write",

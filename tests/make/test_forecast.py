@@ -14,10 +14,10 @@ from servers import Answer, Reply, completion, serving
 from stages import stage
 from support import make_item
 
+from reelbench.client.forecast import CallForecast
 from reelbench.data.items import Item
 from reelbench.data.sources import Sources
 from reelbench.make.pipeline.context import StageContext, together
-from reelbench.make.pipeline.forecast import StageForecast
 from reelbench.make.pipeline.imagine import imagined_json, imagined_text
 from reelbench.make.pipeline.make import MakeOptions, forecast, make_benchmark
 from reelbench.make.pipeline.run import StageResult
@@ -84,11 +84,11 @@ class Place:
         models = {role: named[role] for role in self.recipe.roles}
         return MakeOptions(sources=[self.folder / "source"], models=models)
 
-    def forecast(self) -> tuple[list[StageForecast], list[StageResult]]:
+    def forecast(self) -> tuple[list[CallForecast], list[StageResult]]:
         return forecast(self.recipe, self.folder / "out", self.options("http://127.0.0.1:9/v1"))
 
     def count(self, name: str = "work") -> int:
-        return sum(row.requests for row in self.forecast()[0] if row.stage == name)
+        return sum(row.requests for row in self.forecast()[0] if row.step == name)
 
     def make(self, answer: Answer) -> int:
         """Make it; return how often was asked."""

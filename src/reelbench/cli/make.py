@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.progress import counted
 from reelbench.cli.engine_options import add_engine_options, engine_in
-from reelbench.cli.say import command, put, put_table, settings, tell
+from reelbench.cli.say import command, forecast_cells, put, put_table, settings, tell
 from reelbench.score.rounding import percent
 
 if TYPE_CHECKING:
-    from reelbench.make.pipeline.forecast import StageForecast
     from reelbench.make.pipeline.make import MakeOptions, MakeResult
     from reelbench.make.pipeline.stage import Flag, Recipe
 
@@ -191,7 +190,7 @@ def _forecast(recipe: "Recipe", out: Path, order: "MakeOptions") -> int:
     table = []
     for each in passed:
         counts = (each.stage.name, f"{len(each.rows):,}", f"{len(each.out):,}")
-        asked = [_asked(row) for row in rows if row.stage == each.stage.name]
+        asked = [forecast_cells(row) for row in rows if row.step == each.stage.name]
         table += [(*counts, *row) for row in asked or [("", "0", "", "", "")]]
     put_table(("stage", "in", "out", "model", "to ask", "tokens in", "tokens out", "cost"), table)
     costs = [row.usd for row in rows]
@@ -202,17 +201,6 @@ def _forecast(recipe: "Recipe", out: Path, order: "MakeOptions") -> int:
         "it is what may be expected. Tokens are estimated. Nothing was asked."
     )
     return 0
-
-
-def _asked(row: "StageForecast") -> tuple[str, ...]:
-    cost = "no price" if row.usd is None else f"${row.usd:,.4f}"
-    return (
-        row.card.name,
-        f"{row.requests:,}",
-        f"{row.input_tokens:,}",
-        f"{row.output_tokens:,}",
-        cost,
-    )
 
 
 def _told(made: "MakeResult", options: argparse.Namespace) -> int:

@@ -138,17 +138,7 @@ def put_forecast(step: str, rows: "Sequence[CallForecast]", budget: "Budget | No
 
     ``step`` is what a step is called: the first heading.
     """
-    table = [
-        (
-            row.step,
-            row.card.name,
-            f"{row.requests:,}",
-            f"{row.input_tokens:,}",
-            f"{row.output_tokens:,}",
-            "no price" if row.usd is None else f"${row.usd:,.4f}",
-        )
-        for row in rows
-    ]
+    table = [(row.step, *forecast_cells(row)) for row in rows]
     put_table((step, "model", "to ask", "tokens in", "tokens out", "cost"), table)
     costs = [row.usd for row in rows]
     total = None if None in costs else sum(cost or 0.0 for cost in costs)
@@ -158,6 +148,13 @@ def put_forecast(step: str, rows: "Sequence[CallForecast]", budget: "Budget | No
         tell(f"That is over the budget of ${budget.usd:,.2f}.")
     if budget and sum(row.input_tokens + row.output_tokens for row in rows) > budget.tokens:
         tell(f"That is over the budget of {budget.tokens:,.0f} tokens.")
+
+
+def forecast_cells(row: "CallForecast") -> tuple[str, ...]:
+    """Return the model, calls, tokens in and out, and cost of a forecast as a table has them."""
+    cost = "no price" if row.usd is None else f"${row.usd:,.4f}"
+    counts = (row.requests, row.input_tokens, row.output_tokens)
+    return (row.card.name, *(f"{count:,}" for count in counts), cost)
 
 
 def settings(words: Sequence[str], form: str) -> dict[str, Any]:

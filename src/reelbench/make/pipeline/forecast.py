@@ -9,11 +9,11 @@ share of rows that a stage lets through, and how many replies had to be repaired
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
 
 from reelbench.base.seeds import rng_for
 from reelbench.client.client import Client
+from reelbench.client.forecast import CallForecast
 from reelbench.client.journal import Journal
 from reelbench.client.structured import Check, Structured
 from reelbench.data.items import LETTERS
@@ -34,24 +34,6 @@ from reelbench.make.pipeline.store import RowStore
 from reelbench.models.base import ChatModel, Request, Response
 from reelbench.models.card import Card
 from reelbench.models.tokens import request_tokens
-
-
-@dataclass
-class StageForecast:
-    """What one stage would ask one model."""
-
-    stage: str
-    card: Card
-    requests: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-
-    @property
-    def usd(self) -> float | None:
-        """What it would cost, where the model has a price."""
-        price = self.card.price
-        return None if price is None else price.of(self.input_tokens, self.output_tokens)
-
 
 # The schema of the reply that is waited for, and the replies that were imagined for a row so far.
 _SCHEMA: ContextVar[Mapping[str, Any] | None] = ContextVar("schema", default=None)
@@ -97,10 +79,10 @@ class DryRunClient(Client):
         self._counts: dict[tuple[str, str], tuple[Card, list[float]]] = {}
 
     @property
-    def found(self) -> list[StageForecast]:
+    def found(self) -> list[CallForecast]:
         """What would be asked, by stage and model."""
         return [
-            StageForecast(stage, card, *map(round, counts))
+            CallForecast(stage, card, *map(round, counts))
             for (stage, _), (card, counts) in self._counts.items()
         ]
 

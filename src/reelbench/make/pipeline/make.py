@@ -16,6 +16,7 @@ from reelbench.base.files import json_line, pretty_json, write_atomically
 from reelbench.base.seeds import seed_for
 from reelbench.client.budget import Budget, Ledger
 from reelbench.client.client import Client, Counts
+from reelbench.client.forecast import CallForecast
 from reelbench.client.session import open_session
 from reelbench.data.benchmark import ITEMS_FILE, Benchmark
 from reelbench.data.items import Item
@@ -28,7 +29,6 @@ from reelbench.make.pipeline.forecast import (
     DryRunClient,
     DryRunContext,
     DryRunPipeline,
-    StageForecast,
 )
 from reelbench.make.pipeline.funnel import funnel_record, reject_lines
 from reelbench.make.pipeline.prompts import Prompts, load_prompts
@@ -245,7 +245,7 @@ def _write_contexts(out: Path, ctx: StageContext, items: Sequence[Item]) -> None
 
 def forecast(
     recipe: Recipe, out: Path, order: MakeOptions
-) -> tuple[list[StageForecast], list[StageResult]]:
+) -> tuple[list[CallForecast], list[StageResult]]:
     """Say what making would ask, stage by stage, without asking or writing anything."""
     prepared = _prepare(recipe, out, order)
     work = out / "make"

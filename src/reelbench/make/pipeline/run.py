@@ -12,7 +12,7 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of
 from reelbench.base.progress import progress
 from reelbench.client.client import Stopped
-from reelbench.client.stopping import draining, first_of
+from reelbench.client.stopping import first_of
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import BatchStage, Recipe, Rejected, RowStage, Stage, Undecided
 from reelbench.make.pipeline.store import RowResult, RowStore, record_of, rejected_record, row_of
@@ -66,21 +66,20 @@ class Pipeline:
         """Take rows through all stages; raise ``KeyboardInterrupt`` after Ctrl-C."""
         passed: list[StageResult] = []
         stages = self._recipe.stages
-        with draining(self._ctx.client):
-            for number, stage in enumerate(stages, 1):
-                _check_ids(stage, rows)
-                self.begin(stage)
-                label = f"{number}/{len(stages)} {stage.name}"
-                with progress(label, len(rows), "rows") as advance:
-                    if isinstance(stage, BatchStage):
-                        results = await self._all(stage, rows)
-                    else:
-                        assert isinstance(stage, RowStage)
-                        results = await self._each(stage, rows, advance)
-                if self._stopping.is_set():
-                    raise KeyboardInterrupt
-                passed.append(StageResult(stage, rows, results))
-                rows = passed[-1].out
+        for number, stage in enumerate(stages, 1):
+            _check_ids(stage, rows)
+            self.begin(stage)
+            label = f"{number}/{len(stages)} {stage.name}"
+            with progress(label, len(rows), "rows") as advance:
+                if isinstance(stage, BatchStage):
+                    results = await self._all(stage, rows)
+                else:
+                    assert isinstance(stage, RowStage)
+                    results = await self._each(stage, rows, advance)
+            if self._stopping.is_set():
+                raise KeyboardInterrupt
+            passed.append(StageResult(stage, rows, results))
+            rows = passed[-1].out
         return passed
 
     def begin(self, stage: Stage) -> None:

@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 from scipy import stats
 from support import make_item
+from videos import make_video
 
+from reelbench.data.items import Media
 from reelbench.lint import lint_benchmark
+from reelbench.lint.duplicates import duplicate_findings
 from reelbench.lint.evenness import EXACT, SIMULATIONS, at_least, evenness_of
+from reelbench.lint.options import standing_out
 
 Save = Callable[..., Path]
 
@@ -62,3 +66,53 @@ class TestEvenness:
         wins = bets // 4 + 10
         exact = stats.binom.sf(wins - 1, bets, 0.25)
         assert at_least(wins, [0.25] * bets) == pytest.approx(exact, rel=0.03)
+
+
+class TestLengths:
+    @pytest.mark.parametrize(
+        ("key", "others", "stands_out"),
+        [
+            (40, 20, True),
+            (39, 20, False),
+            (20, 10, True),
+            (19, 10, False),
+            (10, 20, True),
+            (11, 20, False),
+        ],
+        ids=["twice", "nearly", "10 longer", "9 longer", "10 shorter", "9 shorter"],
+    )
+    def test_twice_the_others_and_ten_characters(
+        self, key: int, others: int, stands_out: bool
+    ) -> None:
+        options = ("k" * key, "x" * others, "y" * others, "z" * others)
+        assert bool(standing_out(make_item(options=options, answer=("A",)))) is stands_out
+
+    def test_where_options_tie_a_bet_wins_its_share(self, save: Save) -> None:
+        clear = make_item(
+            1, question="What is it?", options=("a dog barks", "a cat"), answer=("A",)
+        )
+        tied = make_item(2, question="Who is it?", options=("a man", "a boy", "I"), answer=("A",))
+        figures = lint_benchmark(save(clear, tied), check_media=False).figures
+        assert figures["key_lengths"]["longest"]["accuracy"] == 0.75
+
+
+def test_four_of_five_word_pairs_are_alike() -> None:
+    def found(words: str) -> list[str]:
+        media = (Media("media/a.mp4"),)
+        texts = (words, f"{words} twice")
+        items = [make_item(n, question=text, media=media) for n, text in enumerate(texts)]
+        return [finding.tag for finding in duplicate_findings(list(enumerate(items, 1)))]
+
+    assert found("Which tall lamp blinks brightly") == ["NEAR_DUPLICATE"]
+    assert found("Which lamp blinks brightly") == []
+
+
+def test_a_tenth_of_a_second_past_the_end_is_rounding(save: Save, tmp_path: Path) -> None:
+    root = save(
+        make_item(1, media=(Media("media/a.mp4", 0.0, 1.1),)),
+        make_item(2, question="And then?", media=(Media("media/a.mp4", 0.0, 1.2),)),
+    )
+    (root / "media").mkdir(exist_ok=True)
+    make_video(root / "media" / "a.mp4", seconds=1.0, rate=5)
+    late = [f.item for f in lint_benchmark(root).findings if f.tag == "WINDOW_PAST_END"]
+    assert late == ["q-2"]

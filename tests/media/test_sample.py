@@ -110,3 +110,7 @@ def test_too_many_frames_are_an_error_not_fewer() -> None:
 def test_what_is_no_sampling(text: str) -> None:
     with pytest.raises(ReelbenchError, match="is not one we know; write uniform:16"):
         parse_sampling(text)
+
+
+def test_a_moment_at_the_very_end_lies_past_the_last_frame() -> None:
+    assert parse_sampling("times:0,1,2").times([(0.0, 2.0)]) == [0.0, 1.0]

@@ -12,6 +12,7 @@ from reelbench.score.compare import compare
 from reelbench.score.coverage import BothAnswered, coverage_warning, no_score
 from reelbench.score.estimates import few_videos
 from reelbench.score.intervals import Cell, freedom, intervals
+from reelbench.score.macro import macro_estimate
 from reelbench.score.metrics import METRICS, STEADY
 from reelbench.score.predictions import ItemOutcome
 
@@ -102,3 +103,24 @@ def test_differences_have_the_freedom_of_unequal_videos() -> None:
     reach = (pair.interval[1] - pair.interval[0]) / 2 / pair.standard_error
     assert freedom(np.bincount(large).astype(float)) < 5
     assert reach == pytest.approx(stats.t.ppf(0.975, freedom(np.bincount(large).astype(float))))
+
+
+def test_a_difference_is_never_said_to_need_fewer_than_six_videos() -> None:
+    right = np.ones(60)
+    table = np.stack([right, right - 1])
+    table[0, 7] = 0.0  # some doubt
+    (pair,) = compare(["a", "b"], table, np.repeat(np.arange(20), 3), 0).pairs
+    assert pair.needed_videos == 6
+
+
+def test_a_mean_of_columns_reaches_as_far_as_students_t() -> None:
+    """Two columns of four videos each, none of them shared: errors add up as squares."""
+    verdicts = [1, 1, 0, 1, 0, 0, 1, 0]
+    cells = [Cell([0, 0, 1, 1, 2, 2, 3, 3], verdicts), Cell([4, 4, 5, 5, 6, 6, 7, 7], verdicts)]
+    estimates = intervals(cells, 8)
+    reach = stats.t.ppf(0.975, freedom(np.full(8, 2.0)))
+    (low, high), error = estimates[0].interval, estimates[0].standard_error
+    assert error is not None
+    up = (high - 0.5) * reach * error / ((high - low) / 2)
+    found = macro_estimate(cells, estimates)
+    assert found.interval[1] - 0.5 == pytest.approx(up * np.sqrt(2) / 2, rel=1e-6)

@@ -15,6 +15,21 @@ from reelbench.engine.base import Done, Job
 from reelbench.models.base import ChatModel
 
 
+async def ask_all(jobs: Sequence[Job], model: ChatModel, client: Client) -> list[Done]:
+    """Return what came of jobs whose operators ask a model, many at a time."""
+    return list(await asyncio.gather(*(_ask(job, model, client) for job in jobs)))
+
+
+async def _ask(job: Job, model: ChatModel, client: Client) -> Done:
+    operator, clip, labels = job.args
+    try:
+        return Done(job, {"value": await operator.ask(clip, labels, client, model)})
+    except NotApplicable as nothing:
+        return Done(job, {"none": str(nothing)})
+    except Exception as error:  # whatever it is, it costs this clip alone
+        return Done(job, error=error)
+
+
 class AskingEngine:
     """Asks a model here, about many clips at a time."""
 
@@ -23,20 +38,7 @@ class AskingEngine:
 
     def run(self, jobs: Sequence[Job], _limit: float) -> Iterator[Done]:
         """Ask about all clips, and yield each when all are done."""
-        yield from self.session.run(partial(self.ask_all, jobs))
-
-    async def ask_all(self, jobs: Sequence[Job], client: Client) -> list[Done]:
-        """Return what came of each job."""
-        return list(await asyncio.gather(*(self._one(job, client) for job in jobs)))
-
-    async def _one(self, job: Job, client: Client) -> Done:
-        operator, clip, labels = job.args
-        try:
-            return Done(job, {"value": await operator.ask(clip, labels, client, self.model)})
-        except NotApplicable as nothing:
-            return Done(job, {"none": str(nothing)})
-        except Exception as error:  # whatever it is, it costs this clip alone
-            return Done(job, error=error)
+        yield from self.session.run(partial(ask_all, jobs, self.model))
 
     def close(self) -> None:
         """Nothing is held."""
@@ -64,7 +66,7 @@ class ForecastEngine(AskingEngine):
         def client(journal: Journal, _ledger: Any) -> Client:
             return ForecastClient(journal, self._forecasts, jobs[0].family)
 
-        yield from self.session.run(partial(self.ask_all, jobs), client)
+        yield from self.session.run(partial(ask_all, jobs, self.model), client)
 
 
 class FixedShelf(Shelf):

@@ -7,6 +7,7 @@ from reelbench.base.lazy import lazily
 __all__ = [
     "BatchStage",
     "Flag",
+    "QuestionForm",
     "Recipe",
     "Rejected",
     "Role",
@@ -14,6 +15,7 @@ __all__ = [
     "RoundState",
     "RowStage",
     "StageContext",
+    "WritingTask",
     "answer_and_rank",
     "balance_key_positions",
     "balance_ratio",
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
         split,
     )
     from reelbench.make.parts.distract import distract
+    from reelbench.make.parts.drafts import QuestionForm, WritingTask
     from reelbench.make.parts.existing import collect, items_in, same_manifest
     from reelbench.make.parts.filters import (
         filter_blind,
@@ -79,6 +82,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "BatchStage": "pipeline.stage",
     "Flag": "pipeline.stage",
+    "QuestionForm": "parts.drafts",
     "Recipe": "pipeline.stage",
     "Rejected": "pipeline.stage",
     "Role": "pipeline.stage",
@@ -86,6 +90,7 @@ _HOMES = {
     "RoundState": "parts.rounds",
     "RowStage": "pipeline.stage",
     "StageContext": "pipeline.context",
+    "WritingTask": "parts.drafts",
     "answer_and_rank": "parts.answer_and_rank",
     "balance_key_positions": "parts.balance_stages",
     "balance_ratio": "parts.balance_stages",

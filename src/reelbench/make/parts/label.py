@@ -7,7 +7,6 @@ parameters, the stages that read it are done again for that clip, and no others.
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,9 @@ from reelbench.annotate.annotate import (
     values_of,
 )
 from reelbench.annotate.ask_model import Asks
-from reelbench.annotate.operator import Clip, NotApplicable, Operator
+from reelbench.annotate.asking import ask_all
+from reelbench.annotate.operator import Clip, Operator
 from reelbench.base.durable import SHELF, Shelf, nothing_durable, open_durable, open_shelf
-from reelbench.base.files import digest_of
 from reelbench.data.items import Item
 from reelbench.engine.base import Done, Engine, Job
 from reelbench.make.pipeline.context import StageContext, clip_of
@@ -148,14 +147,8 @@ class _Labelling:
                 clips[name] = Clip(path.absolute(), media_digest(path), probe_isolated(path))
             except (MediaError, OSError) as error:
                 broken[name] = str(error)
-        operators = operators_for(said["labels"], said["set"])
-        if self._role:
-            model = self._ctx.model(self._role)
-            teller = digest_of([model.card.name, dict(model.parameters)])
-            operators = [
-                replace(each, model=teller) if isinstance(each, Asks) else each
-                for each in operators
-            ]
+        model = self._ctx.model(self._role) if self._role else None
+        operators = operators_for(said["labels"], said["set"], model)
         return Annotated(self._ctx.out, clips, broken, {name: {} for name in clips}), operators
 
     def _gather(self, rows: Sequence[Any], found: Annotated, require: Sequence[str]) -> list[Any]:
@@ -215,19 +208,7 @@ class _Asking:
         self._client, self._model, self._wait_for = ctx.client, ctx.model(role), wait_for
 
     def run(self, jobs: Sequence[Job], _limit: float) -> Iterator[Done]:
-        return iter(self._wait_for(self._all(jobs)))
-
-    async def _all(self, jobs: Sequence[Job]) -> list[Done]:
-        return list(await asyncio.gather(*map(self._one, jobs)))
-
-    async def _one(self, job: Job) -> Done:
-        operator, clip, labels = job.args
-        try:
-            return Done(job, {"value": await operator.ask(clip, labels, self._client, self._model)})
-        except NotApplicable as nothing:
-            return Done(job, {"none": str(nothing)})
-        except Exception as error:  # whatever it is, it costs this clip alone
-            return Done(job, error=error)
+        return iter(self._wait_for(ask_all(jobs, self._model, self._client)))
 
     def close(self) -> None:
         """Nothing is held."""

@@ -132,6 +132,7 @@ class Studio:
         """Call a stage's work on one row: what it gives, or why it gives nothing."""
 
         async def one(ctx: StageContext) -> Any:
+            ctx.stage = stage.name
             try:
                 return await stage.work(row, ctx, **stage.parameters)
             except (Rejected, Undecided) as why:

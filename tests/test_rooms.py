@@ -42,9 +42,6 @@ PRIVATE_WORDS = {
     *("said", "told", "says", "twin", "twins", "glance", "safely", "wants", "sieves", "dials"),
     *("dealing", "foretold", "imagine", "intact", "wish"),
 }
-# Where names are still to be given.
-STILL_PRIVATE = ("make/", "client/", "recipes/cineaste/", "recipes/qbench_video/", "cli/make.py",
-                 "evaluate/show.py")  # fmt: skip
 HEIGHT = {room: height for height, floor in enumerate(FLOORS) for room in floor}
 
 
@@ -112,7 +109,6 @@ def test_identifiers_are_words_of_the_field() -> None:
     private = [
         f"{path.relative_to(SOURCE)}: {word}"
         for path in sorted(SOURCE.rglob("*.py"))
-        if not path.relative_to(SOURCE).as_posix().startswith(STILL_PRIVATE)
         for word in sorted(names_in(path) & PRIVATE_WORDS)
     ]
     assert private == []

@@ -18,7 +18,7 @@ from reelbench.client.forecast import CallForecast
 from reelbench.data.items import Item
 from reelbench.data.sources import Sources
 from reelbench.make.pipeline.context import StageContext, together
-from reelbench.make.pipeline.imagine import imagined_json, imagined_text
+from reelbench.make.pipeline.example_reply import imagined_json, imagined_text
 from reelbench.make.pipeline.make import MakeOptions, forecast, make_benchmark
 from reelbench.make.pipeline.run import StageResult
 from reelbench.make.pipeline.stage import BatchStage, Recipe, Rejected, RowStage

@@ -1,6 +1,7 @@
 """Stages from factories: each under its own name, with its own role, dropping or only reporting."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,12 @@ class TestNotes:
         assert item.provenance["large-models"]["models"] == {"l": 0}
         assert "ensemble" not in item.provenance
 
+    def test_follow_a_stage_that_is_given_another_name(self, tmp_path: Path) -> None:
+        stage = replace(filter_ensemble(role="small"), name="renamed")
+        studio = Studio(tmp_path, by_model(s="none"), {"small": ["s"]})
+        (passed,), _ = studio.take([make_item(1)], stage)
+        assert list(passed.out[0].provenance) == ["renamed"]
+
     def test_say_none_of_the_above_under_any_name(self, tmp_path: Path) -> None:
         """Keys are balanced after it, and it stays last, also in another language."""
         rows = [make_item(n) for n in range(30)]
@@ -179,6 +186,7 @@ class TestShortfalls:
         async def work(ctx: Any) -> None:
             left: list[Any] = list(rows)
             for stage in stages:
+                ctx.stage = stage.name
                 made = stage.work(left, ctx, **stage.parameters)
                 left = [row for row in made if isinstance(row, Item)]
             kept.update(notes=ctx.notes, rows=left)

@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from reelbench.make.pipeline.stage import whole_number
     from reelbench.recipes import RECIPES
 
-    recipes = "\n".join(f"  {name:18}{says}" for name, says in RECIPES.items())
+    recipes = "\n".join(f"  {name:18}{summary}" for name, summary in RECIPES.items())
     parser.epilog = (
         f"recipes:\n{recipes}\n  FILE.py           a recipe of your own\n\n"
         "examples:\n"
@@ -97,14 +97,14 @@ def configure_for(parser: argparse.ArgumentParser, words: Sequence[str]) -> None
     parser.set_defaults(loaded=recipe, has=f" ({recipe.name} has {flags} of its own)")
     own = parser.add_argument_group(f"options of {recipe.name}") if recipe.flags else parser
     for flag in recipe.flags:
-        told = f"{flag.help} (default: {recipe.parameters[flag.sets[0]]})".replace("%", "%%")
+        text = f"{flag.help} (default: {recipe.parameters[flag.sets[0]]})".replace("%", "%%")
         try:
             own.add_argument(
                 f"--{flag.name}",
                 dest=_dest(flag),
                 type=_reader(flag.type),
                 metavar=flag.name.upper().replace("-", "_"),
-                help=told,
+                help=text,
             )
         except argparse.ArgumentError:
             parser.error(f"{recipe.name} has a flag --{flag.name}, which make has too: rename it")
@@ -170,13 +170,13 @@ def main(options: argparse.Namespace) -> int:
         again = command("make", options.recipe, "--out", options.out)
         tell(f"\nStopped. Nothing is lost: `{again}` goes on from here.")
         return 130
-    return _told(made, options)
+    return _summary(made, options)
 
 
 def flags_said(options: argparse.Namespace, recipe: "Recipe") -> dict[str, Any]:
     """Return the parameters that the recipe's own flags set."""
-    said = {flag: getattr(options, _dest(flag), None) for flag in recipe.flags}
-    return {name: value for flag, value in said.items() if value is not None for name in flag.sets}
+    given = {flag: getattr(options, _dest(flag), None) for flag in recipe.flags}
+    return {name: value for flag, value in given.items() if value is not None for name in flag.sets}
 
 
 def _dest(flag: "Flag") -> str:
@@ -203,7 +203,7 @@ def _forecast(recipe: "Recipe", out: Path, order: "MakeOptions") -> int:
     return 0
 
 
-def _told(made: "MakeResult", options: argparse.Namespace) -> int:
+def _summary(made: "MakeResult", options: argparse.Namespace) -> int:
     """Say what came of it."""
     from reelbench.cli.run import tell_ledger
     from reelbench.make.pipeline.make import waiting_file
@@ -220,8 +220,8 @@ def _told(made: "MakeResult", options: argparse.Namespace) -> int:
         tell(f"warning: {warning}")
     broken = made.funnel["sources"]["rejected"]
     if broken:
-        told = counted(broken, "source", "sources")
-        tell(f"{told} could not be taken up; {options.out / 'rejects.jsonl'} says why.")
+        text = counted(broken, "source", "sources")
+        tell(f"{text} could not be taken up; {options.out / 'rejects.jsonl'} says why.")
     for name in made.left_out:
         tell(f"{name} was left out: nobody plays its role.")
     waiting = [row for row in made.funnel["undecided"] if row["status"] == WAITING]

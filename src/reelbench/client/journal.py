@@ -67,8 +67,10 @@ class Journal:
             "seconds": seconds,
         }
         texts = {"text": response.text, "error": response.error}
-        said = {name: text and whole_text(text) for name, text in texts.items()}
-        body = json_line(said | {name: count for name, count in used.items() if count is not None})
+        fields = {name: text and whole_text(text) for name, text in texts.items()}
+        body = json_line(
+            fields | {name: count for name, count in used.items() if count is not None}
+        )
         row = (key, model, response.status, body)
         with self._connection:
             self._connection.execute(

@@ -62,12 +62,12 @@ class Histogram:
     @property
     def words(self) -> str:
         """What it says to who cannot see it."""
-        told = (
+        sentences = (
             f"{right} right: {kept} kept, {rejected} rejected"
             for right, (kept, rejected) in enumerate(self.bars)
             if kept or rejected
         )
-        return f"{self.category or 'Items'}, of {self.of} answers. {'; '.join(told)}"
+        return f"{self.category or 'Items'}, of {self.of} answers. {'; '.join(sentences)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class PageRow:
     options: tuple[tuple[str, str, bool], ...]  # letter, text, whether it is a key
     right: int
     of: int
-    said: tuple[QuotedAnswer, ...]
+    quoted: tuple[QuotedAnswer, ...]
     models: str
     reason: str  # empty where it was kept
     detail: str
@@ -102,8 +102,8 @@ class PageRow:
     def size(self) -> int:
         """About how many bytes it takes on the page."""
         texts = [self.id, self.question, self.models, self.reason, self.detail]
-        texts += [text for _, text, _ in self.options] + [each.words for each in self.said]
-        marks = 120 * len(self.said) + 45 * len(self.options)
+        texts += [text for _, text, _ in self.options] + [each.words for each in self.quoted]
+        marks = 120 * len(self.quoted) + 45 * len(self.options)
         return _MARKUP_BYTES + marks + sum(_bytes(text) for text in texts)
 
 
@@ -240,14 +240,14 @@ def _shown(tried: Tried) -> PageRow:
         ),
         tried.right,
         tried.of,
-        tuple(_said(tried, options, keys)),
+        tuple(_quoted(tried, options, keys)),
         ", ".join(f"{shortened(str(name), 80)}: {right} right" for name, right in named),
         rejected.reason if rejected else "",
         shortened(rejected.detail, MOST_WORDS) if rejected else "",
     )
 
 
-def _said(tried: Tried, options: Sequence[str], keys: Sequence[str]) -> Iterator[QuotedAnswer]:
+def _quoted(tried: Tried, options: Sequence[str], keys: Sequence[str]) -> Iterator[QuotedAnswer]:
     """Each answer with the words that it was read from, where they are kept."""
     answers = list(tried.facts.get("answers") or ())[:50]
     words = list(tried.rejected.words if tried.rejected else tried.facts.get("words") or ())[:50]

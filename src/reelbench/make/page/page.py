@@ -83,17 +83,17 @@ def _facts(record: Mapping[str, Any], funnel: Mapping[str, Any]) -> list[str]:
     stages, sources = funnel["stages"], funnel["sources"]
     unit = stages[0]["input"] if stages else "source"
     found = units(sources["in"], unit)
-    told = [f"{sources['out']:,} of {found}" if sources["rejected"] else found]
+    entries = [f"{sources['out']:,} of {found}" if sources["rejected"] else found]
     if stages:
-        told.append(f"{units(stages[-1]['out'], stages[-1]['output'])} left")
+        entries.append(f"{units(stages[-1]['out'], stages[-1]['output'])} left")
     lost = sum(stage["undecided"] for stage in stages)
-    told += [f"{lost:,} undecided"] if lost else []
-    told.append(f"seed {record.get('seed', 0)}")
+    entries += [f"{lost:,} undecided"] if lost else []
+    entries.append(f"seed {record.get('seed', 0)}")
     rules = record.get("rules")
-    told += [f"rules {rules['name']} {rules['version']}"] if rules else []
-    told += [f"at most {record['limit']:,} sources"] if "limit" in record else []
-    told += [f"ended with {record['until']}"] if "until" in record else []
-    return told
+    entries += [f"rules {rules['name']} {rules['version']}"] if rules else []
+    entries += [f"at most {record['limit']:,} sources"] if "limit" in record else []
+    entries += [f"ended with {record['until']}"] if "until" in record else []
+    return entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +113,10 @@ def balance(funnel: Mapping[str, Any]) -> Balance | None:
     """Count categories before the first filter, and in what is left at the end."""
     stages = funnel["stages"]
     first = next((place for place, stage in enumerate(stages) if "rate" in stage), len(stages))
-    told = [stage["by_category"] for stage in stages[first:] if "by_category" in stage]
-    if not told:
+    entries = [stage["by_category"] for stage in stages[first:] if "by_category" in stage]
+    if not entries:
         return None
-    before, after = told[0], told[-1]
+    before, after = entries[0], entries[-1]
     names = [name for name in category_colours(funnel) if name in before or name in after]
     found = Balance(
         {name: before.get(name, {}).get("in", 0) for name in names},
@@ -149,8 +149,8 @@ def _reasons(passed: StageResult) -> tuple[str, list[tuple[str, int, list[Exampl
         if fate.rejected:
             rejected.setdefault(fate.rejected.reason, []).append(fate)
     usual = sorted(rejected.items(), key=lambda pair: (-len(pair[1]), pair[0]))[:_MOST_REASONS]
-    told = [(why, len(rows), [_example(row) for row in rows[:_EXAMPLES]]) for why, rows in usual]
-    return (passed.stage.name, told) if told else None
+    entries = [(why, len(rows), [_example(row) for row in rows[:_EXAMPLES]]) for why, rows in usual]
+    return (passed.stage.name, entries) if entries else None
 
 
 def _example(fate: Fate) -> Example:
@@ -171,15 +171,15 @@ def _undecided(funnel: Mapping[str, Any]) -> list[tuple[str, str, str, int]]:
 
 
 def _distributions(statistics: Mapping[str, Any]) -> list[Distribution]:
-    told = statistics.get("distributions") or {}
-    made = [distribution(name, values) for name, values in told.items()]
+    entries = statistics.get("distributions") or {}
+    made = [distribution(name, values) for name, values in entries.items()]
     return [each for each in made if each is not None]
 
 
 def _provenance(record: Mapping[str, Any]) -> dict[str, str]:
     """Everything that decided the result, in words."""
     rules, named = record.get("rules"), record.get("source", "")
-    told = {
+    entries = {
         "Recipe": record.get("recipe", ""),
         "Sources": ", ".join([named] if isinstance(named, str) else named),
         "Seed": str(record.get("seed", 0)),
@@ -192,7 +192,7 @@ def _provenance(record: Mapping[str, Any]) -> dict[str, str]:
         **{f"Stage {each['name']}": _stage_in_words(each) for each in record.get("stages", ())},
         "Versions": ", ".join(f"{k} {v}" for k, v in record.get("versions", {}).items()),
     }
-    return {name: text for name, text in told.items() if text}
+    return {name: text for name, text in entries.items() if text}
 
 
 def _stage_in_words(stage: Mapping[str, Any]) -> str:

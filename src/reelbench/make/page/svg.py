@@ -165,10 +165,10 @@ def _step(stage: Mapping[str, Any], scale: float, colours: Mapping[str, str]) ->
 def _pieces(stage: Mapping[str, Any], scale: float, colours: Mapping[str, str]) -> list[BarSegment]:
     """The parts of a bar: what comes out by category, then what does not."""
     cells = stage.get("by_category", {})
-    told = {name: cells[name]["out"] for name in colours if name in cells}
-    rest = stage["out"] - sum(told.values())
-    parts = [(count, "out", colours[name], f"{name}: ") for name, count in told.items()]
-    parts.append((rest, "out", "", "without a category: " if told else ""))
+    shown = {name: cells[name]["out"] for name in colours if name in cells}
+    rest = stage["out"] - sum(shown.values())
+    parts = [(count, "out", colours[name], f"{name}: ") for name, count in shown.items()]
+    parts.append((rest, "out", "", "without a category: " if shown else ""))
     if _is_of_one_kind(stage):
         parts.append((stage["rejected"], "rejected", "", "rejected: "))
         parts.append((stage["undecided"], "undecided", "", "undecided: "))
@@ -204,7 +204,7 @@ def _rate(stage: Mapping[str, Any]) -> str:
 def _reasons(reasons: Mapping[str, int]) -> list[str]:
     """The most usual reasons, as many as fit."""
     lines: list[str] = []
-    told = 0
+    shown = 0
     for reason, count in reasons.items():
         text = f"{shortened(reason, 30)} {count:,}"
         if lines and len(lines[-1]) + len(text) + 3 <= _LETTERS_OF_WORDS:
@@ -213,9 +213,9 @@ def _reasons(reasons: Mapping[str, int]) -> list[str]:
             lines.append(text)
         else:
             break
-        told += 1
-    if len(reasons) > told:
-        lines[-1] = f"{shortened(lines[-1], 38)} · {len(reasons) - told} more"
+        shown += 1
+    if len(reasons) > shown:
+        lines[-1] = f"{shortened(lines[-1], 38)} · {len(reasons) - shown} more"
     return lines
 
 

@@ -51,7 +51,7 @@ def answer_and_rank(
         scores = await rank(item, ctx, candidates, media, ranker)
         key, *others = (candidates[place] for place in weighted_ranking(scores, weights))
         note = {"candidates": candidates, "scores": scores}
-        return [with_note(with_options(item, ctx.seed, [key], others), name, note)]
+        return [with_note(with_options(item, ctx.seed, [key], others), ctx.stage, note)]
 
     return RowStage(
         name=name,
@@ -152,7 +152,7 @@ def perturb(
         ]
         texts = list(dict.fromkeys(each["text"] for each in wrong))
         made = with_options(item, ctx.seed, [key], texts) if changed else item
-        return [with_note(made, name, {"perturbed": changed})]
+        return [with_note(made, ctx.stage, {"perturbed": changed})]
 
     return RowStage(
         name=name,

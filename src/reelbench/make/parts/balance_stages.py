@@ -41,7 +41,7 @@ def balance_key_positions(*, if_uneven: bool = False, name: str = "key-positions
         if if_uneven and not _uneven(items):
             return items
         placed = spread_key_positions(items, ctx.seed)
-        return [_reordered(*pair, name) for pair in zip(items, placed, strict=True)]
+        return [_reordered(*pair, ctx.stage) for pair in zip(items, placed, strict=True)]
 
     return BatchStage(name=name, input=Item, output=Item, work=work)
 
@@ -51,7 +51,7 @@ def _uneven(items: Sequence[Item]) -> bool:
     return any(finding.tag == "KEY_POSITION" for finding in findings)
 
 
-def _reordered(item: Item, placed: Item, name: str) -> Item:
+def _reordered(item: Item, placed: Item, stage: str) -> Item:
     """Note the order that options had, and name the letters anew wherever the item names them."""
     if placed.options == item.options:
         return item
@@ -64,7 +64,7 @@ def _reordered(item: Item, placed: Item, name: str) -> Item:
             extra[field] = placed.answer[0]
     order = [item.options.index(option) for option in placed.options]
     changed = structs.replace(placed, extra=freeze(extra) or NOTHING)
-    return with_note(changed, name, {"order": order})
+    return with_note(changed, stage, {"order": order})
 
 
 def none_of_the_above(
@@ -79,10 +79,10 @@ def none_of_the_above(
         lacking = sum(not can_have(item) for item in single)
         if lacking:
             ctx.notes.append(
-                f"{name}: {lacking:,} of {len(single):,} single-choice items cannot have the "
+                f"{ctx.stage}: {lacking:,} of {len(single):,} single-choice items cannot have the "
                 "option (too few options, or some name others), so the shares are of the rest"
             )
-        return offer_none_of_the_above(items, ctx.seed, as_key, as_distractor, note=name)
+        return offer_none_of_the_above(items, ctx.seed, as_key, as_distractor, note=ctx.stage)
 
     parameters = {"as_key": as_key, "as_distractor": as_distractor}
     return BatchStage(name=name, input=Item, output=Item, work=work, parameters=parameters)
@@ -100,8 +100,8 @@ def balance_ratio(tag: str, ratio: Mapping[str, float], *, name: str = "ratio") 
             there = ", ".join(f"{value} {counts[value]:,}" for value in ratio)
             parts = ":".join(f"{part:g}" for part in ratio.values())
             ctx.notes.append(
-                f"{name}: {len(kept):,} of {len(items):,} items are kept to have {tag} at {parts}; "
-                f"there were {there}"
+                f"{ctx.stage}: {len(kept):,} of {len(items):,} items are kept to have {tag} "
+                f"at {parts}; there were {there}"
             )
         return [
             item if item.id in kept else Rejected("more than the ratio takes", f"{tag} of {ratio}")
@@ -135,8 +135,8 @@ def split(
             wanted = ", ".join(f"{each} {share:.1%}" for each, share in shares.items())
             there = ", ".join(f"{each} {sizes[each]:,}" for each in shares)
             ctx.notes.append(
-                f"{name}: {wanted} are asked for and items on the same video stay together, which "
-                f"makes {there}"
+                f"{ctx.stage}: {wanted} are asked for and items on the same video stay together, "
+                f"which makes {there}"
             )
         known |= {item.id: item.tags["split"] for item in made}
         return [
@@ -157,7 +157,7 @@ def choose_negations(*, name: str = "choose-negations", **more: Any) -> BatchSta
     def work(items: Sequence[Item], ctx: StageContext) -> list[Item]:
         chosen = items_to_negate([item for item in items if item.kind == "yesno"], ctx.seed)
         return [
-            with_note(item, name, {_TO_NEGATE: True}) if item.id in chosen else item
+            with_note(item, ctx.stage, {_TO_NEGATE: True}) if item.id in chosen else item
             for item in items
         ]
 
@@ -184,7 +184,7 @@ def negate(
         reply = await ctx.json(role, prompt, closed({"question": TEXT}), check=unchanged)
         if reply.data is None:
             raise Rejected("no opposite question", reply.failure, [reply.words])
-        return [negated(item, reply.data["question"].strip(), name)]
+        return [negated(item, reply.data["question"].strip(), ctx.stage)]
 
     return RowStage(
         name=name,
@@ -210,7 +210,7 @@ def balance_yes_no(*, drop: bool = False, name: str = "yes-no") -> BatchStage:
         left_out = set(more[1][len(fewer[1]) :]) if len(more[1]) > len(fewer[1]) + 1 else set()
         if left_out:
             what = "what is too many is left out" if drop else "not all that should be was negated"
-            ctx.notes.append(f"{name}: the keys of the yes/no questions are {counts}: {what}")
+            ctx.notes.append(f"{ctx.stage}: the keys of the yes/no questions are {counts}: {what}")
         return [
             Rejected("more than the other answer", counts) if drop and item.id in left_out else item
             for item in items

@@ -129,8 +129,8 @@ def distract(
         "longest": longest,
     }
 
-    async def work(item: Item, ctx: StageContext, **said: Any) -> list[Item]:
-        plan, keys = DistractorPlan.of(**said), keys_of(item)
+    async def work(item: Item, ctx: StageContext, **values: Any) -> list[Item]:
+        plan, keys = DistractorPlan.of(**values), keys_of(item)
         reply = await ctx.json(
             role,
             _prompt(item, keys, plan, ctx),
@@ -139,7 +139,7 @@ def distract(
         )
         if reply.data is None:
             raise Rejected("no good distractors", reply.failure, [reply.words])
-        return [_with_distractors(item, keys, reply.data, ctx, name, role)]
+        return [_with_distractors(item, keys, reply.data, ctx, role)]
 
     def estimate(item: Item, ctx: StageContext) -> list[Item]:
         keys, wrong = keys_of(item), [f"{'word ' * 8}{number}" for number in range(most)]
@@ -155,7 +155,7 @@ def distract(
         roles=(role,),
         prompts=("distract", "rules"),
         parameters=parameters,
-        validate=lambda said: DistractorPlan.of(**said).fault,
+        validate=lambda values: DistractorPlan.of(**values).fault,
         estimate=estimate,
         expected_tokens=(most + 1) * _TOKENS,
     )
@@ -272,7 +272,7 @@ def options_fault(keys: Sequence[str], wrong: Sequence[str], longest: float) -> 
 
 
 def _with_distractors(
-    item: Item, keys: Sequence[str], reply: Any, ctx: StageContext, name: str, role: str
+    item: Item, keys: Sequence[str], reply: Any, ctx: StageContext, role: str
 ) -> Item:
     """Give an item its options, each with its explanation, and note how they were made."""
     new, wrong = _worded(keys, reply), reply["distractors"]
@@ -292,4 +292,4 @@ def _with_distractors(
         ],
         **({"polished_from": list(keys)} if new != tuple(keys) else {}),
     }
-    return with_note(changed, name, note)
+    return with_note(changed, ctx.stage, note)

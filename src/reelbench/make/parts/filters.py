@@ -103,27 +103,29 @@ def _filter(
 ) -> RowStage:
     """Return a stage that asks, counts and drops, or flags; ``given`` is said or shown beside."""
 
-    def has_failed(facts: Facts, ctx: StageContext, said: Parameters) -> bool:
+    def has_failed(facts: Facts, ctx: StageContext, values: Parameters) -> bool:
         aside = {m.card.name for m in ctx.models[role] if m.card.backend == "baseline"}
         models = {
             model: right
             for model, right in facts["models"].items()
             if not baselines_aside or model not in aside
         }
-        return bool(models) and fails({**facts, "models": models}, said)
+        return bool(models) and fails({**facts, "models": models}, values)
 
-    async def work(item: Item, ctx: StageContext, *, drop: bool, **said: Any) -> list[Item]:
+    async def work(item: Item, ctx: StageContext, *, drop: bool, **values: Any) -> list[Item]:
         if item.kind == "open":
             return [item]
-        shuffle = said.get("shuffle", True)
-        beside = given(item, ctx, said)
-        got = await answers(item, ctx, role, prompt, seeds=said["seeds"], shuffle=shuffle, **beside)
+        shuffle = values.get("shuffle", True)
+        beside = given(item, ctx, values)
+        got = await answers(
+            item, ctx, role, prompt, seeds=values["seeds"], shuffle=shuffle, **beside
+        )
         facts = facts_of(got)
-        if not has_failed(facts, ctx, said):
-            return [with_note(item, name, facts)]
+        if not has_failed(facts, ctx, values):
+            return [with_note(item, ctx.stage, facts)]
         detail = f"{facts['right']} of {facts['of']} answers are right"
         words = [f"{each.model}: {each.words}" for each in got]
-        return [failed(item, name, Rejected(reason, detail, words, facts), drop=drop)]
+        return [failed(item, ctx.stage, Rejected(reason, detail, words, facts), drop=drop)]
 
     return RowStage(
         name=name,
@@ -148,9 +150,9 @@ def _seeds_fault(parameters: Parameters) -> str:
     return ""
 
 
-def _some_model_knows(facts: Facts, said: Parameters) -> bool:
+def _some_model_knows(facts: Facts, values: Parameters) -> bool:
     """Whether one of the models is right often enough."""
-    return bool(max(facts["models"].values()) >= said["drop_at"])
+    return bool(max(facts["models"].values()) >= values["drop_at"])
 
 
 def _reaches(facts: Facts, share: float) -> bool:
@@ -203,7 +205,7 @@ def filter_context(
         role,
         "veracity",
         "context contradicts the key",
-        lambda facts, said: not _reaches(facts, said["keep_at"]),
+        lambda facts, values: not _reaches(facts, values["keep_at"]),
         {"seeds": seeds, "keep_at": keep_at, "shuffle": shuffle},
         drop=drop,
         given=lambda item, ctx, _: {"context": context_of(item, ctx)},
@@ -227,7 +229,7 @@ def filter_ensemble(
         role,
         "independence",
         "right blind too often",
-        lambda facts, said: _reaches(facts, said["drop_at"]),
+        lambda facts, values: _reaches(facts, values["drop_at"]),
         {"seeds": seeds, "drop_at": drop_at},
         drop=drop,
         **more,
@@ -254,8 +256,8 @@ def filter_modality(
     """
     modalities, usual = MODALITIES[modality]
 
-    def given(item: Item, ctx: StageContext, said: Parameters) -> dict[str, Any]:
-        protocol = Protocol(sampling=said["sampling"], modalities=modalities)
+    def given(item: Item, ctx: StageContext, values: Parameters) -> dict[str, Any]:
+        protocol = Protocol(sampling=values["sampling"], modalities=modalities)
         return {"media": item_media(ctx.media, item, protocol)}
 
     return _filter(

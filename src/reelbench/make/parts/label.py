@@ -49,14 +49,14 @@ def label(
     which a row is rejected, and ``role`` is who plays the part of a model in operators that ask.
     """
 
-    async def work(given: Sequence[Any], ctx: StageContext, **said: Any) -> list[Any]:
+    async def work(given: Sequence[Any], ctx: StageContext, **settings: Any) -> list[Any]:
         loop = asyncio.get_running_loop()
         work = _Labelling(ctx, root(ctx), role, limit, lambda asking: _on(loop, asking))
-        return await asyncio.to_thread(work.results, given, said)
+        return await asyncio.to_thread(work.results, given, settings)
 
     def known(given: Sequence[Any], ctx: StageContext) -> list[Any]:
-        said = {"labels": list(labels), "set": set or {}, "require": list(require)}
-        return _Labelling(ctx, root(ctx), role, limit, None).known(given, said)
+        settings = {"labels": list(labels), "set": set or {}, "require": list(require)}
+        return _Labelling(ctx, root(ctx), role, limit, None).known(given, settings)
 
     return BatchStage(
         name=name,
@@ -102,9 +102,9 @@ class _Labelling:
         self._wait_for = wait_for
         self._file = ctx.out / "make" / "labels.sqlite"
 
-    def results(self, rows: Sequence[Any], said: Mapping[str, Any]) -> list[Any]:
+    def results(self, rows: Sequence[Any], settings: Mapping[str, Any]) -> list[Any]:
         """Label all clips; return each row, or why it goes no further."""
-        found, operators = self._begin(rows, said)
+        found, operators = self._begin(rows, settings)
         engine = _Opened(self._ctx.engine, operators)
         self._file.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -117,11 +117,11 @@ class _Labelling:
                     run_operator_over(found, operator, shelf, place, title, self._limit)
         finally:
             engine.close()
-        return self._gather(rows, found, said["require"])
+        return self._gather(rows, found, settings["require"])
 
-    def known(self, rows: Sequence[Any], said: Mapping[str, Any]) -> list[Any]:
+    def known(self, rows: Sequence[Any], settings: Mapping[str, Any]) -> list[Any]:
         """Return rows with what is known of their clips; nothing is done or written."""
-        found, operators = self._begin(rows, said)
+        found, operators = self._begin(rows, settings)
         opened = (
             open_durable(self._file, SHELF, reading=True)
             if self._file.exists()
@@ -136,7 +136,7 @@ class _Labelling:
         return [row if isinstance(result, Undecided) else result for row, result in pairs]
 
     def _begin(
-        self, rows: Sequence[Any], said: Mapping[str, Any]
+        self, rows: Sequence[Any], settings: Mapping[str, Any]
     ) -> tuple[Annotated, list[Operator]]:
         clips: dict[str, Clip] = {}
         broken: dict[str, str] = {}
@@ -148,7 +148,7 @@ class _Labelling:
             except (MediaError, OSError) as error:
                 broken[name] = str(error)
         model = self._ctx.model(self._role) if self._role else None
-        operators = operators_for(said["labels"], said["set"], model)
+        operators = operators_for(settings["labels"], settings["set"], model)
         return Annotated(self._ctx.out, clips, broken, {name: {} for name in clips}), operators
 
     def _gather(self, rows: Sequence[Any], found: Annotated, require: Sequence[str]) -> list[Any]:
@@ -162,13 +162,13 @@ def _fate(row: Any, found: Annotated, require: Sequence[str]) -> Any:
     clip = clip_of(row)
     if clip in found.broken:
         return Rejected("media", found.broken[clip])
-    said = found.outcomes[clip]
-    for name, each in said.items():
+    outcomes = found.outcomes[clip]
+    for name, each in outcomes.items():
         if "failed" in each:  # it is tried again next time
             return Undecided("error", f"{name}: {each['failed']}")
-    lacking = next((name for name in require if "value" not in said[name]), None)
+    lacking = next((name for name in require if "value" not in outcomes[name]), None)
     if lacking is not None:
-        return Rejected(f"no {lacking}", said[lacking]["none"])
+        return Rejected(f"no {lacking}", outcomes[lacking]["none"])
     return row
 
 

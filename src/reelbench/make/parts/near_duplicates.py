@@ -84,8 +84,8 @@ def near_duplicates(
     groups: dict[object, list[Item]] = defaultdict(list)
     for item in ordered:
         groups[item.media if within == "media" else None].append(item)
-    compared = [[_Said.by(item) for item in group] for group in groups.values() if len(group) > 1]
-    vectors = _Vectors(embedder, [said for group in compared for said in group])
+    compared = [[_Entry.by(item) for item in group] for group in groups.values() if len(group) > 1]
+    vectors = _Vectors(embedder, [entry for group in compared for entry in group])
     return sorted(
         (each for group in compared for each in _greedy(group, vectors, alike)),
         key=lambda each: each.item,
@@ -93,7 +93,7 @@ def near_duplicates(
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Entry:
     """What one item says, ready to be compared."""
 
     id: str
@@ -103,14 +103,14 @@ class _Said:
     marks: tuple["_Marks", ...]
 
     @classmethod
-    def by(cls, item: Item) -> "_Said":
+    def by(cls, item: Item) -> "_Entry":
         right = sorted(map(plain, item.correct or (item.reference or "",)))
         question, answer = plain(item.question), "; ".join(right)
         marks = (_marks(question), _marks(answer))
         text = f"{question} {answer}".strip()
         return cls(item.id, text, answer, frozenset(map(bare, right)), marks)
 
-    def contrasts_with(self, other: "_Said") -> bool:
+    def contrasts_with(self, other: "_Entry") -> bool:
         return any(_contrast(*pair) for pair in zip(self.marks, other.marks, strict=True))
 
 
@@ -139,8 +139,8 @@ def _marks(text: str) -> _Marks:
 class _Vectors:
     """The vectors of all that is said, each text embedded once and in the order of the texts."""
 
-    def __init__(self, embedder: Embedder, said: Sequence[_Said]) -> None:
-        texts = sorted({each.text for each in said} | {each.answer for each in said})
+    def __init__(self, embedder: Embedder, entry: Sequence[_Entry]) -> None:
+        texts = sorted({each.text for each in entry} | {each.answer for each in entry})
         self._row = {text: row for row, text in enumerate(texts)}
         self._all = embedder(texts) if texts else np.empty((0, 1), np.float32)
         lengths = np.linalg.norm(self._all, axis=-1)
@@ -159,31 +159,31 @@ class _Vectors:
         return round(float((one.astype(np.float64) * two).sum()), _DIGITS)
 
 
-def _greedy(group: Sequence[_Said], vectors: _Vectors, alike: float) -> Iterator[NearDuplicate]:
-    kept: list[_Said] = []
+def _greedy(group: Sequence[_Entry], vectors: _Vectors, alike: float) -> Iterator[NearDuplicate]:
+    kept: list[_Entry] = []
     for begin in range(0, len(group), _BLOCK):
         block = group[begin : begin + _BLOCK]
         before = list(kept)
-        rows = vectors.of([said.text for said in block])
-        near = rows @ vectors.of([said.text for said in before]).T >= alike - _SLACK
+        rows = vectors.of([entry.text for entry in block])
+        near = rows @ vectors.of([entry.text for entry in before]).T >= alike - _SLACK
         near_own = rows @ rows.T >= alike - _SLACK
         own_kept: list[int] = []
-        for row, said in enumerate(block):
+        for row, entry in enumerate(block):
             candidates = [before[place] for place in np.flatnonzero(near[row])]
             candidates += [block[place] for place in own_kept if near_own[row, place]]
-            found = (_repeated(said, c, vectors, alike) for c in candidates)
+            found = (_repeated(entry, c, vectors, alike) for c in candidates)
             if first := next(filter(None, found), None):
                 yield first
             else:
                 own_kept.append(row)
-                kept.append(said)
+                kept.append(entry)
 
 
-def _repeated(said: _Said, kept: _Said, vectors: _Vectors, alike: float) -> NearDuplicate | None:
-    if said.contrasts_with(kept):
+def _repeated(entry: _Entry, kept: _Entry, vectors: _Vectors, alike: float) -> NearDuplicate | None:
+    if entry.contrasts_with(kept):
         return None
-    same = said.answers == kept.answers
-    if not same and vectors.cosine(said.answer, kept.answer) < SAME_ANSWER:
+    same = entry.answers == kept.answers
+    if not same and vectors.cosine(entry.answer, kept.answer) < SAME_ANSWER:
         return None
-    cosine = vectors.cosine(said.text, kept.text)
-    return NearDuplicate(said.id, kept.id, cosine) if cosine >= alike else None
+    cosine = vectors.cosine(entry.text, kept.text)
+    return NearDuplicate(entry.id, kept.id, cosine) if cosine >= alike else None

@@ -35,10 +35,10 @@ def batch_filter(
 ) -> BatchStage:
     """Return a stage that drops what its work rejects, or flags it and lets it through."""
 
-    def flagged(items: Sequence[Item], ctx: StageContext, **said: Any) -> Kept:
+    def flagged(items: Sequence[Item], ctx: StageContext, **values: Any) -> Kept:
         return [
-            failed(item, name, why, drop=False) if isinstance(why, Rejected) else item
-            for item, why in zip(items, work(items, ctx, **said), strict=True)
+            failed(item, ctx.stage, why, drop=False) if isinstance(why, Rejected) else item
+            for item, why in zip(items, work(items, ctx, **values), strict=True)
         ]
 
     return BatchStage(

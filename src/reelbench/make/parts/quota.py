@@ -22,7 +22,7 @@ def quota(
         name=name,
         input=Item,
         output=Item,
-        work=lambda items, ctx, **said: _within(items, ctx, name, **said),
+        work=_within,
         parameters={"tag": tag, "most": dict(most), "exclusive": exclusive},
         validate=_fault,
     )
@@ -37,7 +37,6 @@ def _fault(parameters: Mapping[str, Any]) -> str:
 def _within(
     items: Sequence[Item],
     ctx: StageContext,
-    name: str,
     *,
     tag: str,
     most: Mapping[str, int],
@@ -45,7 +44,7 @@ def _within(
 ) -> list[Item | Rejected]:
     kept: dict[str, int] = defaultdict(int)
     results: dict[str, Item | Rejected] = {}
-    for item in sorted(items, key=lambda item: seed_for(ctx.seed, name, item.id)):
+    for item in sorted(items, key=lambda item: seed_for(ctx.seed, ctx.stage, item.id)):
         values = item.tag(tag)
         limited = [value for value in values if value in most]
         full = any(kept[value] >= most[value] for value in limited)
@@ -59,5 +58,5 @@ def _within(
     short = [value for value in most if kept[value] < most[value]]
     if short:
         lacking = [f"{value} {kept[value]} of {most[value]}" for value in short]
-        ctx.notes.append(f"{name}: too few items by {tag}: {', '.join(lacking)}")
+        ctx.notes.append(f"{ctx.stage}: too few items by {tag}: {', '.join(lacking)}")
     return [results[item.id] for item in items]

@@ -84,7 +84,7 @@ def rounds(
         quiet: int,
         most: int,
         quota: Mapping[str, int] | int | None,
-        **said: Any,
+        **values: Any,
     ) -> list[Any]:
         groups: dict[str, list[Any]] = defaultdict(list)
         for row in rows:
@@ -93,7 +93,7 @@ def rounds(
         async def one(named: str) -> dict[str, Any]:
             goal = quota.get(named) if isinstance(quota, Mapping) else quota
             limits = _Limits(name, quiet, most, goal)
-            return await _through(one_round, named, groups[named], ctx, limits, said)
+            return await _through(one_round, named, groups[named], ctx, limits, values)
 
         found = await asyncio.gather(*map(one, sorted(groups)))
         results = {id_: made for part in found for id_, made in part.items()}
@@ -126,7 +126,7 @@ async def _through(
     rows: Sequence[Any],
     ctx: StageContext,
     limits: _Limits,
-    said: Mapping[str, Any],
+    values: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Go on until one of the limits is reached; return what came of each row."""
     state = RoundState(group)
@@ -134,7 +134,7 @@ async def _through(
     without_news = 0
     try:
         while True:
-            outcome = await one_round(rows, ctx, state, **said)
+            outcome = await one_round(rows, ctx, state, **values)
             ids = {row.id for made in outcome.made.values() for row in made}
             findings = ids if outcome.findings is None else set(outcome.findings)
             without_news = 0 if findings - seen else without_news + 1

@@ -346,8 +346,10 @@ def no_all_of_the_above(asked: Asked) -> str:
 
 def answer_not_in_question(asked: Asked) -> str:
     """The question does not say the key, unless it says another option as well."""
-    said = {option for option in asked.options if mentions(asked.question, option)}
-    return f"the question says {asked.keys[0]!r}" if said and said == set(asked.keys) else ""
+    mentioned = {option for option in asked.options if mentions(asked.question, option)}
+    return (
+        f"the question says {asked.keys[0]!r}" if mentioned and mentioned == set(asked.keys) else ""
+    )
 
 
 def least_words(asked: Asked, least: int = 5) -> str:

@@ -51,16 +51,16 @@ def filter_shortcuts(
     rule that wins no more than chance would do now and then (``unlikely``) is let be.
     """
 
-    def work(items: Sequence[Item], ctx: StageContext, **said: Any) -> Kept:
+    def work(items: Sequence[Item], ctx: StageContext, **values: Any) -> Kept:
         names = [m.card.name for m in ctx.models.get(role, ()) if m.card.backend == "baseline"]
-        return _shortcuts(items, ctx.seed, names, **said)
+        return _shortcuts(items, ctx.seed, names, **values)
 
     return batch_filter(
         name,
         work,
         {"unlikely": unlikely, "answered": answered},
         drop,
-        validate=lambda said: "" if 0 < said["unlikely"] < 1 else "unlikely is between 0 and 1",
+        validate=lambda values: "" if 0 < values["unlikely"] < 1 else "unlikely is between 0 and 1",
     )
 
 

@@ -27,8 +27,8 @@ def filter_near_duplicates(
         _near_duplicates,
         {"alike": alike, "within": within},
         drop,
-        validate=lambda said: (
-            "" if said["within"] in ("media", "all") else "within is media or all"
+        validate=lambda values: (
+            "" if values["within"] in ("media", "all") else "within is media or all"
         ),
     )
 
@@ -60,8 +60,8 @@ def filter_lint(
         {"tier": tier, "media": media},
         drop,
         reads=_media_digests,
-        validate=lambda said: (
-            "" if said["tier"] in Severity.__members__ else f"tier is one of {tiers}"
+        validate=lambda values: (
+            "" if values["tier"] in Severity.__members__ else f"tier is one of {tiers}"
         ),
     )
 

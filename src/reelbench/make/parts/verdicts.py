@@ -31,7 +31,7 @@ def verdicts(
     ) -> list[Item | Rejected | Undecided]:
         path = ctx.out / file
         given = read_verdicts(path)
-        return [_decided(item, given.get(item.id, ()), name, needed, path) for item in items]
+        return [_decided(item, given.get(item.id, ()), ctx.stage, needed, path) for item in items]
 
     return BatchStage(
         name=name,
@@ -39,7 +39,7 @@ def verdicts(
         output=Item,
         work=work,
         parameters={"file": file, "needed": needed},
-        validate=lambda said: "" if said["needed"] >= 1 else "needed must be 1 or more",
+        validate=lambda values: "" if values["needed"] >= 1 else "needed must be 1 or more",
         **more,
     )
 
@@ -70,8 +70,10 @@ def _changed(
         made, problems = item_from_line(json_line(record).strip().encode())
         faults = [problem for problem in problems if not problem.is_warning]
         if made is None or faults:
-            told = "; ".join(f"{p.field}: found {p.found}, expected {p.expected}" for p in faults)
-            return Undecided(WAITING, f"the changes in {path} make no item of it: {told}")
+            reasons = "; ".join(
+                f"{p.field}: found {p.found}, expected {p.expected}" for p in faults
+            )
+            return Undecided(WAITING, f"the changes in {path} make no item of it: {reasons}")
         item = made
     provenance = {**item.provenance, name: _facts(given)}
     return structs.replace(item, provenance=freeze(provenance))
@@ -80,9 +82,9 @@ def _changed(
 def _facts(given: Sequence[Verdict]) -> list[dict[str, Any]]:
     facts = []
     for each in given:
-        said: dict[str, Any] = {"who": each.who, "decision": each.decision}
-        said |= {"tags": list(each.tags)} if each.tags else {}
-        said |= {"rating": dict(each.rating)} if each.rating else {}
-        said |= {"changed": sorted(each.new_fields)} if each.new_fields else {}
-        facts.append(said)
+        fact: dict[str, Any] = {"who": each.who, "decision": each.decision}
+        fact |= {"tags": list(each.tags)} if each.tags else {}
+        fact |= {"rating": dict(each.rating)} if each.rating else {}
+        fact |= {"changed": sorted(each.new_fields)} if each.new_fields else {}
+        facts.append(fact)
     return facts

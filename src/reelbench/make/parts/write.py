@@ -57,8 +57,8 @@ def write(
             "encoding": shown.frame_encoding,
         }
 
-    async def work(task: WritingTask, ctx: StageContext, **said: Any) -> list[Draft]:
-        count = said.pop("count", None)
+    async def work(task: WritingTask, ctx: StageContext, **values: Any) -> list[Draft]:
+        count = values.pop("count", None)
 
         def fault(reply: Any) -> str:
             rules_of = ctx.prompts if repair_rules else None
@@ -68,14 +68,14 @@ def write(
             role,
             prompt_for(task, ctx, count),
             task.schema(count),
-            media=_media(task, ctx, **said) if said else None,
+            media=_media(task, ctx, **values) if values else None,
             check=fault,
         )
         data = reply.data if reply.data is not None else reply.nearly
         questions = _questions(data, count)
         if not questions:
             raise Rejected("no questions in the reply", reply.failure, [reply.words])
-        return _drafts(task, questions, count, ctx.model(role).card.name, name)
+        return _drafts(task, questions, count, ctx.model(role).card.name, ctx.stage)
 
     def estimate(task: WritingTask, _ctx: StageContext) -> list[Draft]:
         forms = [task.forms[number % len(task.forms)] for number in range(count or 1)]

@@ -18,7 +18,7 @@ from reelbench.client.journal import Journal
 from reelbench.client.structured import Check, Structured
 from reelbench.data.items import LETTERS
 from reelbench.make.pipeline.context import StageContext
-from reelbench.make.pipeline.imagine import imagined_json, imagined_text
+from reelbench.make.pipeline.example_reply import imagined_json, imagined_text
 from reelbench.make.pipeline.rates import StageRates
 from reelbench.make.pipeline.run import Pipeline
 from reelbench.make.pipeline.stage import (

@@ -119,8 +119,8 @@ def _stage_record(passed: StageResult) -> dict[str, Any]:
         record["by_category"] = by_category
     if passed.stage.filters or passed.stage.flags:
         cells = [every, *([fate for fate in every if fate.category == name] for name in groups)]
-        told: list[dict[str, Any]] = [record, *(by_category[name] for name in groups)]
-        for part, rates in zip(told, _rates(cells), strict=True):
+        records: list[dict[str, Any]] = [record, *(by_category[name] for name in groups)]
+        for part, rates in zip(records, _rates(cells), strict=True):
             part |= rates
     return record
 
@@ -177,7 +177,7 @@ def reject_lines(passed: Sequence[StageResult], broken: Sequence[tuple[str, str]
     for each in passed:
         for fate in fates(each):
             if fate.rejected:
-                said: Mapping[str, Any] = {"stage": each.stage.name, "id": fate.row.id}
-                said = {**said, **({CATEGORY: fate.category} if fate.category else {})}
+                reject: Mapping[str, Any] = {"stage": each.stage.name, "id": fate.row.id}
+                reject = {**reject, **({CATEGORY: fate.category} if fate.category else {})}
                 why = rejected_record(fate.rejected)
-                yield json_line({**said, **why, "row": record_of(fate.row)})
+                yield json_line({**reject, **why, "row": record_of(fate.row)})

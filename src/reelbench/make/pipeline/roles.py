@@ -38,8 +38,8 @@ def load_models(recipe: Recipe, named: Mapping[str, Sequence[str]]) -> RoleModel
         if names:
             models = dict.fromkeys(loader.load(name) for name in names)
             if len(models) > 1 and not part.many:
-                told = ", ".join(model.card.name for model in models)
-                raise ReelbenchError(f"Who is the {role} of {told}? Name one with --model.")
+                names = ", ".join(model.card.name for model in models)
+                raise ReelbenchError(f"Who is the {role} of {names}? Name one with --model.")
             role_models[role] = tuple(models)
     _check_names(role_models)
     return role_models

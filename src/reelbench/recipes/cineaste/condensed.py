@@ -60,7 +60,7 @@ class Film:
 
 
 @dataclass(slots=True)
-class Told:
+class ReadFilms:
     """What a source tells, and all that is wrong or odd in it."""
 
     films: list[Film] = field(default_factory=list)
@@ -74,32 +74,32 @@ def metadata_folder(source: Path) -> Path | None:
     return next((place for place in places if os.path.lexists(place / CLIPS)), None)
 
 
-def read_condensed(source: Path, folder: Path) -> Told:
+def read_condensed(source: Path, folder: Path) -> ReadFilms:
     """Read the movies that the CSV files tell of; nothing is raised, all that is wrong listed."""
-    told = Told()
-    tables = {name: _table(folder / name, told) for name in _NEEDED}
-    rows = list(_clip_rows(tables[CLIPS], told))
-    if not rows and not told.problems:
+    read = ReadFilms()
+    tables = {name: _table(folder / name, read) for name in _NEEDED}
+    rows = list(_clip_rows(tables[CLIPS], read))
+    if not rows and not read.problems:
         place = Place(str(folder / CLIPS))
-        told.problems.append(place.problem("NO_ITEMS", "file", "no clips", "one line for each"))
-    _refuse_twice(rows, told)
+        read.problems.append(place.problem("NO_ITEMS", "file", "no clips", "one line for each"))
+    _refuse_twice(rows, read)
     videos = _videos(source)
-    _refuse_missing(rows, videos, folder, told)
+    _refuse_missing(rows, videos, folder, read)
     films = _by_film(rows)
-    facts = _Facts(folder, tables, told)
+    facts = _Facts(folder, tables, read)
     if films and not facts.summaries:
-        told.problems.append(_no_summary(folder, "", f"none for any of {len(films)} movies"))
-    told.films = [_film(imdbid, clips, videos, facts, told) for imdbid, clips in films.items()]
-    _warn_undescribed(rows, facts, told)
-    return told
+        read.problems.append(_no_summary(folder, "", f"none for any of {len(films)} movies"))
+    read.films = [_film(imdbid, clips, videos, facts, read) for imdbid, clips in films.items()]
+    _warn_undescribed(rows, facts, read)
+    return read
 
 
-def _table(path: Path, told: Told) -> CsvTable:
+def _table(path: Path, read: ReadFilms) -> CsvTable:
     """Read one of the files, if it is there."""
     if not os.path.lexists(path):
         return CsvTable(path)
     table, problems = read_table(path, _NEEDED[path.name])
-    told.problems += problems
+    read.problems += problems
     return table
 
 
@@ -116,7 +116,7 @@ class _Row:
     year: int | None
 
 
-def _clip_rows(table: CsvTable, told: Told) -> Iterator[_Row]:
+def _clip_rows(table: CsvTable, read: ReadFilms) -> Iterator[_Row]:
     for line, row in table.rows:
         place = Place(str(table.path), line)
         problems = [
@@ -133,7 +133,7 @@ def _clip_rows(table: CsvTable, told: Told) -> Iterator[_Row]:
             found, expected = shown(row["clip_idx"]), "a whole number from 0"
             problems.append(place.problem("BAD_FIELD", "clip_idx", found, expected))
         year = _year(row.get("year", ""), place, problems)
-        told.problems += problems
+        read.problems += problems
         if not problems and index is not None:
             title = row.get("title", "")
             yield _Row(place, row["videoid"], imdbid, index, row["clip_name"], title, year)
@@ -156,20 +156,20 @@ def _year(text: str, place: Place, problems: list[Problem]) -> int | None:
     return year
 
 
-def _refuse_twice(rows: Iterable[_Row], told: Told) -> None:
+def _refuse_twice(rows: Iterable[_Row], read: ReadFilms) -> None:
     videos: dict[str, int] = {}
     places: dict[tuple[str, int], int] = {}
     for row in rows:
         earlier = videos.setdefault(row.videoid, row.place.line)
         if earlier != row.place.line:
             found = f"{shown(row.videoid)}, as on line {earlier}"
-            told.problems.append(row.place.problem("DUPLICATE_ID", "videoid", found, "each once"))
+            read.problems.append(row.place.problem("DUPLICATE_ID", "videoid", found, "each once"))
             continue
         earlier = places.setdefault((row.imdbid, row.index), row.place.line)
         if earlier != row.place.line:
             found = f"{row.index}, as on line {earlier}"
             expected = f"a number of its own among the clips of {row.imdbid}"
-            told.problems.append(row.place.problem("DUPLICATE_ID", "clip_idx", found, expected))
+            read.problems.append(row.place.problem("DUPLICATE_ID", "clip_idx", found, expected))
 
 
 def _videos(source: Path) -> dict[str, list[str]]:
@@ -185,13 +185,13 @@ def _videos(source: Path) -> dict[str, list[str]]:
 
 
 def _refuse_missing(
-    rows: Sequence[_Row], videos: dict[str, list[str]], folder: Path, told: Told
+    rows: Sequence[_Row], videos: dict[str, list[str]], folder: Path, read: ReadFilms
 ) -> None:
     """List the clips without a video, movie by movie, and those with two."""
     expected = f"videos/<videoid>.mp4 or videos/<year>/<videoid>.mp4 ({', '.join(VIDEO_ENDINGS)})"
     if rows and not any(row.videoid in videos for row in rows):
         found = f"no video for any of its {len(rows)} clips"
-        told.problems.append(
+        read.problems.append(
             Place(str(folder / CLIPS)).problem("NO_VIDEO", "videoid", found, expected)
         )
         return
@@ -202,11 +202,11 @@ def _refuse_missing(
             found = f"no video for {len(lacking)} of the {len(clips)} clips of {imdbid}: {named}"
             instead = f"{expected}, or {CLIPS} without those lines"
             first = lacking[0].place
-            told.problems.append(first.problem("NO_VIDEO", "videoid", found, instead))
+            read.problems.append(first.problem("NO_VIDEO", "videoid", found, instead))
     for row in rows:
         if len(files := videos.get(row.videoid, [])) > 1:
             found = f"{len(files)} videos: {', '.join(files)}"
-            told.problems.append(row.place.problem("NO_VIDEO", "videoid", found, "one"))
+            read.problems.append(row.place.problem("NO_VIDEO", "videoid", found, "one"))
 
 
 def _by_film(rows: Iterable[_Row]) -> dict[str, list[_Row]]:
@@ -220,46 +220,46 @@ def _by_film(rows: Iterable[_Row]) -> dict[str, list[_Row]]:
 class _Facts:
     """What the files beside clips.csv say of clips and movies."""
 
-    def __init__(self, folder: Path, tables: dict[str, CsvTable], told: Told) -> None:
+    def __init__(self, folder: Path, tables: dict[str, CsvTable], read: ReadFilms) -> None:
         self.folder = folder
         self.has_descriptions = bool(tables["descriptions.csv"].columns)
-        self.descriptions = _column(tables["descriptions.csv"], "description", told)
-        self.durations = _numbers(tables["durations.csv"], told)
-        self.titles = _column(tables["movies.csv"], "title", told)
-        self.years = _column(tables["movies.csv"], "year", told)
+        self.descriptions = _column(tables["descriptions.csv"], "description", read)
+        self.durations = _numbers(tables["durations.csv"], read)
+        self.titles = _column(tables["movies.csv"], "title", read)
+        self.years = _column(tables["movies.csv"], "year", read)
         self.summaries: dict[str, str] = {}
         for name in _SUMMARY_FILES:
             for column in _SUMMARY_COLUMNS:
-                self.summaries = _column(tables[name], column, told) | self.summaries
+                self.summaries = _column(tables[name], column, read) | self.summaries
 
 
-def _column(table: CsvTable, column: str, told: Told) -> dict[str, str]:
+def _column(table: CsvTable, column: str, read: ReadFilms) -> dict[str, str]:
     """What a column says of each id; two things of one id are a problem."""
-    said: dict[str, str] = {}
+    values: dict[str, str] = {}
     if column not in table.columns:
-        return said
+        return values
     key = _NEEDED[table.path.name][0]
     for line, row in table.rows:
-        if row[key] and row[column] and said.setdefault(row[key], row[column]) != row[column]:
+        if row[key] and row[column] and values.setdefault(row[key], row[column]) != row[column]:
             place, found = Place(str(table.path), line), f"a second one for {shown(row[key])}"
-            told.problems.append(place.problem("DUPLICATE_ID", column, found, f"one per {key}"))
-    return said
+            read.problems.append(place.problem("DUPLICATE_ID", column, found, f"one per {key}"))
+    return values
 
 
-def _numbers(table: CsvTable, told: Told) -> dict[str, float]:
+def _numbers(table: CsvTable, read: ReadFilms) -> dict[str, float]:
     """The durations, in seconds."""
     seconds = {}
-    for videoid, text in _column(table, "duration", told).items():
+    for videoid, text in _column(table, "duration", read).items():
         if re.fullmatch(r"[0-9]{1,6}(\.[0-9]*)?", text):
             seconds[videoid] = float(text)
         else:
             place, found = Place(str(table.path)), f"{shown(text)} for {shown(videoid)}"
-            told.problems.append(place.problem("BAD_FIELD", "duration", found, "seconds"))
+            read.problems.append(place.problem("BAD_FIELD", "duration", found, "seconds"))
     return seconds
 
 
 def _film(
-    imdbid: str, rows: Sequence[_Row], videos: dict[str, list[str]], facts: _Facts, told: Told
+    imdbid: str, rows: Sequence[_Row], videos: dict[str, list[str]], facts: _Facts, read: ReadFilms
 ) -> Film:
     """Put together one movie, of the clips whose videos are there."""
     first = rows[0].place
@@ -268,12 +268,12 @@ def _film(
     if not title:
         found = f"none for {imdbid}"
         expected = f"a title in {CLIPS} or movies.csv"
-        told.problems.append(first.problem("MISSING_FIELD", "title", found, expected))
+        read.problems.append(first.problem("MISSING_FIELD", "title", found, expected))
     summary = facts.summaries.get(imdbid, "")
     if not summary and facts.summaries:
-        told.problems.append(_no_summary(facts.folder, imdbid, f"none for {imdbid}"))
+        read.problems.append(_no_summary(facts.folder, imdbid, f"none for {imdbid}"))
     place = Place(str(facts.folder / "movies.csv"))
-    year = _year(facts.years.get(imdbid, ""), place, told.problems)
+    year = _year(facts.years.get(imdbid, ""), place, read.problems)
     clips = tuple(
         ListedScene(
             videos[row.videoid][0],
@@ -302,15 +302,15 @@ def _no_summary(folder: Path, imdbid: str, found: str) -> Problem:
     return Place(str(folder)).problem("MISSING_FIELD", name, found, expected)
 
 
-def _warn_undescribed(rows: Sequence[_Row], facts: _Facts, told: Told) -> None:
+def _warn_undescribed(rows: Sequence[_Row], facts: _Facts, read: ReadFilms) -> None:
     lacking = [row.videoid for row in rows if row.videoid not in facts.descriptions]
     if lacking and facts.has_descriptions:
-        told.warnings.append(
+        read.warnings.append(
             f"{len(lacking)} of {len(rows)} clips have no description in descriptions.csv, so "
             f"their log-lines are empty: {some_of(lacking)}."
         )
     elif lacking:
-        told.warnings.append("There is no descriptions.csv, so all log-lines are empty.")
+        read.warnings.append("There is no descriptions.csv, so all log-lines are empty.")
 
 
 def some_of(names: Sequence[str]) -> str:

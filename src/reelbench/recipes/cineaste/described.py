@@ -19,7 +19,7 @@ from reelbench.recipes.cineaste.condensed import (
     YEARS,
     Film,
     ListedScene,
-    Told,
+    ReadFilms,
 )
 
 MOVIE_FILE = "movie.yaml"
@@ -27,20 +27,20 @@ _HOLDS = "a file with title, summary and scenes"
 _PATHS = frozenset({"video", "captions"})
 
 
-def read_described(source: Path) -> Told:
+def read_described(source: Path) -> ReadFilms:
     """Read the movies of a source; nothing is raised, all that is wrong is listed."""
-    told = Told()
+    read = ReadFilms()
     for folder in sorted(path for path in source.iterdir() if os.path.isdir(path)):
         hidden = folder.name.startswith(".")
         if hidden and not os.path.lexists(folder / MOVIE_FILE):
             continue  # such as .git
-        film = _film(source, folder, told.problems)
+        film = _film(source, folder, read.problems)
         if film:
-            told.films.append(film)
-    if not told.films and not told.problems:
+            read.films.append(film)
+    if not read.films and not read.problems:
         found, expected = "no folders in it", f"a folder per movie with {MOVIE_FILE}, or clips.csv"
-        told.problems.append(Place(str(source)).problem("NO_ITEMS", "source", found, expected))
-    return told
+        read.problems.append(Place(str(source)).problem("NO_ITEMS", "source", found, expected))
+    return read
 
 
 def _film(source: Path, folder: Path, problems: list[Problem]) -> Film | None:

@@ -60,7 +60,7 @@ from reelbench.media.subtitles import Cue, read_subtitles
 from reelbench.recipes.cineaste.condensed import (
     Film,
     ListedScene,
-    Told,
+    ReadFilms,
     metadata_folder,
     read_condensed,
     some_of,
@@ -108,9 +108,9 @@ def movies_in(source: Path | str) -> Sources:
     A movie with a video that cannot be used is in ``broken``, and the others are not held up.
     """
     source = Path(source)
-    told = _told(source)
-    problems, movies = list(told.problems), []
-    for film in told.films:
+    read = _read_films(source)
+    problems, movies = list(read.problems), []
+    for film in read.films:
         found: list[Problem] = []
         scenes = [_scene(source, film, clip, found) for clip in film.clips]
         problems += found
@@ -118,10 +118,10 @@ def movies_in(source: Path | str) -> Sources:
         movies.append(Movie(film.id, film.title, film.summary, kept, film.year))
     if problems:
         raise MovieSourceError(problems)
-    return _measured(source, sorted(movies, key=lambda movie: movie.id), told)
+    return _measured(source, sorted(movies, key=lambda movie: movie.id), read)
 
 
-def _told(source: Path) -> Told:
+def _read_films(source: Path) -> ReadFilms:
     """Read what the source says of itself, in whichever layout it is."""
     if not source.is_dir():
         raise ReelbenchError(
@@ -189,7 +189,7 @@ def _fault(source: Path, folder: str, path: str) -> str:
     return f"{path}, no plain file" if os.path.lexists(full) else f"{path}, no such file"
 
 
-def _measured(source: Path, movies: list[Movie], told: Told) -> Sources:
+def _measured(source: Path, movies: list[Movie], read: ReadFilms) -> Sources:
     """Open the videos: a movie with one that cannot be used is set apart."""
     whole, broken = [], []
     for movie in movies:
@@ -199,7 +199,7 @@ def _measured(source: Path, movies: list[Movie], told: Told) -> Sources:
             broken.append((movie.id, "; ".join(faults)))
         else:
             whole.append(structs.replace(movie, scenes=tuple(scenes)))
-    warnings = [*told.warnings, *_outros(whole, told)]
+    warnings = [*read.warnings, *_outros(whole, read)]
     return Sources(tuple(whole), tuple(broken), tuple(warnings))
 
 
@@ -228,9 +228,9 @@ def _seconds(path: Path) -> str:
     return repr(info.duration)
 
 
-def _outros(movies: list[Movie], told: Told) -> Iterator[str]:
+def _outros(movies: list[Movie], read: ReadFilms) -> Iterator[str]:
     """Warn of videos that are longer than they are listed: with the channel's advertisement."""
-    listed = {clip.video: clip.listed for film in told.films for clip in film.clips}
+    listed = {clip.video: clip.listed for film in read.films for clip in film.clips}
     longer = [
         scene.video
         for movie in movies

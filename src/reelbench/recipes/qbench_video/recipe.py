@@ -46,7 +46,7 @@ STAGES = (
         output=ScoredVideo,
         work=sample,
         parameters={"intervals": INTERVALS},
-        validate=lambda said: "" if said["intervals"] >= 1 else "intervals is less than 1",
+        validate=lambda values: "" if values["intervals"] >= 1 else "intervals is less than 1",
     ),
     # 3.3.3 and 16, Algorithm 1: pairs of one dataset, coarse where scores differ more than usual.
     BatchStage(name="pair", input=ScoredVideo, output=ScoredVideo, work=pair),

@@ -35,8 +35,8 @@ def reviewing(seeds: int = 1) -> RowStage:
         reads=lambda item, ctx: None if item.kind == "open" else media_digests(item, ctx),
         optional=True,
         expected_pass_rate=AGREED,
-        validate=lambda said: (
-            "" if said["seeds"] >= 1 else f"seeds is {said['seeds']}: ask once at least"
+        validate=lambda values: (
+            "" if values["seeds"] >= 1 else f"seeds is {values['seeds']}: ask once at least"
         ),
     )
 

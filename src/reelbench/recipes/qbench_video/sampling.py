@@ -46,12 +46,12 @@ def sample(
     for name, members in sorted(datasets.items()):
         bins = in_intervals(members, intervals)
         bounds = bounds_of(members, intervals)
-        chosen, told = draw(name, bins, bounds, members[0].sample, ctx.seed)
-        ctx.notes.extend(shortfalls(name, told, members[0].sample))
-        for number, (inside, interval) in enumerate(zip(bins, told, strict=True), 1):
+        chosen, intervals_of = draw(name, bins, bounds, members[0].sample, ctx.seed)
+        ctx.notes.extend(shortfalls(name, intervals_of, members[0].sample))
+        for number, (inside, interval) in enumerate(zip(bins, intervals_of, strict=True), 1):
             places |= {video.id: (number, interval) for video in inside}
         drawn |= {
-            video.id: structs.replace(video, interval=places[video.id][0], intervals=told)
+            video.id: structs.replace(video, interval=places[video.id][0], intervals=intervals_of)
             for video in chosen
         }
     return [drawn.get(video.id) or _not_drawn(video, *places[video.id]) for video in videos]
@@ -113,9 +113,9 @@ def draw(
             f"{dataset}:{number}", bins[number], bounds[number : number + 2], count, seed
         )
     ]
-    told = zip(bounds, bounds[1:], there, shares, counts, strict=False)
+    edges = zip(bounds, bounds[1:], there, shares, counts, strict=False)
     return chosen, tuple(
-        Interval(float(low), float(high), *numbers) for low, high, *numbers in told
+        Interval(float(low), float(high), *numbers) for low, high, *numbers in edges
     )
 
 
@@ -162,13 +162,13 @@ def shortfalls(dataset: str, intervals: Sequence[Interval], wanted: int | None) 
     if wanted is not None and wanted > there:
         yield f"{dataset}: {wanted:,} videos are asked for and {there:,} are there: all are taken"
     elif thin := [each for each in intervals if each.there < each.wanted]:
-        told = ", ".join(
+        short = ", ".join(
             f"{each.there} of {each.wanted} from {each.low:.4g} to {each.high:.4g}" for each in thin
         )
         lacking = sum(each.wanted - each.there for each in thin)
         yield (
-            f"{dataset}: not all intervals of scores have their share of {drawn:,} videos: {told}; "
-            f"what they lack, {lacking} in all, is taken from the nearest ones"
+            f"{dataset}: not all intervals of scores have their share of {drawn:,} videos: "
+            f"{short}; what they lack, {lacking} in all, is taken from the nearest ones"
         )
     if wanted is None and len(intervals) > 1:
         yield (

@@ -75,8 +75,10 @@ def _from_records(
 ) -> tuple[list[WrittenScore], list[Problem]]:
     declared = {"video": columns.video, "score": columns.score}
     expected = "the name of a column, or its number where there is no first line of names"
-    problems = [columns.lacking(name, expected) for name, said in declared.items() if said is None]
-    if len({type(said) for said in declared.values()}) > 1 and not problems:
+    problems = [
+        columns.lacking(name, expected) for name, column in declared.items() if column is None
+    ]
+    if len({type(column) for column in declared.values()}) > 1 and not problems:
         found = f"video {columns.video!r} and score {columns.score!r}"
         both = "two names, or two numbers: a file has a first line of names or it has none"
         problems.append(columns.place.problem("BAD_FIELD", "score", found, both))
@@ -87,9 +89,9 @@ def _from_records(
         return [], problems
     header = [name.strip() for name in records[0][1]]
     places: dict[str, int] = {}
-    for name, said in declared.items():
-        assert said is not None
-        found_at = _place_of(Place(str(path), records[0][0]), header, said)
+    for name, column in declared.items():
+        assert column is not None
+        found_at = _place_of(Place(str(path), records[0][0]), header, column)
         if isinstance(found_at, Problem):
             problems.append(found_at)
         else:
@@ -139,7 +141,7 @@ def _from_json(path: Path, text: str, columns: Columns) -> tuple[list[WrittenSco
         return [], [Place(place.file, line).problem("UNREADABLE", "file", fault, "JSON")]
     except RecursionError:
         return [], [place.problem("UNREADABLE", "file", "too deep a nesting", "JSON")]
-    said: list[WrittenScore] = []
+    scores: list[WrittenScore] = []
     problems: list[Problem] = []
     entries = _listed(data) if not isinstance(data, _Fields) else iter(data)
     if entries is None:
@@ -151,10 +153,10 @@ def _from_json(path: Path, text: str, columns: Columns) -> tuple[list[WrittenSco
         if isinstance(made, Problem):
             problems.append(made)
         else:
-            said.append(made)
-    if not said and not problems:
+            scores.append(made)
+    if not scores and not problems:
         problems.append(place.problem("NO_ITEMS", "file", "nothing in it", "a score per video"))
-    return said, _once(problems)
+    return scores, _once(problems)
 
 
 def _listed(data: Any) -> Iterator[tuple[str, Any]] | None:

@@ -161,17 +161,19 @@ def _read_dataset(source: Path, entry: Mapping[str, Any], place: Place, found: _
         return
     path = source / entry["scores"]
     columns = Columns(entry.get("video"), entry.get("score"), place)
-    said, problems = read_scores(path, columns)
+    scores, problems = read_scores(path, columns)
     found.problems += problems
     if not problems:
-        _add_videos(source, entry, path, _said_once(said, entry["name"], found), found)
+        _add_videos(source, entry, path, _without_repeats(scores, entry["name"], found), found)
 
 
-def _said_once(said: Sequence[WrittenScore], dataset: str, found: _Found) -> list[WrittenScore]:
+def _without_repeats(
+    scores: Sequence[WrittenScore], dataset: str, found: _Found
+) -> list[WrittenScore]:
     """Leave out what is said again; two scores of one video cannot both be right."""
     first: dict[str, WrittenScore] = {}
     again: list[str] = []
-    for each in said:
+    for each in scores:
         if not each.name:
             problem = each.place.problem("MISSING_FIELD", "video", "nothing", "a video's name")
             found.problems.append(problem)
@@ -182,13 +184,15 @@ def _said_once(said: Sequence[WrittenScore], dataset: str, found: _Found) -> lis
         if _same_score(earlier.score, each.score):
             again.append(each.name)
         else:
-            told = f"{shown(each.name)} again, with {shown(each.score)}, not {shown(earlier.score)}"
-            problem = each.place.problem("DUPLICATE_ID", "video", told, "one score per video")
+            conflict = (
+                f"{shown(each.name)} again, with {shown(each.score)}, not {shown(earlier.score)}"
+            )
+            problem = each.place.problem("DUPLICATE_ID", "video", conflict, "one score per video")
             found.problems.append(problem)
     if again:
         found.warnings.append(
-            f"{dataset}: {len(again)} of {len(said)} rows say again what an earlier one said, and "
-            f"count once: {_some_of(again)}"
+            f"{dataset}: {len(again)} of {len(scores)} rows repeat an earlier one and count once: "
+            f"{_some_of(again)}"
         )
     return list(first.values())
 
@@ -200,19 +204,23 @@ def _same_score(one: str, other: str) -> bool:
 
 
 def _add_videos(
-    source: Path, entry: Mapping[str, Any], path: Path, said: Sequence[WrittenScore], found: _Found
+    source: Path,
+    entry: Mapping[str, Any],
+    path: Path,
+    scores: Sequence[WrittenScore],
+    found: _Found,
 ) -> None:
     """Add what can be used of a dataset; set apart what cannot; refuse it where nothing can."""
     files = _files(source, entry.get("videos"))
     problems: list[Problem] = []
     broken: list[tuple[str, str]] = []
     videos: list[ScoredVideo] = []
-    for each in said:
+    for each in scores:
         name = f"{entry['name']}:{quote(each.name, safe='')}"
         score = _score_of(each, str(entry.get("score") or "score"))
         file, fault = _file_of(source, entry, each, files)
         if isinstance(score, Problem):
-            problems.append(_with_hint(score, each, said, entry))
+            problems.append(_with_hint(score, each, scores, entry))
         elif isinstance(fault, Problem):
             problems.append(fault)
         elif isinstance(score, str) or fault:
@@ -232,7 +240,7 @@ def _add_videos(
             )
     if not videos and not problems:
         why = (
-            f"none of {len(said)} rows can be used; {broken[0][0]}: {broken[0][1]}"
+            f"none of {len(scores)} rows can be used; {broken[0][0]}: {broken[0][1]}"
             if broken
             else ""
         )
@@ -243,21 +251,21 @@ def _add_videos(
     found.videos += videos
 
 
-def _score_of(said: WrittenScore, column: str) -> float | str | Problem:
+def _score_of(written: WrittenScore, column: str) -> float | str | Problem:
     """Return a score; why there is none; or what is written there in its place."""
-    place = said.place
-    if said.score.lower() in _NO_SCORE:
+    place = written.place
+    if written.score.lower() in _NO_SCORE:
         # Without the line: the order of rows decides nothing, not even in what is said of them.
-        return f"no score: {column} is {shown(said.score)} in {Path(place.file).name}"
-    if _NUMBER.fullmatch(said.score) and math.isfinite(score := float(said.score)):
+        return f"no score: {column} is {shown(written.score)} in {Path(place.file).name}"
+    if _NUMBER.fullmatch(written.score) and math.isfinite(score := float(written.score)):
         return score
-    return place.problem("BAD_FIELD", column, shown(said.score), "a number such as 3.5")
+    return place.problem("BAD_FIELD", column, shown(written.score), "a number such as 3.5")
 
 
 def _with_hint(
-    problem: Problem, each: WrittenScore, said: Sequence[WrittenScore], entry: Mapping[str, Any]
+    problem: Problem, each: WrittenScore, scores: Sequence[WrittenScore], entry: Mapping[str, Any]
 ) -> Problem:
-    if each is not said[0] or not isinstance(entry.get("score"), int):
+    if each is not scores[0] or not isinstance(entry.get("score"), int):
         return problem
     expected = f"{problem.expected} (if this is a line of names, give names instead of numbers)"
     return replace(problem, expected=expected)
@@ -280,21 +288,24 @@ def _files(source: Path, folder: str | None) -> dict[str, list[str]]:
 
 
 def _file_of(
-    source: Path, entry: Mapping[str, Any], said: WrittenScore, files: Mapping[str, Sequence[str]]
+    source: Path,
+    entry: Mapping[str, Any],
+    written: WrittenScore,
+    files: Mapping[str, Sequence[str]],
 ) -> tuple[str, str | Problem]:
     """Return the path of a video in the source, or what is wrong with it."""
     folder = entry.get("videos")
     if folder is None:
         return "", ""
-    reason = path_escapes(said.name)
+    reason = path_escapes(written.name)
     if reason:
-        found, expected = f"{shown(said.name)} ({reason})", f"a path inside {folder}"
-        return "", said.place.problem("MEDIA_PATH", "video", found, expected)
-    there = sorted(files.get(said.name, ()))
-    if said.name in there:
-        there = [said.name]
+        found, expected = f"{shown(written.name)} ({reason})", f"a path inside {folder}"
+        return "", written.place.problem("MEDIA_PATH", "video", found, expected)
+    there = sorted(files.get(written.name, ()))
+    if written.name in there:
+        there = [written.name]
     if not there:
-        return "", f"no video: {said.name} is not in {folder}, with or without an ending"
+        return "", f"no video: {written.name} is not in {folder}, with or without an ending"
     if len(there) > 1:
         return "", f"several videos: {', '.join(there)} in {folder}; keep one of them"
     path = f"{folder}/{there[0]}"

@@ -68,12 +68,12 @@ def known_splits(items: Sequence[Item]) -> dict[str, str]:
 
 
 def _checked(shares: Mapping[str, float]) -> Shares:
-    told = ", ".join(f"{name} {share}" for name, share in shares.items()) or "none"
+    listed = ", ".join(f"{name} {share}" for name, share in shares.items()) or "none"
     if not shares or not all(0 < share < math.inf for share in shares.values()):
-        raise ReelbenchError(f"The shares of the splits are {told}: give each one above 0.")
+        raise ReelbenchError(f"The shares of the splits are {listed}: give each one above 0.")
     if abs(math.fsum(shares.values()) - 1) > _OFF:
         raise ReelbenchError(
-            f"The shares of the splits are {told}, which sum to {math.fsum(shares.values()):g}: "
+            f"The shares of the splits are {listed}, which sum to {math.fsum(shares.values()):g}: "
             "give shares that sum to 1."
         )
     fractions = {name: exact(share) for name, share in shares.items()}

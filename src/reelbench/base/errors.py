@@ -35,7 +35,7 @@ def where(error: BaseException) -> str:
     return f"{name}:{frame.lineno}, in {frame.name}"
 
 
-_PACKAGE = Path(__file__).parent
+_PACKAGE = Path(__file__).parents[1]
 
 
 def _is_ours(name: str) -> bool:

@@ -188,4 +188,6 @@ class TestRecipes:
         recipe = a_recipe(ending(), sources=lambda: found, needs_source=False)
         with pytest.raises(ReelbenchError, match=sentence):
             make_benchmark(recipe, tmp_path / "out", MakeOptions())
+        with pytest.raises(ReelbenchError, match="No stage of parts is left"):
+            make_benchmark(recipe, tmp_path / "out", MakeOptions(without=["end"]))
         assert not (tmp_path / "out").exists()

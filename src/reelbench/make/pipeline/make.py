@@ -188,6 +188,8 @@ def _played(recipe: Recipe, role_models: RoleModels) -> tuple[Recipe, list[str]]
         if stage.optional and not all(role in role_models for role in stage.roles)
     ]
     kept = tuple(stage for stage in recipe.stages if stage not in absent)
+    if not kept:
+        raise ReelbenchError(f"No stage of {recipe.name} is left: leave out fewer, or name models.")
     return recipe.only(kept), [stage.name for stage in absent]
 
 

@@ -1,6 +1,7 @@
 """Every command in the README and the docs runs, and does what the text says."""
 
 import ast
+import inspect
 import os
 import re
 import shutil
@@ -8,6 +9,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import REPOSITORY
@@ -110,6 +112,29 @@ def test_every_test_that_a_design_page_names_is_there() -> None:
     named = {page.name: set(re.findall(r"`(test_\w+)`", page.read_text())) for page in pages}
     assert {page: names - tests for page, names in named.items() if names - tests} == {}
     assert all(named[page] for page in ("frame-store.md", "journal.md", "parser.md"))
+
+
+def test_the_page_of_making_shows_every_stage_as_it_is_called() -> None:
+    """With its parameters and defaults; those that all of them take are said once."""
+    make, page = import_module("reelbench.make"), (REPOSITORY / "docs" / "make.md").read_text()
+    table = page[page.index("| stage | does |") :].split("\n\n")[0]
+    shown: dict[str, inspect.Signature] = {}
+    for signature in re.findall(r"`(\w+\(.*?\))`(?=[ ,])", table):
+        scope: dict[str, Any] = {"Item": import_module("reelbench").Item}
+        exec(f"def {signature}: ...", scope)
+        name = signature.partition("(")[0]
+        shown[name] = inspect.signature(scope[name])
+    others = {"items_in", "same_manifest"}
+    stages = {name for name in make.__all__ if inspect.isfunction(getattr(make, name))} - others
+    assert set(shown) == stages
+    for name, signature in shown.items():
+        there = inspect.signature(getattr(make, name)).parameters.values()
+        usual = [each for each in there if each.name not in ("name", "role", "more")]
+        assert [(p.name, p.kind) for p in signature.parameters.values()] == [
+            (p.name, p.kind) for p in usual
+        ], name
+        for said, meant in zip(signature.parameters.values(), usual, strict=True):
+            assert said.default in (..., meant.default), f"{name}: {said.name}"
 
 
 PUBLIC = ("reelbench", "reelbench.make", "reelbench.media")

@@ -4,13 +4,19 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from parts import a_recipe, ending
+from support import make_item
 from videos import make_video
 
 from reelbench.annotate.annotate import annotate
 from reelbench.annotate.registry import in_order, load_operator
 from reelbench.base.errors import ReelbenchError
+from reelbench.base.extensions import load_file
 from reelbench.base.files import digest_of_file
+from reelbench.data.sources import Sources
 from reelbench.engine.local import LocalEngine
+from reelbench.make import label
+from reelbench.make.pipeline.make import MakeOptions, make_benchmark
 from reelbench.models.load import load_model
 from reelbench.recipes import load_recipe
 from reelbench.score import metrics
@@ -159,3 +165,29 @@ class TestRecipes:
     def test_a_file_without_one_is_told_so(self, tmp_path: Path) -> None:
         with pytest.raises(ReelbenchError, match=r"r\.py holds no RECIPE that is a Recipe"):
             load_recipe(write(tmp_path / "r.py", "RECIPE = 1\n"))
+
+    def test_operators_that_one_names_are_found_beside_it(self, tmp_path: Path) -> None:
+        (tmp_path / "kit").mkdir()
+        write(tmp_path / "kit" / "near.py", OPERATOR.format(label="near_length", note=""))
+        labelling = "RECIPE = label(['near.py:Length'], require=['near_length'])\n"
+        path = tmp_path / "kit" / "r.py"
+        stage = load_file(
+            Path(write(path, f"from reelbench.make import label\n{labelling}"))
+        ).RECIPE
+        assert stage.parameters["labels"] == ["near_length"]
+        with pytest.raises(ReelbenchError, match=r"near\.py is not there"):
+            label(["near.py:Length"])
+
+    @pytest.mark.parametrize(("found", "sentence"), [
+        ([make_item()], r"the sources of parts returns a list: let it return Sources\(rows\)"),
+        (Sources([make_item(), "b.mp4"]), "Row 2 of the sources of parts is a str: .* end, takes"),
+    ])  # fmt: skip
+    def test_that_read_no_rows_are_told_what_rows_are(
+        self, found: object, sentence: str, tmp_path: Path
+    ) -> None:
+        recipe = a_recipe(ending(), sources=lambda: found, needs_source=False)
+        with pytest.raises(ReelbenchError, match=sentence):
+            make_benchmark(recipe, tmp_path / "out", MakeOptions())
+        with pytest.raises(ReelbenchError, match="No stage of parts is left"):
+            make_benchmark(recipe, tmp_path / "out", MakeOptions(without=["end"]))
+        assert not (tmp_path / "out").exists()

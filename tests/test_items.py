@@ -157,6 +157,18 @@ def test_the_right_options_by_text() -> None:
     assert read(json.dumps(FULL)).correct == ("es schneit", "ein Tor")
 
 
+def test_a_changed_copy_has_what_was_given_and_is_as_immutable() -> None:
+    item = read(json.dumps(FULL))
+    changed = item.replace(question="Und jetzt?", tags={"skills": ["time"]})
+    assert (changed.question, changed.tag("skills")) == ("Und jetzt?", ("time",))
+    assert changed.replace(question=item.question, tags=item.tags) == item
+    assert hash(changed) != hash(item)
+    with pytest.raises(TypeError, match=r"item\.replace\(\.\.\.\)"):
+        changed.tags["skills"] = ()
+    with pytest.raises(TypeError):
+        item.replace(queston="?")
+
+
 def plain(**changes: object) -> bytes:
     record = {
         "id": "q", "kind": "single", "media": [{"path": "a.mp4"}], "question": "?",

@@ -128,6 +128,11 @@ def test_every_room_names_its_surface(room: str) -> None:
         assert not isinstance(getattr(package, name), ModuleType)
 
 
+@pytest.mark.parametrize("package", ["reelbench", "reelbench.make", "reelbench.media"])
+def test_dir_shows_what_is_public(package: str) -> None:
+    assert dir(import_module(package)) == sorted(import_module(package).__all__)
+
+
 def test_a_surface_costs_nothing_until_it_is_used() -> None:
     rooms = ", ".join(f"reelbench.{room}" for room in ROOMS if room not in ("lint", "pages"))
     program = f"import sys, {rooms}; print(sorted({{'av', 'numpy', 'scipy', 'plotly'}} & set(sys.modules)))"

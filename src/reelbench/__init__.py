@@ -68,4 +68,4 @@ _HOMES = {
     "run_benchmark": "evaluate.run",
     "score_predictions": "score.score",
 }
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

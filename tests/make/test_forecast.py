@@ -14,6 +14,7 @@ from servers import Answer, Reply, completion, serving
 from stages import stage
 from support import make_item
 
+from reelbench.base.errors import ReelbenchError
 from reelbench.client.forecast import CallForecast
 from reelbench.data.items import Item
 from reelbench.data.sources import Sources
@@ -236,3 +237,18 @@ def test_rows_that_a_stage_estimates_alike_are_asked_about_one_by_one(tmp_path: 
     written = asking(ask_again, name="write", estimate=twelve)
     place = Place(tmp_path, written, asking(ask_again, name="after"))
     assert place.count("after") == 120
+
+
+def test_a_forecast_needs_no_key_and_a_make_asks_for_it_before_any_folder_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    recipe = a_recipe(
+        stage(judge, roles=("one",)), sources=lambda: Sources([make_item()]), needs_source=False
+    )
+    order = MakeOptions(models={"one": ["openai:gpt-4o"]})
+    (found,), _ = forecast(recipe, tmp_path / "out", order)
+    assert found.card.name == "openai:gpt-4o"
+    with pytest.raises(ReelbenchError, match="put it in the variable OPENAI_API_KEY"):
+        make_benchmark(recipe, tmp_path / "out", order)
+    assert not (tmp_path / "out").exists()

@@ -42,4 +42,4 @@ _HOMES = {
     "run_operator_over": "annotate",
     "values_of": "annotate",
 }
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -73,4 +73,4 @@ _HOMES = {
     "track": "progress",
     "write_atomically": "files",
 }
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

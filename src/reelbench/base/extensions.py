@@ -21,6 +21,18 @@ def split_file(spec: str) -> tuple[Path, str] | None:
     return (Path(spec), "") if spec.endswith(".py") else None
 
 
+_LOADING: list[Path] = []  # files that are being run, the innermost last
+
+
+def beside_loading(spec: str) -> str:
+    """Return ``FILE.py:NAME`` with the file beside the one that is being loaded, if it is there."""
+    if (own := split_file(spec)) and _LOADING:
+        beside = _LOADING[-1].parent / own[0]
+        if beside.is_file():
+            return f"{beside}:{own[1]}" if own[1] else str(beside)
+    return spec
+
+
 def load_file(path: Path) -> ModuleType:
     """Run a Python file as a module, once in a process; raise a sentence where it fails."""
     path = path.absolute()
@@ -34,6 +46,7 @@ def load_file(path: Path) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look up their module while they are made
+    _LOADING.append(path)
     try:
         spec.loader.exec_module(module)
     except Exception as error:
@@ -43,6 +56,8 @@ def load_file(path: Path) -> ModuleType:
         ]
         place = f" at line {lines[-1]}" if lines else ""
         raise ReelbenchError(f"{path} fails{place}: {type(error).__name__}: {error}") from error
+    finally:
+        _LOADING.pop()
     return module
 
 

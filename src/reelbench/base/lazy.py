@@ -1,16 +1,26 @@
 """Names that a package has and that are imported when they are first used."""
 
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
 
-def lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a package's ``__getattr__``: for each name, the module of the package that has it."""
+def lazily(
+    package: str, homes: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return a package's ``__getattr__`` and ``__dir__``: its surface, loaded when it is used.
+
+    ``homes`` has, for each name, the module of the package that holds it; of another package, with
+    a dot before it, as in a relative import.
+    """
 
     def get(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{homes[name]}"), name)
+        return getattr(import_module(f".{homes[name]}", package), name)
 
-    return get
+    def names() -> list[str]:
+        return sorted(sys.modules[package].__all__)
+
+    return get, names

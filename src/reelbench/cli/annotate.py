@@ -135,9 +135,9 @@ def _captioner(options: argparse.Namespace) -> "ChatModel | None":
             f"--model {word} names no captioner: write --model captioner=MODEL, such as "
             "--model captioner=openai:gpt-4o."
         )
-    from reelbench.models.load import load_model
+    from reelbench.models.load import Loader
 
-    return load_model(name)
+    return Loader().load(name)
 
 
 def _budget(options: argparse.Namespace) -> "Budget | None":

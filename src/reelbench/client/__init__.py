@@ -43,4 +43,4 @@ _HOMES = {
     "remember_spent": "session",
     "run_to_the_end": "session",
 }
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -18,6 +18,7 @@ from reelbench.client.journal import Journal, open_journal
 from reelbench.client.stopping import draining
 from reelbench.models.base import ChatModel
 from reelbench.models.cascade import Cascade, members_of
+from reelbench.models.load import check_keys
 
 Result = TypeVar("Result")
 MakeClient = Callable[[Journal, Ledger], Client]
@@ -64,7 +65,8 @@ def open_session(
 ) -> Iterator[Session]:
     """Open the journal at a path, for models that may spend so much in all.
 
-    A budget in dollars is refused for a model without a price, before any folder is made.
+    A budget in dollars is refused for a model without a price, and a model that lacks its key,
+    before any folder is made.
     ``reading`` is for forecasts: nothing is written, and there need be no journal.
     """
     everyone = list(members_of(models))
@@ -72,6 +74,7 @@ def open_session(
     for model in everyone:
         ledger.check_price(model.card)
     if not reading:
+        check_keys(everyone)
         path.parent.mkdir(parents=True, exist_ok=True)
     with open_journal(path, reading) as journal:
         remember_spent(journal, ledger, everyone)

@@ -63,4 +63,4 @@ _HOMES = {
     "read_items": "benchmark",
     "read_manifest": "manifest",
 }
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -28,7 +28,7 @@ class FrozenDict(dict[str, Json]):
     __slots__ = ()
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
-        raise TypeError("an item is immutable: make a changed copy with msgspec.structs.replace()")
+        raise TypeError("an item is immutable: make a changed copy with item.replace(...)")
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
@@ -105,6 +105,12 @@ class Item(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
         """All values of one tag as text; empty where the item does not carry it."""
         value = self.tags.get(name, ())
         return tuple(map(str, value)) if isinstance(value, tuple) else (str(value),)
+
+    def replace(self, **fields: Any) -> "Item":
+        """Return the item with other values in some fields; plain lists and dicts will do."""
+        return msgspec.structs.replace(
+            self, **{name: freeze(value) for name, value in fields.items()}
+        )
 
     def to_record(self) -> dict[str, Json]:
         """Return the item as plain data, in the contract's order, without what is empty."""

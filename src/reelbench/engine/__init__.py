@@ -24,4 +24,4 @@ _HOMES = {
     "LocalEngine": "local",
     "RayEngine": "cluster",
 }
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

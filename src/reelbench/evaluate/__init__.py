@@ -46,4 +46,4 @@ _HOMES = {
     "run_benchmark": "run",
     "subtitles_of": "item_media",
 }
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

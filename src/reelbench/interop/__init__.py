@@ -30,4 +30,4 @@ _HOMES = {
     "read_described_file": "described_file",
     "read_table": "csv_tables",
 }
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

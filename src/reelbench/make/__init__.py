@@ -7,6 +7,7 @@ from reelbench.base.lazy import lazily
 __all__ = [
     "BatchStage",
     "Flag",
+    "MediaInput",
     "QuestionForm",
     "Recipe",
     "Rejected",
@@ -14,6 +15,7 @@ __all__ = [
     "RoundOutcome",
     "RoundState",
     "RowStage",
+    "Sources",
     "StageContext",
     "WritingTask",
     "answer_and_rank",
@@ -46,6 +48,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from reelbench.client.media_input import MediaInput
+    from reelbench.data.sources import Sources
     from reelbench.make.parts.answer_and_rank import answer_and_rank, perturb
     from reelbench.make.parts.balance_stages import (
         balance_key_positions,
@@ -82,6 +86,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "BatchStage": "pipeline.stage",
     "Flag": "pipeline.stage",
+    "MediaInput": ".client.media_input",
     "QuestionForm": "parts.drafts",
     "Recipe": "pipeline.stage",
     "Rejected": "pipeline.stage",
@@ -89,6 +94,7 @@ _HOMES = {
     "RoundOutcome": "parts.rounds",
     "RoundState": "parts.rounds",
     "RowStage": "pipeline.stage",
+    "Sources": ".data.sources",
     "StageContext": "pipeline.context",
     "WritingTask": "parts.drafts",
     "answer_and_rank": "parts.answer_and_rank",
@@ -119,4 +125,4 @@ _HOMES = {
     "verdicts": "parts.verdicts",
     "write": "parts.write",
 }
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

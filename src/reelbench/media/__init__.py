@@ -41,4 +41,4 @@ _HOMES = {
     "run_isolated": "decode.isolated",
     "with_sound": "edit.clip",
 }
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

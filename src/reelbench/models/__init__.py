@@ -56,4 +56,4 @@ _HOMES = {
     "members_of": "cascade",
     "request_key": "keys",
 }
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -5,7 +5,7 @@ function ``load(card)`` that returns a ``ChatModel``.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.extensions import load_file, load_registered, registered, split_file
 from reelbench.models.base import ChatModel
 from reelbench.models.card import Card, make_card, read_card
+from reelbench.models.cascade import members_of
 
 # The module of each backend, which is imported when a model of it is first asked for; an example;
 # and what its models usually are, where a card does not say otherwise.
@@ -32,8 +33,20 @@ CARDS = (".yaml", ".yml")  # how the names of cards end
 
 
 def load_model(name: str) -> ChatModel:
-    """Return the model of that name, or of that card; raise a sentence that lists what there is."""
-    return Loader().load(name)
+    """Return the model of that name, or of that card; raise a sentence that lists what there is.
+
+    It can be asked at once. What a ``Loader`` loads may lack a key: see ``check_keys``.
+    """
+    model = Loader().load(name)
+    check_keys([model])
+    return model
+
+
+def check_keys(models: Iterable[ChatModel]) -> None:
+    """Refuse models, and members of cascades, that cannot be asked for want of a key."""
+    for model in members_of(models):
+        if message := getattr(model, "missing_key", ""):
+            raise ReelbenchError(message)
 
 
 class Loader:

@@ -34,8 +34,10 @@ class RemoteModel(ABC):
         # A server that a card names gets the key that the card names, and no other.
         variable = card.key or ("" if card.endpoint else self.key_variable)
         secret = os.environ.get(variable, "").strip() if variable else ""
-        if not secret and (card.key or endpoint == self.endpoint):
-            raise ReelbenchError(f"{card.name} needs a key: put it in the variable {variable}.")
+        # Forecasts ask nobody and need no key: who is about to ask calls `check_keys`.
+        lacks = not secret and (card.key or endpoint == self.endpoint)
+        message = f"{card.name} needs a key: put it in the variable {variable}."
+        self.missing_key = message if lacks else ""
         remember_secret(urlsplit(endpoint).password or "")
         chosen = {**self.usual, **card.parameters}
         self.card = card

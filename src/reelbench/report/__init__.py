@@ -19,4 +19,4 @@ _HOMES = {
     "write_report": "report",
     "write_tables": "tables",
 }
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

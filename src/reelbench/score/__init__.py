@@ -55,4 +55,4 @@ _HOMES = {
     "score_run": "score",
     "score_runs": "score",
 }
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -19,4 +19,4 @@ _HOMES = {
     "is_synthesized": "render",
     "synthesize": "render",
 }
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

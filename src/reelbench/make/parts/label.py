@@ -20,7 +20,9 @@ from reelbench.annotate.annotate import (
 from reelbench.annotate.ask_model import Asks
 from reelbench.annotate.asking import ask_all
 from reelbench.annotate.operator import Clip, Operator
+from reelbench.annotate.registry import label_of
 from reelbench.base.durable import SHELF, Shelf, nothing_durable, open_durable, open_shelf
+from reelbench.base.extensions import beside_loading
 from reelbench.data.items import Item
 from reelbench.engine.base import Done, Engine, Job
 from reelbench.make.pipeline.context import StageContext, clip_of
@@ -45,9 +47,11 @@ def label(
     """Return the stage that labels the clips of rows, for ``ctx.labels`` of the stages after it.
 
     A row's clip is the first medium of an item, or the field ``clip`` of any other row, as a path
-    under ``root``. ``set`` has parameters of operators by label, ``require`` the labels without
+    under ``root``. ``labels`` may name operators of one's own as ``FILE.py:NAME``, of a file beside
+    that of the recipe. ``set`` has parameters of operators by label, ``require`` the labels without
     which a row is rejected, and ``role`` is who plays the part of a model in operators that ask.
     """
+    labels = [label_of(beside_loading(each)) for each in labels]
 
     async def work(given: Sequence[Any], ctx: StageContext, **settings: Any) -> list[Any]:
         loop = asyncio.get_running_loop()
@@ -55,7 +59,7 @@ def label(
         return await asyncio.to_thread(work.results, given, settings)
 
     def known(given: Sequence[Any], ctx: StageContext) -> list[Any]:
-        settings = {"labels": list(labels), "set": set or {}, "require": list(require)}
+        settings = {"labels": labels, "set": set or {}, "require": list(require)}
         return _Labelling(ctx, root(ctx), role, limit, None).known(given, settings)
 
     return BatchStage(
@@ -65,7 +69,7 @@ def label(
         work=work,
         roles=(role,) if role else (),
         parameters={
-            "labels": list(labels),
+            "labels": labels,
             "set": {each: dict(values) for each, values in (set or {}).items()},
             "require": list(require),
         },

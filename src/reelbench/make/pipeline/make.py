@@ -142,7 +142,7 @@ def _prepare(recipe: Recipe, out: Path, order: MakeOptions) -> _Prepared:
     if lacking:
         raise ReelbenchError(lacking)
     prompts = load_prompts(recipe.home, order.prompts, recipe.categories or None)
-    found = recipe.sources(*order.sources, **recipe.source_parameters)
+    found = _read_sources(recipe, order.sources)
     sources = _limited(found, order.limit, order.seed or 0)
     if not sources.rows and not sources.broken:
         named = ", ".join(map(str, order.sources))
@@ -162,6 +162,24 @@ def _check_sources(recipe: Recipe, out: Path, sources: Sequence[Path]) -> None:
             raise ReelbenchError(f"{out} lies in {source}: name a folder outside of the sources.")
 
 
+def _read_sources(recipe: Recipe, paths: Sequence[Path]) -> Sources:
+    """Call what reads the sources; refuse rows that no stage could be handed."""
+    found: object = recipe.sources(*paths, **recipe.source_parameters)
+    if not isinstance(found, Sources):
+        raise ReelbenchError(
+            f"What reads the sources of {recipe.name} returns a {type(found).__name__}: let it "
+            "return Sources(rows) of reelbench.make."
+        )
+    kind = recipe.stages[0].input
+    for number, row in enumerate(found.rows, 1):
+        if not isinstance(row, kind) or not isinstance(getattr(row, "id", None), str):
+            raise ReelbenchError(
+                f"Row {number} of the sources of {recipe.name} is a {type(row).__name__}: its "
+                f"first stage, {recipe.stages[0].name}, takes a {kind.__name__} with an id."
+            )
+    return found
+
+
 def _played(recipe: Recipe, role_models: RoleModels) -> tuple[Recipe, list[str]]:
     """Leave out what is optional and played by nobody."""
     absent = [
@@ -170,6 +188,8 @@ def _played(recipe: Recipe, role_models: RoleModels) -> tuple[Recipe, list[str]]
         if stage.optional and not all(role in role_models for role in stage.roles)
     ]
     kept = tuple(stage for stage in recipe.stages if stage not in absent)
+    if not kept:
+        raise ReelbenchError(f"No stage of {recipe.name} is left: leave out fewer, or name models.")
     return recipe.only(kept), [stage.name for stage in absent]
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Row(Protocol):
-    """What stages pass on: an ``Item``, or any frozen msgspec struct that has an ``id``."""
+    """What stages pass on: an ``Item``, or any frozen dataclass or struct that has an ``id``."""
 
     @property
     def id(self) -> str:

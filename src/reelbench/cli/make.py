@@ -186,7 +186,7 @@ def _dest(flag: "Flag") -> str:
 def _forecast(recipe: "Recipe", out: Path, order: "MakeOptions") -> int:
     from reelbench.make.pipeline.make import forecast
 
-    rows, passed = forecast(recipe, out, order)
+    rows, passed, notes = forecast(recipe, out, order)
     table = []
     for each in passed:
         counts = (each.stage.name, f"{len(each.rows):,}", f"{len(each.out):,}")
@@ -196,6 +196,8 @@ def _forecast(recipe: "Recipe", out: Path, order: "MakeOptions") -> int:
     costs = [row.usd for row in rows]
     if rows and None not in costs:
         put(f"in all: ${sum(cost or 0.0 for cost in costs):,.4f}")
+    for note in notes:
+        tell(f"warning: {note}")
     tell(
         "What was answered before is not asked again. Where a stage has not run, what comes out of "
         "it is what may be expected. Tokens are estimated. Nothing was asked."

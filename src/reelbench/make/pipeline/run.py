@@ -13,7 +13,7 @@ from reelbench.base.files import digest_of
 from reelbench.base.progress import progress
 from reelbench.client.client import Stopped
 from reelbench.client.stopping import first_of
-from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.context import StageContext, clip_of
 from reelbench.make.pipeline.stage import BatchStage, Recipe, Rejected, RowStage, Stage, Undecided
 from reelbench.make.pipeline.store import RowResult, RowStore, record_of, rejected_record, row_of
 from reelbench.media.errors import MediaError
@@ -84,7 +84,7 @@ class Pipeline:
 
     def begin(self, stage: Stage) -> None:
         """Note which stage comes next."""
-        self._ctx.stage = stage.name
+        self._ctx.stage, self._ctx.at_work = stage.name, stage
 
     async def _all(self, stage: BatchStage, rows: Sequence[Any]) -> list[RowResult | Undecided]:
         if stage.always or not (stage.filters or stage.roles):
@@ -197,7 +197,7 @@ class Pipeline:
 
 def label_digests(stage: Stage, row: Any, ctx: StageContext) -> list[Any]:
     """Return what of the labels that a stage reads decides its result."""
-    found = ctx.labels(row)
+    found = ctx.clip_labels.get(clip_of(row), {})
     return [[name, digest_of(found[name])] for name in stage.labels if name in found]
 
 

@@ -1,9 +1,11 @@
 """Operators, model backends, recipes and metrics of one's own: by a file, or by a package."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
+from support import run_here
 from videos import make_video
 
 from reelbench.annotate.annotate import annotate
@@ -47,6 +49,27 @@ METRIC = """
 from reelbench.score.metrics import Metric
 
 LENIENT = Metric("any right option", ("multi",), lambda item, answer: float(bool(answer)))
+"""
+RECIPE = """
+import asyncio
+from pathlib import Path
+
+from reelbench.data.items import Item, Media
+from reelbench.data.manifest import Manifest
+from reelbench.data.sources import Sources
+from reelbench.make.pipeline.stage import Recipe, RowStage, Undecided
+
+
+def sources():
+    return Sources([Item("q", "open", (Media("a.mp4"),), "Why?", reference="So.")])
+
+
+{work}
+
+
+STAGE = RowStage(name="mine", input=Item, output=Item, work=work)
+RECIPE = Recipe(name="mine", description="", sources=sources, needs_source=False, stages=(STAGE,),
+                roles={{}}, manifest=lambda items, source: Manifest("mine", "1"))
 """
 
 
@@ -150,6 +173,20 @@ class TestMetrics:
         with pytest.raises(ReelbenchError, match=r"FILE\.py:NAME, .* \(kit_lenient\)"):
             metrics.add_metric("lenience")
 
+    def test_those_that_a_file_holds_are_named(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(metrics, "METRICS", dict(metrics.METRICS))
+        metrics.add_metric(write(tmp_path / "one.py", METRIC))
+        assert "one" in metrics.METRICS
+        two = write(tmp_path / "two.py", METRIC + "\nSTRICT = Metric('s', (), LENIENT.credit)\n")
+        with pytest.raises(ReelbenchError, match=r"Which Metric .* it holds LENIENT, STRICT"):
+            metrics.add_metric(two)
+        with pytest.raises(ReelbenchError, match=r"no NOPE that is .* it holds LENIENT, STRICT"):
+            metrics.add_metric(f"{two}:NOPE")
+        with pytest.raises(ReelbenchError, match=r"holds nothing that is a Metric"):
+            metrics.add_metric(write(tmp_path / "none.py", "from reelbench.score import metrics"))
+
 
 class TestRecipes:
     def test_of_a_package_must_be_recipes(self, package: Path) -> None:
@@ -159,3 +196,22 @@ class TestRecipes:
     def test_a_file_without_one_is_told_so(self, tmp_path: Path) -> None:
         with pytest.raises(ReelbenchError, match=r"r\.py holds no RECIPE that is a Recipe"):
             load_recipe(write(tmp_path / "r.py", "RECIPE = 1\n"))
+
+    @pytest.mark.parametrize(("work", "told"), [
+        ("async def work(row, ctx):\n    raise KeyError('secs')", r"r\.py fails at line 16: KeyError: 'secs'"),
+        ("async def work(row, ctx):\n    int('x')", r"r\.py fails at line 16: ValueError"),
+        ("async def work(row, ctx):\n    return None", r"mine returned None of the row q: .* a list"),
+        ("work = lambda row, ctx: [row]", r"the stage mine must be a coroutine: write `async def`"),
+        ("def work(row, ctx):\n    return [row]", r"fails at line 19: .*mine must be a coroutine"),
+        ("async def work(row):\n    return [row]", r"the stage mine cannot be called with"),
+        ("async def work(row, ctx):\n    raise Undecided('timeout', 'late')", r"No item is left: all rows are undecided\."),
+    ])  # fmt: skip
+    def test_a_slip_in_one_is_told_with_its_line(
+        self, work: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        path = write(tmp_path / "r.py", RECIPE.format(work=work))
+        status = run_here("make", path, "--out", tmp_path / "out")
+        said = capsys.readouterr().err
+        assert re.search(told, said)
+        assert "Traceback" not in said
+        assert status == (1 if "Undecided" in work else 2)

@@ -245,8 +245,21 @@ def _summary(made: "MakeResult", options: argparse.Namespace) -> int:
         tell(f"  open {options.out / 'made.html'} in a browser")
         tell(f"  {command('lint', options.out)}")
     else:
-        tell(f"No item is left; {options.out / 'rejects.jsonl'} says why.")
+        tell(_nothing_left(made.funnel, options.out))
     return 1 if made.funnel["undecided"] or (options.until is None and not made.items) else 0
+
+
+def _nothing_left(funnel: Mapping[str, Any], out: Path) -> str:
+    """Say why there is no item: rows were rejected, or nothing is known of them yet."""
+    rejected = sum(each["rejected"] for each in (funnel["sources"], *funnel["stages"]))
+    rejects = f"{out / 'rejects.jsonl'} says why"
+    undecided = len(funnel["undecided"])
+    if not undecided:
+        return f"No item is left; {rejects}."
+    if not rejected:
+        return "No item is left: all rows are undecided."
+    rows = "1 row is" if undecided == 1 else f"{undecided:,} rows are"
+    return f"No item is left: {rows} undecided, and {rejects} of the others."
 
 
 def _row(stage: Mapping[str, Any]) -> tuple[str, ...]:

@@ -86,7 +86,8 @@ def test_the_place_is_the_innermost_line_of_ours() -> None:
 
 
 @pytest.mark.parametrize(
-    "place", ["reelbench.evaluate.schedule.parts_of", "reelbench.evaluate.ask.Ask.request"]
+    "place",
+    ["reelbench.client.media_input.MediaInput.render", "reelbench.evaluate.ask.Ask.request"],
 )
 @pytest.mark.parametrize("kind", [TypeError, KeyError])
 def test_what_is_under_way_is_paid_for_and_kept(

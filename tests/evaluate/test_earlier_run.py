@@ -3,6 +3,7 @@
 import gzip
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ def scores_then() -> str:
 
 
 def calls(folder: Path) -> int:
-    with sqlite3.connect(folder / "journal.sqlite") as journal:
+    with closing(sqlite3.connect(folder / "journal.sqlite")) as journal:
         return int(journal.execute("SELECT COUNT(*) FROM responses").fetchone()[0])
 
 

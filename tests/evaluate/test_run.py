@@ -55,6 +55,7 @@ class TestFolder:
         assert record["benchmark"]["path"] == "../benchmark"
 
     def test_nothing_of_the_construction_reaches_a_model(self, tmp_path: Path) -> None:
+        from reelbench.client.media_input import NO_MEDIA
         from reelbench.evaluate.ask import plan
         from reelbench.evaluate.condition import Condition
         from reelbench.evaluate.prompt import load_prompts
@@ -67,7 +68,7 @@ class TestFolder:
         prompts = {condition: load_prompts("default", tmp_path)}
         model = load_model("baseline:pixels")
         (ask,) = plan(benchmark, [model], prompts, {"media/1.mp4": "x"}, seed=0)
-        assert "SECRET" not in repr(ask.request([]))
+        assert "SECRET" not in repr(ask.request(NO_MEDIA))
 
 
 class TestResume:

@@ -133,7 +133,7 @@ def test_judges_need_a_place_for_what_they_say(
     file = write(tmp_path / "p.jsonl", {"id": "q-1", "response": UNREADABLE})
     words = "--benchmark", tmp_path / "b", "--predictions", file, "--judge", "openai:x"
     assert run_here("score", *words) == 2
-    assert "name --out" in capsys.readouterr().err
+    assert "--judge needs --out" in capsys.readouterr().err
 
 
 def test_what_says_nothing_counts_as_the_lowest_grade(

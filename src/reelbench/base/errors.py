@@ -73,7 +73,7 @@ def innermost_frame(error: BaseException) -> traceback.FrameSummary | None:
     return next((frame for frame in reversed(frames) if _is_ours(frame.filename)), last)
 
 
-_PACKAGE = Path(__file__).parent
+_PACKAGE = Path(__file__).parents[1]
 
 
 def _is_ours(name: str) -> bool:

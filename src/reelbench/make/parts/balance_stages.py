@@ -28,6 +28,7 @@ from reelbench.make.parts.notes import Kept, with_note
 from reelbench.make.parts.shape import TEXT, closed
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import BatchStage, Rejected, RowStage
+from reelbench.score.rounding import percent
 
 
 def balance_key_positions(*, if_uneven: bool = False, name: str = "key-positions") -> BatchStage:
@@ -132,7 +133,7 @@ def split(
         made = split_items(rest, shares, tuple(by), seed=ctx.seed) if rest else ()
         sizes = Counter(item.tags["split"] for item in made)
         if any(abs(sizes[each] - share * len(made)) > 1 for each, share in shares.items()):
-            wanted = ", ".join(f"{each} {share:.1%}" for each, share in shares.items())
+            wanted = ", ".join(f"{each} {percent(share)}" for each, share in shares.items())
             there = ", ".join(f"{each} {sizes[each]:,}" for each in shares)
             ctx.notes.append(
                 f"{ctx.stage}: {wanted} are asked for and items on the same video stay together, "

@@ -11,6 +11,9 @@ from types import ModuleType
 from typing import Any
 
 from reelbench.base.errors import FILE_MODULE, ReelbenchError, failure_in
+from reelbench.base.files import digest_of_file
+
+_DIGEST = "__reelbench_sha256__"  # of a file that was loaded, among the names of its module
 
 
 def split_file(spec: str) -> tuple[Path, str] | None:
@@ -33,6 +36,7 @@ def load_file(path: Path) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    vars(module)[_DIGEST] = digest_of_file(path)
     sys.modules[name] = module  # dataclasses look up their module while they are made
     try:
         spec.loader.exec_module(module)
@@ -43,6 +47,12 @@ def load_file(path: Path) -> ModuleType:
         ]
         raise ReelbenchError(failure_in(path, lines[-1] if lines else None, error)) from error
     return module
+
+
+def digest_of_module(module: ModuleType) -> str:
+    """Return the hash of the file that a module was loaded from, as it was then."""
+    digest: str = vars(module)[_DIGEST]
+    return digest
 
 
 def load_from_file(

@@ -1,11 +1,12 @@
 """Operators, model backends, recipes and metrics of one's own: by a file, or by a package."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
 from parts import a_recipe, ending
-from support import make_item
+from support import make_item, run_here
 from videos import make_video
 
 from reelbench.annotate.annotate import annotate
@@ -53,6 +54,27 @@ METRIC = """
 from reelbench.score.metrics import Metric
 
 LENIENT = Metric("any right option", ("multi",), lambda item, answer: float(bool(answer)))
+"""
+RECIPE = """
+import asyncio
+from pathlib import Path
+
+from reelbench.data.items import Item, Media
+from reelbench.data.manifest import Manifest
+from reelbench.data.sources import Sources
+from reelbench.make.pipeline.stage import Recipe, RowStage, Undecided
+
+
+def sources():
+    return Sources([Item("q", "open", (Media("a.mp4"),), "Why?", reference="So.")])
+
+
+{work}
+
+
+STAGE = RowStage(name="mine", input=Item, output=Item, work=work)
+RECIPE = Recipe(name="mine", description="", sources=sources, needs_source=False, stages=(STAGE,),
+                roles={{}}, manifest=lambda items, source: Manifest("mine", "1"))
 """
 
 
@@ -110,12 +132,30 @@ class TestOperators:
             (twice, "", r"Which Operator of .*? Write .*:NAME; it holds Length, Other"),
             (OPERATOR.format(label="shots", note=""), "", "which another operator makes"),
             (OPERATOR.format(label="two words", note=""), "", "names no label"),
+            (
+                OPERATOR.format(label="own_b", note="") + '\n    needs = "format"\n',
+                "",
+                r"own.*\.py:Length has needs = 'format', which is no tuple .* \(\"format\",\)",
+            ),
         ):
             path = tmp_path / f"own{abs(hash(text))}.py"
             with pytest.raises(ReelbenchError, match=sentence):
                 in_order([write(path, text) + name])
         with pytest.raises(ReelbenchError, match=r"gone\.py is not there"):
             in_order([str(tmp_path / "gone.py")])
+
+    @pytest.mark.parametrize(("slip", "is_defect"), [("{}['secs']", False), ("clip.length", True)])
+    def test_a_slip_in_one_is_told_with_its_line(
+        self, slip: str, is_defect: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        clip = make_video(tmp_path / "clip.mp4", seconds=0.4, rate=5)
+        text = OPERATOR.format(label=f"own_slip_{is_defect}", note="")
+        spec = write(tmp_path / "own.py", text.replace("return {", f"return {slip}\n        {{"))
+        status = run_here("annotate", clip, "--labels", spec, "--out", tmp_path / "out")
+        said = capsys.readouterr().err
+        assert re.search(r"own\.py fails at line 14: (KeyError: 'secs'|AttributeError: )", said)
+        assert "Traceback" not in said
+        assert status == (2 if is_defect else 1)
 
     def test_of_a_package_are_found_by_their_label(self, package: Path) -> None:
         assert load_operator("kit_length", step=3.0).parameters == {"step": 3.0}
@@ -133,6 +173,31 @@ class TestBackends:
         assert model.card.name == "polly"
         assert asyncio.run(model.ask(None)).text == "B"  # type: ignore[arg-type]
         assert load_model(f"{tmp_path / 'parrot.py'}:A").card.model == "A"
+
+    def test_are_asked_again_when_their_file_is_another(self, tmp_path: Path) -> None:
+        parameters = []
+        for number, text in enumerate((BACKEND, BACKEND, BACKEND + "# changed")):
+            (tmp_path / str(number)).mkdir()
+            write(tmp_path / str(number) / "parrot.py", text)
+            card = write(tmp_path / str(number) / "card.yaml", "name: polly\nbackend: parrot.py\n")
+            parameters.append(load_model(card).parameters)
+        assert parameters[0] == parameters[1] != parameters[2]
+
+    @pytest.mark.parametrize(("old", "new", "told"), [
+        ('Response("ok", self.card.model)', '"A"', "must be `async def` and return a Response; it returned 'A'"),
+        ("async def", "def", "must be `async def` and return a Response; it returned Response"),
+        ("Parrot(card)", "None", "returned None, which has no card, is_random, parameters, ask"),
+    ])  # fmt: skip
+    def test_that_return_something_else_are_told_what_is_expected(
+        self, old: str, new: str, told: str, tmp_path: Path
+    ) -> None:
+        path = write(tmp_path / "parrot.py", BACKEND.replace(old, new))
+        with pytest.raises(ReelbenchError, match=told):
+            asyncio.run(load_model(f"{path}:A").ask(None))  # type: ignore[arg-type]
+
+    def test_without_a_name_one_is_asked_for(self, tmp_path: Path) -> None:
+        with pytest.raises(ReelbenchError, match=r"parrot\.py needs a name: write parrot\.py:NAME"):
+            load_model("parrot.py")
 
     def test_of_a_package(self, package: Path) -> None:
         assert load_model("kit:C").card.backend == "kit"
@@ -155,6 +220,20 @@ class TestMetrics:
             metrics.add_metric(write(tmp_path / "n.py", other) + ":LENIENT")
         with pytest.raises(ReelbenchError, match=r"FILE\.py:NAME, .* \(kit_lenient\)"):
             metrics.add_metric("lenience")
+
+    def test_those_that_a_file_holds_are_named(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(metrics, "METRICS", dict(metrics.METRICS))
+        metrics.add_metric(write(tmp_path / "one.py", METRIC))
+        assert "one" in metrics.METRICS
+        two = write(tmp_path / "two.py", METRIC + "\nSTRICT = Metric('s', (), LENIENT.credit)\n")
+        with pytest.raises(ReelbenchError, match=r"Which Metric .* it holds LENIENT, STRICT"):
+            metrics.add_metric(two)
+        with pytest.raises(ReelbenchError, match=r"no NOPE that is .* it holds LENIENT, STRICT"):
+            metrics.add_metric(f"{two}:NOPE")
+        with pytest.raises(ReelbenchError, match=r"holds nothing that is a Metric"):
+            metrics.add_metric(write(tmp_path / "none.py", "from reelbench.score import metrics"))
 
 
 class TestRecipes:
@@ -191,3 +270,22 @@ class TestRecipes:
         with pytest.raises(ReelbenchError, match="No stage of parts is left"):
             make_benchmark(recipe, tmp_path / "out", MakeOptions(without=["end"]))
         assert not (tmp_path / "out").exists()
+
+    @pytest.mark.parametrize(("work", "told"), [
+        ("async def work(row, ctx):\n    raise KeyError('secs')", r"r\.py fails at line 16: KeyError: 'secs'"),
+        ("async def work(row, ctx):\n    int('x')", r"r\.py fails at line 16: ValueError"),
+        ("async def work(row, ctx):\n    return None", r"mine returned None of the row q: .* a list"),
+        ("work = lambda row, ctx: [row]", r"the stage mine must be a coroutine: write `async def`"),
+        ("def work(row, ctx):\n    return [row]", r"fails at line 19: .*mine must be a coroutine"),
+        ("async def work(row):\n    return [row]", r"the stage mine cannot be called with"),
+        ("async def work(row, ctx):\n    raise Undecided('timeout', 'late')", r"No item is left: all rows are undecided\."),
+    ])  # fmt: skip
+    def test_a_slip_in_one_is_told_with_its_line(
+        self, work: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        path = write(tmp_path / "r.py", RECIPE.format(work=work))
+        status = run_here("make", path, "--out", tmp_path / "out")
+        said = capsys.readouterr().err
+        assert re.search(told, said)
+        assert "Traceback" not in said
+        assert status == (1 if "Undecided" in work else 2)

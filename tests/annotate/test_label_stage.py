@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import operators_for_tests as ours
 import pytest
 from annotating import Given
+from msgspec import Struct
 from parts import Studio, by_turns, recipe_of
 from servers import Reply, completion
 from stages import Worker, stage
@@ -23,8 +24,9 @@ from reelbench.data.items import Item, Media
 from reelbench.engine.base import Done, Engine, Job
 from reelbench.make.parts.label import label
 from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.forecast import DryRunClient, DryRunContext, DryRunPipeline
 from reelbench.make.pipeline.run import Pipeline, StageResult
-from reelbench.make.pipeline.stage import RowStage, Stage, Undecided
+from reelbench.make.pipeline.stage import BatchStage, RowStage, Stage, Undecided
 from reelbench.make.pipeline.store import RowResult
 from reelbench.models.base import ChatModel
 
@@ -87,6 +89,13 @@ class TestLabels:
         assert [row.id for row in passed[-1].out] == ["q-1", "q-2", "q-3"]
         assert reader.read == {f"q-{number}": {"read": "dog"} for number in (1, 2, 3)}
         assert jobs == 4, "plain and reader, of two clips"
+
+    def test_must_be_declared_by_who_reads_them(self, given: Given) -> None:
+        given.add("a.mp4")
+        for declared in ((), ("other",)):
+            reading = stage(Reading("plain"), name="unsaid", labels=declared)
+            with pytest.raises(ReelbenchError, match=r"unsaid .* write labels=\(\"plain\",\)"):
+                take(given, rows("a.mp4"), label(["plain"]), reading)
 
     def test_are_made_once(self, given: Given) -> None:
         given.add("a.mp4")
@@ -190,6 +199,54 @@ def test_a_forecast_labels_nothing_and_reads_what_is_known(given: Given) -> None
     found, labels = studio.with_context(known)[0]
     assert (found, labels["plain"]["word"]) == (items, "x")
     assert ours.counts(given.clips) == Counter(plain=1)
+
+
+class Square(Struct, frozen=True):
+    """A row that a stage makes of an item."""
+
+    id: str
+
+
+async def plain_word(item: Item, ctx: StageContext) -> list[Item]:
+    return [item] if ctx.labels(item)["plain"]["word"] == "x" else []
+
+
+async def squared(item: Item, ctx: StageContext) -> list[Square]:
+    return [Square(ctx.labels(item)["plain"]["word"])]
+
+
+def all_at_once(items: Sequence[Item], ctx: StageContext) -> list[Item]:
+    return [item for item in items if ctx.labels(item)["plain"]]
+
+
+def test_a_forecast_goes_on_where_labels_are_not_made_yet(given: Given) -> None:
+    given.add("a.mp4")
+    items, reads_plain = rows("a.mp4"), {"labels": ("plain",)}
+    stages = (
+        label(["plain"]),
+        stage(plain_word, name="each", **reads_plain),
+        BatchStage(name="all", input=Item, output=Item, work=all_at_once, labels=("plain",)),
+        RowStage(name="square", input=Item, output=Square, work=squared, labels=("plain",)),
+    )
+    recipe = recipe_of(*stages)
+
+    async def through(ctx: StageContext) -> Any:
+        dry = DryRunContext(
+            ctx.source, ctx.out, ctx.store, DryRunClient(ctx.client.journal, {}), {},
+            ctx.prompts, 0,
+        )  # fmt: skip
+        dry.media = given.clips.parent
+        client = dry.client
+        assert isinstance(client, DryRunClient)
+        passed = await DryRunPipeline(recipe, dry, ctx.store, client, {}).take(items)
+        return [len(each.out) for each in passed], dry.notes
+
+    studio = Studio(given.clips.parent / "made")
+    counts, notes = studio.with_context(through)[0]
+    assert counts == [1, 1, 1, 0]
+    assert [note.split(" reads plain ")[0] for note in notes] == ["each", "all", "square"]
+    take(given, items, stages[0])
+    assert studio.with_context(through)[0] == ([1, 1, 1, 1], [])
 
 
 @dataclass(frozen=True)

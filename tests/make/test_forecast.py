@@ -85,7 +85,7 @@ class Place:
         models = {role: named[role] for role in self.recipe.roles}
         return MakeOptions(sources=[self.folder / "source"], models=models)
 
-    def forecast(self) -> tuple[list[CallForecast], list[StageResult]]:
+    def forecast(self) -> tuple[list[CallForecast], list[StageResult], list[str]]:
         return forecast(self.recipe, self.folder / "out", self.options("http://127.0.0.1:9/v1"))
 
     def count(self, name: str = "work") -> int:

@@ -4,10 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from parts import a_recipe, ending
+from parts import Studio, a_recipe, ending
+from support import make_item
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item
+from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.roles import load_models, missing_roles, parse_roles, warnings_about
 from reelbench.make.pipeline.stage import Recipe, Role, RowStage
 
@@ -189,3 +191,18 @@ class TestWarnings:
         hot = card("v", parameters="{temperature: 0.7}")
         path = card("w")
         assert self.warnings({"writer": [path], "captioner": [path], "veracity": [hot]}) == []
+
+
+@pytest.mark.parametrize("asks", ["text", "json", "model"])
+def test_a_stage_asks_only_the_roles_that_it_names(asks: str, tmp_path: Path) -> None:
+    async def work(item: Item, ctx: StageContext) -> list[Item]:
+        if asks == "text":
+            await ctx.text("editor", "Shorter!", model=ctx.models["editor"][0])
+        elif asks == "json":
+            await ctx.json("editor", "Shorter!", {})
+        ctx.model("editor")
+        return [item]
+
+    shorten = RowStage(name="shorten", input=Item, output=Item, work=work)
+    with pytest.raises(ReelbenchError, match=r'shorten asks the editor, .* roles=\("editor",\)'):
+        Studio(tmp_path / "made", models={"editor": ["pen"]}).take([make_item(1)], shorten)

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import math
 import random
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 import pytest
 from support import SHARED, blind_benchmark, make_item
 
+from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item, Kind, Media, freeze
-from reelbench.score.metrics import METRICS, guessing
+from reelbench.score.metrics import METRICS, Metric, guessing
 from reelbench.score.score import score_predictions
 
 NEXTQA = SHARED / "data" / "nextqa"
@@ -50,6 +52,16 @@ def test_one_answer_is_worth(
     answer = None if chosen is None else frozenset(chosen)
     found = {name: METRICS[name].credit(item, answer) for name in worth}
     assert found == pytest.approx(worth)
+
+
+@pytest.mark.parametrize("credit", [2, -0.5, math.nan, None, "1"])
+def test_a_credit_that_is_none_is_refused_by_item_and_metric(
+    credit: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = Metric("odd one", ("single",), lambda _item, _answer: credit)
+    monkeypatch.setitem(METRICS, "odd", odd)
+    with pytest.raises(ReelbenchError, match=r"'odd one' gives item q-1 a credit of .* from 0, "):
+        scored(tmp_path, [make_item(1)], {"id": "q-1", "model": "m", "response": "A"})
 
 
 def test_each_metric_is_the_mean_over_the_kinds_it_is_about(tmp_path: Path) -> None:

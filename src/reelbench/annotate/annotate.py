@@ -19,7 +19,7 @@ from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, V
 from reelbench.annotate.operators.fingerprint import near_duplicate_clips
 from reelbench.annotate.registry import in_order, load_operator
 from reelbench.base.durable import SHELF, Shelf, nothing_durable, open_durable, open_shelf
-from reelbench.base.errors import DEFECTS, ReelbenchError
+from reelbench.base.errors import DEFECTS, ExtensionError, ReelbenchError, extension_error
 from reelbench.base.files import canonical_json, digest_of, pretty_json, write_atomically
 from reelbench.base.limits import decode_json
 from reelbench.base.progress import progress, track
@@ -250,12 +250,12 @@ def run_operator(operator: Operator, clip: Clip, labels: Labels) -> Outcome:
 
 
 def _outcome(done: Done) -> Outcome:
-    if isinstance(done.error, DEFECTS):
-        raise done.error  # no clip is at fault, and the next ones would fail as well
-    if done.error is not None:
-        message = str(done.error)
-        own = isinstance(done.error, ReelbenchError)
-        return {"failed": message if own else f"{type(done.error).__name__}: {message}"}
+    error = done.error and (extension_error(done.error) or done.error)
+    if isinstance(error, DEFECTS) or (isinstance(error, ExtensionError) and error.is_defect):
+        raise error  # no clip is at fault, and the next ones would fail as well
+    if error is not None:
+        own = isinstance(error, ReelbenchError)
+        return {"failed": str(error) if own else f"{type(error).__name__}: {error}"}
     if done.lost:
         return {"failed": f"the worker {done.lost}"}
     try:

@@ -114,6 +114,7 @@ def _registered(operator_class: type[Operator], path: Path) -> str:
             f'{place} names no label: write `name: ClassVar[str] = "my_label"` in the class, in '
             "letters, digits and underscores."
         )
+    _check_lists(operator_class, place)
     if label in OPERATORS or _FROM_FILES.get(label, operator_class) is not operator_class:
         raise ReelbenchError(
             f"{place} makes the label {label!r}, which another operator makes: change its `name`."
@@ -153,7 +154,18 @@ def _class_of(label: str) -> type[Operator]:
             f"Operator whose name is {label!r}: mend or uninstall that package."
         )
     operator_class: type[Operator] = found
+    _check_lists(operator_class, others[label].value)
     return operator_class
+
+
+def _check_lists(operator_class: type[Operator], place: str) -> None:
+    for name in ("needs", "may_use", "weights"):
+        value: object = getattr(operator_class, name)
+        if isinstance(value, str) or not isinstance(value, tuple | list):
+            raise ReelbenchError(
+                f"{place} has {name} = {value!r}, which is no tuple of names: write "
+                f'`{name}: ClassVar[tuple[str, ...]] = ("format",)`.'
+            )
 
 
 def _is_operator(value: object) -> bool:

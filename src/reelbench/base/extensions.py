@@ -10,7 +10,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from reelbench.base.errors import ReelbenchError
+from reelbench.base.errors import FILE_MODULE, ReelbenchError, failure_in
+from reelbench.base.files import digest_of_file
+
+_DIGEST = "__reelbench_sha256__"  # of a file that was loaded, among the names of its module
 
 
 def split_file(spec: str) -> tuple[Path, str] | None:
@@ -36,7 +39,7 @@ def beside_loading(spec: str) -> str:
 def load_file(path: Path) -> ModuleType:
     """Run a Python file as a module, once in a process; raise a sentence where it fails."""
     path = path.absolute()
-    name = f"reelbench_file_{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"
+    name = f"{FILE_MODULE}{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"
     if name in sys.modules:
         return sys.modules[name]
     if not path.is_file():
@@ -45,6 +48,7 @@ def load_file(path: Path) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    vars(module)[_DIGEST] = digest_of_file(path)
     sys.modules[name] = module  # dataclasses look up their module while they are made
     _LOADING.append(path)
     try:
@@ -54,11 +58,16 @@ def load_file(path: Path) -> ModuleType:
         lines = [
             f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)
         ]
-        place = f" at line {lines[-1]}" if lines else ""
-        raise ReelbenchError(f"{path} fails{place}: {type(error).__name__}: {error}") from error
+        raise ReelbenchError(failure_in(path, lines[-1] if lines else None, error)) from error
     finally:
         _LOADING.pop()
     return module
+
+
+def digest_of_module(module: ModuleType) -> str:
+    """Return the hash of the file that a module was loaded from, as it was then."""
+    digest: str = vars(module)[_DIGEST]
+    return digest
 
 
 def load_from_file(
@@ -76,10 +85,12 @@ def load_from_file(
             raise ReelbenchError(f"{path} holds no {name} that is {description}; it holds {known}.")
         return found
     fitting = _fitting(module, is_wanted)
-    if len(fitting) != 1:
-        known = ", ".join(fitting) or "none"
+    if not fitting:
+        raise ReelbenchError(f"{path} holds nothing that is {description}.")
+    if len(fitting) > 1:
         raise ReelbenchError(
-            f"Which {description.split(' ', 1)[1]} of {path}? Write {path}:NAME; it holds {known}."
+            f"Which {description.split(' ', 1)[1]} of {path}? Write {path}:NAME; it holds "
+            f"{', '.join(fitting)}."
         )
     return fitting[next(iter(fitting))]
 
@@ -102,11 +113,12 @@ def load_registered(point: EntryPoint) -> Any:
 
 
 def _fitting(module: ModuleType, is_wanted: Callable[[Any], bool]) -> dict[str, Any]:
-    """What a file defines itself and fits; what it imports is not its own."""
+    """What a file defines itself and fits; a class that it imports is not its own."""
     return {
         name: value
         for name, value in vars(module).items()
         if not name.startswith("_")
-        and getattr(value, "__module__", module.__name__) == module.__name__
         and is_wanted(value)
+        # Of an instance, this would be the module of its class.
+        and (not hasattr(value, "__qualname__") or value.__module__ == module.__name__)
     }

@@ -20,7 +20,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
-from reelbench.base.errors import ReelbenchError, where
+from reelbench.base.errors import ReelbenchError, extension_error, where
 
 Result = TypeVar("Result")
 GIGABYTE = 2**30
@@ -199,6 +199,8 @@ def _sendable(error: Exception) -> Exception:
     """
     if isinstance(error, ReelbenchError):
         return error
+    if own := extension_error(error):
+        return own
     place = where(error)
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301 - our own

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import NoReturn
 
 from reelbench import __version__
-from reelbench.base.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError, extension_error
 
 __all__ = ["COMMANDS", "main"]
 
@@ -61,7 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say("\nStopped.")
         return 130
     except Exception as error:
-        return _broke(options.command, error)
+        own = extension_error(error)
+        return _failed(options.command, own) if own else _broke(options.command, error)
     return status
 
 

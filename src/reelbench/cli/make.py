@@ -186,7 +186,7 @@ def _dest(flag: "Flag") -> str:
 def _forecast(recipe: "Recipe", out: Path, order: "MakeOptions") -> int:
     from reelbench.make.pipeline.make import forecast
 
-    rows, passed = forecast(recipe, out, order)
+    rows, passed, notes = forecast(recipe, out, order)
     table = []
     for each in passed:
         counts = (each.stage.name, f"{len(each.rows):,}", f"{len(each.out):,}")
@@ -196,6 +196,8 @@ def _forecast(recipe: "Recipe", out: Path, order: "MakeOptions") -> int:
     costs = [row.usd for row in rows]
     if rows and None not in costs:
         put(f"in all: ${sum(cost or 0.0 for cost in costs):,.4f}")
+    for note in notes:
+        tell(f"warning: {note}")
     tell(
         "What was answered before is not asked again. Where a stage has not run, what comes out of "
         "it is what may be expected. Tokens are estimated. Nothing was asked."
@@ -243,8 +245,21 @@ def _summary(made: "MakeResult", options: argparse.Namespace) -> int:
         tell(f"  open {options.out / 'made.html'} in a browser")
         tell(f"  {command('lint', options.out)}")
     else:
-        tell(f"No item is left; {options.out / 'rejects.jsonl'} says why.")
+        tell(_nothing_left(made.funnel, options.out))
     return 1 if made.funnel["undecided"] or (options.until is None and not made.items) else 0
+
+
+def _nothing_left(funnel: Mapping[str, Any], out: Path) -> str:
+    """Say why there is no item: rows were rejected, or nothing is known of them yet."""
+    rejected = sum(each["rejected"] for each in (funnel["sources"], *funnel["stages"]))
+    rejects = f"{out / 'rejects.jsonl'} says why"
+    undecided = len(funnel["undecided"])
+    if not undecided:
+        return f"No item is left; {rejects}."
+    if not rejected:
+        return "No item is left: all rows are undecided."
+    rows = "1 row is" if undecided == 1 else f"{undecided:,} rows are"
+    return f"No item is left: {rows} undecided, and {rejects} of the others."
 
 
 def _row(stage: Mapping[str, Any]) -> tuple[str, ...]:

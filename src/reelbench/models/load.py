@@ -11,10 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.base.extensions import load_file, load_registered, registered, split_file
+from reelbench.base.extensions import (
+    digest_of_module,
+    load_file,
+    load_registered,
+    registered,
+    split_file,
+)
 from reelbench.models.base import ChatModel
 from reelbench.models.card import Card, make_card, read_card
 from reelbench.models.cascade import members_of
+from reelbench.models.own import OwnModel
 
 # The module of each backend, which is imported when a model of it is first asked for; an example;
 # and what its models usually are, where a card does not say otherwise.
@@ -72,7 +79,7 @@ class Loader:
 
     def _made(self, card: Card) -> ChatModel:
         if card.backend not in BACKENDS:
-            return _own_backend(card.backend)(card)
+            return _own_model(card)
         module = import_module(f"reelbench.models.{BACKENDS[card.backend][0]}")
         more = (self.load,) if card.backend == "cascade" else ()
         model: ChatModel = module.load(card, *more)
@@ -81,6 +88,11 @@ class Loader:
 
 def _card_named(name: str) -> Card:
     backend, colon, rest = name.partition(":")
+    if split_file(name) == (Path(name), ""):
+        raise ReelbenchError(
+            f"{name} needs a name: write {name}:NAME. Its load(card) finds it in card.model, and "
+            "may do with it what it likes."
+        )
     if not colon or not _is_known(backend):
         raise ReelbenchError(
             f"There is no model {name!r}; write backend:name with one of these backends: "
@@ -118,8 +130,9 @@ def _known_backends() -> str:
     return ", ".join([*BACKENDS, *registered(GROUP), "or a Python file"])
 
 
-def _own_backend(backend: str) -> Callable[[Card], ChatModel]:
-    """Return the function that makes models of a backend from outside."""
+def _own_model(card: Card) -> ChatModel:
+    """Return the model of a card whose backend is from outside."""
+    backend = card.backend
     own = split_file(backend)
     module = load_file(own[0]) if own else load_registered(registered(GROUP)[backend])
     load: Callable[[Card], ChatModel] | None = getattr(module, "load", None)
@@ -128,7 +141,7 @@ def _own_backend(backend: str) -> Callable[[Card], ChatModel]:
             f"{backend} has no function load(card), which a backend must have: it returns the "
             "model of a card."
         )
-    return load
+    return OwnModel(load(card), backend, digest_of_module(module) if own else "")
 
 
 def _beside(path: Path, name: Any) -> Any:

@@ -6,6 +6,7 @@ without an answer gets what a wrong one gets.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import SupportsFloat
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.extensions import load_from_file, load_registered, registered, split_file
@@ -13,6 +14,7 @@ from reelbench.data.items import Item, Kind
 from reelbench.evaluate.vote import Answer
 
 STEADY = 0.8  # Cinéaste's threshold (its Table 4)
+_TINY = 1e-9  # what sums of floats may be off by
 ONE_RIGHT: tuple[Kind, ...] = ("single", "yesno")
 
 
@@ -29,6 +31,17 @@ class Metric:
     def about(self, items: Sequence[Item]) -> list[Item]:
         """Return the items that it is about."""
         return [item for item in items if item.kind in self.kinds]
+
+    def value_of(self, item: Item, answer: Answer | None) -> float:
+        """Return the credit of an answer; refuse one below that of a wrong answer, or over 1."""
+        credit: object = self.credit(item, answer)
+        least = self.least(item)
+        if not isinstance(credit, SupportsFloat) or not least - _TINY <= float(credit) <= 1 + _TINY:
+            raise ReelbenchError(
+                f"The metric {self.title!r} gives item {item.id} a credit of {credit!r}: return a "
+                f"number from {least:g}, the credit of a wrong answer (`least`), to 1."
+            )
+        return float(credit)
 
 
 def exact(item: Item, answer: Answer | None) -> float:

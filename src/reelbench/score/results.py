@@ -55,7 +55,7 @@ class ModelResult:
             for name, outcome in self.outcomes.items()
         }
         return np.array([
-            metric.credit(item, answers.get(item.id)) if item.kind in metric.kinds else 0.0
+            metric.value_of(item, answers.get(item.id)) if item.kind in metric.kinds else 0.0
             for item in self.items
         ])  # fmt: skip
 

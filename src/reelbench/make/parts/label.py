@@ -159,6 +159,8 @@ class _Labelling:
         for name in found.clips:
             labels = self._ctx.clip_labels.setdefault(name, {})
             labels |= values_of(found, name)
+            outcomes = found.outcomes[name].items()
+            self._ctx.labelled[name] |= {each for each, made in outcomes if "failed" not in made}
         return [_fate(row, found, require) for row in rows]
 
 

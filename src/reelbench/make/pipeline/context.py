@@ -2,11 +2,13 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reelbench.annotate.operator import Value
+from reelbench.base.errors import ReelbenchError
 from reelbench.client.client import Client
 from reelbench.client.media_input import MediaInput
 from reelbench.client.structured import Check, Structured, ask_json
@@ -14,7 +16,7 @@ from reelbench.data.items import Item
 from reelbench.engine.local import LocalEngine
 from reelbench.make.pipeline.prompts import Prompts
 from reelbench.make.pipeline.roles import RoleModels
-from reelbench.make.pipeline.stage import Rejected, Undecided
+from reelbench.make.pipeline.stage import Rejected, Stage, Undecided
 from reelbench.make.pipeline.store import RowStore
 from reelbench.models.base import ChatModel, Response, token_limit
 from reelbench.models.secrets import redacted
@@ -44,7 +46,9 @@ class StageContext:
         self.media = out  # where the videos of items are
         self.engine: Callable[[], Engine] = LocalEngine  # where operators run
         self.clip_labels: dict[str, dict[str, Value]] = {}  # by clip, as `label` found them
+        self.labelled: dict[str, set[str]] = defaultdict(set)  # with those that say nothing
         self.stage = ""  # the name of the one at work
+        self.at_work: Stage | None = None  # what it declares is all that it may use
         # Of each stage: replies that came as JSON, and calls that they took.
         self.replies: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         self.notes: list[str] = []  # what stages want said to the user in the end
@@ -58,14 +62,30 @@ class StageContext:
     def labels(self, row: Any) -> Mapping[str, Value]:
         """Return the labels of a row's clip, by name: those that operators had something to say of.
 
-        A stage that reads them names them in its ``labels``.
+        A stage that reads them names them in its ``labels``; others are refused.
         """
-        return self.clip_labels.get(clip_of(row), {})
+        clip = clip_of(row)
+        found = self.clip_labels.get(clip, {})
+        if self.at_work is None:
+            return found
+        return DeclaredLabels(self.at_work, found, partial(self.no_label, clip))
+
+    def no_label(self, _clip: str, name: str) -> Exception:
+        """Return what is raised where a clip has no label of a name that a stage declares."""
+        return KeyError(name)
 
     def model(self, role: str) -> ChatModel:
         """Return the model that plays a role alone."""
+        self._check_role(role)
         (model,) = self.models[role]
         return model
+
+    def _check_role(self, role: str) -> None:
+        if self.at_work is not None and role not in self.at_work.roles:
+            raise ReelbenchError(
+                f"The stage {self.at_work.name} asks the {role}, which is not among its roles: "
+                f'name it in the stage, as roles=("{role}",), and in the roles of the recipe.'
+            )
 
     async def text(
         self,
@@ -80,6 +100,7 @@ class StageContext:
 
         ``round`` tells apart what is asked several times; ``model`` is one of a role of many.
         """
+        self._check_role(role)
         model = model or self.model(role)
         response = await self.client.ask_prompt(
             model, prompt, _for(model, media), round=round, draw=(self.seed, "")
@@ -104,6 +125,7 @@ class StageContext:
         The result has the data, or says how the reply failed to be what was asked for. ``check``
         says what is wrong with JSON that fits its schema.
         """
+        self._check_role(role)
         model = model or self.model(role)
         shown = _for(model, media)
         result = await ask_json(
@@ -140,6 +162,41 @@ class StageContext:
         )
         _text_of(response)
         return response
+
+
+class DeclaredLabels(Mapping[str, Value]):
+    """The labels of a clip that a stage declares; any other is refused.
+
+    What a stage reads unsaid would not redo it when it changes.
+    """
+
+    def __init__(
+        self, stage: Stage, found: Mapping[str, Value], no_label: Callable[[str], Exception]
+    ) -> None:
+        self._stage, self._no_label = stage, no_label
+        self._found = {name: found[name] for name in stage.labels if name in found}
+        if not stage.labels:
+            raise self._undeclared(*(found or ["LABEL"]))
+
+    def __getitem__(self, name: str) -> Value:
+        if name not in self._stage.labels:
+            raise self._undeclared(name)
+        if name not in self._found:
+            raise self._no_label(name)
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def _undeclared(self, *names: str) -> ReelbenchError:
+        quoted = "".join(f'"{name}", ' for name in names).rstrip(" ")
+        return ReelbenchError(
+            f"The stage {self._stage.name} reads labels that it does not declare: write "
+            f"labels=({quoted}) in the stage, so that a change of them redoes it."
+        )
 
 
 def _for(model: ChatModel, media: MediaInput | None) -> MediaInput | None:

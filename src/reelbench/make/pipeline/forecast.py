@@ -43,12 +43,24 @@ _IS_IMAGINED: ContextVar[bool] = ContextVar("is_imagined", default=False)  # the
 _IMAGINED: ContextVar[list[str] | None] = ContextVar("imagined", default=None)
 
 
+class NotLabelled(Undecided):
+    """A stage reads a label that only making makes."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__("unlabelled", f"its clip has no label {name} yet")
+
+
 class DryRunContext(StageContext):
     """A context in which nothing is decoded: media are placeholders, as many and as large."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.client.placeholders = True
+
+    def no_label(self, clip: str, name: str) -> Exception:
+        """Return what is raised at a label that is not there: here it may still come."""
+        known = name in self.labelled[clip]
+        return super().no_label(clip, name) if known else NotLabelled(name)
 
     async def json(
         self, role: str, prompt: str, schema: Mapping[str, Any], **more: Any
@@ -153,6 +165,8 @@ class DryRunPipeline(Pipeline):
         _ROW.set("")
         try:
             made = zip(judged, await super().work_on_all(stage, judged), strict=True)
+        except NotLabelled:
+            return self._unlabelled(stage, rows)
         finally:
             _IMAGINED.reset(token)
         results = {row.id: each for row, each in made}
@@ -173,6 +187,11 @@ class DryRunPipeline(Pipeline):
         made: Sequence[Any] | None = None
         try:
             made = await super().work(stage, row)
+        except NotLabelled:
+            self._note_unlabelled(stage)
+            if _cannot_estimate(stage):
+                raise
+            return self._expected(stage, row, None)
         except (Rejected, Undecided):
             if not replies and row.id not in self._imagined:
                 raise
@@ -192,6 +211,23 @@ class DryRunPipeline(Pipeline):
         self._note(made)
         return made
 
+    def _unlabelled(self, stage: BatchStage, rows: Sequence[Any]) -> Sequence[Any]:
+        """What may be expected of rows whose clips are not labelled yet."""
+        self._note_unlabelled(stage)
+        if stage.input is not stage.output:
+            raise NotLabelled(", ".join(stage.labels))
+        made = [row if self._passes(stage, row) else _EXPECTED for row in rows]
+        self._note(made)
+        return made
+
+    def _note_unlabelled(self, stage: Stage) -> None:
+        note = (
+            f"{stage.name} reads {', '.join(stage.labels)} of clips that are not labelled yet: "
+            "what it would ask about them is not counted"
+        )
+        if note not in self._ctx.notes:
+            self._ctx.notes.append(note)
+
     def _passes(self, stage: Stage, row: Any) -> bool:
         seen = self._rates.get(stage.name, StageRates()).pass_rate
         rate = stage.expected_pass_rate if seen is None else seen
@@ -200,6 +236,11 @@ class DryRunPipeline(Pipeline):
     def _note(self, made: Any) -> None:
         rows = made if isinstance(made, list | tuple) else [made]
         self._imagined |= {row.id for row in rows if hasattr(row, "id")}
+
+
+def _cannot_estimate(stage: RowStage) -> bool:
+    """Whether nothing can stand for the rows that a stage makes of others."""
+    return stage.estimate is as_it_is and stage.input is not stage.output
 
 
 _EXPECTED = Rejected("as many as may be expected")

@@ -265,8 +265,8 @@ def _write_contexts(out: Path, ctx: StageContext, items: Sequence[Item]) -> None
 
 def forecast(
     recipe: Recipe, out: Path, order: MakeOptions
-) -> tuple[list[CallForecast], list[StageResult]]:
-    """Say what making would ask, stage by stage, without asking or writing anything."""
+) -> tuple[list[CallForecast], list[StageResult], list[str]]:
+    """Return what making would ask, what passes each stage, and notes; nothing is done."""
     prepared = _prepare(recipe, out, order)
     work = out / "make"
     with contextlib.ExitStack() as stack:
@@ -278,7 +278,7 @@ def forecast(
         ctx = prepared.ctx(DryRunContext, out, store, client)
         pipeline = DryRunPipeline(prepared.recipe, ctx, store, client, rates)
         passed = session.run(lambda _: pipeline.take(prepared.sources.rows), lambda *_: client)
-    return client.found, passed
+    return client.found, passed, ctx.notes
 
 
 def used_prompts(recipe: Recipe) -> Iterator[str]:

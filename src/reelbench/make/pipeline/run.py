@@ -13,8 +13,16 @@ from reelbench.base.files import digest_of
 from reelbench.base.progress import progress
 from reelbench.client.client import Stopped
 from reelbench.client.stopping import first_of
-from reelbench.make.pipeline.context import StageContext
-from reelbench.make.pipeline.stage import BatchStage, Recipe, Rejected, RowStage, Stage, Undecided
+from reelbench.make.pipeline.context import StageContext, clip_of
+from reelbench.make.pipeline.stage import (
+    BatchStage,
+    Recipe,
+    Rejected,
+    RowStage,
+    Stage,
+    Undecided,
+    not_async,
+)
 from reelbench.make.pipeline.store import RowResult, RowStore, record_of, rejected_record, row_of
 from reelbench.media.errors import MediaError
 
@@ -59,6 +67,8 @@ class Pipeline:
     """One pass of rows through a recipe."""
 
     def __init__(self, recipe: Recipe, ctx: StageContext, store: RowStore) -> None:
+        for stage in recipe.stages:
+            _check_signature(stage)
         self._recipe, self._ctx, self._store = recipe, ctx, store
         self._stopping = ctx.client.stopping
 
@@ -84,7 +94,7 @@ class Pipeline:
 
     def begin(self, stage: Stage) -> None:
         """Note which stage comes next."""
-        self._ctx.stage = stage.name
+        self._ctx.stage, self._ctx.at_work = stage.name, stage
 
     async def _all(self, stage: BatchStage, rows: Sequence[Any]) -> list[RowResult | Undecided]:
         if stage.always or not (stage.filters or stage.roles):
@@ -118,12 +128,19 @@ class Pipeline:
             made = [Undecided("stopped", "stopped before it was asked")] * len(rows)
         except Undecided as undecided:
             made = [undecided] * len(rows)
-        return [_result(each) for _, each in zip(rows, made, strict=True)]
+        return [_result(each) for each in made]
 
     async def work_on_all(self, stage: BatchStage, rows: Sequence[Any]) -> Sequence[Any]:
         """Do a stage's work on all rows."""
-        made = await asyncio.to_thread(stage.work, rows, self._ctx, **stage.parameters)
-        return await made if inspect.isawaitable(made) else made
+        made: Any = await asyncio.to_thread(stage.work, rows, self._ctx, **stage.parameters)
+        made = await made if inspect.isawaitable(made) else made
+        if not isinstance(made, Sequence) or len(made) != len(rows):
+            number = len(made) if isinstance(made, Sequence) else f"{made!r:.60}"
+            raise ReelbenchError(
+                f"The stage {stage.name} returned {number} for {len(rows)} rows: its work must "
+                "return, for each row in order, a row, a list of rows, or a Rejected."
+            )
+        return made
 
     async def _each(
         self, stage: RowStage, rows: Sequence[Any], advance: Callable[[], None]
@@ -192,12 +209,21 @@ class Pipeline:
 
     async def work(self, stage: RowStage, row: Any) -> Sequence[Any]:
         """Do a stage's work on one row."""
-        return await stage.work(row, self._ctx, **stage.parameters)
+        working = stage.work(row, self._ctx, **stage.parameters)
+        if not inspect.isawaitable(working):
+            raise ReelbenchError(not_async(stage.name))
+        made = await working
+        if not isinstance(made, Sequence) or isinstance(made, str):
+            raise ReelbenchError(
+                f"The stage {stage.name} returned {made!r:.60} of the row {row.id}: its work must "
+                "return a list of rows, or raise Rejected."
+            )
+        return made
 
 
 def label_digests(stage: Stage, row: Any, ctx: StageContext) -> list[Any]:
     """Return what of the labels that a stage reads decides its result."""
-    found = ctx.labels(row)
+    found = ctx.clip_labels.get(clip_of(row), {})
     return [[name, digest_of(found[name])] for name in stage.labels if name in found]
 
 
@@ -246,6 +272,22 @@ def _models(ctx: StageContext, role: str) -> list[Any]:
         for model in ctx.models.get(role, ())
         for card in [model.card]
     ]
+
+
+def _check_signature(stage: Stage) -> None:
+    """Refuse work that cannot be called, before any stage is done."""
+    try:
+        signature = inspect.signature(stage.work)
+    except ValueError:  # of what is not written in Python
+        return
+    try:
+        signature.bind(None, None, **stage.parameters)
+    except TypeError as error:
+        names = ", ".join(stage.parameters) or "none"
+        raise ReelbenchError(
+            f"The work of the stage {stage.name} cannot be called with what comes in, the context "
+            f"and its parameters by name ({names}): {error}."
+        ) from None
 
 
 def _check_ids(stage: Stage, rows: Sequence[Any]) -> None:

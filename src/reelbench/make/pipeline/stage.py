@@ -4,6 +4,7 @@ A row that a stage does not let through is rejected, with a reason. What could n
 because a model could not be reached, is neither: it is tried again next time.
 """
 
+import inspect
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -112,6 +113,19 @@ class RowStage(Stage):
     reads: Callable[[Any, "StageContext"], Any] = lambda _row, _ctx: None
     outputs_exist: Callable[[Any, "StageContext"], bool] = lambda _row, _ctx: True
     estimate: Callable[[Any, "StageContext"], Sequence[Any]] = as_it_is
+
+    def __post_init__(self) -> None:
+        """Refuse work that cannot be waited for; what is wrapped is seen when it is called."""
+        Stage.__post_init__(self)
+        work = self.work
+        is_plain = inspect.isfunction(work) and not hasattr(work, "__wrapped__")
+        if is_plain and work.__name__ != "<lambda>" and not inspect.iscoroutinefunction(work):
+            raise ReelbenchError(not_async(self.name))
+
+
+def not_async(stage: str) -> str:
+    """Return the sentence about work of a row stage that is not asynchronous."""
+    return f"The work of the stage {stage} must be a coroutine: write `async def` before it."
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from support import REPOSITORY
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.cli import COMMANDS, parsed
-from reelbench.cli.make import flags_said
+from reelbench.cli.make import flag_values
 from reelbench.cli.say import settings
 from reelbench.evaluate.condition import conditions_for
 from reelbench.make.parts.rules import load_rules
@@ -202,7 +202,7 @@ def _check(options: Any, named: Named) -> None:
     if options.command == "make":
         recipe = load_recipe(options.recipe)
         parse_roles(options.model, recipe)
-        said = flags_said(options, recipe) | settings(options.set, "STAGE.NAME=VALUE")
+        said = flag_values(options, recipe) | settings(options.set, "STAGE.NAME=VALUE")
         changed = recipe.changed(said)
         changed.until(options.until).without(options.without)
     elif options.command == "run":

@@ -174,6 +174,12 @@ class TestBackends:
         assert asyncio.run(model.ask(None)).text == "B"  # type: ignore[arg-type]
         assert load_model(f"{tmp_path / 'parrot.py'}:A").card.model == "A"
 
+    def test_without_ask_are_refused_before_anything_is_asked(self, tmp_path: Path) -> None:
+        text = "from reelbench import SimpleModel\n\ndef load(card):\n    return Silent(card)\n\nclass Silent(SimpleModel): pass\n"
+        write(tmp_path / "silent.py", text)
+        with pytest.raises((ReelbenchError, TypeError), match="abstract"):
+            load_model(f"{tmp_path / 'silent.py'}:x")
+
     def test_are_asked_again_when_their_file_is_another(self, tmp_path: Path) -> None:
         parameters = []
         for number, text in enumerate((BACKEND, BACKEND, BACKEND + "# changed")):

@@ -33,7 +33,10 @@ class TestEachFilter:
             assert len(reject["words"]) == 5
         for item in Benchmark.load(told.folder).items:
             assert item.provenance["independence"]["right"] == 0
-        assert "veracity was left out: nobody plays its role" in told.err
+        assert (
+            "veracity was left out: no model for role veracity: add --model veracity=NAME."
+            in told.err
+        )
 
     def test_who_is_blind_reads_nothing_but_question_and_options(self, bench: Bench) -> None:
         bench.filter(*bench.role("blind"))

@@ -58,7 +58,7 @@ def opposite(body: Any, _: int) -> Reply:
 class TestTheBenchmark:
     def test_loads_lints_runs_and_scores_by_tag(self, whole: Folder) -> None:
         told = whole.make()
-        assert "negate was left out: nobody plays its role." in told.err
+        assert "negate was left out: no model for role writer: add --model writer=NAME." in told.err
         benchmark = Benchmark.load(told.folder)
         assert len(benchmark.items) == 51
         assert benchmark.manifest.name == "qbench-video"

@@ -191,7 +191,10 @@ class TestReview:
         out = hall.root / "unreviewed"
         told = hall.make(out, *hall.words[:2])
         assert told.status == 0, told.err
-        assert "review was left out: nobody plays its role" in told.err
+        assert (
+            "review was left out: no model for role reviewer: add --model reviewer=NAME."
+            in told.err
+        )
         assert stage_of(out, "agree")["rejected"] == 0
         assert len(lines(out / "items.jsonl")) == PARK + DREAM + PAIRS
         assert "agreement" not in statistics(out)

@@ -154,7 +154,7 @@ def main(options: argparse.Namespace) -> int:
         sources=options.source,
         models=parse_roles(options.model, recipe),
         prompts=options.prompts,
-        parameters=flags_said(options, recipe) | settings(options.set, "STAGE.NAME=VALUE"),
+        parameters=flag_values(options, recipe) | settings(options.set, "STAGE.NAME=VALUE"),
         seed=options.seed,
         limit=options.limit,
         until=options.until,
@@ -173,7 +173,7 @@ def main(options: argparse.Namespace) -> int:
     return _summary(made, options)
 
 
-def flags_said(options: argparse.Namespace, recipe: "Recipe") -> dict[str, Any]:
+def flag_values(options: argparse.Namespace, recipe: "Recipe") -> dict[str, Any]:
     """Return the parameters that the recipe's own flags set."""
     given = {flag: getattr(options, _dest(flag), None) for flag in recipe.flags}
     return {name: value for flag, value in given.items() if value is not None for name in flag.sets}
@@ -224,8 +224,9 @@ def _summary(made: "MakeResult", options: argparse.Namespace) -> int:
     if broken:
         text = counted(broken, "source", "sources")
         tell(f"{text} could not be taken up; {options.out / 'rejects.jsonl'} says why.")
-    for name in made.left_out:
-        tell(f"{name} was left out: nobody plays its role.")
+    for name, roles in made.left_out.items():
+        models = " ".join(f"--model {role}=NAME" for role in roles)
+        tell(f"{name} was left out: no model for role {', '.join(roles)}: add {models}.")
     waiting = [row for row in made.funnel["undecided"] if row["status"] == WAITING]
     for stage in dict.fromkeys(row["stage"] for row in waiting):
         errors = [row["error"] for row in waiting if row["stage"] == stage]

@@ -1,5 +1,6 @@
 """The base of a model that a user writes: all of ``ChatModel`` but the asking."""
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from reelbench.models.base import Request, Response
@@ -9,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class SimpleModel:
+class SimpleModel(ABC):
     """A model that holds nothing open and never tries again; write ``ask``.
 
     What it is asked and what it replied is kept in the journal under its name and ``parameters``:
@@ -22,12 +23,12 @@ class SimpleModel:
         self.card = card
         self.parameters: Mapping[str, Any] = {"model": card.model or card.name, **card.parameters}
 
+    @abstractmethod
     async def ask(self, request: Request) -> Response:
         """Answer a request; failures are responses, not exceptions."""
-        raise NotImplementedError
 
-    def stop_retrying(self) -> None:
+    def stop_retrying(self) -> None:  # noqa: B027 - nothing to do is right for most
         """Do nothing: it never waits."""
 
-    async def close(self) -> None:
+    async def close(self) -> None:  # noqa: B027
         """Do nothing."""

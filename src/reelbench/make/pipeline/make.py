@@ -66,7 +66,7 @@ class MakeResult:
     counts: Counts
     ledger: Ledger
     warnings: Sequence[str]
-    left_out: Sequence[str]  # names of stages that nobody plays a role in
+    left_out: Mapping[str, Sequence[str]]  # optional stages, with the roles that have no model
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class _Prepared:
     sources: Sources
     role_models: RoleModels
     prompts: Prompts
-    left_out: Sequence[str]
+    left_out: Mapping[str, Sequence[str]]
 
     @property
     def source(self) -> Path:
@@ -180,17 +180,17 @@ def _read_sources(recipe: Recipe, paths: Sequence[Path]) -> Sources:
     return found
 
 
-def _played(recipe: Recipe, role_models: RoleModels) -> tuple[Recipe, list[str]]:
-    """Leave out what is optional and played by nobody."""
-    absent = [
-        stage
+def _played(recipe: Recipe, role_models: RoleModels) -> tuple[Recipe, dict[str, list[str]]]:
+    """Leave out optional stages that have no model for a role; return these roles by stage."""
+    absent = {
+        stage.name: lacking
         for stage in recipe.stages
-        if stage.optional and not all(role in role_models for role in stage.roles)
-    ]
-    kept = tuple(stage for stage in recipe.stages if stage not in absent)
+        if stage.optional and (lacking := [role for role in stage.roles if role not in role_models])
+    }
+    kept = tuple(stage for stage in recipe.stages if stage.name not in absent)
     if not kept:
         raise ReelbenchError(f"No stage of {recipe.name} is left: leave out fewer, or name models.")
-    return recipe.only(kept), [stage.name for stage in absent]
+    return recipe.only(kept), absent
 
 
 def _limited(sources: Sources, limit: int | None, seed: int) -> Sources:

@@ -39,7 +39,10 @@ def load_models(recipe: Recipe, named: Mapping[str, Sequence[str]]) -> RoleModel
             models = dict.fromkeys(loader.load(name) for name in names)
             if len(models) > 1 and not part.many:
                 names = ", ".join(model.card.name for model in models)
-                raise ReelbenchError(f"Who is the {role} of {names}? Name one with --model.")
+                raise ReelbenchError(
+                    f"The role {role} takes one model, and {names} could play it: "
+                    f"name one with --model {role}=NAME."
+                )
             role_models[role] = tuple(models)
     _check_names(role_models)
     return role_models
@@ -66,7 +69,7 @@ def _check_names(role_models: RoleModels) -> None:
 
 
 def missing_roles(recipe: Recipe, role_models: RoleModels) -> str:
-    """Say which roles nobody plays; nothing where all are played."""
+    """Return a sentence about the roles that need a model and have none; empty where all have."""
     needed = {role for stage in recipe.stages if not stage.optional for role in stage.roles}
     lacking = [role for role in recipe.roles if role in needed and role not in role_models]
     lines = "".join(f"\n  --model {role}=...  {recipe.roles[role].does}" for role in lacking)

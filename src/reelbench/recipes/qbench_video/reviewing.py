@@ -8,12 +8,11 @@ the reviewer is an expert. Open questions have nothing to choose from and pass u
 from collections import Counter
 from collections.abc import Sequence
 
-from msgspec import structs
-
-from reelbench.data.items import Item, freeze
+from reelbench.data.items import Item
 from reelbench.evaluate.item_media import item_media
 from reelbench.interop.qbench_video.taxonomy import PROTOCOL
 from reelbench.make.parts.filters import answers, facts_of, media_digests
+from reelbench.make.parts.notes import with_note
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import BatchStage, Rejected, RowStage
 
@@ -48,7 +47,7 @@ async def _reviewed(item: Item, ctx: StageContext, *, seeds: int) -> list[Item]:
     got = await answers(item, ctx, ROLE, _NAME, seeds=seeds, media=media)
     words = [f"{each.model}: {each.words}" for each in got]
     note = {**facts_of(got), "words": words}
-    return [structs.replace(item, provenance=freeze({**item.provenance, _NAME: note}))]
+    return [with_note(item, _NAME, note)]
 
 
 def agreeing() -> BatchStage:

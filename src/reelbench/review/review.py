@@ -19,7 +19,7 @@ from reelbench.base.files import canonical_json
 from reelbench.base.limits import decode_json
 from reelbench.data.items import LETTERS, Item
 from reelbench.review.actions import Action, Attempt, checked_body
-from reelbench.review.database import DRAFTS, ReviewEvent, ReviewDatabase
+from reelbench.review.database import DRAFTS, ReviewDatabase, ReviewEvent
 from reelbench.review.errors import AccessError, ActionError, ChangedItemError, ConflictError
 from reelbench.review.people import Person
 from reelbench.review.protocol import ReviewProtocol

@@ -65,7 +65,10 @@ class ReviewQueue:
         if self.protocol.items == "benchmark":
             return [self._files.benchmark()]
         own = [*self._state.written.values(), *self._state.imported.values()]
-        return [self._files.waiting(), own]
+        candidates = [self._files.waiting(), own]
+        if self.protocol.items == "candidates":
+            return candidates
+        return [*candidates, self._files.benchmark()]  # which has what became of candidates
 
     def calibration(self) -> list[str]:
         """Return the ids of the items that everyone rates first."""

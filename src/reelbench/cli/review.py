@@ -1,6 +1,7 @@
 """``reelbench review``."""
 
 import argparse
+import sys
 from pathlib import Path
 
 from reelbench.base.errors import ReelbenchError
@@ -57,19 +58,21 @@ def main(options: argparse.Namespace) -> int:
         raise ReelbenchError("Name the folder of a benchmark: reelbench review FOLDER.")
     if options.local and options.host not in ("127.0.0.1", "localhost"):
         raise ReelbenchError("--local is for this machine alone: leave --host out.")
-    listener = serve.listening(options.host, options.port)
-    port = listener.getsockname()[1]
-    chosen = serve.ServeOptions(
-        options.host, port, options.database, tuple(options.protocol), options.local,
-        options.language,
-    )  # fmt: skip
-    with serve.opened_review(options.benchmark, chosen) as (review, accounts, title):
-        context = serve.context_for(review, accounts, title, options.language)
-        link = serve.link_for(context, chosen)
-        tell(f"Review of {title}: {link}\nStop it with Ctrl-C.")
-        if not options.no_browser:
-            webbrowser.open(link)
-        serve.serve(context, chosen, listener)
+    with serve.listening(options.host, options.port) as listener:
+        port = listener.getsockname()[1]
+        if options.port not in (0, port):
+            tell(f"Port {options.port} is in use: this is on {port}.")
+        chosen = serve.ServeOptions(
+            options.host, port, options.database, tuple(options.protocol), options.local,
+            options.language,
+        )  # fmt: skip
+        with serve.opened_review(options.benchmark, chosen) as (review, accounts, title):
+            context = serve.context_for(review, accounts, title, options.language)
+            link = serve.link_for(context, chosen)
+            tell(f"Review of {title}: {link}\nStop it with Ctrl-C.")
+            if not options.no_browser and sys.stderr.isatty():
+                webbrowser.open(link)
+            serve.serve(context, chosen, listener)
     return 0
 
 

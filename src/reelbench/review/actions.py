@@ -85,6 +85,9 @@ def _check_texts(value: Any) -> None:
 
 def _wrote(do: Attempt) -> dict[str, Any]:
     record = do.body.get("item")
+    edited = record.get("id") if isinstance(record, dict) else None
+    if edited and _questions(do).get(edited) != do.person.name:
+        raise ActionError("Only your own questions can be edited.")
     seconds = do.queue.seconds(do.subject)
     item = written_item(
         do.queue.protocol, do.subject, record, do.action.id, do.person.name, seconds
@@ -93,12 +96,23 @@ def _wrote(do: Attempt) -> dict[str, Any]:
 
 
 def _withdrew(do: Attempt) -> dict[str, Any]:
-    wrote = [each for each in do.progress.events if each.type == "wrote"]
-    organiser = do.person.may("organiser")
-    own = [e.body["item"]["id"] for e in wrote if organiser or e.who == do.person.name]
-    if do.body.get("id") not in own:
+    asked, questions = do.body.get("id"), _questions(do)
+    if asked not in questions:
+        raise ActionError("This question is not there: perhaps it was taken back already.")
+    if questions[asked] != do.person.name and not do.person.may("organiser"):
         raise ActionError("Only your own questions can be taken back.")
-    return {"id": do.body["id"]}
+    return {"id": asked}
+
+
+def _questions(do: Attempt) -> dict[Any, str]:
+    """Return who wrote each of the questions about a video that were not taken back."""
+    writers: dict[Any, str] = {}
+    for event in do.progress.events:
+        if event.type == "wrote":
+            writers[event.body["item"]["id"]] = event.who
+        elif event.type == "withdrew":
+            writers.pop(event.body["id"], None)
+    return writers
 
 
 def _finished(do: Attempt) -> dict[str, Any]:

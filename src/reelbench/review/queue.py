@@ -1,6 +1,6 @@
 """A queue: which of its items a person may take next, and where each item stands."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -36,6 +36,7 @@ class ReviewQueue:
     def __init__(self, protocol: ReviewProtocol, files: SubjectFiles, state: ReviewState) -> None:
         self.protocol, self._files, self._state = protocol, files, state
         self._kept: tuple[object, dict[str, Subject]] | None = None
+        self._first: tuple[object, frozenset[str]] | None = None  # calibration, of which subjects
 
     @property
     def name(self) -> str:
@@ -46,7 +47,7 @@ class ReviewQueue:
         """Return what the queue is about, by id."""
         found = self._all_subjects()
         # Files hand out the same list until they change: what was drawn from it is drawn once.
-        key = [(id(part), len(part)) for part in found]
+        key = [*map(id, found), self._state.edits]
         if self._kept is None or self._kept[0] != key:
             by_id = {each.id: each for part in found for each in part}
             drawn = sampled(list(by_id.values()), self.protocol.sample, self.protocol, "sample")
@@ -58,16 +59,12 @@ class ReviewQueue:
             return [self._files.media(self.protocol.pairs)]
         if self.protocol.items == "benchmark":
             return [self._files.benchmark()]
-        own = [*self._state.written.values(), *self._state.imported.values()]
-        return [self._files.waiting(), own]
+        return [self._files.waiting(), self._state.candidates()]
 
     def calibration(self) -> list[str]:
         """Return the ids of the items that everyone rates first."""
-        sample = self.protocol.calibration
-        if not sample.count and not sample.share:
-            return []
-        subjects = list(self.subjects().values())
-        return [each.id for each in sampled(subjects, sample, self.protocol, "calibration")]
+        first = self.calibration_set()
+        return [each for each in self.subjects() if each in first]
 
     def progress(self, item: str) -> ItemProgress:
         """Return what people did with an item."""
@@ -98,7 +95,13 @@ class ReviewQueue:
 
     def calibration_set(self) -> frozenset[str]:
         """The ids of the items that everyone rates first."""
-        return frozenset(self.calibration())
+        sample, subjects = self.protocol.calibration, self.subjects()
+        if not sample.count and not sample.share:
+            return frozenset()
+        if self._first is None or self._first[0] is not subjects:  # asked for every item: kept
+            drawn = sampled(list(subjects.values()), sample, self.protocol, "calibration")
+            self._first = subjects, frozenset(each.id for each in drawn)
+        return self._first[1]
 
     def why_not(self, person: Person, subject: Subject) -> str:
         """Say why a person cannot take an item; empty where nothing speaks against it."""
@@ -123,36 +126,53 @@ class ReviewQueue:
             for who, event in progress.opened.items()
         )
 
-    def check_may_work(self, person: Person) -> None:
-        """Refuse who has not the role, or has done enough for today."""
+    def check_may_work(self, person: Person, item: str = "", ahead: int = 0) -> None:
+        """Refuse who has not the role, or has done enough for today.
+
+        What was begun today may be finished; ``ahead`` items are in hand and not counted yet.
+        """
         role = self.protocol.role
         if not person.may(role):  # type: ignore[arg-type]
             raise AccessError(f"This queue is for the role {role}; you are {person.role}.")
         most = self.protocol.per_day
-        if most and self.today(person) >= most:
+        begun = item in self._todays(person)
+        if most and not begun and self.today(person) + ahead >= most:
             raise AccessError(
                 f"You have done {most} today, which is the most for one day: come back tomorrow."
             )
 
     def today(self, person: Person) -> int:
         """Return with how many items a person has done something today (UTC)."""
+        return len(self._todays(person))
+
+    def _todays(self, person: Person) -> Collection[str]:
         day = datetime.now(UTC).date().isoformat()
-        return len(self._state.days.get((self.name, person.name, day), ()))
+        return self._state.days.get((self.name, person.name, day), ())
 
-    def next_for(self, person: Person) -> Subject | None:
-        """Return what a person goes on with: what is open, then what needs fewest, in order."""
-        self.check_may_work(person)
-        free = list(self._open_to(person))
-        if not free:
-            return None
-        first = self.calibration_set()
+    def next_for(self, person: Person, besides: str = "") -> Subject | None:
+        """Return what a person goes on with: what is open, then what needs fewest, in order.
 
-        def urgency(place: int) -> tuple[bool, bool, int, int]:
+        With an item in hand, ``besides``, the one to come after it.
+        """
+        free = [each for each in self._open_to(person) if each.id != besides]
+        first, begun = self.calibration_set(), self._todays(person)
+
+        def urgency(place: int) -> tuple[bool, bool, int, bool, int, int]:
             subject = free[place]
-            opened = person.name in self.progress(subject.id).opened
-            return not opened, subject.id not in first, self._rank(subject, person), place
+            opened = self.progress(subject.id).opened.get(person.name)
+            return (
+                subject.id not in begun,
+                opened is None,
+                opened.seq if opened else 0,
+                subject.id not in first,
+                self._rank(subject, person),
+                place,
+            )
 
-        return free[min(range(len(free)), key=urgency)]
+        best = free[min(range(len(free)), key=urgency)] if free else None
+        in_hand = bool(besides) and besides not in begun
+        self.check_may_work(person, best.id if best else "", int(in_hand))
+        return best
 
     def _rank(self, subject: Subject, person: Person) -> int:
         """Items that others have begun come first; in a test everyone has an order of their own."""

@@ -1,6 +1,7 @@
 """A queue: which of its items a person may take next, and where each item stands."""
 
-from collections.abc import Collection, Iterator, Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -50,8 +51,14 @@ class ReviewQueue:
         key = [*map(id, found), self._state.edits]
         if self._kept is None or self._kept[0] != key:
             by_id = {each.id: each for part in found for each in part}
-            drawn = sampled(list(by_id.values()), self.protocol.sample, self.protocol, "sample")
-            self._kept = key, {each.id: each for each in drawn}
+            sample = self.protocol.sample
+            drawn = set(sampled(list(by_id.values()), sample, self.protocol.name, "sample"))
+            # What someone has begun stays, also when the sample is drawn from more than before.
+            begun = self._state.queues[self.name]
+            self._kept = (
+                key,
+                {name: each for name, each in by_id.items() if name in drawn or name in begun},
+            )
         return self._kept[1]
 
     def _all_subjects(self) -> list[list[Subject]]:
@@ -59,12 +66,19 @@ class ReviewQueue:
             return [self._files.media(self.protocol.pairs)]
         if self.protocol.items == "benchmark":
             return [self._files.benchmark()]
-        return [self._files.waiting(), self._state.candidates()]
+        candidates = [self._files.waiting(), self._state.candidates()]
+        if self.protocol.items == "candidates":
+            return candidates
+        return [*candidates, self._files.benchmark()]  # which has what became of candidates
 
     def calibration(self) -> list[str]:
         """Return the ids of the items that everyone rates first."""
         first = self.calibration_set()
         return [each for each in self.subjects() if each in first]
+
+    def seconds(self, subject: Subject) -> float | None:
+        """Return how long the (longest) video of a subject is; None where nobody can say."""
+        return self._files.seconds(subject)
 
     def progress(self, item: str) -> ItemProgress:
         """Return what people did with an item."""
@@ -99,8 +113,8 @@ class ReviewQueue:
         if not sample.count and not sample.share:
             return frozenset()
         if self._first is None or self._first[0] is not subjects:  # asked for every item: kept
-            drawn = sampled(list(subjects.values()), sample, self.protocol, "calibration")
-            self._first = subjects, frozenset(each.id for each in drawn)
+            drawn = sampled(list(subjects.values()), sample, self.protocol.name, "calibration")
+            self._first = subjects, frozenset(drawn)
         return self._first[1]
 
     def why_not(self, person: Person, subject: Subject) -> str:
@@ -126,53 +140,64 @@ class ReviewQueue:
             for who, event in progress.opened.items()
         )
 
-    def check_may_work(self, person: Person, item: str = "", ahead: int = 0) -> None:
-        """Refuse who has not the role, or has done enough for today.
-
-        What was begun today may be finished; ``ahead`` items are in hand and not counted yet.
-        """
+    def check_may_work(self, person: Person) -> None:
+        """Refuse who has not the role."""
         role = self.protocol.role
         if not person.may(role):  # type: ignore[arg-type]
             raise AccessError(f"This queue is for the role {role}; you are {person.role}.")
-        most = self.protocol.per_day
-        begun = item in self._todays(person)
-        if most and not begun and self.today(person) + ahead >= most:
+
+    def _within_today(
+        self, person: Person, free: list[Subject], in_hand: Subject | None
+    ) -> list[Subject]:
+        """Return what a person may still begin today; who has begun something may finish it."""
+        most, today = self.protocol.per_day, self._videos_today(person)
+        if in_hand:
+            today.add(_videos(in_hand))
+        if not most or len(today) < most:
+            return free
+        begun = [
+            each
+            for each in free
+            if _videos(each) in today or person.name in self.progress(each.id).opened
+        ]
+        if free and not begun:
             raise AccessError(
                 f"You have done {most} today, which is the most for one day: come back tomorrow."
             )
+        return begun
 
     def today(self, person: Person) -> int:
-        """Return with how many items a person has done something today (UTC)."""
-        return len(self._todays(person))
+        """Return for how many videos, or items without any, a person has done something today.
 
-    def _todays(self, person: Person) -> Collection[str]:
+        A day is one of UTC: the same for everyone, wherever they are.
+        """
+        return len(self._videos_today(person))
+
+    def _videos_today(self, person: Person) -> set[tuple[str, ...]]:
         day = datetime.now(UTC).date().isoformat()
-        return self._state.days.get((self.name, person.name, day), ())
+        subjects = self.subjects()
+        items = self._state.days.get((self.name, person.name, day), ())
+        return {_videos(subjects[item]) if item in subjects else (item,) for item in items}
 
     def next_for(self, person: Person, besides: str = "") -> Subject | None:
         """Return what a person goes on with: what is open, then what needs fewest, in order.
 
         With an item in hand, ``besides``, the one to come after it.
         """
-        free = [each for each in self._open_to(person) if each.id != besides]
-        first, begun = self.calibration_set(), self._todays(person)
+        self.check_may_work(person)
+        others = [each for each in self._open_to(person) if each.id != besides]
+        free = self._within_today(person, others, self.subjects().get(besides))
+        if not free:
+            return None
+        first = self.calibration_set()
 
-        def urgency(place: int) -> tuple[bool, bool, int, bool, int, int]:
+        def urgency(place: int) -> tuple[int, bool, int, int]:
             subject = free[place]
             opened = self.progress(subject.id).opened.get(person.name)
-            return (
-                subject.id not in begun,
-                opened is None,
-                opened.seq if opened else 0,
-                subject.id not in first,
-                self._rank(subject, person),
-                place,
-            )
+            since = opened.seq if opened else sys.maxsize  # what was opened first is finished first
+            return since, subject.id not in first, self._rank(subject, person), place
 
-        best = free[min(range(len(free)), key=urgency)] if free else None
-        in_hand = bool(besides) and besides not in begun
-        self.check_may_work(person, best.id if best else "", int(in_hand))
-        return best
+        return free[min(range(len(free)), key=urgency)]
 
     def _rank(self, subject: Subject, person: Person) -> int:
         """Items that others have begun come first; in a test everyone has an order of their own."""
@@ -200,3 +225,8 @@ class ReviewQueue:
             return plain
         drawn = Protocol(orders=2, fixed_last=fixed_last)
         return option_orders(item, drawn, seed_for(self.name, "options", who))[-1]
+
+
+def _videos(subject: Subject) -> tuple[str, ...]:
+    """What counts as one of the videos of a day."""
+    return tuple(each.path for each in subject.media) or (subject.id,)

@@ -19,7 +19,7 @@ function show(work, place) {
   const ready = () => { send.disabled = open ? !written().trim() : !picked().length; };
   const choices = open ? null : choiceList(task, picked(), (places) => { work.keep({ picked: places }); ready(); });
   panel.append(question(task), open ? textBox() : choices.list,
-    element("div", { class: "row" }, send, task.previous && back()),
+    element("div", { class: "buttons" }, send, task.previous && back()),
     element("p", { class: "note" }, data.protocol.back ? t("answer_back_note") : t("answer_stays")));
   ready();
 

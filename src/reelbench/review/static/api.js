@@ -192,7 +192,7 @@ export function showRefused(error) {
 function refusalCard(entry) {
   const putAway = () => { forget(entry); card.remove(); };
   const typed = textsIn(entry.action.body).join("\n");
-  const card = element("div", { class: "notice is-warning", role: "alert" },
+  const card = element("div", { class: "message is-warning", role: "alert" },
     element("p", {}, t("refused_later", { item: entry.action.item, reason: entry.refused })),
     typed && element("pre", {}, typed),
     element("button", { type: "button", onclick: putAway }, t("put_away")));

@@ -40,7 +40,7 @@ export function changeForm(work, video, decide) {
   }
 
   const form = element("div", {}, textField(now, "question", 3, changed), work.task.kind === "open" ? textField(now, "reference", 3, changed) : "",
-    fields, preview, element("label", { class: "field" }, t("comment"), comment), element("div", { class: "row" }, send));
+    fields, preview, element("label", { class: "field" }, t("comment"), comment), element("div", { class: "buttons" }, send));
   draw();
   return { element: form, keys: [{ keys: ["Enter"], ctrl: true, label: t("decide_change_now"), run: change }] };
 }
@@ -78,7 +78,7 @@ function evidenceFields(now, video, changed, redraw) {
     const here = element("button", { type: "button", onclick: () => { span[edge] = Math.round(video.currentTime * 1000) / 1000; redraw(); } }, t("evidence_here"));
     return [box, here];
   };
-  const rows = now.evidence.map((span, place) => element("div", { class: "row" }, seconds(span, 0), "–", seconds(span, 1),
+  const rows = now.evidence.map((span, place) => element("div", { class: "buttons" }, seconds(span, 0), "–", seconds(span, 1),
     element("button", { type: "button", class: "plain", onclick: () => { now.evidence.splice(place, 1); redraw(); } }, t("evidence_remove"))));
   const add = () => { const at = Math.round(video.currentTime * 10) / 10; now.evidence.push([at, at + 1]); redraw(); };
   return element("fieldset", { class: "choices" }, element("legend", {}, t("field_evidence")), rows, element("button", { type: "button", onclick: add }, t("evidence_add")));

@@ -26,7 +26,7 @@ export function decisions(work, video, decide, choices = ["accept", "change", "r
     box.dispatchEvent(new Event("keys"));
   }
 
-  const box = element("div", { class: "decisions" }, element("div", { class: "row" }, buttons), forms);
+  const box = element("div", { class: "decisions" }, element("div", { class: "buttons" }, buttons), forms);
   draw();
   return { element: box, get keys() { return keys; } };
 }
@@ -46,7 +46,7 @@ export function rejectForm(work, decide) {
   const form = element("div", {},
     TAGS.length ? element("fieldset", { class: "choices" }, element("legend", {}, t("decide_reasons")),
       TAGS.map((tag, at) => element("label", { class: "choice" }, boxes[at], at < 9 ? keyHint(String(at + 1)) : "", element("span", { class: "text" }, tag)))) : "",
-    element("label", { class: "field" }, t("comment"), comment), element("div", { class: "row" }, send));
+    element("label", { class: "field" }, t("comment"), comment), element("div", { class: "buttons" }, send));
   ready();
   return {
     element: form,

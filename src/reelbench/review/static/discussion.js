@@ -31,7 +31,7 @@ export function showDiscussion(work, place) {
   panel.append(element("p", { class: "badge" }, t(settled ? "discussion_settled" : "discussion_open")), question(task),
     task.options.length ? markedList(task.options, task.reveal.answer) : element("p", {}, element("b", {}, t("field_reference")), " ", task.reveal.reference ?? ""),
     task.author ? element("p", { class: "note" }, t("written_by", { who: task.author })) : "",
-    element("ol", { class: "timeline" }, task.discussion.map((each) => entryOf(task, each))));
+    element("ol", { class: "history" }, task.discussion.map((each) => entryOf(task, each))));
   if (settled) setKeys([]);
   else resolving();
   return () => video.destroy();
@@ -39,11 +39,11 @@ export function showDiscussion(work, place) {
   function resolving() {
     const box = commentBox(work, "text");
     const say = async () => { if (await work.submit("commented", { text: box.value }, { needsReply: true })) { work.keep({ text: "" }); await again(); } };
-    const resolve = async (body) => { if (await work.submit("resolved", { ...body, watched: video.watched }, { needsReply: true })) await again(); };
+    const resolve = async (body) => { if (await work.submit("resolved", body, { needsReply: true })) await again(); };
     const choice = decisions(work, video, resolve);
     choice.element.addEventListener("keys", () => setKeys(choice.keys));
     panel.append(element("label", { class: "field" }, t("discussion_comment"), box),
-      element("div", { class: "row" }, element("button", { type: "button", class: "sends", onclick: say }, t("discussion_send"))),
+      element("div", { class: "buttons" }, element("button", { type: "button", class: "sends", onclick: say }, t("discussion_send"))),
       element("h2", {}, t("discussion_resolve")), choice.element);
     setKeys(choice.keys);
   }
@@ -63,7 +63,7 @@ export async function showConflict(work, error) {
   work.open({ ...task, draft: { at: Date.now(), value: state } });
   const people = [...new Set(error.events.map((event) => event.who))].join(", ");
   const what = [...new Set(error.events.map((event) => t(`event_${event.type}`)))].join(", ");
-  notice("warning", t("conflict", { people, what }), element("ol", { class: "timeline" },
+  notice("warning", t("conflict", { people, what }), element("ol", { class: "history" },
     task.discussion.filter((each) => error.events.some((event) => event.seq === each.seq)).map((each) => entryOf(task, each))));
 }
 

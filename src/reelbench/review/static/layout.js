@@ -1,12 +1,12 @@
 // Where an item stands on its page: the video on one side, what is asked of it on the other.
 import { element } from "./api.js";
-import { mountVideo } from "./video.js";
+import { Video } from "./video.js";
 
 export function layout(work, place) {
-  const stage = element("div", { class: "stage" });
+  const viewing = element("div", { class: "viewing" });
   const panel = element("section", { class: "card panel" });
-  place.replaceChildren(element("div", { class: "split" }, stage, panel));
-  return { panel, video: mountVideo(stage, work.task) };
+  place.replaceChildren(element("div", { class: "split" }, viewing, panel));
+  return { panel, video: new Video(work, viewing) };
 }
 
 export const question = (task) => element("h1", { class: "question", tabindex: "-1" }, task.question);

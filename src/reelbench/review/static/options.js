@@ -37,7 +37,7 @@ export function markedList(options, key, chosen = null) {
     const mine = chosen?.includes(place);
     return element("li", { class: right ? "key" : mine ? "missed" : "" },
       element("b", {}, letter(place)), text,
-      right && element("span", { class: "mark" }, t("mark_key")),
-      mine && element("span", { class: "mark" }, t("mark_mine")));
+      right && element("span", { class: "marked" }, t("mark_key")),
+      mine && element("span", { class: "marked" }, t("mark_mine")));
   }));
 }

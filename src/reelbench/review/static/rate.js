@@ -24,7 +24,7 @@ function show(work, place) {
   panel.append(
     task.calibration ? element("p", { class: "badge" }, t("rate_calibration")) : "",
     question(task), ...keyOf(task), ...scales.map((each) => each.field),
-    element("label", { class: "field" }, t("comment"), comment), element("div", { class: "row" }, send));
+    element("label", { class: "field" }, t("comment"), comment), element("div", { class: "buttons" }, send));
   ready();
 
   async function rate() {
@@ -71,6 +71,9 @@ function scale(axis, value, onrate) {
     element("label", { for: id }, axis.name), output,
     axis.about ? element("p", { class: "note" }, axis.about) : "", input, anchors());
 
+  // Anchors stand under their numbers, however many there are.
+  field.style.setProperty("--steps", axis.highest - axis.lowest + 1);
+
   function anchors() {
     const steps = Array.from({ length: axis.highest - axis.lowest + 1 }, (_, at) => axis.lowest + at);
     return element("ol", { class: "anchors", id: `${id}-anchors` }, steps.map((step) =>
@@ -110,7 +113,7 @@ function showOthers(work, panel, mine, others) {
     element("div", { class: "scroll" }, element("table", {},
       element("thead", {}, element("tr", {}, element("th", {}, t("name")), axes.map((axis) => element("th", { class: "number" }, axis.name)), element("th", {}, t("comment")))),
       element("tbody", {}, row(t("rate_you"), mine), others.map((each) => row(each.who, each.rating, each.comment))))),
-    element("div", { class: "row" }, go));
+    element("div", { class: "buttons" }, go));
   setKeys([{ keys: ["Enter"], label: t("next_item"), run: () => work.next() }]);
   go.focus();
 }

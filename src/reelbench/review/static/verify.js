@@ -55,7 +55,7 @@ function answering(work, panel, video) {
   const text = element(open ? "textarea" : "input", { type: "text", maxlength: 20000, oninput: wrote });
   text.value = state.written ?? "";
   const ownText = open || data.protocol.written_answers ? element("label", { class: "field" }, t(open ? "answer_text" : "verify_write"), text) : "";
-  panel.replaceChildren(question(task), open ? "" : choices.list, ownText, element("div", { class: "row" }, send, flag()));
+  panel.replaceChildren(question(task), open ? "" : choices.list, ownText, element("div", { class: "buttons" }, send, flag()));
   ready();
   setKeys([
     ...(open ? [] : optionKeys(task.options.length, choices.pick)),
@@ -81,6 +81,7 @@ function answering(work, panel, video) {
     if (!saved) return;
     Object.assign(task, { reveal: saved.reveal, mine: { choice: body.choice ?? [], written: body.written ?? "" } });
     work.state = {};
+    work.keep({ watched: video.watched });
     revealed(work, panel, video);
   }
 }

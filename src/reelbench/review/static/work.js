@@ -94,6 +94,10 @@ export class Work {
   // is left to be sent later when there is another item in hand.
   async submit(type, body, { needsReply = false } = {}) {
     const { task, draft } = this;
+    if (data.protocol.watch === "full" && body.watched === false) {
+      notice("warning", t("watch_first"));
+      return null;
+    }
     const full = { ...body, seconds: this.stopwatch.seconds };
     let goOn;
     const kept = new Promise((resolve) => { goOn = resolve; });
@@ -185,7 +189,7 @@ export const toStart = () => element("a", { href: "/" }, t("to_start"));
 
 // Says something above the work until it is put away.
 export function notice(kind, text, ...rest) {
-  const made = element("div", { class: `notice is-${kind}`, role: "alert" }, element("p", {}, text), ...rest,
+  const made = element("div", { class: `message is-${kind}`, role: "alert" }, element("p", {}, text), ...rest,
     element("button", { type: "button", class: "plain", onclick: () => made.remove() }, t("put_away")));
   notices.replaceChildren(made);
   made.scrollIntoView({ block: "nearest" });

@@ -2,6 +2,7 @@
 import { element, t } from "./api.js";
 import { keyName } from "./keys.js";
 
+const SIGNS = ["−", "+", "?"]; // which are their own keys
 const SPEEDS = [0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4];
 
 // 75.5 as 1:15.500
@@ -71,7 +72,7 @@ export class Controls {
     const { keys, run } = this.actions[name];
     const label = t(`player_${name}`);
     return element("button", { type: "button", "data-do": name, "aria-label": label, title: `${label} (${keyName(keys[0])})`, "aria-keyshortcuts": keys[0] === " " ? "Space" : keys[0], onclick: run },
-      element("span", { "aria-hidden": "true" }, sign), element("kbd", { "aria-hidden": "true" }, keyName(keys[0])));
+      element("span", { "aria-hidden": "true" }, sign), SIGNS.includes(sign) ? null : element("kbd", { "aria-hidden": "true" }, keyName(keys[0])));
   }
 
   tabs() {
@@ -89,9 +90,9 @@ export class Controls {
     this.speedField = element("select", { class: "speed", "aria-label": t("player_speed"), title: t("player_speed"), onchange: () => player.setSpeed(Number(this.speedField.value)) },
       ...SPEEDS.map((speed) => element("option", { value: speed }, `${speed}×`)));
     this.soundButton = this.button("sound", "🔊");
-    this.row = element("div", { class: "buttons moving" }, this.playButton,
+    this.row = element("div", { class: "controls" }, this.playButton,
       element("span", { class: "joined" }, this.button("back", "◂|"), this.button("forward", "|▸")),
-      element("span", { class: "joined" }, this.button("hopBack", "«"), element("label", {}, this.hopField, " s"), this.button("hopForward", "»")),
+      element("span", { class: "joined" }, this.button("hopBack", "«"), element("label", { class: "hops" }, this.hopField, "s"), this.button("hopForward", "»")),
       element("span", { class: "joined" }, this.button("slower", "−"), this.speedField, this.button("faster", "+")),
       this.soundButton, this.button("help", "?"));
     return this.row;
@@ -105,7 +106,7 @@ export class Controls {
     const end = [this.button("endEarlier", "◂"), this.wordy("setEnd"), this.button("endLater", "▸")];
     this.clearButton = element("button", { type: "button", class: "plain", onclick: () => { this.player.span = null; } }, t("player_clear"));
     const setting = this.player.spans ? [element("span", { class: "joined" }, ...start), element("span", { class: "joined" }, ...end)] : [];
-    this.spanControls = element("div", { class: "buttons spanning" }, ...setting, element("span", { class: "joined" }, ...around), this.spanText, this.player.spans ? this.clearButton : null);
+    this.spanControls = element("div", { class: "controls spanning" }, ...setting, element("span", { class: "joined" }, ...around), this.spanText, this.player.spans ? this.clearButton : null);
     return this.spanControls;
   }
 
@@ -201,7 +202,7 @@ export class Controls {
 
   disable(isOff) {
     this.place.disabled = isOff;
-    for (const each of this.root.querySelectorAll(".buttons button, .buttons input, .buttons select")) each.disabled = isOff && each.dataset.do !== "help";
+    for (const each of this.root.querySelectorAll(".controls button, .controls input, .controls select")) each.disabled = isOff && each.dataset.do !== "help";
   }
 
   destroy() { this.root.remove(); }

@@ -59,7 +59,7 @@ def test_the_numbers_are_those_of_the_papers() -> None:
         "drop",
     )
     audit = of("mmou-audit")
-    assert (audit.sample.share, len(audit.axes)) == (0.2, 4)
+    assert (audit.sample.share, len(audit.axes)) == (0.2, 5)  # the four, and dependency
     writing = of("mmou-write")
     assert len(writing.tags[0].choices) == 13
     assert len(writing.tags[1].choices) == 10

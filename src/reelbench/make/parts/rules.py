@@ -25,6 +25,8 @@ from reelbench.base.text import (
     words,
 )
 from reelbench.base.yaml_files import YamlError, read_yaml
+from reelbench.data.fields import Rule as FieldRule
+from reelbench.data.fields import field_faults, found_as, is_text
 from reelbench.data.items import LETTERS, shown
 from reelbench.lint.options import PREFIX
 
@@ -117,18 +119,18 @@ def _checks(check: Any) -> Iterator[tuple[Any, Any]]:
 
 def _problems(record: Any, categories: Collection[str] | None) -> Iterator[str]:
     if not isinstance(record, dict):
-        yield f"found {shown(str(record))}, expected a mapping with name, version and red_lines"
+        yield f"found {found_as(record)}, expected a mapping with name, version and red_lines"
         return
-    yield from _field_problems(record, ("name", "version"), {"red_lines", "categories"})
+    yield from _field_problems(record, _RULE_SET)
     lists = {"red_lines": record.get("red_lines", [])}
     own = record.get("categories", {})
-    if not isinstance(own, dict) or not all(map(_is_text, own)):
-        yield f"categories: found {shown(str(own))}, expected rules by the name of a category"
+    if not isinstance(own, dict) or not all(map(is_text, own)):
+        yield f"categories: found {found_as(own)}, expected a mapping of categories to their rules"
         own = {}
     for name, rules in own.items():
         lists[f"categories.{name}"] = rules
         if categories is not None and name not in categories:
-            yield f"categories.{name}: there is no such category"
+            yield f"categories.{name}: there is no such category; there are {', '.join(categories)}"
     yield from _list_problems(lists)
 
 
@@ -136,39 +138,37 @@ def _list_problems(lists: Mapping[str, Any]) -> Iterator[str]:
     first: dict[Any, str] = {}
     for name, rules in lists.items():
         if not isinstance(rules, list):
-            yield f"{name}: found {shown(str(rules))}, expected a list of rules"
+            yield f"{name}: found {found_as(rules)}, expected a list of rules"
             continue
         for number, rule in enumerate(rules, start=1):
             where = f"{name}, rule {number}"
             yield from (f"{where}: {problem}" for problem in _rule_problems(rule))
             known = rule.get("id") if isinstance(rule, dict) else None
-            if _is_text(known) and first.setdefault(known, where) != where:
-                yield f"{where}: the id {known!r} is that of {first[known]}"
+            if is_text(known) and first.setdefault(known, where) != where:
+                yield f"{where}: the id {known!r} is already that of {first[known]}"
 
 
 def _rule_problems(rule: Any) -> Iterator[str]:
     if not isinstance(rule, dict):
-        yield f"found {shown(str(rule))}, expected a mapping with id and text"
+        yield f"found {found_as(rule)}, expected a mapping with id and text"
         return
-    yield from _field_problems(rule, ("id", "text"), {"check"})
+    yield from _field_problems(rule, _RULE)
     for name, setting in _checks(rule.get("check", [])):
         if not isinstance(name, str) or name not in CHECKS:
-            yield f"there is no check {shown(str(name))}; there are {', '.join(CHECKS)}"
+            yield f"check: there is no check {shown(str(name))}; there are {', '.join(CHECKS)}"
         elif setting is not None and not CHECKS[name].fits(setting):
-            yield f"{name}: found {shown(str(setting))}, expected {CHECKS[name].expected}"
+            yield f"check.{name}: found {found_as(setting)}, expected {CHECKS[name].expected}"
 
 
-def _field_problems(record: Any, texts: Sequence[str], others: set[str]) -> Iterator[str]:
-    for name in texts:
-        if not _is_text(record.get(name)):
-            found = shown(str(record[name])) if name in record else "nothing"
-            yield f'{name}: found {found}, expected text (put a number in quotes: "1")'
-    unknown = [name for name in record if name not in {*texts, *others}]
-    yield from (f"{shown(str(name))} is an unknown field" for name in unknown)
+_TEXT: FieldRule = (True, is_text, 'text (put a number in quotes: "1")')
+_ANY: FieldRule = (False, lambda _: True, "")  # checked apart
+_RULE_SET = {"name": _TEXT, "version": _TEXT, "red_lines": _ANY, "categories": _ANY}
+_RULE = {"id": _TEXT, "text": _TEXT, "check": _ANY}
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
+def _field_problems(record: Any, rules: Mapping[str, FieldRule]) -> Iterator[str]:
+    for _, name, found, expected in field_faults(record, rules, strict=True, closed=True):
+        yield f"{name}: found {found}, expected {expected}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,7 +376,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _are_words(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_is_text, value))
+    return isinstance(value, list) and all(map(is_text, value))
 
 
 CHECKS: dict[str, RuleCheck] = {

@@ -33,21 +33,26 @@ def batch_filter(
     drop: bool,
     **more: Any,
 ) -> BatchStage:
-    """Return a stage that drops what its work rejects, or flags it and lets it through."""
+    """Return a stage that drops the items that its work rejects, or with ``drop=False`` flags them.
 
-    def flagged(items: Sequence[Item], ctx: StageContext, **values: Any) -> Kept:
+    ``drop`` becomes a parameter of the stage; the work is called without it.
+    """
+
+    def filtered(items: Sequence[Item], ctx: StageContext, *, drop: bool, **values: Any) -> Kept:
+        results = work(items, ctx, **values)
+        if drop:
+            return results
         return [
-            failed(item, ctx.stage, why, drop=False) if isinstance(why, Rejected) else item
-            for item, why in zip(items, work(items, ctx, **values), strict=True)
+            failed(item, ctx.stage, result, drop=False) if isinstance(result, Rejected) else item
+            for item, result in zip(items, results, strict=True)
         ]
 
     return BatchStage(
         name=name,
         input=Item,
         output=Item,
-        work=work if drop else flagged,
-        parameters=parameters,
-        filters=drop,
-        flags=not drop,
+        work=filtered,
+        parameters={**parameters, "drop": drop},
+        filters=True,
         **more,
     )

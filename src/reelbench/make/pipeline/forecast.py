@@ -229,6 +229,8 @@ class DryRunPipeline(Pipeline):
             self._ctx.notes.append(note)
 
     def _passes(self, stage: Stage, row: Any) -> bool:
+        if stage.filters and stage.parameters.get("drop") is False:
+            return True
         seen = self._rates.get(stage.name, StageRates()).pass_rate
         rate = stage.expected_pass_rate if seen is None else seen
         return rng_for(self._ctx.seed, "forecast", stage.name, row.id).random() < rate

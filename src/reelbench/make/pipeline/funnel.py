@@ -117,7 +117,7 @@ def _stage_record(passed: StageResult) -> dict[str, Any]:
         record["flagged"] = _by_number(flagged)
     if by_category:
         record["by_category"] = by_category
-    if passed.stage.filters or passed.stage.flags:
+    if passed.stage.filters:
         cells = [every, *([fate for fate in every if fate.category == name] for name in groups)]
         records: list[dict[str, Any]] = [record, *(by_category[name] for name in groups)]
         for part, rates in zip(records, _rates(cells), strict=True):

@@ -232,8 +232,11 @@ def _batch_result(
 ) -> BatchResult:
     named = {row.id: result for row, result in zip(rows, results, strict=True)}
     rejects = {id_: rejected_record(r.rejected) for id_, r in named.items() if r.rejected}
-    made = {id_: list(map(record_of, r.rows)) for id_, r in named.items() if not r.rejected}
-    return BatchResult(rejects, None if stage.filters else made, notes)
+    passed = {row.id: named[row.id].rows for row in rows if not named[row.id].rejected}
+    if stage.filters and all(list(passed.get(row.id, [row])) == [row] for row in rows):
+        return BatchResult(rejects, None, notes)  # as most filters: nothing is written twice
+    made = {id_: list(map(record_of, kept)) for id_, kept in passed.items()}
+    return BatchResult(rejects, made, notes)
 
 
 def _restored(

@@ -79,7 +79,6 @@ class Stage:
     expected_pass_rate: float = 1.0
     expected_tokens: int = 0
     filters: bool = False  # whether the share that it rejects is a finding
-    flags: bool = False  # whether what fails is let through, with a note that says so
     labels: tuple[str, ...] = ()  # that it reads with ``ctx.labels``; a change of them redoes it
     # Says what is wrong with parameters, before anything is paid for.
     validate: Callable[[Mapping[str, Any]], str] = lambda _parameters: ""
@@ -134,9 +133,9 @@ class BatchStage(Stage):
 
     For each row that goes in, in order, its work returns a row, a list of rows, or why there is
     none: ``Rejected`` or ``Undecided``. It may be ``async`` and ask the models of its ``roles``;
-    then, as with one that ``filters``, its result is kept while the rows are the same. A stage that
-    filters returns rows as they were. One that is done ``always`` is not kept, and one that
-    ``writes`` files is not done for a forecast, which goes on with what ``estimate`` returns.
+    then, as with one that ``filters``, its result is kept while the rows are the same. One that is
+    done ``always`` is not kept, and one that ``writes`` files is not done for a forecast, which
+    goes on with what ``estimate`` returns.
     """
 
     work: Callable[..., Sequence[Any] | Awaitable[Sequence[Any]]]

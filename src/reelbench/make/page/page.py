@@ -79,7 +79,7 @@ def write_pages(
 
 
 def _facts(record: Mapping[str, Any], funnel: Mapping[str, Any]) -> list[str]:
-    """What there is to know at a glance."""
+    """Return the key facts for the head of the page."""
     stages, sources = funnel["stages"], funnel["sources"]
     unit = stages[0]["input"] if stages else "source"
     found = units(sources["in"], unit)
@@ -126,10 +126,10 @@ def balance(funnel: Mapping[str, Any]) -> Balance | None:
 
 
 def _order_of(stage: Answerability) -> str:
-    """Say which items of a filter come first, and why."""
+    """Return which items of a filter come first, and why, as a sentence."""
     if stage.rejects_answerable:
         return "The most answerable come first."
-    return "The least answerable come first, as it is those that this stage rejects."
+    return "The least answerable come first: this stage rejects those."
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def _distributions(statistics: Mapping[str, Any]) -> list[Distribution]:
 
 
 def _provenance(record: Mapping[str, Any]) -> dict[str, str]:
-    """Everything that decided the result, in words."""
+    """Return everything that decided the result, as text by name."""
     rules, named = record.get("rules"), record.get("source", "")
     entries = {
         "Recipe": record.get("recipe", ""),

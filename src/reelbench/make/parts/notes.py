@@ -1,4 +1,4 @@
-"""What stages note on an item: under their own name, in its provenance."""
+"""The notes of stages on items: in the item's provenance, under the stage's name."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ def with_note(item: Item, stage: str, note: Mapping[str, Any]) -> Item:
 
 
 def failed(item: Item, stage: str, why: Rejected, *, drop: bool) -> Item:
-    """Raise why an item fails a filter; where it is not to be dropped, return it flagged."""
+    """Raise ``why`` if an item that fails a filter is to be dropped, else return it flagged."""
     if drop:
         raise why
     note = {**why.facts, FLAGGED: why.reason, "detail": why.detail}

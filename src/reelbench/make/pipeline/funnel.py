@@ -21,7 +21,7 @@ FLAGGED = "flagged"  # in what a filter notes on an item that fails it and is le
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of one row in one stage."""
+    """The outcome of one row in one stage."""
 
     stage: Stage
     row: Any
@@ -49,7 +49,7 @@ def category_of(row: Any) -> str:
 
 
 def fates(passed: StageResult) -> list[Fate]:
-    """Say what became of each row of a stage."""
+    """Return the outcome of each row of a stage."""
     return [
         Fate(passed.stage, row, 0, undecided=result)
         if isinstance(result, Undecided)

@@ -1,4 +1,4 @@
-"""Shares of whole things, by largest remainder: of all, and of each stratum besides."""
+"""Divide counts by shares, by largest remainder: of all items, and of each stratum too."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ def exact(number: float | Fraction) -> Fraction:
 
 
 def share_of_all(name: str, share: float) -> Fraction:
-    """Return a share from 0 to 1 exactly, or say which one is none."""
+    """Return a share as a fraction; one that is not from 0 to 1 raises an error."""
     if not 0 <= share <= 1:  # which no comparison with a nan is
         raise ReelbenchError(f"{name} is {share}: give a share from 0 to 1.")
     return exact(share)

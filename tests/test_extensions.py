@@ -244,7 +244,7 @@ class TestMetrics:
 
 class TestRecipes:
     def test_of_a_package_must_be_recipes(self, package: Path) -> None:
-        with pytest.raises(ReelbenchError, match="kit-recipe is no recipe"):
+        with pytest.raises(ReelbenchError, match="kit-recipe is not a recipe"):
             load_recipe("kit-recipe")
 
     def test_a_file_without_one_is_told_so(self, tmp_path: Path) -> None:

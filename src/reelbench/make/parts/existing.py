@@ -112,11 +112,11 @@ async def _collect(item: Item, ctx: StageContext) -> list[Item]:
                 f"{name}: the folder make/ is for the records of make; move the file.",
             )
         if there.is_file():
-            give_second_name(there, here)
+            link_or_copy(there, here)
     return [item]
 
 
-def give_second_name(there: Path, here: Path) -> None:
+def link_or_copy(there: Path, here: Path) -> None:
     """Link a file to another place, or copy it where links are not possible."""
     here.parent.mkdir(parents=True, exist_ok=True)
     here.unlink(missing_ok=True)

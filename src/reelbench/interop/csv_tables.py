@@ -136,15 +136,15 @@ def _column_problems(
     for name, count in Counter(columns).items():
         if name and count > 1:
             yield head.problem("BAD_FIELD", name, f"{count} columns of that name", "one")
-    strangers = [name for name in columns if name not in needed]
+    others = [name for name in columns if name not in needed]
     for name in needed:
         if name not in columns:
-            yield no_column(head, name, columns, strangers)
+            yield no_column(head, name, columns, others)
 
 
-def no_column(head: Place, name: str, columns: Sequence[str], strangers: Sequence[str]) -> Problem:
+def no_column(head: Place, name: str, columns: Sequence[str], others: Sequence[str]) -> Problem:
     """Return the problem that a column is missing, with the one that may be meant."""
-    close = difflib.get_close_matches(name, strangers, n=1, cutoff=0.7)
+    close = difflib.get_close_matches(name, others, n=1, cutoff=0.7)
     found = f"no such column among {shown(', '.join(columns), 120)}"
     expected = "such a column" + (f" (perhaps {shown(close[0])} is meant)" if close else "")
     return head.problem("MISSING_FIELD", name, found, expected)

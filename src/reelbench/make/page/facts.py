@@ -260,11 +260,11 @@ def _quoted(tried: Tried, options: Sequence[str], keys: Sequence[str]) -> Iterat
         chosen = answer if isinstance(answer, list | tuple) else [answer]
         letters = "".join(a for a, text in zip(LETTERS, options, strict=False) if text in chosen)
         verdict = "right" if sorted(letters) == sorted(keys) else "wrong"
-        heard = cut(words[place]) if words else ""
+        reply = cut(words[place]) if words else ""
         yield (
-            QuotedAnswer("–", "none", heard)
+            QuotedAnswer("–", "none", reply)
             if answer is None
-            else QuotedAnswer(letters[:26], verdict, heard)
+            else QuotedAnswer(letters[:26], verdict, reply)
         )
 
 

@@ -162,10 +162,10 @@ class _Labelling:
             labels |= values_of(found, name)
             outcomes = found.outcomes[name].items()
             self._ctx.labelled[name] |= {each for each, made in outcomes if "failed" not in made}
-        return [_fate(row, found, require) for row in rows]
+        return [_row_outcome(row, found, require) for row in rows]
 
 
-def _fate(row: Any, found: Annotated, require: Sequence[str]) -> Any:
+def _row_outcome(row: Any, found: Annotated, require: Sequence[str]) -> Any:
     clip = clip_of(row)
     if clip in found.broken:
         return Rejected("media", found.broken[clip])

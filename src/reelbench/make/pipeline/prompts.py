@@ -53,11 +53,11 @@ class Prompts:
 
 def load_prompts(home: Any, folder: Path | None, categories: Collection[str] | None) -> Prompts:
     """Return the texts of a recipe, those in a user's folder in place of its own."""
-    ours = dict(_texts(files("reelbench.make") / "prompts"))
+    defaults = dict(_texts(files("reelbench.make") / "prompts"))
     rules = examples = None
     rules_file: Any = home / RULES if home is not None else None
     if home is not None:
-        ours |= dict(_texts(home / "prompts"))
+        defaults |= dict(_texts(home / "prompts"))
         rules, examples = _text(home / RULES), _text(home / EXAMPLES)
     own: dict[str, str] = {}
     if folder is not None:
@@ -68,24 +68,24 @@ def load_prompts(home: Any, folder: Path | None, categories: Collection[str] | N
             rules_file = folder / RULES
             rules = _text(rules_file)
         examples = _text(folder / EXAMPLES) if (folder / EXAMPLES).is_file() else examples
-        problems = list(_problems(ours, own))
+        problems = list(_problems(defaults, own))
         if problems:
             raise ReelbenchError(f"The prompts in {folder} cannot be used: {'; '.join(problems)}.")
     shown = _examples(examples, folder)
     loaded = load_rules(rules, categories, str(rules_file)) if rules else None
-    return Prompts(ours | own, loaded, shown)
+    return Prompts(defaults | own, loaded, shown)
 
 
-def _problems(ours: Mapping[str, str], own: Mapping[str, str]) -> Iterator[str]:
+def _problems(defaults: Mapping[str, str], own: Mapping[str, str]) -> Iterator[str]:
     for name, text in sorted(own.items()):
-        if name not in ours:
+        if name not in defaults:
             # A prompt may come in several variants, each asked for itself.
-            original = ours.get(name.partition(".")[0])
+            original = defaults.get(name.partition(".")[0])
             if original is None:
-                yield f"{name}.md is not one of its prompts ({', '.join(sorted(ours))})"
+                yield f"{name}.md is not one of its prompts ({', '.join(sorted(defaults))})"
                 continue
         else:
-            original = ours[name]
+            original = defaults[name]
         for slot in sorted(slots_of(text) - slots_of(original)):
             yield f"{name}.md has the slot {{{{{slot}}}}}, which the recipe does not fill"
         for slot in sorted((slots_of(original) & _NEEDED) - slots_of(text)):
@@ -124,11 +124,11 @@ def _text(path: Any) -> str | None:
 
 def copy_prompts(home: Any, names: Iterable[str], folder: Path) -> None:
     """Write a recipe's prompts, rules and examples into a new folder, for a user to change."""
-    ours = load_prompts(home, None, None)
+    defaults = load_prompts(home, None, None)
     folder.mkdir(parents=True)
     for name in names:
-        for variant in ours.variants(name):
-            write_atomically(folder / f"{variant}.md", ours.texts[variant])
+        for variant in defaults.variants(name):
+            write_atomically(folder / f"{variant}.md", defaults.texts[variant])
     for name in (RULES, EXAMPLES) if home is not None else ():
         text = _text(home / name)
         if text is not None:

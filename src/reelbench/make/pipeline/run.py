@@ -112,12 +112,12 @@ class Pipeline:
         if known is not None:
             self._ctx.notes += known.rows[0].notes
             return _restored(stage, rows, known.rows[0])
-        said_before = len(self._ctx.notes)
+        notes_before = len(self._ctx.notes)
         results = await self._worked(stage, rows)
         decided = [result for result in results if isinstance(result, RowResult)]
         if len(decided) < len(rows):
             return results
-        kept = _batch_result(stage, rows, decided, self._ctx.notes[said_before:])
+        kept = _batch_result(stage, rows, decided, self._ctx.notes[notes_before:])
         self._store.put(key, stage.name, RowResult([kept]))
         return _restored(stage, rows, kept)
 

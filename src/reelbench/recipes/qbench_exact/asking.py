@@ -65,7 +65,7 @@ def _not_clean(questions: Sequence[MadeQuestion]) -> Iterator[str]:
 
 def _kept(questions: Sequence[MadeQuestion], items: int) -> set[str]:
     """Choose so many that families are in their shares, and the keys of each in equal numbers."""
-    decks = {
+    remaining = {
         family: _placed([question for question in questions if question.order.family == family])
         for family in FAMILIES
     }
@@ -73,17 +73,17 @@ def _kept(questions: Sequence[MadeQuestion], items: int) -> set[str]:
     counts: Counter[str] = Counter()
     answers: Counter[Any] = Counter()  # yes and no, over all families
     kept: set[str] = set()
-    while len(kept) < items and any(decks.values()):
-        left = [family for family in FAMILIES if decks[family]]
+    while len(kept) < items and any(remaining.values()):
+        left = [family for family in FAMILIES if remaining[family]]
         # The family that is furthest behind its share, and in it the key that is.
         share = {f: FAMILIES[f]["share"] / total * (len(kept) + 1) - counts[f] for f in left}
         family = max(left, key=lambda f: (share[f], f))
         closed = FAMILIES[family]["kind"] == "yesno"
         place, question = min(
-            decks[family],
-            key=lambda card: (card[0], answers[card[1].order.goal] if closed else 0, card[1].id),
+            remaining[family],
+            key=lambda each: (each[0], answers[each[1].order.goal] if closed else 0, each[1].id),
         )
-        decks[family].remove((place, question))
+        remaining[family].remove((place, question))
         kept.add(question.id)
         counts[family] += 1
         answers[question.order.goal] += closed
@@ -95,7 +95,7 @@ def _placed(questions: Sequence[MadeQuestion]) -> list[tuple[int, MadeQuestion]]
     groups: dict[Any, list[MadeQuestion]] = defaultdict(list)
     for question in sorted(questions, key=lambda question: question.id):
         groups[_key(question)].append(question)
-    return [card for group in groups.values() for card in enumerate(group)]
+    return [each for group in groups.values() for each in enumerate(group)]
 
 
 def _key(question: MadeQuestion) -> Any:

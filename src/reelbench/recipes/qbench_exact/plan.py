@@ -76,11 +76,11 @@ async def order(segment: SegmentPlan, _ctx: StageContext) -> list[QuestionPlan]:
 
 
 def _orders(segments: Sequence[Segment], number: int, seed: int) -> Iterator[QuestionPlan]:
-    decks = {name: _deck(name, seed) for name in FAMILIES}
+    sequences = {name: _damages_and_keys(name, seed) for name in FAMILIES}
     pool = sorted(segments, key=lambda segment: segment.id)
     rng_for(seed, "takes").shuffle(pool)
     for place, family in enumerate(_families(number, seed)):
-        damage, goal, turned = next(decks[family])
+        damage, goal, turned = next(sequences[family])
         rng = rng_for(seed, "order", place)
         yield QuestionPlan(
             id=f"exact-{place + 1:05d}",
@@ -114,7 +114,7 @@ def damages_of(family: str) -> tuple[str, ...]:
     return STILL if FAMILIES[family]["damages"] == "still" else tuple(DAMAGES)
 
 
-def _deck(family: str, seed: int) -> Iterator[tuple[str, int, bool]]:
+def _damages_and_keys(family: str, seed: int) -> Iterator[tuple[str, int, bool]]:
     """Yield damages with keys: every key equally often, the damage at random.
 
     If damages were balanced with the keys too, anyone who knows half of the answers could infer the

@@ -244,7 +244,7 @@ class TestMetrics:
 
 class TestRecipes:
     def test_of_a_package_must_be_recipes(self, package: Path) -> None:
-        with pytest.raises(ReelbenchError, match="kit-recipe is no recipe"):
+        with pytest.raises(ReelbenchError, match="kit-recipe is not a recipe"):
             load_recipe("kit-recipe")
 
     def test_a_file_without_one_is_told_so(self, tmp_path: Path) -> None:
@@ -264,7 +264,7 @@ class TestRecipes:
             label(["near.py:Length"])
 
     @pytest.mark.parametrize(("found", "sentence"), [
-        ([make_item()], r"the sources of parts returns a list: let it return Sources\(rows\)"),
+        ([make_item()], r"sources of the recipe parts returned a list: it must return Sources\(rows\)"),
         (Sources([make_item(), "b.mp4"]), "Row 2 of the sources of parts is a str: .* end, takes"),
     ])  # fmt: skip
     def test_that_read_no_rows_are_told_what_rows_are(
@@ -280,7 +280,7 @@ class TestRecipes:
     @pytest.mark.parametrize(("work", "told"), [
         ("async def work(row, ctx):\n    raise KeyError('secs')", r"r\.py fails at line 16: KeyError: 'secs'"),
         ("async def work(row, ctx):\n    int('x')", r"r\.py fails at line 16: ValueError"),
-        ("async def work(row, ctx):\n    return None", r"mine returned None of the row q: .* a list"),
+        ("async def work(row, ctx):\n    return None", r"mine returned None for the row q: .* a list"),
         ("work = lambda row, ctx: [row]", r"the stage mine must be a coroutine: write `async def`"),
         ("def work(row, ctx):\n    return [row]", r"fails at line 19: .*mine must be a coroutine"),
         ("async def work(row):\n    return [row]", r"the stage mine cannot be called with"),

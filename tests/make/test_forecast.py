@@ -172,6 +172,16 @@ class TestRates:
         assert more.count("judge") == 400
         assert 20 + 20 <= len(passed.out) <= 20 + 60, "one in ten was let through"
 
+    def test_of_a_filter_that_only_reports_are_those_of_no_filter(self, tmp_path: Path) -> None:
+        async def report(item: Item, ctx: StageContext, *, drop: bool) -> list[Item]:
+            return await (judge if drop else ask_again)(item, ctx)
+
+        filtering = asking(
+            report, name="judge", filters=True, expected_pass_rate=0.0, parameters={"drop": False}
+        )
+        place = Place(tmp_path, filtering, asking(narrate, name="after"), items=2)
+        assert place.count("after") == 36
+
     def test_of_repairs_are_those_seen_here(self, tmp_path: Path) -> None:
         place = Place(tmp_path, asking(judge), items=20)
         assert place.count() == 20

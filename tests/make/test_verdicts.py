@@ -69,7 +69,7 @@ class TestDecisions:
         result = fate(tmp_path, said("ann", "change", answer=["Z"]))
         assert isinstance(result, Undecided)
         assert result.status == WAITING
-        assert "make no item of it: answer" in result.error
+        assert "it is not a valid item: answer" in result.error
 
     @pytest.mark.parametrize(("decisions", "needed", "what"), [
         ((), 1, "waits"), (("accept",), 2, "waits"), (("accept", "reject"), 2, "waits"),

@@ -145,8 +145,8 @@ def test_everything_wrong_is_listed_at_once(describe: Describe) -> None:
         ("a\0b.mp4", "a control character"),
         (["scenes/1.mp4"], "a list"),
         ("link.mp4", "a link to"),
-        ("loop.mp4", "no plain file"),
-        ("pipe.mp4", "no plain file"),
+        ("loop.mp4", "not a regular file"),
+        ("pipe.mp4", "not a regular file"),
     ],
 )
 def test_a_video_is_a_file_in_the_movies_folder(

@@ -288,7 +288,7 @@ class TestSources:
             row["id"]: (row["reason"], row["detail"]) for row in lines(out / "rejects.jsonl")
         }
         assert {"text.mp4", "empty.mp4", "cut.mp4"} <= set(rejects)
-        assert rejects["short.mp4"] == ("too short", "0.8 s are less than a segment of 1 s.")
+        assert rejects["short.mp4"] == ("too short", "It lasts 0.8 s, less than a segment of 1 s.")
         assert rejects["frame.mp4"][0] == "too short"
         assert rejects["sound.m4a"][0] == "no picture"
         assert all(reason for reason, _ in rejects.values())

@@ -18,12 +18,13 @@ def field_faults(
     prefix: str = "",
     *,
     strict: bool = False,
+    closed: bool = False,
     paths: frozenset[str] = frozenset(),
 ) -> Iterator[Fault]:
     """Yield what is wrong with the fields of a record; of ``paths`` it is said why.
 
     Where it is strict, a field that is there must hold something, and a name that is nearly a known
-    one is an error, where else it is a warning.
+    one is an error, where else it is a warning. Where it is ``closed``, any other name is one too.
     """
     for name, (needed, right, expected) in rules.items():
         value = record.get(name)
@@ -35,10 +36,12 @@ def field_faults(
             found = found_as(value) + (f" ({reason})" if reason else "")
             yield "BAD_FIELD", f"{prefix}{name}", found, expected
     for name in record:
-        if name not in rules and isinstance(name, str) and (close := meant(name, rules)):
-            label = name if name.isidentifier() else shown(name)
+        close = meant(name, rules) if isinstance(name, str) and name not in rules else None
+        if close or (closed and name not in rules):
+            label = str(name) if str(name).isidentifier() else shown(str(name))
             code = "BAD_FIELD" if strict else "UNKNOWN_FIELD"
-            expected = f"a known one: perhaps {close!r} is meant"
+            known = f"one of {', '.join(rules)}"
+            expected = f"a known one: perhaps {close!r} is meant" if close else known
             yield code, f"{prefix}{label}", "an unknown field", expected
 
 

@@ -1,7 +1,7 @@
-"""Label clips as a stage: operators run through the engine, and other stages read what they say.
+"""Label clips as a stage: operators run through the engine, and other stages read their labels.
 
-Labels are not part of a row. They belong to its clip, and a stage that reads some names them in its
-``labels``: when one of them comes out otherwise, because an operator has another version or other
+Labels are not part of a row. They belong to its clip, and a stage lists those that it reads in its
+``labels``: when the value of one changes, because an operator has another version or other
 parameters, the stages that read it are done again for that clip, and no others.
 """
 
@@ -47,9 +47,10 @@ def label(
     """Return the stage that labels the clips of rows, for ``ctx.labels`` of the stages after it.
 
     A row's clip is the first medium of an item, or the field ``clip`` of any other row, as a path
-    under ``root``. ``labels`` may name operators of one's own as ``FILE.py:NAME``, of a file beside
-    that of the recipe. ``set`` has parameters of operators by label, ``require`` the labels without
-    which a row is rejected, and ``role`` is who plays the part of a model in operators that ask.
+    under ``root``. ``labels`` may have operators of your own as ``FILE.py:NAME``, from a file
+    beside the recipe's. ``set`` has parameters of operators by label; a row without a value for a
+    label in ``require`` is rejected; ``role`` names the model of operators that ask one; ``limit``
+    is the most seconds for an operator on a clip.
     """
     labels = [label_of(beside_loading(each)) for each in labels]
 
@@ -92,7 +93,7 @@ def _on(loop: asyncio.AbstractEventLoop, asking: Any) -> Any:
 
 
 class _Labelling:
-    """The clips of all rows, and what operators say of them."""
+    """The clips of all rows, and their labels."""
 
     def __init__(
         self,
@@ -107,7 +108,7 @@ class _Labelling:
         self._file = ctx.out / "make" / "labels.sqlite"
 
     def results(self, rows: Sequence[Any], settings: Mapping[str, Any]) -> list[Any]:
-        """Label all clips; return each row, or why it goes no further."""
+        """Label all clips; return each row, or why it is rejected or undecided."""
         found, operators = self._begin(rows, settings)
         engine = _Opened(self._ctx.engine, operators)
         self._file.parent.mkdir(parents=True, exist_ok=True)
@@ -124,7 +125,7 @@ class _Labelling:
         return self._gather(rows, found, settings["require"])
 
     def known(self, rows: Sequence[Any], settings: Mapping[str, Any]) -> list[Any]:
-        """Return rows with what is known of their clips; nothing is done or written."""
+        """Return rows with labels of earlier makes; no operator runs and nothing is written."""
         found, operators = self._begin(rows, settings)
         opened = (
             open_durable(self._file, SHELF, reading=True)
@@ -161,10 +162,10 @@ class _Labelling:
             labels |= values_of(found, name)
             outcomes = found.outcomes[name].items()
             self._ctx.labelled[name] |= {each for each, made in outcomes if "failed" not in made}
-        return [_fate(row, found, require) for row in rows]
+        return [_row_outcome(row, found, require) for row in rows]
 
 
-def _fate(row: Any, found: Annotated, require: Sequence[str]) -> Any:
+def _row_outcome(row: Any, found: Annotated, require: Sequence[str]) -> Any:
     clip = clip_of(row)
     if clip in found.broken:
         return Rejected("media", found.broken[clip])

@@ -1,6 +1,6 @@
-"""What stages made of rows, kept under the hash of everything that decided it.
+"""The results of stages, kept under the hash of everything that decided them.
 
-A second run finds all of it here; a change redoes what it touches and what follows from that.
+A second make finds them here; a change redoes the rows that it affects and what follows from them.
 """
 
 import sqlite3
@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS texts (digest TEXT PRIMARY KEY, text TEXT NOT NULL);
 
 @dataclass(frozen=True, slots=True)
 class RowResult:
-    """What a stage made of one row: other rows, or a reject."""
+    """The result of a stage for one row: rows, or why it was rejected."""
 
     rows: Sequence[Any] = ()
     rejected: Rejected | None = None
@@ -39,7 +39,7 @@ class RowStore:
         self._shelf = Shelf(path, connection)
 
     def get(self, key: str, kind: type) -> RowResult | None:
-        """Return what is kept under a key, its rows being of that type."""
+        """Return the result kept under a key, with rows of type ``kind``, or None."""
         body = self._shelf.get(key)
         if body is None:
             return None
@@ -56,7 +56,7 @@ class RowStore:
         self._shelf.put(key, stage, body)
 
     def keep(self, text: str) -> str:
-        """Keep a text that many rows refer to; return the digest that it is found by."""
+        """Store a text that many rows refer to; return its digest, for ``StageContext.kept``."""
         text = whole_text(text)
         digest = digest_of(text)
         with self._connection:
@@ -64,7 +64,7 @@ class RowStore:
         return digest
 
     def kept(self, digest: str) -> str | None:
-        """Return a text that was kept."""
+        """Return the text stored under a digest; None where there is none."""
         row = self._connection.execute("SELECT text FROM texts WHERE digest = ?", (digest,))
         found = row.fetchone()
         if found is not None and digest_of(found[0]) != digest:
@@ -95,7 +95,7 @@ def record_of(row: Any) -> Any:
 
 
 def row_of(record: Any, kind: type) -> Any:
-    """Return the row that plain data was made of."""
+    """Return the row of a type that ``record_of`` gave this record for."""
     if kind is not Item:
         return msgspec.convert(record, kind)
     item, _ = item_from_line(json_line(record).strip().encode())

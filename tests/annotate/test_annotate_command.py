@@ -57,7 +57,10 @@ class TestWords:
             ("plain.word", "sets nothing"),
             ("=x", "sets nothing"),
             ("plain=x", "LABEL.NAME=VALUE"),
-            ("plain.colour=red", "There is no plain.colour to set"),
+            (
+                "plain.colour=red",
+                "The operator plain has no parameter 'colour'; its parameters: plain.word",
+            ),
             ("plain.word=[", "sets nothing"),
             ("other.size=2", "other is not among the labels plain"),
             ("plain.word=2024-01-01", "plain"),  # a date, to YAML
@@ -111,7 +114,10 @@ class TestWords:
     ) -> None:
         given.add("a.mp4")
         assert given.command("plain", "--parquet") == 2
-        assert f"pyarrow is not installed: {install_command('annotate')}" in capsys.readouterr().err
+        assert (
+            f"pyarrow is not installed; install it with: {install_command('annotate')}"
+            in capsys.readouterr().err
+        )
 
     def test_a_good_run_says_where_the_labels_are(
         self, given: Given, capsys: pytest.CaptureFixture[str]

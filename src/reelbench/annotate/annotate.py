@@ -13,12 +13,18 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from reelbench.annotate.ask_model import Asks
-from reelbench.annotate.asking import AskingEngine, FixedShelf, ForecastEngine
+from reelbench.annotate.ask_model import ModelOperator
+from reelbench.annotate.asking import AskingEngine, ForecastEngine, ReadOnlyResultStore
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
 from reelbench.annotate.operators.fingerprint import near_duplicate_clips
 from reelbench.annotate.registry import in_order, load_operator
-from reelbench.base.durable import SHELF, Shelf, nothing_durable, open_durable, open_shelf
+from reelbench.base.durable import (
+    RESULT_SCHEMA,
+    ResultStore,
+    open_durable,
+    open_in_memory,
+    open_result_store,
+)
 from reelbench.base.errors import DEFECTS, ExtensionError, ReelbenchError, extension_error
 from reelbench.base.files import canonical_json, digest_of, pretty_json, write_atomically
 from reelbench.base.limits import decode_json
@@ -27,7 +33,7 @@ from reelbench.client.budget import Budget, Ledger
 from reelbench.client.forecast import CallForecast
 from reelbench.client.session import open_session
 from reelbench.data.paths import SOUND_ENDINGS, VIDEO_ENDINGS
-from reelbench.engine.base import Done, Engine, Job
+from reelbench.engine.base import Engine, Job, JobResult
 from reelbench.media.decode.isolated import probe_isolated
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import MediaError
@@ -83,16 +89,16 @@ def annotate(
     found = Annotated(out, clips, broken, {name: {} for name in clips})
     with ExitStack() as stack:
         asking: Engine = engine
-        if captioner is not None and any(isinstance(each, Asks) for each in operators):
+        if captioner is not None and any(isinstance(each, ModelOperator) for each in operators):
             opened = open_session(out / "journal.sqlite", [captioner], budget)
             session = stack.enter_context(opened)
             asking, found.ledger = AskingEngine(session, captioner), session.ledger
         out.mkdir(parents=True, exist_ok=True)
-        shelf = stack.enter_context(open_shelf(out / "labels.sqlite"))
+        store = stack.enter_context(open_result_store(out / "labels.sqlite"))
         for number, operator in enumerate(operators, 1):
             title = f"{number}/{len(operators)} {operator.name}"
-            place = asking if isinstance(operator, Asks) else engine
-            run_operator_over(found, operator, shelf, place, title, limit)
+            place = asking if isinstance(operator, ModelOperator) else engine
+            run_operator_over(found, operator, store, place, title, limit)
     _write(found, operators)
     return found
 
@@ -124,18 +130,20 @@ def forecast(
     path = out / "labels.sqlite"
     with (
         open_session(out / "journal.sqlite", [captioner], reading=True) as session,
-        open_durable(path, SHELF, True) if path.exists() else nothing_durable(SHELF) as connection,
+        open_durable(path, RESULT_SCHEMA, True)
+        if path.exists()
+        else open_in_memory(RESULT_SCHEMA) as connection,
     ):
-        shelf = FixedShelf(path, connection)
+        store = ReadOnlyResultStore(path, connection)
         for operator in operators:
-            asks = isinstance(operator, Asks)
+            asks = isinstance(operator, ModelOperator)
             engine = ForecastEngine(session, captioner, rows, asks)
-            run_operator_over(found, operator, shelf, engine, f"Counting {operator.name}", LIMIT)
+            run_operator_over(found, operator, store, engine, f"Counting {operator.name}", LIMIT)
     unknown = Counter(
         operator.name
         for outcomes in found.outcomes.values()
         for operator in operators
-        if isinstance(operator, Asks) and "unknown" in outcomes[operator.name]
+        if isinstance(operator, ModelOperator) and "unknown" in outcomes[operator.name]
     )
     return AnnotateForecast(list(rows.values()), unknown, broken)
 
@@ -154,7 +162,10 @@ def operators_for(
     if captioner is None:
         return operators
     model = digest_of([captioner.card.name, dict(captioner.parameters)])
-    return [replace(each, model=model) if isinstance(each, Asks) else each for each in operators]
+    return [
+        replace(each, model=model) if isinstance(each, ModelOperator) else each
+        for each in operators
+    ]
 
 
 def clips_in(source: Path, out: Path | None = None) -> tuple[dict[str, Clip], dict[str, str]]:
@@ -185,7 +196,12 @@ def clips_in(source: Path, out: Path | None = None) -> tuple[dict[str, Clip], di
 
 
 def run_operator_over(
-    found: Annotated, operator: Operator, shelf: Shelf, engine: Engine, title: str, limit: float
+    found: Annotated,
+    operator: Operator,
+    store: ResultStore,
+    engine: Engine,
+    title: str,
+    limit: float,
 ) -> None:
     """Add what one operator says of all clips to ``found``; what is on the shelf is not redone."""
     jobs: dict[str, Job] = {}
@@ -199,7 +215,7 @@ def run_operator_over(
         read = (*operator.needs, *operator.may_use)
         labels = {label: value for label, value in _values(known) if label in read}
         key = _key(operator, clip, labels)
-        outcome = shelf.get(key)
+        outcome = store.get(key)
         if outcome is not None:
             known[operator.name] = outcome
             continue
@@ -210,7 +226,7 @@ def run_operator_over(
         for done in engine.run(list(jobs.values()), limit) if jobs else ():
             outcome = _outcome(done)
             if "failed" not in outcome:
-                shelf.put(done.job.name, operator.name, outcome)
+                store.put(done.job.name, operator.name, outcome)
             for name in waiting[done.job.name]:
                 found.outcomes[name][operator.name] = outcome
             found.worked += 1
@@ -231,7 +247,10 @@ def _key(operator: Operator, clip: Clip, labels: Labels) -> str:
             "operator": operator.name,
             "version": operator.version,
             **({"source": operator.source} if operator.source else {}),
-            "parameters": operator.parameters,
+            "parameters": {
+                operator.former_names.get(name, name): value
+                for name, value in operator.parameters.items()
+            },
             "weights": [sha256_of(name) for name in operator.uses],
             "clip": clip.digest,
             "beside": operator.beside(clip),
@@ -249,7 +268,7 @@ def run_operator(operator: Operator, clip: Clip, labels: Labels) -> Outcome:
     return {"value": value}
 
 
-def _outcome(done: Done) -> Outcome:
+def _outcome(done: JobResult) -> Outcome:
     error = done.error and (extension_error(done.error) or done.error)
     if isinstance(error, DEFECTS) or (isinstance(error, ExtensionError) and error.is_defect):
         raise error  # no clip is at fault, and the next ones would fail as well

@@ -13,7 +13,7 @@ from reelbench.models.base import ChatModel, token_limit
 
 
 @dataclass(frozen=True)
-class Asks(Operator):
+class ModelOperator(Operator):
     """An operator that can ask a model."""
 
     model: str = ""  # the hash of who is asked; filled in when one is named

@@ -39,6 +39,9 @@ class Operator(ABC):
     may_use: ClassVar[tuple[str, ...]] = ()  # labels that make it better, where they were asked for
     weights: ClassVar[tuple[str, ...]] = ()  # names in the registry of weights
     source: ClassVar[str] = ""  # hash of the file of an operator that is not ours
+    # Names that parameters had before, by their present names: they are still understood, and
+    # labels that were made under them are found again.
+    former_names: ClassVar[Mapping[str, str]] = {}
     cpus: ClassVar[float] = 1.0
     gpus: ClassVar[float] = 0.0
 

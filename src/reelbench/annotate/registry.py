@@ -59,17 +59,20 @@ def load_operator(name: str, **parameters: Any) -> Operator:
     """Return an operator by its label, with these parameters, or by ``FILE.py:NAME``."""
     operator_class = _class_of(label_of(name))
     name = operator_class.name
-    usual = operator_class().parameters
+    present = {former: now for now, former in operator_class.former_names.items()}
+    parameters = {present.get(key, key): value for key, value in parameters.items()}
+    defaults = operator_class().parameters
     for parameter, value in parameters.items():
-        if parameter not in usual:
-            known = ", ".join(f"{name}.{each}" for each in usual) or "nothing"
-            raise ReelbenchError(f"There is no {name}.{parameter} to set; there is {known}.")
-        default = usual[parameter]
+        if parameter not in defaults:
+            known = ", ".join(f"{name}.{each}" for each in defaults) or "none"
+            raise ReelbenchError(
+                f"The operator {name} has no parameter {parameter!r}; its parameters: {known}."
+            )
+        default = defaults[parameter]
         counts = isinstance(default, int | float) and not isinstance(default, bool) and default > 0
         if not is_like(default, value) or (counts and value <= 0):
-            raise ReelbenchError(
-                f"{name}.{parameter} is {default!r} by default and cannot be {value!r}."
-            )
+            expected = "a number above 0" if counts else f"a value like its default, {default!r}"
+            raise ReelbenchError(f"{name}.{parameter} cannot be {value!r}: expected {expected}.")
     return operator_class(**parameters)
 
 

@@ -53,7 +53,7 @@ def _reader(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def nothing_durable(schema: str) -> Iterator[sqlite3.Connection]:
+def open_in_memory(schema: str) -> Iterator[sqlite3.Connection]:
     """Stand in for a file that is not there: empty, and in memory alone."""
     with closing(sqlite3.connect(":memory:", check_same_thread=False)) as connection:
         connection.executescript(schema)
@@ -78,14 +78,14 @@ def prepared(connection: sqlite3.Connection, script: str) -> sqlite3.Connection:
     return connection
 
 
-SHELF = """
+RESULT_SCHEMA = """
 CREATE TABLE IF NOT EXISTS results (
     key TEXT PRIMARY KEY, maker TEXT NOT NULL, body TEXT NOT NULL, checksum TEXT NOT NULL
 );
 """
 
 
-class Shelf:
+class ResultStore:
     """JSON values under keys: the hash of all that decided a value is where it is found again."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -112,7 +112,7 @@ class Shelf:
 
 
 @contextmanager
-def open_shelf(path: Path) -> Iterator[Shelf]:
+def open_result_store(path: Path) -> Iterator[ResultStore]:
     """Open a shelf for this process alone."""
-    with open_durable(path, SHELF) as connection:
-        yield Shelf(path, connection)
+    with open_durable(path, RESULT_SCHEMA) as connection:
+        yield ResultStore(path, connection)

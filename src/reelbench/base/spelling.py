@@ -6,7 +6,7 @@ from functools import lru_cache
 SHORT = 6  # letters from which two slips still leave a name recognisable
 
 
-def meant(name: str, known: Iterable[str]) -> str | None:
+def closest_name(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that another is probably a slip for; None where there is none."""
     found = [(slips, other) for other in known if (slips := _slips(name, other)) is not None]
     return min(found)[1] if found else None

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from reelbench.base.spelling import meant
+from reelbench.base.spelling import closest_name
 from reelbench.data.items import Item, Json, Media, Problem
 
 _OF_ITEMS = tuple(name for name in Item.__struct_fields__ if name != "extra")
@@ -33,7 +33,7 @@ def with_misspelt(item: Item, problems: list[Problem]) -> list[Problem]:
 
 @lru_cache(maxsize=65536)
 def _looks_misspelt(name: str) -> bool:
-    near = meant(name, _OF_ITEMS) or meant(name, _OF_MEDIA)
+    near = closest_name(name, _OF_ITEMS) or closest_name(name, _OF_MEDIA)
     return near is not None or name in _ELSEWHERE
 
 
@@ -65,7 +65,7 @@ def _misspelt(record: Mapping[str, Json]) -> dict[tuple[str, str], str]:
 def _slips(record: Mapping[str, Json], known: Iterable[str]) -> Iterator[tuple[str, str]]:
     absent = [name for name in known if name not in record]
     for name in record:
-        field = None if name in known else meant(name, absent) or _ELSEWHERE.get(name)
+        field = None if name in known else closest_name(name, absent) or _ELSEWHERE.get(name)
         if field in absent:
             absent.remove(field)
             yield field, name

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from reelbench.base.spelling import meant
+from reelbench.base.spelling import closest_name
 from reelbench.data.items import shown
 from reelbench.data.paths import path_escapes
 
@@ -35,7 +35,7 @@ def field_faults(
             found = found_as(value) + (f" ({reason})" if reason else "")
             yield "BAD_FIELD", f"{prefix}{name}", found, expected
     for name in record:
-        if name not in rules and isinstance(name, str) and (close := meant(name, rules)):
+        if name not in rules and isinstance(name, str) and (close := closest_name(name, rules)):
             label = name if name.isidentifier() else shown(name)
             code = "BAD_FIELD" if strict else "UNKNOWN_FIELD"
             expected = f"a known one: perhaps {close!r} is meant"

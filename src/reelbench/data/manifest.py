@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.base.spelling import meant
+from reelbench.base.spelling import closest_name
 from reelbench.base.yaml_files import YamlError, read_yaml
 from reelbench.data.fields import Fault, Rule, field_faults, found_as, is_text
 from reelbench.data.items import NOTHING, Json, Problem, freeze, shown
@@ -300,7 +300,7 @@ def _condition_faults(name: str, changes: Mapping[str, Any]) -> Iterator[Fault]:
     for field_name, value in changes.items():
         if field_name not in _PROTOCOL or field_name == "metrics":
             known = [field for field in _PROTOCOL if field != "metrics"]
-            close = meant(field_name, known)
+            close = closest_name(field_name, known)
             expected = f"perhaps {close!r}: " if close else ""
             expected += "one of " + ", ".join(known)
             yield "BAD_FIELD", f"conditions.{name}", shown(field_name), expected

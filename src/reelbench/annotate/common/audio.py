@@ -14,7 +14,7 @@ from reelbench.data.items import Span
 from reelbench.media.edit.audio import SPEECH_RATE, stream_audio
 from reelbench.media.edit.write import Samples
 from reelbench.media.errors import MediaError
-from reelbench.weights import needs, weights_file
+from reelbench.weights import import_extra, weights_file
 
 Mono: TypeAlias = NDArray[np.float32]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -127,7 +127,7 @@ def turns_of(turns: dict[str, Any]) -> dict[str, list[Span]]:
 
 def one_thread_session(name: str) -> Any:
     """Open a model by the name of its weights, so that it gives the same bytes each time."""
-    runtime = needs("onnxruntime", "annotate")
+    runtime = import_extra("onnxruntime", "annotate")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     file = str(weights_file(name))

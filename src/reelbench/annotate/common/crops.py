@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Value
 from reelbench.media.decode.decode import Image, iterate_frames
-from reelbench.weights import needs
+from reelbench.weights import import_extra
 
 Points = NDArray[np.float64]  # one row a point: x, y
 Box = tuple[float, float, float, float]  # left, top, right, bottom
@@ -149,6 +149,6 @@ def similarity(source: Points, target: Points) -> NDArray[np.float64]:
 
 def opencv() -> Any:
     """Return OpenCV, held to one thread."""
-    cv2 = needs("cv2", "annotate")
+    cv2 = import_extra("cv2", "annotate")
     cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
     return cv2

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from reelbench.annotate.common.tracking import Detection
 from reelbench.media.decode.decode import Image
-from reelbench.weights import needs, weights_file
+from reelbench.weights import import_extra, weights_file
 
 Embedding = NDArray[np.float64]  # of length 1
 
@@ -25,7 +25,7 @@ def straightened(image: Image, face: Detection) -> Image:
 
 def sharpness(straight: Image) -> float:
     """How much detail there is: the variance of the Laplacian."""
-    cv2 = needs("cv2", "annotate")
+    cv2 = import_extra("cv2", "annotate")
     grey = cv2.cvtColor(np.ascontiguousarray(straight), cv2.COLOR_RGB2GRAY)
     return float(cv2.Laplacian(grey, cv2.CV_64F).var())
 
@@ -84,6 +84,6 @@ def grouped(
 
 @cache
 def _recogniser() -> Any:
-    cv2 = needs("cv2", "annotate")
+    cv2 = import_extra("cv2", "annotate")
     cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
     return cv2.FaceRecognizerSF.create(str(weights_file("face_identity")), "")

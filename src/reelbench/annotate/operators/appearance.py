@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.annotate.ask_model import Asks, ask_text, prompt_of
+from reelbench.annotate.ask_model import ModelOperator, ask_text, prompt_of
 from reelbench.annotate.common.crops import (
     Box,
     FaceView,
@@ -73,7 +73,7 @@ _HOW = {
 
 
 @dataclass(frozen=True)
-class Appearance(Asks):
+class Appearance(ModelOperator):
     """Describe each person by clothes, hair, place, size and movement.
 
     Clothes are what is below the face, within the body where bodies are known; hair is what is

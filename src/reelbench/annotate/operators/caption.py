@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from reelbench.annotate.ask_model import Asks, ask_text, prompt_of
+from reelbench.annotate.ask_model import ModelOperator, ask_text, prompt_of
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Value
 from reelbench.base.errors import ReelbenchError
 from reelbench.client.client import Client
@@ -20,7 +20,7 @@ _SHORTEST = 0.5  # seconds: what is left at the end is told with the part before
 
 
 @dataclass(frozen=True)
-class Caption(Asks):
+class Caption(ModelOperator):
     """Gives ``{"model", "parts": [{"start", "end", "text"}], "text"}``."""
 
     name: ClassVar[str] = "caption"

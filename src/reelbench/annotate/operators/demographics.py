@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from reelbench.annotate.common.crops import FaceView, aligned, best_of, face_views, pictured
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.media.decode.decode import Image
-from reelbench.weights import needs, weights_file
+from reelbench.weights import import_extra, weights_file
 
 GENDERS = ("female", "male")  # the columns of the network, in its order
 _PADDING = 0.2  # around dlib's mean face, on each side, in shares of its width
@@ -105,7 +105,7 @@ def _ask(what: str, image: Image, look: FaceView) -> NDArray[np.float64]:
 
 @cache
 def _network(what: str) -> Any:
-    runtime = needs("onnxruntime", "annotate")
+    runtime = import_extra("onnxruntime", "annotate")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     return runtime.InferenceSession(

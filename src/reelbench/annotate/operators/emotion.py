@@ -18,7 +18,7 @@ from reelbench.annotate.common.crops import FaceView, aligned, face_views, pictu
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.decode import Image
-from reelbench.weights import needs, weights_file
+from reelbench.weights import import_extra, weights_file
 
 EMOTIONS = ("anger", "disgust", "fear", "happiness", "sadness", "surprise", "neutral")
 _SIDE = 64  # pixels of the square that it takes
@@ -91,7 +91,7 @@ def chances(image: Image, look: FaceView) -> NDArray[np.float64]:
 @cache
 def _network() -> Callable[[_Tensor], _Tensor]:
     """Read the network: its layers, in an order in which each comes after what it takes."""
-    h5py = needs("h5py", "annotate")
+    h5py = import_extra("h5py", "annotate")
     path = weights_file("face_emotion")
     with h5py.File(path, "r") as file:
         layers = loads(file.attrs["model_config"])["config"]["layers"]

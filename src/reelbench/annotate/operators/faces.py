@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.stream import scan_frames
-from reelbench.weights import needs, weights_file
+from reelbench.weights import import_extra, weights_file
 
 _NEAR = 0.3  # overlap from which two boxes are one face
 
@@ -56,7 +56,7 @@ class Faces(Operator):
 
 @cache
 def _detector() -> Any:
-    cv2 = needs("cv2", "annotate")
+    cv2 = import_extra("cv2", "annotate")
     cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
     return cv2.FaceDetectorYN.create(str(weights_file("face")), "", (320, 320), 0.9, _NEAR)
 

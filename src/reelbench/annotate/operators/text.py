@@ -17,7 +17,7 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.stream import scan_frames
 from reelbench.media.measure import metrics as measures
-from reelbench.weights import needs
+from reelbench.weights import import_extra
 
 _LEAST_SIDE = 480  # pixels; smaller pictures are enlarged, or small print is not found
 _THIN = 4  # of how many pixels one is compared, to see whether there is anything new to read
@@ -172,7 +172,7 @@ def _read(image: Image, scale: tuple[float, float]) -> list[TextLine]:
 @cache
 def _reader() -> Any:
     """The models, on one thread. Their paths are given: else rapidocr might fetch others."""
-    rapidocr, cv2 = needs("rapidocr", "annotate"), needs("cv2", "annotate")
+    rapidocr, cv2 = import_extra("rapidocr", "annotate"), import_extra("cv2", "annotate")
     cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
     folder = Path(rapidocr.__file__).parent / "models"
     missing = [name for name in _MODELS.values() if not (folder / name).is_file()]

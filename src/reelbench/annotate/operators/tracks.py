@@ -45,6 +45,7 @@ class Tracks(Operator):
     name = "tracks"
     needs: ClassVar[tuple[str, ...]] = ("faces", "shots")
     weights: ClassVar[tuple[str, ...]] = ("face_identity",)
+    former_names: ClassVar[Mapping[str, str]] = {"faces_per_track": "looks"}
 
     overlap: float = 0.5  # a face joins a track that it overlaps with by more
     gap: int = 8  # looked-at frames for which a track may be lost
@@ -52,7 +53,7 @@ class Tracks(Operator):
     same: float = 0.4  # cosine above which two faces are one person
     again: float = 0.25  # the same for one that comes back soon, about where it was lost
     soon: float = 2.0  # seconds
-    looks: int = 5  # faces of a track that are looked at closely
+    faces_per_track: int = 5  # faces of a track that are compared, at most
     smallest: float = 20.0  # pixels between the sides of a face that can be known again
     embeddings: bool = False  # whether the label holds the 128 numbers of each person
 
@@ -109,8 +110,8 @@ class Tracks(Operator):
     def _best(self, track: Track) -> list[Spot]:
         """Where a face is large and straight: the best spot of each part of the track."""
         spots = [spot for spot in track.spots if spot.found and _width(spot) >= self.smallest]
-        parts = [part for part in np.array_split(np.arange(len(spots)), self.looks) if len(part)]
-        return [max((spots[index] for index in part), key=_quality) for part in parts]
+        parts = np.array_split(np.arange(len(spots)), self.faces_per_track)
+        return [max((spots[index] for index in part), key=_quality) for part in parts if len(part)]
 
 
 def _detection(face: Value) -> Detection:

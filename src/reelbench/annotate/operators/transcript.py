@@ -13,7 +13,7 @@ from reelbench.data.items import Span
 from reelbench.data.paths import SUBTITLE_ENDINGS
 from reelbench.media.edit.audio import SPEECH_RATE
 from reelbench.media.subtitles import read_subtitles
-from reelbench.weights import needs, weights_file
+from reelbench.weights import import_extra, weights_file
 
 _GAP = 2.0  # seconds; speech with shorter pauses is heard at once, as it was meant
 _MARGIN = 0.2  # seconds around speech: first and last sounds are soft
@@ -125,6 +125,6 @@ def _onset(start: float, end: float, speech: list[Span]) -> float:
 @cache
 def _whisper(name: str) -> Any:
     folder = str(weights_file(name))
-    model = needs("faster_whisper", "annotate").WhisperModel
+    model = import_extra("faster_whisper", "annotate").WhisperModel
     # One thread: sums in another order are other words, now and then.
     return model(folder, device="cpu", compute_type="int8", cpu_threads=1, num_workers=1)

@@ -16,7 +16,7 @@ from PIL import Image as Pillow
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.stream import scan_frames
-from reelbench.weights import needs, weights_file
+from reelbench.weights import import_extra, weights_file
 
 _WHOLE, _MIDDLE = 256, 224  # pixels that a frame is stretched to, and those that are looked at
 _MEAN = np.array([104, 117, 123], np.float32)  # blue, green, red
@@ -57,7 +57,7 @@ def _probability(image: Image) -> float:
 
 @cache
 def _session() -> Any:
-    onnxruntime = needs("onnxruntime", "annotate")
+    onnxruntime = import_extra("onnxruntime", "annotate")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     path = str(weights_file("unsafe"))

@@ -172,7 +172,7 @@ class TestRefusals:
         finally:
             signal.signal(signal.SIGTERM, before)
         assert done == 2
-        assert "The condition 'few' cannot be asked" in capsys.readouterr().err
+        assert "The condition 'few' is not valid" in capsys.readouterr().err
         assert not (tmp_path / "r").exists()
 
 

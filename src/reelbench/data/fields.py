@@ -1,4 +1,4 @@
-"""Check the fields of a record that a person wrote, rule by rule; all that is wrong is listed."""
+"""Checks the fields of a record that a person wrote against rules, and lists all faults."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from reelbench.base.spelling import closest_name
 from reelbench.data.items import shown
 from reelbench.data.paths import path_escapes
 
-# Whether it must be there, what it must be, and how that is said.
+# Whether the field is required, the check of its value, and the description of a valid value.
 Rule = tuple[bool, Callable[[Any], bool], str]
 Fault = tuple[str, str, str, str]  # a code, the field, what was found and what was expected
 
@@ -20,10 +20,10 @@ def field_faults(
     strict: bool = False,
     paths: frozenset[str] = frozenset(),
 ) -> Iterator[Fault]:
-    """Yield what is wrong with the fields of a record; of ``paths`` it is said why.
+    """Yield a fault for each wrong field of a record; for those in ``paths``, with the reason.
 
-    Where it is strict, a field that is there must hold something, and a name that is nearly a known
-    one is an error, where else it is a warning.
+    With ``strict``, a field that is present must not be empty, and a misspelt name is an error
+    instead of a warning.
     """
     for name, (needed, right, expected) in rules.items():
         value = record.get(name)
@@ -38,23 +38,23 @@ def field_faults(
         if name not in rules and isinstance(name, str) and (close := closest_name(name, rules)):
             label = name if name.isidentifier() else shown(name)
             code = "BAD_FIELD" if strict else "UNKNOWN_FIELD"
-            expected = f"a known one: perhaps {close!r} is meant"
+            expected = f"a known field: perhaps {close!r} is meant"
             yield code, f"{prefix}{label}", "an unknown field", expected
 
 
 def is_text(value: Any) -> bool:
-    """Whether it is text that says something and can be written to a file."""
+    """Whether a value is text that is not blank and can be encoded as UTF-8."""
     halves = isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value)
     return isinstance(value, str) and bool(value.strip()) and not halves
 
 
 def is_path(value: Any) -> bool:
-    """Whether it is a plain path that leads down from where it is said."""
+    """Whether a value is a plain relative path that stays inside its folder."""
     return is_text(value) and path_escapes(value) is None
 
 
 def found_as(value: Any) -> str:
-    """Show a value that may be anything, without going into it: it may be endless."""
+    """Return a short description of any value, without descending into it: it may be endless."""
     if value is None:
         return "nothing"
     if isinstance(value, list | dict):

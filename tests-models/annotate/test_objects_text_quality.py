@@ -18,7 +18,7 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.decode import every_frame
 from reelbench.media.decode.probe import probe
 from reelbench.media.edit.degrade import degrade_video
-from reelbench.media.edit.write import even, written
+from reelbench.media.edit.write import even, video_writer
 
 OPERATORS = [Objects(rate=1), ScreenText(), Quality()]
 
@@ -37,14 +37,14 @@ def _real(name: str, folder: Path | None = None, span: tuple[float, float] | Non
 
 
 def _part(path: Path, out: Path, span: tuple[float, float]) -> Path:
-    with written(out, probe(path).frame_rate, 16, None) as writer:
+    with video_writer(out, probe(path).frame_rate, 16, None) as writer:
         for time, image in every_frame(path, *span):
             writer.show(even(image), time - span[0])
     return out
 
 
 def _made(out: Path, images: list[np.ndarray]) -> Clip:
-    with written(out, 25, 16, None) as writer:
+    with video_writer(out, 25, 16, None) as writer:
         for number, image in enumerate(images):
             writer.show(image, number / 25)
     return _clip(out)

@@ -178,7 +178,7 @@ def test_links_within_a_movie_are_followed_and_those_out_of_the_source_are_not(
 
 @pytest.mark.parametrize(
     ("captions", "found"),
-    [(b"no times in here", "holds no line of the form"), (b"\xff\xfe\x00", "is not UTF-8")],
+    [(b"no times in here", "has no line of the form"), (b"\xff\xfe\x00", "is not UTF-8")],
 )
 def test_captions_that_cannot_be_read_are_refused(
     describe: Describe, captions: bytes, found: str

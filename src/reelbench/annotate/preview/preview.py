@@ -32,7 +32,7 @@ from reelbench.media.decode.probe import MediaInfo, probe
 from reelbench.media.decode.stream import scan_frames
 from reelbench.media.edit.audio import stream_audio
 from reelbench.media.edit.clip import SOUND_RATE
-from reelbench.media.edit.write import AudioTrack, even, written
+from reelbench.media.edit.write import AudioTrack, even, video_writer
 from reelbench.media.errors import MediaError
 
 _LONGEST, _SHORTEST = 1280, 960  # pixels of the longer side of the picture in a preview
@@ -59,7 +59,7 @@ def _write_video(path: Path, scenes: Scenes, out: Path) -> None:
     if info.has_audio:
         sound = AudioTrack(stream_audio(path, SOUND_RATE, 2, 0.0, info.duration), SOUND_RATE, 2)
     shown = False
-    with written(out, info.frame_rate or 25, _QUALITY, sound) as writer:
+    with video_writer(out, info.frame_rate or 25, _QUALITY, sound) as writer:
         # Damaged frames are passed over: a preview of the rest is better than none.
         for time, image in scan_frames(path, longest=_LONGEST):
             canvas = Canvas(image, size)

@@ -1,4 +1,4 @@
-"""What can be measured of a picture, of two that follow each other, and of a whole row of them.
+"""Measures of one picture, of two consecutive ones, and of a sequence.
 
 Plain functions on arrays, with NumPy and SciPy alone. A ``Grey`` is the luma of a picture, from 0
 to 255; lengths are shares of the picture's height, so that they mean the same at every size. Each

@@ -134,12 +134,12 @@ class TestOperators:
                 r"defines no Length that is an Operator; it defines nothing of that kind",
             ),
             (twice, "", r"defines more than one Operator \(Length, Other\): write .*:NAME"),
-            (OPERATOR.format(label="shots", note=""), "", "which another operator makes"),
-            (OPERATOR.format(label="two words", note=""), "", "names no label"),
+            (OPERATOR.format(label="shots", note=""), "", "which another operator has"),
+            (OPERATOR.format(label="two words", note=""), "", "has no valid name of its label"),
             (
                 OPERATOR.format(label="own_b", note="") + '\n    needs = "format"\n',
                 "",
-                r"own.*\.py:Length has needs = 'format', which is no tuple .* \(\"format\",\)",
+                r"own.*\.py:Length has needs = 'format', which is not a tuple .* \(\"format\",\)",
             ),
         ):
             path = tmp_path / f"own{abs(hash(text))}.py"
@@ -165,7 +165,7 @@ class TestOperators:
         assert load_operator("kit_length", step=3.0).parameters == {"step": 3.0}
         with pytest.raises(ReelbenchError, match="the package kit registers under reelbench"):
             load_operator("kit_broken")
-        with pytest.raises(ReelbenchError, match=r"there are format, .* kit_length"):
+        with pytest.raises(ReelbenchError, match=r"known ones: format, .* kit_length"):
             load_operator("shoes")
 
 

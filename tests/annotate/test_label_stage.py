@@ -173,7 +173,7 @@ class TestLabels:
 
     @pytest.mark.parametrize(("fields", "told"), [
         ({"set": {"plain": {"wrd": "x"}}}, r"The operator plain has no parameter 'wrd'"),
-        ({"set": {"other": {}}}, "other is not among the labels"),
+        ({"set": {"other": {}}}, "for other, which is not among the labels to make"),
         ({"require": ["other"]}, r"label\.require names other"),
     ])  # fmt: skip
     def test_that_cannot_be_are_refused_before_any_work(

@@ -283,7 +283,7 @@ class TestFrames:
 
     def test_more_moments_than_the_card_allows(self, asked: Asked) -> None:
         benchmark = asked.benchmark(sampling="times:1,1.5,2")
-        with pytest.raises(ReelbenchError, match="more moments than the 2 frames"):
+        with pytest.raises(ReelbenchError, match="more times than the 2 frames"):
             run_benchmark(benchmark, [asked.model(frames=2)], asked.out)
 
     @pytest.mark.parametrize(("frames", "sampling"), [

@@ -99,7 +99,7 @@ def test_equal_samplings_have_one_spelling(text: str, spelled: str) -> None:
 
 def test_too_many_frames_are_an_error_not_fewer() -> None:
     with pytest.raises(
-        ReelbenchError, match="fps:30 selects 108000 frames, .* write for example fps:30,max=64"
+        ReelbenchError, match=r"fps:30 selects 108000 frames, .* write for example fps:30,max=64"
     ):
         parse_sampling("fps:30").times([(0.0, 3600.0)])
 

@@ -1,4 +1,4 @@
-"""Labels as one table, for who reads them with data tools: a row for each clip and label."""
+"""Labels as one Parquet table: a row for each clip and label."""
 
 from pathlib import Path
 
@@ -8,7 +8,11 @@ from reelbench.weights import import_extra
 
 
 def write_parquet(found: Annotated) -> Path:
-    """Write ``labels.parquet``: clip, sha256, label, fate (value, none, failed) and it as JSON."""
+    """Write ``labels.parquet`` and return its path.
+
+    Its columns: clip, sha256, label, fate (value, none or failed) and said (the value or the
+    reason, as JSON).
+    """
     arrow = import_extra("pyarrow", "annotate")
     parquet = import_extra("pyarrow.parquet", "annotate")
     rows = [

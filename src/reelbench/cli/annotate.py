@@ -85,7 +85,9 @@ def main(options: argparse.Namespace) -> int:
     names = in_order(labels)
     # What cannot be is told before anything is fetched or worked at.
     if not options.clips.exists():
-        raise ReelbenchError(f"{options.clips} is not there: name a clip, or a folder of them.")
+        raise ReelbenchError(
+            f"{options.clips} does not exist: name a clip, or a folder with clips."
+        )
     if options.parquet:
         import_extra("pyarrow", "annotate")
     settings = _settings(options.set)

@@ -28,7 +28,7 @@ CLASSES = tuple(name for name in _NUMBERED if name)
 def detect(
     image: Image, classes: Collection[str] = CLASSES, least_score: float = 0.3
 ) -> list[Detection]:
-    """Find things of some classes in a picture; boxes are in its pixels and within it."""
+    """Return the objects of some classes in a picture; boxes are in pixels and inside it."""
     cv2 = import_extra("cv2", "annotate")
     net = _net()
     net.setInput(cv2.dnn.blobFromImage(image, size=(_SIDE, _SIDE)))

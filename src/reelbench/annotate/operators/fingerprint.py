@@ -1,9 +1,9 @@
-"""A perceptual hash for each second, and which clips are the same video by it.
+"""A perceptual hash for each second, by which copies of the same video are found.
 
-A hash is the sign pattern of the 64 slowest waves of a frame's brightness (a cosine transform),
-above or below their median: scaling, encoding anew, noise, and light or contrast leave most bits
-as they are, other pictures share half of them. A copy with up to 4% cut off each side is found; one
-that is cropped more, mirrored, rotated or framed is not.
+A hash has a bit for each of the 64 lowest frequencies of a frame's brightness (a cosine transform),
+above or below their median: scaling, re-encoding, noise, and brightness or contrast leave most bits
+unchanged, other pictures share half of them. A copy with up to 4% cropped off each side is found;
+one that is cropped more, mirrored, rotated or framed is not.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,20 +29,20 @@ Hashes = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Fingerprint(Operator):
-    """Hash a frame of each second; ``near_duplicate_clips`` compares."""
+    """Hashes a frame of each second; ``near_duplicate_clips`` compares the hashes."""
 
     name = "fingerprint"
 
     rate: float = 1.0  # frames hashed in each second; for all clips the same
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Give hashes as 16 hexadecimal digits."""
+        """Return the hashes, each as 16 hexadecimal digits."""
         if not clip.info.has_video:
-            raise NotApplicable("There is no picture to take a fingerprint of.")
+            raise NotApplicable("The clip has no video to compute a fingerprint of.")
         frames = scan_frames(clip.path, self.rate, longest=128, grey=True)
         hashes = [frame_hash(image) for _, image in frames]
         if not hashes:
-            raise NotApplicable("No frame of it can be decoded.")
+            raise NotApplicable("No frame of the clip can be decoded.")
         return {"hashes": hashes, "rate": self.rate}
 
 
@@ -77,7 +77,7 @@ def _slowest() -> tuple[list[int], list[int]]:
 
 @dataclass(frozen=True, slots=True, order=True)
 class DuplicateClips:
-    """Two clips of which the shorter, as far as its frames go, is in the longer."""
+    """Two clips of which the shorter is contained in the longer, judged by its frames."""
 
     longer: str
     shorter: str
@@ -88,9 +88,9 @@ class DuplicateClips:
 def near_duplicate_clips(
     fingerprints: Mapping[str, Value], distance: float = ALIKE
 ) -> list[DuplicateClips]:
-    """Return the pairs of clips that show the same, whole or one a piece of the other.
+    """Return the pairs of clips that show the same video, or one a part of the other.
 
-    Frames that show nothing are not compared; a clip of such frames alone is like no other.
+    Blank frames are not compared; a clip of blank frames alone is in no pair.
     """
     clips = {name: _Clip(value) for name, value in fingerprints.items()}
     rates = {clip.rate for clip in clips.values()}

@@ -1,4 +1,4 @@
-"""People followed through shots by their faces, and known again after a cut."""
+"""People tracked through shots by their faces, and recognised after a cut."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from reelbench.annotate.common.crops import as_labelled
 from reelbench.annotate.common.identity import (
     Embedding,
+    aligned_face,
     embedding,
     frontality,
     grouped,
     sharpness,
-    straightened,
     unit,
 )
 from reelbench.annotate.common.tracking import (
@@ -36,10 +36,10 @@ _SHARPEST = 3  # faces of a track that are embedded
 
 @dataclass(frozen=True)
 class Tracks(Operator):
-    """Join faces into tracks within shots, then tracks into people by how alike the faces are.
+    """Joins faces into tracks within shots, then tracks into people by the similarity of faces.
 
-    Only tracks that are not on the screen at the same time can be one person. Faces too small or
-    never seen from the front are hard to know again: such tracks stay people of their own.
+    Only tracks that are not visible at the same time can be one person. Faces too small or never
+    seen from the front are hard to recognise: such tracks remain separate people.
     """
 
     name = "tracks"
@@ -58,7 +58,7 @@ class Tracks(Operator):
     embeddings: bool = False  # whether the label holds the 128 numbers of each person
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Find the people of a clip."""
+        """Return the people of a clip and their tracks."""
         times = [frame["time"] for frame in labels["faces"]["frames"]]
         tracks = self._tracks(labels)
         known = self._embeddings(clip, tracks)
@@ -103,7 +103,7 @@ class Tracks(Operator):
         for frame in iterate_frames(clip.path, sorted(wanted), skip_damage=True):
             image = as_labelled(frame.image, clip)
             for number, face in wanted[frame.time]:
-                straight = straightened(image, face)
+                straight = aligned_face(image, face)
                 faces.setdefault(number, []).append((sharpness(straight), straight))
         return {number: _typical(found) for number, found in sorted(faces.items())}
 

@@ -116,11 +116,11 @@ def _take_unknown(record: dict[str, msgspec.Raw], kind: type[msgspec.Struct]) ->
 
 
 def _may_repeat_a_name(line: bytes, item: Item) -> bool:
-    """Tell cheaply whether a line may name a field twice, from the number of its names.
+    """Return, cheaply, whether a line may name a field twice, from the number of its names.
 
-    JSON readers keep the last of two equal names without a word, so a line in doubt is read
-    again strictly. In doubt are also escapes, which can put a quote and a colon into a text or
-    spell a name in two ways, and white space before a colon.
+    JSON readers silently keep the last of two equal names, so a doubtful line is read again
+    strictly. Doubtful are also escapes, which can put a quote and a colon into a text or spell a
+    name in two ways, and white space before a colon.
     """
     if b"\\" in line or b"\r" in line or b'" :' in line or b'"\t:' in line or b'"*"' in line:
         return True

@@ -154,7 +154,7 @@ def between(time: float, before: Spot, after: Spot) -> Box:
 
 @dataclass(slots=True, eq=False)
 class _Row:
-    """A track that may go on: the looks at which it was found, and what was found."""
+    """A track in progress: the indices of the frames with a detection, and the detections."""
 
     shot: int
     at: list[int]

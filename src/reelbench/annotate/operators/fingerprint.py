@@ -116,21 +116,21 @@ def near_duplicate_clips(
 
 
 class _Clip:
-    """The hashes of a clip as numbers, and which of them tell anything."""
+    """The hashes of a clip as numbers, and which of them are not blank."""
 
     def __init__(self, value: Value) -> None:
         self.hashes: Hashes = np.array([int(h, 16) for h in value["hashes"]], np.uint64)
         self.rate = float(value["rate"])
-        self.telling = self.hashes != 0
+        self.informative = self.hashes != 0
 
 
 def _positions(clip: _Clip, every: Hashes, distance: float) -> Iterator[int]:
     """Where in all hashes a clip may begin, by a few of its frames alone."""
-    telling = np.flatnonzero(clip.telling)
-    if not len(telling) or not len(every):
+    informative = np.flatnonzero(clip.informative)
+    if not len(informative) or not len(every):
         return
-    spread = np.linspace(0, len(telling) - 1, min(_PROBES, len(telling)))
-    picked = telling[spread.round().astype(int)]
+    spread = np.linspace(0, len(informative) - 1, min(_PROBES, len(informative)))
+    picked = informative[spread.round().astype(int)]
     begins: set[int] = set()
     for frame in picked.tolist():
         near = np.bitwise_count(every ^ clip.hashes[frame]) <= distance + _SLACK
@@ -139,12 +139,12 @@ def _positions(clip: _Clip, every: Hashes, distance: float) -> Iterator[int]:
 
 
 def _apart(shorter: _Clip, longer: _Clip, shift: int) -> float:
-    """Mean bits by which frames differ where both tell something; 64 where too few do."""
+    """Mean bits by which frames differ where neither is blank; 64 where too few are left."""
     window = longer.hashes[shift : shift + len(shorter.hashes)]
     if shift < 0 or len(window) < len(shorter.hashes):
         return 64.0
-    both = shorter.telling & longer.telling[shift : shift + len(window)]
+    both = shorter.informative & longer.informative[shift : shift + len(window)]
     # Most of what tells anything in the one must do so in the other.
-    if not both.any() or both.sum() < 0.8 * shorter.telling.sum():
+    if not both.any() or both.sum() < 0.8 * shorter.informative.sum():
         return 64.0
     return float(np.bitwise_count(window ^ shorter.hashes)[both].mean())

@@ -67,7 +67,7 @@ def _moments(samples: Mono) -> NDArray[np.float64]:
 def _summed_up(
     moments: NDArray[np.float64], pitches: NDArray[np.float64]
 ) -> list[tuple[float, float]]:
-    """Return one value for ten looks, where some of them have a pitch."""
+    """Return one value for ten frames, where some of them have a pitch."""
     found: list[tuple[float, float]] = []
     for begin in range(0, len(moments), _MEDIAN):
         values = pitches[begin : begin + _MEDIAN]

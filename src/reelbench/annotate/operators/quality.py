@@ -85,7 +85,7 @@ class Quality(Operator):
 
 
 def _small(frame: av.VideoFrame) -> Grey:
-    """The picture in grey and small, not turned upright: what is measured does not mind."""
+    """The frame in grey and small, not rotated: the measures do not depend on it."""
     scale = min(1.0, _SMALL / max(frame.width, frame.height))
     width, height = (max(2, round(side * scale)) for side in (frame.width, frame.height))
     small = frame.reformat(width, height, "gray", interpolation="AREA")
@@ -177,7 +177,7 @@ class _Course:
         }
 
     def _shakes(self) -> list[tuple[float, float]]:
-        """How far each frame is from where a steady hand would have it; in thousandths of height.
+        """Distance of each frame from a steady path, in thousandths of the height.
 
         Where the camera is after each frame is the sum of all moves; a repeated frame has none, and
         is no shake, so only the frames that are new are looked at.

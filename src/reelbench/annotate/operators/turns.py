@@ -100,7 +100,7 @@ def _pieces(samples: Mono, speech: list[Span]) -> list[WindowSpeaker]:
 def _parts(own: Mask, others: Mask) -> list[Mask]:
     """Split what one speaker of a window says where a pause may hide a change of speakers.
 
-    The model hears two like voices as one; heard one by one, they are told apart. What is too short
+    The model takes two similar voices for one; separated, they are distinguished. What is too short
     for that stays together.
     """
     spans = [np.zeros(len(own), bool) for _ in runs(own)]
@@ -172,7 +172,7 @@ def _turns(active: Mask) -> list[Span]:
 
 
 def _people(pieces: list[WindowSpeaker], same: float) -> list[int]:
-    """Say whose voice each piece is: clear ones are grouped, others join the nearest group."""
+    """Return the person of each piece: clear ones are clustered, others join the nearest."""
     voices = np.array([piece.voice for piece in pieces], np.float64)
     clear = np.array([piece.seconds >= _CLEAR for piece in pieces])
     if not clear.any():

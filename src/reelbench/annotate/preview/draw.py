@@ -359,7 +359,7 @@ def fitting(text: str, font: Font, wide: float) -> str:
 
 
 def _lines(words: Sequence[str], font: Font, wide: float) -> list[list[int]]:
-    """Break words into lines of a width; words are told by their numbers."""
+    """Break words into lines of a width; return the indices of the words of each line."""
     lines: list[list[int]] = [[]]
     for number, word in enumerate(words):
         line = " ".join([*(words[i] for i in lines[-1]), word])

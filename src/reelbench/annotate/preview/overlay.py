@@ -159,7 +159,7 @@ class Scenes:
                         break
 
     def _nameless(self, time: float) -> Iterator[Mark]:
-        """Faces of the frame that was looked at last, where nobody followed them."""
+        """Faces of the last sampled frame, where there is no label of tracks."""
         frames = self.labels.get("faces", {}).get("frames", [])
         place = bisect_right(frames, time + 1e-3, key=lambda frame: frame["time"]) - 1
         if place >= 0 and time - frames[place]["time"] <= _GAP:

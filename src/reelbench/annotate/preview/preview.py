@@ -108,7 +108,7 @@ class _Cell(NamedTuple):
 
 
 def _cells(scenes: Scenes) -> list[_Cell]:
-    """The middle of each shot; where shots are few, the longest are looked at more often."""
+    """The middle of each shot; where shots are few, several times of the longest ones."""
     shots = list(enumerate(scenes.spans, 1))
     if len(shots) > _MOST:  # some of many, evenly
         shots = [shots[round(n * (len(shots) - 1) / (_MOST - 1))] for n in range(_MOST)]

@@ -245,7 +245,7 @@ def _decode_or_skip(
 
 
 def _decoded(decoder: VideoCodecContext, packet: "Packet[VideoStream]") -> list[av.VideoFrame]:
-    """Decode a packet; raise for what FFV1 says of wrong checksums, which it says in its log."""
+    """Decode a packet; raise for wrong checksums of FFV1, which FFmpeg reports only in its log."""
     if decoder.name != "ffv1":
         return decoder.decode(packet)
     level = av.logging.get_level()
@@ -366,7 +366,7 @@ class _Clock:
         self._number = 0
 
     def seconds(self, pts: int | None, frames: int = 0) -> float:
-        """Return the time of what is at hand, and go on by so many frames."""
+        """Return the time of the current frame, and advance by a number of frames."""
         number, self._number = self._number, self._number + frames
         if number < len(self._known):
             return self._known[number]

@@ -135,7 +135,7 @@ def _ogg(file: BinaryIO, size: int) -> str:
 
 
 def _transport(file: BinaryIO, size: int) -> str:
-    """A transport stream: packets of one size. It tells no length: all that shows is half a one."""
+    """A transport stream: packets of one size. Without a length, only a partial packet shows."""
     file.seek(0)
     head = file.read(8 * max(_TS_PACKETS))
     step = next(step for step in _TS_PACKETS if _ticks(head, step))

@@ -150,7 +150,7 @@ def _count(path: Path | str) -> int:
 
 
 def _picture(path: Path | str, container: InputContainer, video: VideoStream) -> dict[str, Any]:
-    """The facts of a picture that the header tells; one frame is decoded to learn its rotation."""
+    """The properties of a video stream; one frame is decoded to get its rotation."""
     refuse_absurd(path, video)
     first = next(container.decode(video), None)
     rotation = round(first.rotation / 90) * 90 % 360 if first else 0
@@ -176,7 +176,7 @@ def _audio(stream: AudioStream) -> AudioInfo:
 
 
 def _declared(container: InputContainer, stream: Stream) -> float:
-    """How long the file says it is; 0 where it says nothing, or nothing one can believe."""
+    """The duration that the file declares; 0 where it declares none, or an implausible one."""
     seconds = float((stream.duration or 0) * (stream.time_base or 0))
     if not seconds and container.duration:
         seconds = container.duration / av.time_base

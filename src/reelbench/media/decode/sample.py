@@ -110,7 +110,7 @@ class Sampling:
         return _centres(spans, length, self.count)
 
     def _places(self, total: int) -> list[int]:
-        """The numbers of the frames to show, of so many, as the named code computes them."""
+        """The indices of the frames to show, of a total, as the named code computes them."""
         count = self.count or 1
         if self.pick == "start":
             places = [int(total / count) * number for number in range(count)]

@@ -55,7 +55,7 @@ def decode_ranges(
 def one_key_earlier(
     container: InputContainer, stream: VideoStream, decode_range: DecodeRange
 ) -> DecodeRange | None:
-    """The same moments, sought from the key frame before; None if there is none.
+    """Return the range with a seek to the key frame before its own; None if there is none.
 
     In an open group of pictures a decoder that starts at the key frame misses what a later packet
     refers to, which looks like damage.

@@ -22,7 +22,7 @@ from reelbench.review.people import ROLES
 from reelbench.score.agreement import WEIGHTS
 
 PAGES = ("write", "verify", "rate", "answer")
-ITEM_SOURCES = ("benchmark", "candidates", "media")
+ITEM_SOURCES = ("benchmark", "candidates", "all", "media")
 DISPUTES = ("discuss", "drop")
 CHECKS = ("yes_no", "options_in_stem", "evidence")
 

@@ -65,7 +65,10 @@ class ReviewQueue:
         if self.protocol.items == "benchmark":
             return [self._files.benchmark()]
         own = [*self._state.written.values(), *self._state.imported.values()]
-        return [self._files.waiting(), own]
+        candidates = [self._files.waiting(), own]
+        if self.protocol.items == "candidates":
+            return candidates
+        return [*candidates, self._files.benchmark()]  # which has what became of candidates
 
     def calibration(self) -> list[str]:
         """Return the ids of the items that everyone rates first."""
@@ -82,6 +85,11 @@ class ReviewQueue:
     def progress(self, item: str) -> ItemProgress:
         """Return what people did with an item."""
         return self._state.queues[self.name].get(item, _UNTOUCHED)
+
+    def written_about(self, subject: Subject) -> dict[str, str]:
+        """Return the ids of the questions that were written about a video, with their authors."""
+        ids = self._state.written_about.get((self.name, subject.id), ())
+        return {name: self._state.written[name].author for name in ids}
 
     def settlement(self, subject: Subject) -> Settlement:
         """Return where an item of a verify queue stands."""

@@ -212,7 +212,7 @@ class TestWords:
 
     def test_a_file_that_holds_none(self, asked: Asked, root: Path) -> None:
         (root / "media" / "a.srt").write_text("Dear diary.")
-        assert "media/a.srt: holds no line of the form" in asked.failure(modalities="A+T")
+        assert "media/a.srt: has no line of the form" in asked.failure(modalities="A+T")
 
     def test_another_file_that_the_item_names(self, asked: Asked, root: Path) -> None:
         (root / "media" / "a.srt").write_text("00:01.500 --> 00:02.000\nNot this.\n")
@@ -283,7 +283,7 @@ class TestFrames:
 
     def test_more_moments_than_the_card_allows(self, asked: Asked) -> None:
         benchmark = asked.benchmark(sampling="times:1,1.5,2")
-        with pytest.raises(ReelbenchError, match="more moments than the 2 frames"):
+        with pytest.raises(ReelbenchError, match="more times than the 2 frames"):
             run_benchmark(benchmark, [asked.model(frames=2)], asked.out)
 
     @pytest.mark.parametrize(("frames", "sampling"), [

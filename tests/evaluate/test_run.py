@@ -233,7 +233,7 @@ class TestPrompts:
     @pytest.mark.parametrize(
         ("name", "words"),
         [
-            ("../b", "does not lie inside"),
+            ("../b", "is not inside"),
             ("absent", "one of ours \\(default, qbench, reasoned\\)"),
         ],
     )

@@ -14,7 +14,7 @@ import msgspec
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of
-from reelbench.base.spelling import meant
+from reelbench.base.spelling import closest_name
 from reelbench.base.yaml_files import YamlError, read_yaml
 from reelbench.data.fields import Fault, Rule, field_faults, found_as, is_text
 from reelbench.data.items import KINDS, shown
@@ -126,7 +126,7 @@ def find_protocol(name: str) -> Path:
         return known[name]
     if name.endswith((".yaml", ".yml")):
         return Path(name)
-    close = meant(name, known)
+    close = closest_name(name, known)
     raise ReelbenchError(
         f"There is no protocol {name!r}{f' (perhaps {close}?)' if close else ''}: name a YAML "
         f"file, or one of {', '.join(known)}."
@@ -282,7 +282,7 @@ def _faults(record: Any) -> Iterator[Fault]:
         return
     yield from field_faults(record, _RULES, strict=True)
     for name in record:
-        if name not in _RULES and not meant(str(name), _RULES):
+        if name not in _RULES and not closest_name(str(name), _RULES):
             yield "BAD_FIELD", str(name), "an unknown field", f"one of {', '.join(_RULES)}"
     for part, rules in (("tags", _TAG_RULES), ("axes", _AXIS_RULES)):
         for name, each in record[part].items() if _is_mapping(record.get(part)) else ():

@@ -24,7 +24,7 @@ from reelbench.models.base import (
     token_limit,
 )
 from reelbench.models.card import FREE, Card
-from reelbench.models.keys import rendered_key
+from reelbench.models.keys import request_key
 
 Relay = Callable[[ChatModel, Request], Awaitable[Response]]
 
@@ -88,7 +88,7 @@ class Cascade:
         self, model: ChatModel, parts: tuple[Part, ...], of: Request | None = None
     ) -> Request:
         """Make a request to a member, under a key of all that is in it."""
-        key = rendered_key(model, parts, of.key if of else "")
+        key = request_key(model, parts, parent=of.key if of else "")
         message = (Message("user", parts),)
         if of is None:
             return Request(key, message, "open", "")

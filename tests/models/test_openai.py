@@ -6,7 +6,6 @@ import json
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -348,40 +347,6 @@ class TestKeys:
             assert asyncio.run(once()).status == "ok"
         assert server.requests[0]["model"] == "gpt-4o"
         assert server.headers[0]["Authorization"] == f"Bearer {SECRET}"
-
-
-class TestCards:
-    def test_a_card(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("MY_KEY", "other")
-        path = tmp_path / "card.yaml"
-        path.write_text(
-            "name: mine\nmodel: org/m-7b\nendpoint: http://localhost:1/v1/\nkey: MY_KEY\nparameters: {seed: 7}\n"
-        )
-        model = load_model(str(path))
-        assert model.card.name == "mine"
-        assert dict(model.parameters) == {"model": "org/m-7b", "temperature": 0, "seed": 7}
-
-    @pytest.mark.parametrize(("text", "words"), [
-        ("model: x\n", "name"),
-        ("name: x\ncolour: blue\n", "colour"),
-        ("name: x\nretries: many\n", "retries"),
-        ("name: x\nconnections: 0\n", "connections is 0"),
-        ("name: x\ntimeout: .nan\n", "timeout is nan"),
-        ("name: [\n", "not a model's card"),
-        ("- x\n", "not a model's card"),
-        ("name: x\nbackend: abacus\n", "abacus"),
-        ("name: x\nendpoint: localhost:8000\n", "write an URL"),
-        ("name: x\nendpoint: http://a\nkey: NO_SUCH_VARIABLE\n", "NO_SUCH_VARIABLE"),
-    ])  # fmt: skip
-    def test_cards_that_are_none(self, text: str, words: str, tmp_path: Path) -> None:
-        path = tmp_path / "card.yaml"
-        path.write_text(text)
-        with pytest.raises(ReelbenchError, match=words):
-            load_model(str(path))
-
-    def test_no_such_card(self, tmp_path: Path) -> None:
-        with pytest.raises(ReelbenchError, match="cannot be read"):
-            load_model(str(tmp_path / "none.yaml"))
 
 
 def test_json_of_a_request_is_what_was_meant() -> None:

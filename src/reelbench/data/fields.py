@@ -18,12 +18,13 @@ def field_faults(
     prefix: str = "",
     *,
     strict: bool = False,
+    closed: bool = False,
     paths: frozenset[str] = frozenset(),
 ) -> Iterator[Fault]:
     """Yield what is wrong with the fields of a record; of ``paths`` it is said why.
 
     Where it is strict, a field that is there must hold something, and a name that is nearly a known
-    one is an error, where else it is a warning.
+    one is an error, where else it is a warning. Where it is closed, every other name is an error.
     """
     for name, (needed, right, expected) in rules.items():
         value = record.get(name)
@@ -35,11 +36,21 @@ def field_faults(
             found = found_as(value) + (f" ({reason})" if reason else "")
             yield "BAD_FIELD", f"{prefix}{name}", found, expected
     for name in record:
-        if name not in rules and isinstance(name, str) and (close := meant(name, rules)):
-            label = name if name.isidentifier() else shown(name)
-            code = "BAD_FIELD" if strict else "UNKNOWN_FIELD"
-            expected = f"a known one: perhaps {close!r} is meant"
+        close = meant(name, rules) if isinstance(name, str) else None
+        if name not in rules and (close or closed):
+            label = name if str(name).isidentifier() else shown(str(name))
+            code = "BAD_FIELD" if strict or closed else "UNKNOWN_FIELD"
+            expected = f"one of {', '.join(rules)}"
+            if close:
+                expected = f"a known one: perhaps {close!r} is meant"
             yield code, f"{prefix}{label}", "an unknown field", expected
+
+
+def line_of(name: str, lines: Mapping[str, int]) -> int:
+    """Return the line of a field, or of the field that it is in; 0 where neither is known."""
+    while name not in lines and "." in name:
+        name = name.rpartition(".")[0]
+    return lines.get(name, 0)
 
 
 def is_text(value: Any) -> bool:

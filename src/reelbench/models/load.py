@@ -106,7 +106,7 @@ def _card_named(name: str) -> Card:
 
 
 def _card_of(path: Path) -> Card:
-    fields = read_card(path)
+    fields, lines = read_card(path)
     backend = fields.get("backend", "openai")
     if isinstance(backend, str) and split_file(backend):
         backend = fields["backend"] = str(path.parent / backend)
@@ -119,7 +119,7 @@ def _card_of(path: Path) -> Card:
         fields["model"] = _beside(path, fields.get("model", ""))
     if isinstance(fields.get("captioners"), list):
         fields["captioners"] = [_beside(path, name) for name in fields["captioners"]]
-    return make_card(path, fields)
+    return make_card(path, fields, lines)
 
 
 def _is_known(backend: str) -> bool:

@@ -266,6 +266,6 @@ def test_a_forecast_needs_no_key_and_a_make_asks_for_it_before_any_folder_is_mad
     order = MakeOptions(models={"one": ["openai:gpt-4o"]})
     (found,), *_ = forecast(recipe, tmp_path / "out", order)
     assert found.card.name == "openai:gpt-4o"
-    with pytest.raises(ReelbenchError, match="put it in the variable OPENAI_API_KEY"):
+    with pytest.raises(ReelbenchError, match="put it in the environment variable OPENAI_API_KEY"):
         make_benchmark(recipe, tmp_path / "out", order)
     assert not (tmp_path / "out").exists()

@@ -86,7 +86,7 @@ def test_a_card_made_in_python_is_checked_as_well() -> None:
 @pytest.mark.parametrize(("text", "words"), [
     ("name: [\n", r"not a valid model card:\n.*card\.yaml: line 2: found"),
     ("- x\n", "not a valid model card:\n.*found a list, expected at least `name: ...`"),
-    ("name: x\nendpoint: localhost:8000\n", "write an URL"),
+    ("name: x\nendpoint: localhost:8000\n", "write a URL"),
     ("name: x\nendpoint: http://a\nkey: NO_SUCH_VARIABLE\n", "NO_SUCH_VARIABLE"),
 ])  # fmt: skip
 def test_cards_that_cannot_be_used(text: str, words: str, tmp_path: Path) -> None:

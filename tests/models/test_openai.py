@@ -107,8 +107,8 @@ def test_a_body_of_some_megabytes() -> None:
 @pytest.mark.parametrize(("reply", "response"), [
     (completion("A", reason="length"), Response("truncated", "A", "cut off at the limit of tokens", 100, 3)),
     (completion(None, reason="length"), Response("truncated", "", "cut off at the limit of tokens", 100, 3)),
-    (completion("The answer is B", reason="error"), Response("error", None, "the server ended it: error", 100, 3)),
-    (completion("B", reason="abort"), Response("error", None, "the server ended it: abort", 100, 3)),
+    (completion("The answer is B", reason="error"), Response("error", None, "the server ended the reply (finish_reason error)", 100, 3)),
+    (completion("B", reason="abort"), Response("error", None, "the server ended the reply (finish_reason abort)", 100, 3)),
     (completion(None), Response("ok", "", None, 100, 3)),
     (completion("B", reason=None), Response("ok", "B", None, 100, 3)),
     (completion(None, message={"refusal": "I will not."}), Response("refused", None, "I will not.", 100, 3)),
@@ -169,7 +169,7 @@ def test_json_that_is_no_completion(data: bytes) -> None:
     with serving(lambda *_: (200, {}, data)) as server:
         (response,) = asked(server.url)
     assert response.status == "error"
-    assert "an answer that is no" in (response.error or "")
+    assert "the answer is not a " in (response.error or "")
 
 
 def test_a_server_that_takes_for_ever() -> None:
@@ -325,7 +325,9 @@ class TestKeys:
 
     def test_none_where_one_is_needed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("OPENAI_API_KEY")
-        with pytest.raises(ReelbenchError, match="put it in the variable OPENAI_API_KEY"):
+        with pytest.raises(
+            ReelbenchError, match="put it in the environment variable OPENAI_API_KEY"
+        ):
             load_model("openai:gpt-4o")
 
     def test_a_server_of_a_card_gets_no_key_that_the_card_does_not_name(self) -> None:

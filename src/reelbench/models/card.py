@@ -140,7 +140,7 @@ _CARD: dict[str, Rule] = {
     "name": (True, is_text, "the name of the model in the results"),
     "backend": _TEXT,
     "model": _TEXT,
-    "endpoint": (False, _TEXT[1], "an URL, such as http://localhost:8000/v1"),
+    "endpoint": (False, _TEXT[1], "a URL, such as http://localhost:8000/v1"),
     "key": (False, _is_variable, _VARIABLE),
     "parameters": (False, _is_json, "a mapping of names to values that JSON has"),
     "sees": _TRUE_OR_FALSE,

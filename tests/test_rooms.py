@@ -41,6 +41,7 @@ FLOORS = [
 PRIVATE_WORDS = {
     *("said", "told", "says", "twin", "twins", "glance", "safely", "wants", "sieves", "dials"),
     *("dealing", "foretold", "imagine", "intact", "wish"),
+    *("hurried", "hurry", "patiently", "undressed", "looked_over"),
 }
 HEIGHT = {room: height for height, floor in enumerate(FLOORS) for room in floor}
 

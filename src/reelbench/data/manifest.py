@@ -332,4 +332,4 @@ def check_changes(name: str, changes: Mapping[str, Any]) -> None:
     if faults:
         message = "; ".join(f"{where}: found {found}, expected {expected}"
                          for _, where, found, expected in faults)  # fmt: skip
-        raise ReelbenchError(f"The condition {name!r} cannot be asked: {message}.")
+        raise ReelbenchError(f"The condition {name!r} cannot be used: {message}.")

@@ -206,7 +206,9 @@ class TestBackends:
             asyncio.run(load_model(f"{path}:A").ask(None))  # type: ignore[arg-type]
 
     def test_without_a_name_one_is_asked_for(self, tmp_path: Path) -> None:
-        with pytest.raises(ReelbenchError, match=r"parrot\.py needs a name: write parrot\.py:NAME"):
+        with pytest.raises(
+            ReelbenchError, match=r"name of a model is missing: write parrot\.py:NAME"
+        ):
             load_model("parrot.py")
 
     def test_of_a_package(self, package: Path) -> None:

@@ -111,7 +111,7 @@ class TestGrids:
 
 class TestRefusals:
     @pytest.mark.parametrize(("words", "said"), [
-        ("protocol sampling=uniform:4", "protocol is what the benchmark itself says"),
+        ("protocol sampling=uniform:4", "protocol is the name of the benchmark's own condition"),
         ("few frames=4", "found 'frames', expected one of sampling"),
         ("few metrics=accuracy", "found 'metrics'"),
         ("few orders=0", "conditions.few.orders: found 0, expected a whole number from 1"),
@@ -142,7 +142,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize(("text", "said"), [
         ("few: {sampling: [", "g.yaml cannot be read"),
-        ("few: [sampling]", "g.yaml holds no conditions: write one a line"),
+        ("few: [sampling]", "g.yaml holds no conditions: write one per line"),
         ("- few", "holds no conditions"),
         ("", "holds no conditions"),
         ("3: {modalities: T}", "holds no conditions"),

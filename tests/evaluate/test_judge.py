@@ -344,7 +344,7 @@ class TestOwnRubric:
     @pytest.mark.parametrize(("name", "told"), [
         ("../outside", "is not inside"),
         ("/tmp", "is not inside"),
-        ("absent", r"one of ours \(criteria, points, quality\) or a folder"),
+        ("absent", r"a built-in one \(criteria, points, quality\) or a folder"),
     ])  # fmt: skip
     def test_none_outside(self, name: str, told: str, tmp_path: Path) -> None:
         self.folder(tmp_path / "outside", "{{response}}", self.SCHEMA)

@@ -203,7 +203,7 @@ class TestWords:
     def test_a_silent_video_needs_none(self, card: Any, asked: Asked, root: Path) -> None:
         make_video(root / "media" / "a.mp4")
         assert kinds(asked(card=card, modalities="V+A+T")) == [IMAGE] * 4
-        told = ["media/a.mp4: no sound in it to be heard"] if card else []
+        told = ["media/a.mp4: it has no sound"] if card else []
         assert sorted(asked.state.warnings - asked.state.announced) == told
 
     def test_an_empty_file_says_that_nothing_is_said(self, asked: Asked, root: Path) -> None:
@@ -327,7 +327,7 @@ class TestFilm:
     @pytest.mark.parametrize("sampling", ["uniform:4,evidence=only", "fps:1,evidence=except", "times:1"])  # fmt: skip
     def test_no_evidence_of_a_film(self, sampling: str, asked: Asked) -> None:
         benchmark = asked.benchmark(item(evidence=((1.0, 2.0),)), sampling=sampling)
-        with pytest.raises(ReelbenchError, match="far watches videos and cannot be shown"):
+        with pytest.raises(ReelbenchError, match="far gets videos, for which sampling"):
             run_benchmark(benchmark, [asked.model(video="clip")], asked.out)
         assert not asked.out.exists()
 

@@ -144,8 +144,8 @@ class TestWeights:
         with pytest.raises(ReelbenchError) as caught:
             agreement(four(), "linear", ["cohen", "ac1", "phi"])
         assert "no coefficient 'phi'" in str(caught.value)
-        assert "two raters and there are 4: conger" in str(caught.value)
-        assert "AC1 has identity weights and these are linear: ask for ac2" in str(caught.value)
+        assert "two raters and there are 4: use conger" in str(caught.value)
+        assert "AC1 has identity weights and these are linear: use ac2" in str(caught.value)
         for scale in (Scale.of("ab"), Scale.of([-1, 1])):
             with pytest.raises(ReelbenchError, match="Ratio weights compare"):
                 agreement(rated(scale, [[0, 1], [1, 1]]), "ratio")

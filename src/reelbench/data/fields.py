@@ -36,13 +36,21 @@ def field_faults(
             found = found_as(value) + (f" ({reason})" if reason else "")
             yield "BAD_FIELD", f"{prefix}{name}", found, expected
     for name in record:
-        close = closest_name(name, rules) if isinstance(name, str) and name not in rules else None
-        if close or (closed and name not in rules):
+        close = closest_name(name, rules) if isinstance(name, str) else None
+        if name not in rules and (close or closed):
             label = str(name) if str(name).isidentifier() else shown(str(name))
-            code = "BAD_FIELD" if strict else "UNKNOWN_FIELD"
-            known = f"one of {', '.join(rules)}"
-            expected = f"a known field: perhaps {close!r} is meant" if close else known
+            code = "BAD_FIELD" if strict or closed else "UNKNOWN_FIELD"
+            expected = f"one of {', '.join(rules)}"
+            if close:
+                expected = f"a known field: perhaps {close!r} is meant"
             yield code, f"{prefix}{label}", "an unknown field", expected
+
+
+def line_of(name: str, lines: Mapping[str, int]) -> int:
+    """Return the line of a field, or of the field that it is in; 0 where neither is known."""
+    while name not in lines and "." in name:
+        name = name.rpartition(".")[0]
+    return lines.get(name, 0)
 
 
 def is_text(value: Any) -> bool:

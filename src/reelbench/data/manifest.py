@@ -12,7 +12,7 @@ import yaml
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.spelling import closest_name
 from reelbench.base.yaml_files import YamlError, read_yaml
-from reelbench.data.fields import Fault, Rule, field_faults, found_as, is_text
+from reelbench.data.fields import Fault, Rule, field_faults, found_as, is_text, line_of
 from reelbench.data.items import NOTHING, Json, Problem, freeze, shown
 
 METRICS = ("accuracy",)
@@ -101,7 +101,7 @@ def read_manifest(path: Path) -> tuple[Manifest | None, list[Problem]]:
             found += f" (only {other.name}: rename it)" if other.exists() else ""
         return None, [Problem(error.code, field, found, expected, str(path), error.line)]
     problems = [
-        Problem(code, name, found, expected, str(path), _line_of(name, lines))
+        Problem(code, name, found, expected, str(path), line_of(name, lines))
         for code, name, found, expected in _faults(record)
     ]
     if any(not problem.is_warning for problem in problems):
@@ -121,13 +121,6 @@ def _manifest(record: Mapping[str, Json]) -> Manifest:
         ),
         extra=freeze({name: value for name, value in record.items() if name not in _TOP}),
     )
-
-
-def _line_of(name: str, lines: Mapping[str, int]) -> int:
-    """The line of a field, or of the field that contains it; 0 where neither is known."""
-    while name not in lines and "." in name:
-        name = name.rpartition(".")[0]
-    return lines.get(name, 0)
 
 
 def _is_count(value: Any) -> bool:

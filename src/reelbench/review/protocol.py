@@ -280,14 +280,11 @@ def _faults(record: Any) -> Iterator[Fault]:
     if not isinstance(record, dict):
         yield "BAD_FIELD", "file", found_as(record), "a mapping that begins with page: NAME"
         return
-    yield from field_faults(record, _RULES, strict=True)
-    for name in record:
-        if name not in _RULES and not closest_name(str(name), _RULES):
-            yield "BAD_FIELD", str(name), "an unknown field", f"one of {', '.join(_RULES)}"
+    yield from field_faults(record, _RULES, strict=True, closed=True)
     for part, rules in (("tags", _TAG_RULES), ("axes", _AXIS_RULES)):
         for name, each in record[part].items() if _is_mapping(record.get(part)) else ():
             if isinstance(each, dict):
-                yield from field_faults(each, rules, f"{part}.{name}.", strict=True)
+                yield from field_faults(each, rules, f"{part}.{name}.", strict=True, closed=True)
             else:
                 yield "BAD_FIELD", f"{part}.{name}", found_as(each), "a mapping"
     if record.get("page") == "rate" and not record.get("axes"):

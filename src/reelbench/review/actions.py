@@ -85,9 +85,8 @@ def _check_texts(value: Any) -> None:
 
 def _wrote(do: Attempt) -> dict[str, Any]:
     record = do.body.get("item")
-    edited = record.get("id") if isinstance(record, dict) else None
-    if edited and _questions(do).get(edited) != do.person.name:
-        raise ActionError("Only your own questions can be edited.")
+    if isinstance(record, dict) and record.get("id") is not None:
+        _own_question(do, record["id"])
     seconds = do.queue.seconds(do.subject)
     item = written_item(
         do.queue.protocol, do.subject, record, do.action.id, do.person.name, seconds
@@ -96,23 +95,17 @@ def _wrote(do: Attempt) -> dict[str, Any]:
 
 
 def _withdrew(do: Attempt) -> dict[str, Any]:
-    asked, questions = do.body.get("id"), _questions(do)
-    if asked not in questions:
-        raise ActionError("This question is not there: perhaps it was taken back already.")
-    if questions[asked] != do.person.name and not do.person.may("organiser"):
-        raise ActionError("Only your own questions can be taken back.")
-    return {"id": asked}
+    return {"id": _own_question(do, do.body.get("id"))}
 
 
-def _questions(do: Attempt) -> dict[Any, str]:
-    """Return who wrote each of the questions about a video that were not taken back."""
-    writers: dict[Any, str] = {}
-    for event in do.progress.events:
-        if event.type == "wrote":
-            writers[event.body["item"]["id"]] = event.who
-        elif event.type == "withdrew":
-            writers.pop(event.body["id"], None)
-    return writers
+def _own_question(do: Attempt, name: Any) -> str:
+    """Return the id of a question of this video that this person wrote and has not taken back."""
+    written = do.queue.written_about(do.subject)
+    if not isinstance(name, str) or name not in written:
+        raise ActionError("This question is not there: it was taken back, or is another video's.")
+    if written[name] != do.person.name and not do.person.may("organiser"):
+        raise ActionError(f"{written[name]} wrote this question: only they can change it.")
+    return name
 
 
 def _finished(do: Attempt) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import re
 
-from reelbench.client.reply_text import undressed
+from reelbench.client.reply_text import without_markup
 from reelbench.evaluate.parse.asserted import FIRST_LOOK
 from reelbench.evaluate.parse.lookup import JOINED_SIGNS, UNSPACED, lowered, words
 
@@ -46,7 +46,7 @@ _LAST_A = re.compile(r"(?<=\w )a$")
 
 def needle(option: str) -> str:
     """Return an option as it is looked for among tokens, spaces around it; empty if it is none."""
-    found = tokens(_LAST_A.sub("A", undressed(option)))
+    found = tokens(_LAST_A.sub("A", without_markup(option)))
     while found and (found[-1] in ENDS or found[-1] in ",;:"):
         found.pop()
     return f" {' '.join(found)} " if found else ""

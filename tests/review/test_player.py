@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image as Pillow
 from review.clips import (
     EVEN,
     READ,
     UNEVEN,
+    numbered,
     write_clip,
     write_foreign_clip,
     write_items,
@@ -36,6 +38,7 @@ ITEMS: dict[str, list[dict[str, Any]]] = {
         {"path": "media/uneven.mp4", "start": 0.3, "end": 0.9},
     ],
     "sound": [{"path": "media/tone.wav"}],
+    "image": [{"path": "media/image.png"}],
     "broken": [{"path": "media/broken.mp4"}],
     "missing": [{"path": "media/nowhere.mp4"}],
     "outside": [{"path": "media/link.mp4"}],
@@ -53,6 +56,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_clip(media / "uneven.mp4", UNEVEN)
     write_foreign_clip(media / "foreign.avi", 40)
     write_tone(media / "tone.wav", 1.0)
+    Pillow.fromarray(numbered(5)).save(media / "image.png")
     (media / "broken.mp4").write_bytes(b"\0" * 5000)
     shutil.copy(media / "even.mp4", root.parent / "secret.mp4")
     (media / "link.mp4").symlink_to(root.parent / "secret.mp4")
@@ -255,6 +259,14 @@ def test_sound_alone_plays_and_is_watched(screen: Screen) -> None:
     screen.page.locator(".player .playhead", has_text="0:01.000").wait_for()
     screen.press(*"=====", " ")
     screen.until(lambda: screen.get("watched"))
+
+
+def test_an_image_is_shown(screen: Screen) -> None:
+    screen.mount("image")
+    picture = screen.page.locator(".player img")
+    picture.wait_for()
+    screen.until(lambda: picture.evaluate("(each) => each.naturalWidth") == 192)
+    assert screen.get("watched")
 
 
 @pytest.mark.parametrize(

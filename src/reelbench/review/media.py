@@ -96,7 +96,9 @@ class MediaLibrary:
             job.message = f"{name} cannot be played: encoding it {error}."
         except (ReelbenchError, OSError) as error:
             reason = str(error).replace(f"{self._root}{os.sep}", "").rstrip(".")
-            job.message = f"{name} cannot be prepared for the browser: {reason}."
+            job.message = (
+                f"{name} cannot be prepared for the browser: {reason}. Tell the organiser."
+            )
         except Exception as error:  # of a library, on whatever the file holds
             job.message = f"{name} cannot be prepared for the browser: {error}."
         finally:

@@ -6,10 +6,12 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
+
+from commands import run_command
 
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item, Media
@@ -33,11 +35,16 @@ def make_item(number: int = 1, **fields: object) -> Item:
 
 
 def reelbench(
-    *words: object, cwd: Path | None = None, **more: object
+    *words: object, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command line as a user does, in a process of its own."""
+    """Run the command line as a user does, in a process of its own.
+
+    With an environment, which may decide what Python imports, that is a Python of its own.
+    """
+    if env is None:
+        return run_command(*words, cwd=cwd)
     command = [sys.executable, "-m", "reelbench", *map(str, words)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, **more)
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
 
 
 def run_here(*words: object) -> int:

@@ -69,9 +69,12 @@ def _even_draws(
 def at_least(wins: int, chances: Sequence[float]) -> float:
     """The probability of so many wins or more in bets with these chances."""
     if len(chances) <= EXACT:
-        from scipy import stats  # takes a second, which only this law needs
-
-        return min(1.0, float(stats.poisson_binom.sf(wins - 1, chances)))
+        law = np.zeros(len(chances) + 1)  # of how many are won, one bet after the other
+        law[0] = 1.0
+        for chance in chances:
+            law[1:] = law[1:] * (1 - chance) + law[:-1] * chance
+            law[0] *= 1 - chance
+        return min(1.0, float(law[wins:].sum()))
     mean = sum(chances)
     spread = sum(chance * (1 - chance) for chance in chances) ** 0.5
     return float(special.ndtr((mean - wins + 0.5) / max(spread, 1e-9)))

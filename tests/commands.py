@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -42,15 +42,18 @@ class Command:
 
     def __init__(
         self,
-        words: Sequence[str],
-        streams: tuple[int, int, int],
+        words: Sequence[object],
+        streams: Sequence[int],
         cwd: Path | None = None,
-        env: Mapping[str, str] | None = None,
         server: str | None = None,
     ) -> None:
         self._line = socket.socket(socket.AF_UNIX)
         self._line.connect(server or _server())
-        request = {"words": words, "cwd": str(cwd or os.getcwd()), "env": dict(env or os.environ)}
+        request = {
+            "words": [*map(str, words)],
+            "cwd": str(cwd or os.getcwd()),
+            "env": dict(os.environ),
+        }
         data = json.dumps(request).encode()
         socket.send_fds(self._line, [_NUMBER.pack(len(data))], streams)
         self._line.sendall(data)
@@ -60,37 +63,47 @@ class Command:
     def wait(self, limit: float | None = None) -> int:
         """Wait for its end, and return its exit status; below zero, the signal that ended it."""
         if self.returncode is None:
-            self._line.settimeout(limit)
+            if not select.select([self._line], [], [], limit)[0]:
+                raise subprocess.TimeoutExpired("reelbench", limit or 0)
             self.returncode = _number(self._line)
             self._line.close()
         return self.returncode
 
     def poll(self) -> int | None:
         """Return its exit status if it has ended."""
-        ended = self.returncode is not None or select.select([self._line], [], [], 0)[0]
-        return self.wait() if ended else None
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
 
     def send_signal(self, sign: int) -> None:
         """Send it a signal, unless it has ended."""
         if self.poll() is None:
             os.kill(self.pid, sign)
 
-    def kill(self) -> None:
-        """End it at once."""
-        self.send_signal(signal.SIGKILL)
 
+class CapturedCommand(Command):
+    """A command whose output and talk are kept."""
 
-def run_command(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end, and return what it said."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    def __init__(self, *words: object, cwd: Path | None = None) -> None:
+        self._files = [tempfile.TemporaryFile() for _ in range(2)]  # noqa: SIM115
+        self._texts: list[str] = []
         with open(os.devnull, "rb") as nothing:
-            streams = (nothing.fileno(), out.fileno(), err.fileno())
-            status = Command([*map(str, words)], streams, cwd).wait()
-        texts = []
-        for stream in (out, err):
-            stream.seek(0)
-            texts.append(stream.read().decode())
-    return subprocess.CompletedProcess([*words], status, *texts)
+            super().__init__(words, [file.fileno() for file in (nothing, *self._files)], cwd)
+
+    def wait(self, limit: float | None = None) -> int:
+        """Wait for its end, and return its exit status; below zero, the signal that ended it."""
+        status = super().wait(limit)
+        for file in self._files:
+            with file:
+                file.seek(0)
+                self._texts.append(file.read().decode())
+        self._files = []
+        return status
+
+    def communicate(self) -> tuple[str, str]:
+        """Wait for its end, and return its output and its talk."""
+        self.wait()
+        return self._texts[0], self._texts[1]
 
 
 def shim(folder: Path) -> Path:
@@ -132,44 +145,51 @@ def serve(address: str) -> None:
     for name in import_module("reelbench.cli").COMMANDS:
         import_module(f"reelbench.cli.{name}")
     gc.freeze()
+    ends, tell = os.pipe()  # a byte when a command ends
+    os.set_blocking(tell, False)
+    signal.set_wakeup_fd(tell)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(address)
     listener.listen()
     print("ready", flush=True)
-    while select.select([listener, sys.stdin], [], [])[0] == [listener]:
-        line, _ = listener.accept()
-        if os.fork() == 0:
-            listener.close()
-            _attend(line)
-        line.close()
-        with suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+    lines: dict[int, socket.socket] = {}
+    while sys.stdin not in (ready := select.select([listener, sys.stdin, ends], [], [])[0]):
+        if listener in ready:
+            line, _ = listener.accept()
+            lines[_start(line)] = line
+        if ends in ready:
+            os.read(ends, 1)
+            _say_ends(lines)
     os.unlink(address)
     os.rmdir(os.path.dirname(address))
-    with suppress(ChildProcessError):
-        while os.wait():
-            pass
 
 
-def _attend(line: socket.socket) -> None:
-    """Fork the command, and say its number and how it ended; returns in the command never."""
+def _start(line: socket.socket) -> int:
+    """Fork a command, and say its number."""
     size, streams, _, _ = socket.recv_fds(line, _NUMBER.size, 3)
     request = json.loads(line.recv(_NUMBER.unpack(size)[0], socket.MSG_WAITALL))
     command = os.fork()
     if command == 0:
-        line.close()
         _perform(request, streams)
-    for stream in (0, 1, 2, *streams):
+    for stream in streams:
         os.close(stream)
     line.sendall(_NUMBER.pack(command))
-    _, status = os.waitpid(command, 0)
-    line.sendall(_NUMBER.pack(os.waitstatus_to_exitcode(status)))
-    os._exit(0)
+    return command
+
+
+def _say_ends(lines: dict[int, socket.socket]) -> None:
+    """Tell those who asked for commands that have ended how they did."""
+    with suppress(ChildProcessError):
+        while (end := os.waitpid(-1, os.WNOHANG))[0]:
+            with lines.pop(end[0]) as line, suppress(OSError):  # who asked may be gone
+                line.sendall(_NUMBER.pack(os.waitstatus_to_exitcode(end[1])))
 
 
 def _perform(request: dict[str, Any], streams: Sequence[int]) -> NoReturn:
     """Be the command, as ``python -m reelbench`` is."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)

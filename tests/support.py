@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from commands import run_command
+from commands import CapturedCommand
 
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item, Media
@@ -42,7 +42,9 @@ def reelbench(
     With an environment, which may decide what Python imports, that is a Python of its own.
     """
     if env is None:
-        return run_command(*words, cwd=cwd)
+        started = CapturedCommand(*words, cwd=cwd)
+        output, talk = started.communicate()
+        return subprocess.CompletedProcess(words, started.wait(), output, talk)
     command = [sys.executable, "-m", "reelbench", *map(str, words)]
     return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
 

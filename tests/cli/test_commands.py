@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from commands import CapturedCommand
 from support import REPOSITORY, make_item, reelbench, wait_until
 
 from reelbench.base.extras import install_command
@@ -202,9 +203,7 @@ class TestRunScoreReport:
             "--out",
             str(tmp_path / "r"),
         ]
-        process = subprocess.Popen(
-            [sys.executable, "-m", "reelbench", *words], stderr=subprocess.PIPE, text=True
-        )
+        process = CapturedCommand(*words)
         status = tmp_path / "r" / "status.json"
         wait_until(lambda: status.exists())
         process.send_signal(signal.SIGINT)

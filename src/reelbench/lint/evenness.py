@@ -78,3 +78,12 @@ def at_least(wins: int, chances: Sequence[float]) -> float:
     mean = sum(chances)
     spread = sum(chance * (1 - chance) for chance in chances) ** 0.5
     return float(special.ndtr((mean - wins + 0.5) / max(spread, 1e-9)))
+
+
+def binomial_p(hits: int, of: int, chance: float) -> float:
+    """How probable so many hits or something rarer are, if each comes by chance."""
+    counts = np.arange(of + 1)
+    ways = special.gammaln(of + 1) - special.gammaln(counts + 1) - special.gammaln(counts[::-1] + 1)
+    law = np.exp(ways + special.xlogy(counts, chance) + special.xlog1py(counts[::-1], -chance))
+    rarer = law <= law[hits] * (1 + 1e-7)  # equal ones differ in their last digits
+    return min(1.0, float(law[rarer].sum()))

@@ -19,6 +19,11 @@ from reelbench.data.manifest import Manifest, Protocol
 
 REPOSITORY = Path(__file__).parent.parent
 SHARED = REPOSITORY.parent / "shared"
+PRELOAD = [
+    "reelbench.annotate.annotate",
+    "reelbench.recipes.cineaste.recipe",
+    "reelbench.recipes.qbench_exact.recipe",
+]
 
 
 def make_item(number: int = 1, **fields: object) -> Item:
@@ -94,12 +99,10 @@ def rows_held(path: Path, table: str) -> int:
 
 
 @contextmanager
-def starting(
-    target: Callable[[list[str], str], None], told: Path, preload: list[str]
-) -> Iterator[Callable[..., Any]]:
+def starting(target: Callable[[list[str], str], None], told: Path) -> Iterator[Callable[..., Any]]:
     """Yield what starts commands as processes that begin at once; what they say is in ``told``."""
     processes = multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(preload)
+    processes.set_forkserver_preload(PRELOAD)  # all at once: there is one server for all tests
     running = []
 
     def started(*words: object) -> Any:

@@ -23,7 +23,12 @@ def definitions(tree: ast.Module) -> list[Definition]:
     found = [node for node in tree.body if isinstance(node, Definition)]
     classes = [node for node in found if isinstance(node, ast.ClassDef)]
     found += [node for each in classes for node in each.body if isinstance(node, Definition)]
-    return [node for node in found if not node.name.startswith("_")]
+    return [node for node in found if not node.name.startswith("_") and not is_route(node)]
+
+
+def is_route(node: Definition) -> bool:
+    """Whether requests reach it: it is registered by its decorator."""
+    return any(ast.unparse(each).startswith("router.") for each in node.decorator_list)
 
 
 def words(node: ast.AST) -> Counter[str]:

@@ -27,6 +27,7 @@ COMMANDS = {
     "run": "run models on a benchmark, or resume a run",
     "score": "score a run, or predictions from elsewhere",
     "report": "write the HTML report of a run, or of several",
+    "review": "open the pages where people write, verify, rate and answer items",
     "agree": "measure inter-rater agreement",
     "weights": "list, download and locate the weights that operators use",
     "doctor": "check the installation: what is missing, and how to get it",

@@ -5,6 +5,7 @@ data cannot end the element that it stands in, and the policy names our scripts 
 """
 
 import base64
+import functools
 import hashlib
 import re
 from collections.abc import Sequence
@@ -60,6 +61,13 @@ def page(
 
 def render(room: str, template: str, **values: Any) -> str:
     """Return a template of a room filled in, with every text in it escaped."""
+    text = _environment(room).get_template(template).render(**values)
+    return _UNWRITABLE.sub("\ufffd", text)
+
+
+@functools.cache
+def _environment(room: str) -> Environment:
+    """Return what fills in the templates of a room; each is compiled once."""
     environment = Environment(
         loader=FunctionLoader(lambda name: _read(room, name)),
         autoescape=True,
@@ -73,7 +81,7 @@ def render(room: str, template: str, **values: Any) -> str:
         "percent": percent,
         "version": __version__,
     }
-    return _UNWRITABLE.sub("\ufffd", environment.get_template(template).render(**values))
+    return environment
 
 
 def content_policy(scripts: Sequence[str]) -> str:

@@ -1,0 +1,224 @@
+"""A queue: which of its items a person may take next, and where each item stands."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from reelbench.base.seeds import seed_for
+from reelbench.data.items import Item
+from reelbench.data.manifest import Protocol
+from reelbench.evaluate.condition import option_orders
+from reelbench.review.errors import AccessError
+from reelbench.review.people import Person
+from reelbench.review.protocol import ReviewProtocol
+from reelbench.review.settle import Settlement, settle
+from reelbench.review.state import ItemProgress, ReviewState
+from reelbench.review.subjects import Subject, SubjectFiles, sampled
+
+CLAIM_MINUTES = 120  # for which an item that was opened is kept for who opened it
+_UNTOUCHED = ItemProgress()
+
+
+@dataclass(frozen=True, slots=True)
+class QueueCounts:
+    """How far a person, and everyone, has come in a queue."""
+
+    done: int  # by this person
+    left: int  # for this person
+    today: int  # by this person
+    settled: int
+    total: int
+
+
+class ReviewQueue:
+    """The items of one protocol, with what people did with them so far."""
+
+    def __init__(self, protocol: ReviewProtocol, files: SubjectFiles, state: ReviewState) -> None:
+        self.protocol, self._files, self._state = protocol, files, state
+        self._kept: tuple[object, dict[str, Subject]] | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the queue, which is that of its protocol."""
+        return self.protocol.name
+
+    def subjects(self) -> Mapping[str, Subject]:
+        """Return what the queue is about, by id."""
+        found = self._all_subjects()
+        # Files hand out the same list until they change: what was drawn from it is drawn once.
+        key = [(id(part), len(part)) for part in found]
+        if self._kept is None or self._kept[0] != key:
+            by_id = {each.id: each for part in found for each in part}
+            sample = self.protocol.sample
+            drawn = set(sampled(list(by_id.values()), sample, self.protocol.name, "sample"))
+            # What someone has begun stays, also when the sample is drawn from more than before.
+            begun = self._state.queues[self.name]
+            self._kept = (
+                key,
+                {name: each for name, each in by_id.items() if name in drawn or name in begun},
+            )
+        return self._kept[1]
+
+    def _all_subjects(self) -> list[list[Subject]]:
+        if self.protocol.items == "media":
+            return [self._files.media(self.protocol.pairs)]
+        if self.protocol.items == "benchmark":
+            return [self._files.benchmark()]
+        own = [*self._state.written.values(), *self._state.imported.values()]
+        candidates = [self._files.waiting(), own]
+        if self.protocol.items == "candidates":
+            return candidates
+        return [*candidates, self._files.benchmark()]  # which has what became of candidates
+
+    def calibration(self) -> list[str]:
+        """Return the ids of the items that everyone rates first."""
+        sample = self.protocol.calibration
+        if not sample.count and not sample.share:
+            return []
+        subjects = list(self.subjects().values())
+        return sampled(subjects, sample, self.protocol.name, "calibration")
+
+    def seconds(self, subject: Subject) -> float | None:
+        """Return how long the (longest) video of a subject is; None where nobody can say."""
+        return self._files.seconds(subject)
+
+    def progress(self, item: str) -> ItemProgress:
+        """Return what people did with an item."""
+        return self._state.queues[self.name].get(item, _UNTOUCHED)
+
+    def written_about(self, subject: Subject) -> dict[str, str]:
+        """Return the ids of the questions that were written about a video, with their authors."""
+        ids = self._state.written_about.get((self.name, subject.id), ())
+        return {name: self._state.written[name].author for name in ids}
+
+    def settlement(self, subject: Subject) -> Settlement:
+        """Return where an item of a verify queue stands."""
+        progress = self.progress(subject.id)
+        assert subject.item is not None
+        verdicts = list(progress.verdicts.values())
+        return settle(self.protocol, subject.item, verdicts, subject.author, progress.resolution)
+
+    def is_done_by(self, who: str, item: str) -> bool:
+        """Whether a person has nothing more to do with an item."""
+        progress = self.progress(item)
+        if self.protocol.page == "answer":
+            return who in progress.answers
+        return who in progress.finished
+
+    def needed(self, subject: Subject) -> int:
+        """Return how many people an item still needs, those who have it open not counted."""
+        progress = self.progress(subject.id)
+        if self.protocol.page == "verify":
+            return self.settlement(subject).needed
+        if self.protocol.page == "answer" or subject.id in self.calibration_set():
+            return 1  # everyone
+        return max(0, self.protocol.reviewers - len(progress.finished))
+
+    def calibration_set(self) -> frozenset[str]:
+        """The ids of the items that everyone rates first."""
+        return frozenset(self.calibration())
+
+    def why_not(self, person: Person, subject: Subject) -> str:
+        """Say why a person cannot take an item; empty where nothing speaks against it."""
+        if subject.author and subject.author.casefold() == person.name.casefold():
+            return "You wrote it yourself."
+        tag = self.protocol.expertise
+        if tag and not set(subject.tag(tag)) & set(person.expertise):
+            return f"It needs expertise in {', '.join(subject.tag(tag)) or tag}."
+        needed = self.needed(subject)
+        if not needed:
+            return "Enough people have decided."
+        if self.protocol.page == "answer" or needed > self._claimed(subject.id, person.name):
+            return ""
+        return "Someone else is working on it."
+
+    def _claimed(self, item: str, not_by: str) -> int:
+        """Count the others who opened an item lately and have not finished with it."""
+        progress = self.progress(item)
+        since = (datetime.now(UTC) - timedelta(minutes=CLAIM_MINUTES)).isoformat()
+        return sum(
+            who != not_by and who not in progress.finished and event.time > since
+            for who, event in progress.opened.items()
+        )
+
+    def check_may_work(self, person: Person) -> None:
+        """Refuse who has not the role."""
+        role = self.protocol.role
+        if not person.may(role):  # type: ignore[arg-type]
+            raise AccessError(f"This queue is for the role {role}; you are {person.role}.")
+
+    def _within_today(self, person: Person, free: list[Subject]) -> list[Subject]:
+        """Return what a person may still begin today; who has begun something may finish it."""
+        most, today = self.protocol.per_day, self._videos_today(person)
+        if not most or len(today) < most:
+            return free
+        begun = [
+            each
+            for each in free
+            if _videos(each) in today or person.name in self.progress(each.id).opened
+        ]
+        if free and not begun:
+            raise AccessError(
+                f"You have done {most} today, which is the most for one day: come back tomorrow."
+            )
+        return begun
+
+    def today(self, person: Person) -> int:
+        """Return for how many videos, or items without any, a person has done something today.
+
+        A day is one of UTC: the same for everyone, wherever they are.
+        """
+        return len(self._videos_today(person))
+
+    def _videos_today(self, person: Person) -> set[tuple[str, ...]]:
+        day = datetime.now(UTC).date().isoformat()
+        subjects = self.subjects()
+        items = self._state.days.get((self.name, person.name, day), ())
+        return {_videos(subjects[item]) if item in subjects else (item,) for item in items}
+
+    def next_for(self, person: Person) -> Subject | None:
+        """Return what a person goes on with: what is open, then what needs fewest, in order."""
+        self.check_may_work(person)
+        free = self._within_today(person, list(self._open_to(person)))
+        if not free:
+            return None
+        first = self.calibration_set()
+
+        def urgency(place: int) -> tuple[bool, bool, int, int]:
+            subject = free[place]
+            opened = person.name in self.progress(subject.id).opened
+            return not opened, subject.id not in first, self._rank(subject, person), place
+
+        return free[min(range(len(free)), key=urgency)]
+
+    def _rank(self, subject: Subject, person: Person) -> int:
+        """Items that others have begun come first; in a test everyone has an order of their own."""
+        if self.protocol.page == "answer":
+            return seed_for(self.name, "item order", person.name, subject.id)
+        return -len(self.progress(subject.id).finished)
+
+    def _open_to(self, person: Person) -> Iterator[Subject]:
+        for subject in self.subjects().values():
+            if not self.is_done_by(person.name, subject.id) and not self.why_not(person, subject):
+                yield subject
+
+    def counts(self, person: Person) -> QueueCounts:
+        """Return how far a person, and everyone, has come."""
+        subjects = self.subjects()
+        done = sum(self.is_done_by(person.name, each) for each in subjects)
+        left = sum(1 for _ in self._open_to(person))
+        settled = sum(not self.needed(each) for each in subjects.values())
+        return QueueCounts(done, left, self.today(person), settled, len(subjects))
+
+    def order(self, item: Item, who: str, fixed_last: tuple[str, ...]) -> tuple[int, ...]:
+        """Return the places of the options as this person is shown them."""
+        plain = tuple(range(len(item.options)))
+        if item.kind == "yesno" or (self.protocol.page == "answer" and not self.protocol.shuffle):
+            return plain
+        drawn = Protocol(orders=2, fixed_last=fixed_last)
+        return option_orders(item, drawn, seed_for(self.name, "options", who))[-1]
+
+
+def _videos(subject: Subject) -> tuple[str, ...]:
+    """What counts as one of the videos of a day."""
+    return tuple(each.path for each in subject.media) or (subject.id,)

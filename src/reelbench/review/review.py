@@ -1,0 +1,300 @@
+"""One review: a benchmark's folder, its queues, and what people do in them.
+
+Everything that changes goes through ``act``, one at a time: what others did is read first, the
+action is checked against it, and it is acknowledged when its event is on the disk.
+"""
+
+import re
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import sqlalchemy as sql
+
+from reelbench.base.files import canonical_json
+from reelbench.base.limits import decode_json
+from reelbench.data.items import LETTERS, Item
+from reelbench.review.actions import Action, Attempt, checked_body
+from reelbench.review.database import DRAFTS, ReviewDatabase, ReviewEvent
+from reelbench.review.errors import AccessError, ActionError, ChangedItemError, ConflictError
+from reelbench.review.people import Person
+from reelbench.review.protocol import ReviewProtocol
+from reelbench.review.queue import ReviewQueue
+from reelbench.review.state import SHARED, ReviewState
+from reelbench.review.subjects import Subject, SubjectFiles
+
+MOST_DRAFT = 200_000  # characters
+DESK = "desk"  # the queue of what organisers do
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What a page gets back once its action is kept."""
+
+    event: ReviewEvent
+    reveal: Mapping[str, Any] | None = None  # the key, once a reviewer has answered
+
+
+class Review:
+    """An open review; threads may share it."""
+
+    def __init__(
+        self,
+        root: Path,
+        protocols: Sequence[ReviewProtocol],
+        database: ReviewDatabase,
+        fixed_last: tuple[str, ...] = (),
+    ) -> None:
+        self.root, self.database = root, database
+        self.state = ReviewState()
+        self.files = SubjectFiles(root)
+        self.queues = {p.name: ReviewQueue(p, self.files, self.state) for p in protocols}
+        self._fixed_last = fixed_last
+        self._lock = threading.RLock()
+
+    def catch_up(self, connection: sql.Connection | None = None) -> None:
+        """Take in what is in the database and was not known yet."""
+        with self._lock:
+            for event in self.database.events_after(self.state.seq, connection):
+                self.state.apply(event)
+
+    def queue(self, name: str) -> ReviewQueue:
+        """Return a queue by its name."""
+        if name not in self.queues:
+            raise AccessError(f"There is no queue {name!r}.")
+        return self.queues[name]
+
+    def queues_for(self, person: Person) -> list[tuple[ReviewQueue, dict[str, Any]]]:
+        """Return the queues that a person may work in, each with how far they have come."""
+        with self._lock:
+            self.catch_up()
+            may = [q for q in self.queues.values() if person.may(q.protocol.role)]  # type: ignore[arg-type]
+            return [(queue, asdict(queue.counts(person))) for queue in may]
+
+    def next_task(self, person: Person, name: str) -> dict[str, Any] | None:
+        """Hand out the next item of a queue, and keep that it was handed out; None: no more."""
+        queue = self.queue(name)
+        with self._lock, self.database.writing() as connection:
+            self.catch_up(connection)
+            subject = queue.next_for(person)
+            if subject is None:
+                return None
+            opened = person.name in queue.progress(subject.id).opened
+            if not opened:
+                event = self._event(person, name, subject, "opened", {})
+                self.database.add(connection, [event])
+        self.catch_up()
+        return self.task(person, name, subject.id)
+
+    def task(self, person: Person, name: str, item: str) -> dict[str, Any]:
+        """Return what a page shows of an item that this person has open or has done."""
+        queue = self.queue(name)
+        with self._lock:
+            subject = self._subject(queue, item)
+            self.check_may_see(person, queue, subject)
+            return self._task(person, queue, subject)
+
+    def check_may_see(self, person: Person, queue: ReviewQueue, subject: Subject) -> None:
+        """Refuse an item that was not handed out to this person; organisers see all."""
+        progress = queue.progress(subject.id)
+        if person.name in progress.opened or person.may("organiser"):
+            return
+        in_dispute = queue.protocol.page == "verify" and queue.settlement(subject).status
+        if in_dispute == "discussion" and person.may("reviewer"):
+            return
+        raise AccessError("This item was not handed out to you.")
+
+    def _subject(self, queue: ReviewQueue, item: str) -> Subject:
+        subject = queue.subjects().get(item)
+        if subject is None:
+            raise ChangedItemError("This item is no longer in the queue: it was deleted or moved.")
+        return subject
+
+    def _task(self, person: Person, queue: ReviewQueue, subject: Subject) -> dict[str, Any]:
+        progress = queue.progress(subject.id)
+        task: dict[str, Any] = {
+            "queue": queue.name,
+            "page": queue.protocol.page,
+            "item": subject.id,
+            "digest": subject.digest,
+            "media": [
+                {"start": media.start, "end": media.end, "name": Path(media.path).name}
+                for media in subject.media
+            ],
+            "seen": max((each.seq for each in progress.last_shared(person.name)), default=0),
+            "done": queue.is_done_by(person.name, subject.id),
+            "draft": self.draft(person, queue.name, subject.id),
+            "progress": asdict(queue.counts(person)),
+            "calibration": subject.id in queue.calibration_set(),
+        }
+        if queue.protocol.page == "write":
+            task["written"] = self._written(queue, subject)
+        if subject.item is not None:
+            task |= self._question(person, queue, subject, subject.item)
+        return task
+
+    def _written(self, queue: ReviewQueue, subject: Subject) -> list[dict[str, Any]]:
+        ids = self.state.written_about.get((queue.name, subject.id), ())
+        found = [self.state.written[each] for each in ids]
+        return [{"author": each.author, **each.item.to_record()} for each in found if each.item]
+
+    def _question(
+        self, person: Person, queue: ReviewQueue, subject: Subject, item: Item
+    ) -> dict[str, Any]:
+        order = queue.order(item, person.name, self._fixed_last)
+        progress = queue.progress(subject.id)
+        shown: dict[str, Any] = {
+            "kind": item.kind,
+            "question": item.question,
+            "options": [item.options[place] for place in order],
+        }
+        page = queue.protocol.page
+        if page == "rate" or (page == "verify" and person.name in progress.answers):
+            shown["reveal"] = reveal(item, order)
+        if page == "rate":
+            shown["evidence"] = item.evidence
+            if task_done := progress.ratings.get(person.name):
+                shown["mine"] = dict(task_done)
+        if page == "verify":
+            settlement = queue.settlement(subject)
+            shown["status"] = settlement.status
+            if settlement.status == "discussion":
+                shown["discussion"] = self._discussion(queue, subject)
+        return shown
+
+    def _discussion(self, queue: ReviewQueue, subject: Subject) -> list[dict[str, Any]]:
+        """Return who answered and decided what, and what they wrote, for those who discuss it."""
+        open_to_all = ("answered", "verdict", "commented", "resolved")
+        return [
+            {"who": each.who, "time": each.time, "type": each.type, "body": each.body}
+            for each in queue.progress(subject.id).events
+            if each.type in open_to_all
+        ]
+
+    def act(self, person: Person, name: str, action: Action) -> Saved:
+        """Keep what a person did; when this returns, it survives a crash of the machine."""
+        queue = self.queue(name)
+        if not re.fullmatch(r"[0-9a-f-]{16,64}", action.id):
+            raise ActionError("An action needs an id of its own.")
+        with self._lock:
+            with self.database.writing() as connection:
+                self.catch_up(connection)
+                known = self.state.ids.get(action.id)
+                if known is None:
+                    subject = self._subject(queue, action.item)
+                    order = self._check(person, queue, subject, action)
+                    body = checked_body(Attempt(queue, person, subject, action, order))
+                    event = self._event(person, name, subject, action.type, body, action.id)
+                    self.database.add(connection, [event])
+                elif (known.who, known.type, known.item) != (person.name, action.type, action.item):
+                    raise ActionError("This id belongs to another action.")
+            self.catch_up()
+            self.forget_draft(person, name, action.item)
+            return self._saved(person, queue, self.state.ids[action.id])
+
+    def _check(
+        self, person: Person, queue: ReviewQueue, subject: Subject, action: Action
+    ) -> tuple[int, ...]:
+        """Refuse what is about another state of things than there is; return the options' order."""
+        if subject.digest != action.digest:
+            raise ChangedItemError("This item was edited since you opened it.")
+        self.check_may_see(person, queue, subject)
+        if action.type in SHARED:
+            unseen = [each for each in queue.progress(subject.id).last_shared(person.name)
+                      if each.seq > action.seen]  # fmt: skip
+            if unseen:
+                raise ConflictError(unseen)
+        elif queue.is_done_by(person.name, subject.id) and not queue.protocol.back:
+            raise ActionError("You have finished with this item.")
+        elif action.type != "finished":
+            queue.check_may_work(person)
+            # What was handed out may be finished, also when others were quicker.
+            handed_out = person.name in queue.progress(subject.id).opened
+            reason = "" if handed_out else queue.why_not(person, subject)
+            if reason:
+                raise ActionError(reason)
+        item = subject.item
+        return queue.order(item, person.name, self._fixed_last) if item else ()
+
+    def _saved(self, person: Person, queue: ReviewQueue, event: ReviewEvent) -> Saved:
+        subject = queue.subjects().get(event.item)
+        if event.type != "answered" or queue.protocol.page != "verify" or not subject:
+            return Saved(event)
+        assert subject.item is not None
+        order = queue.order(subject.item, person.name, self._fixed_last)
+        return Saved(event, reveal(subject.item, order))
+
+    def record(self, person: Person, kind: str, body: Mapping[str, Any]) -> ReviewEvent:
+        """Keep what an organiser did at the desk."""
+        with self._lock:
+            with self.database.writing() as connection:
+                self.catch_up(connection)
+                event = _new_event(person, DESK, "", "", kind, body, uuid4().hex)
+                self.database.add(connection, [event])
+            self.catch_up()
+            return self.state.ids[event.id]
+
+    def _event(
+        self, person: Person, queue: str, subject: Subject, kind: str, body: Mapping[str, Any],
+        key: str = "",
+    ) -> ReviewEvent:  # fmt: skip
+        protocol = {"protocol": self.queues[queue].protocol.digest[:16]}
+        return _new_event(
+            person,
+            queue,
+            subject.id,
+            subject.digest,
+            kind,
+            {**body, **protocol},
+            key or uuid4().hex,
+        )
+
+    def draft(self, person: Person, queue: str, item: str) -> Any:
+        """Return what a person had typed and not sent; None where there is nothing."""
+        with self.database.reading() as connection:
+            found = connection.execute(sql.select(DRAFTS.c.body).where(*_of(person, queue, item)))
+            text = found.scalar()
+        return None if text is None else decode_json(text)
+
+    def keep_draft(self, person: Person, queue: str, item: str, body: Any) -> None:
+        """Keep what a person has typed so far, in place of what was kept before."""
+        text = canonical_json(body)
+        if len(text) > MOST_DRAFT:
+            raise ActionError(f"A draft has more than {MOST_DRAFT:,} characters.")
+        self.check_may_see(person, self.queue(queue), self._subject(self.queue(queue), item))
+        key = {"who": person.name, "queue": queue, "item": item}
+        with self.database.writing() as connection:
+            connection.execute(DRAFTS.delete().where(*_of(person, queue, item)))
+            connection.execute(DRAFTS.insert().values(**key, time=_now(), body=text))
+
+    def forget_draft(self, person: Person, queue: str, item: str) -> None:
+        """Drop a draft that has been sent."""
+        with self.database.writing() as connection:
+            connection.execute(DRAFTS.delete().where(*_of(person, queue, item)))
+
+
+def reveal(item: Item, order: Sequence[int]) -> dict[str, Any]:
+    """Return the key as places among the options as shown, and the reference of an open item."""
+    right = [order.index(LETTERS.index(letter)) for letter in item.answer]
+    return {"answer": sorted(right), "reference": item.reference}
+
+
+def _new_event(
+    person: Person, queue: str, item: str, digest: str, kind: str, body: Mapping[str, Any], key: str
+) -> ReviewEvent:
+    return ReviewEvent(
+        id=key, time=_now(), who=person.name, queue=queue, item=item, digest=digest, type=kind,
+        body=body,
+    )  # fmt: skip
+
+
+def _of(person: Person, queue: str, item: str) -> tuple[sql.ColumnElement[bool], ...]:
+    return DRAFTS.c.who == person.name, DRAFTS.c.queue == queue, DRAFTS.c.item == item
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,168 @@
+"""Start the server of a review: its folder, its database, the links to print."""
+
+import fcntl
+import getpass
+import secrets
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import write_atomically
+from reelbench.data.benchmark import MANIFEST_FILE
+from reelbench.data.manifest import read_manifest
+from reelbench.make.pipeline.folder import read_make
+from reelbench.make.pipeline.make import waiting_file
+from reelbench.review.database import ReviewDatabase, sqlite_url
+from reelbench.review.people import Accounts
+from reelbench.review.protocol import (
+    PAGES,
+    ReviewProtocol,
+    built_in_protocols,
+    find_protocol,
+    read_protocol,
+)
+from reelbench.review.review import Review
+from reelbench.review.strings import strings_in
+from reelbench.review.web.app import AppContext, create_app
+
+FOLDER = "review"  # of a benchmark, for what a review keeps
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """Where and how a review is served."""
+
+    host: str = "127.0.0.1"
+    port: int = 8770
+    database: str = ""  # an address; empty: SQLite in the folder
+    protocols: tuple[str, ...] = ()
+    local: bool = False
+    language: str = "en"
+
+
+@contextmanager
+def opened_review(root: Path, options: ServeOptions) -> Iterator[tuple[Review, Accounts, str]]:
+    """Open the review of a benchmark's folder for this process alone; yield it with its title."""
+    if not root.is_dir():
+        raise ReelbenchError(f"{root} is not a folder: name the folder of a benchmark.")
+    folder = root / FOLDER
+    folder.mkdir(exist_ok=True)
+    protocols = install_protocols(root, options.protocols)
+    title, fixed_last = _facts(root)
+    with _alone(folder, options):
+        url = options.database or sqlite_url(folder / "review.sqlite")
+        database = ReviewDatabase(url)
+        try:
+            database.create(title)
+            review = Review(root, protocols, database, fixed_last)
+            review.catch_up()
+            yield review, Accounts(database), title
+        finally:
+            database.close()
+
+
+def install_protocols(root: Path, names: Sequence[str]) -> list[ReviewProtocol]:
+    """Copy protocols into the folder of a review, and return all that are there.
+
+    Without names, and with none there, the recipe's are taken, or else the general ones.
+    """
+    folder = root / FOLDER
+    if not names and not any(folder.glob("*.yaml")):
+        names = default_protocols(root)
+    for name in names:
+        path = find_protocol(name)
+        read_protocol(path)
+        if not (folder / path.name).exists():
+            write_atomically(folder / path.name, _fitted(root, path.read_text("utf-8")))
+    return [read_protocol(path) for path in sorted(folder.glob("*.yaml"))]
+
+
+def default_protocols(root: Path) -> list[str]:
+    """Return the names of the protocols for a folder: for each page its recipe's, or the general.
+
+    A recipe's begin with its name, as ``humanvbench-verify`` does.
+    """
+    made = read_make(root)
+    recipe = str(made["recipe"]).replace("_", "-") if made else ""
+    known = {name: read_protocol(path).page for name, path in built_in_protocols().items()}
+    names: list[str] = []
+    for page in PAGES:
+        own = [name for name in known if recipe and name.startswith(f"{recipe}-")]
+        names += [name for name in own if known[name] == page] or [page]
+    return names
+
+
+def _fitted(root: Path, text: str) -> str:
+    """Let a queue be about the benchmark's items too, where no recipe has made candidates."""
+    waits = any(root.glob(str(waiting_file(Path(), "*"))))
+    return text if waits else text.replace("items: candidates", "items: all")
+
+
+def _facts(root: Path) -> tuple[str, tuple[str, ...]]:
+    """Return what a benchmark is called, and which options stay last."""
+    manifest, _ = read_manifest(root / MANIFEST_FILE)
+    if manifest is None:
+        return root.resolve().name, ("None of the above",)
+    return manifest.title or manifest.name, manifest.protocol.fixed_last
+
+
+@contextmanager
+def _alone(folder: Path, options: ServeOptions) -> Iterator[None]:
+    """Keep the folder for this server; a second one is told where the first is."""
+    with (folder / "server.lock").open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.seek(0)
+            where = file.read().strip() or "another process"
+            raise ReelbenchError(
+                f"{folder.parent} is already being reviewed, at {where}: open that page, or stop "
+                "the server there first."
+            ) from None
+        file.truncate(0)
+        file.write(f"http://{options.host}:{options.port}\n")
+        file.flush()
+        yield
+
+
+def link_for(context: AppContext, options: ServeOptions) -> str:
+    """Return the link to print: it lets in who may see this terminal, as an organiser."""
+    address = f"http://{options.host}:{options.port}"
+    accounts = context.accounts
+    if options.local:
+        token = secrets.token_urlsafe(24)
+        context.entries[token] = accounts.local_session(getpass.getuser())
+        return f"{address}/enter/{token}"
+    if any(person.may("organiser") for person in accounts.people()):
+        return f"{address}/"
+    return f"{address}/join/{accounts.invite('organiser', 'the terminal')}"
+
+
+def context_for(review: Review, accounts: Accounts, title: str, language: str) -> AppContext:
+    """Return what the application of a review is made with."""
+    return AppContext(review, accounts, title, strings_in(language))
+
+
+def serve(context: AppContext, options: ServeOptions, listener: socket.socket) -> None:
+    """Answer requests until Ctrl-C."""
+    hosts = _hosts(options) if options.host in ("127.0.0.1", "localhost") else ()
+    app = create_app(context, hosts)
+    config = uvicorn.Config(app, log_level="warning", server_header=False)
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _hosts(options: ServeOptions) -> tuple[str, ...]:
+    return tuple(f"{name}:{options.port}" for name in ("127.0.0.1", "localhost", "[::1]"))
+
+
+def listening(host: str, wanted: int) -> socket.socket:
+    """Return a socket that listens, on the wanted port where it is free; callers wait in line."""
+    for port in (wanted, 0):
+        with suppress(OSError):
+            return socket.create_server((host, port), backlog=512)
+    raise ReelbenchError(f"No port of {host} can be listened on: name another --host.")

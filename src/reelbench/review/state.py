@@ -1,0 +1,112 @@
+"""What all events so far amount to, by queue and item: read once, then brought up to date."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from reelbench.base.files import json_line
+from reelbench.data.item_rules import item_from_line
+from reelbench.data.items import Item
+from reelbench.data.verdicts import Verdict
+from reelbench.review.database import ReviewEvent
+from reelbench.review.subjects import Subject, subject_of
+
+# What one person adds to what others did, who must have been seen first.
+SHARED = ("wrote", "withdrew", "commented", "resolved")
+
+
+@dataclass(slots=True)
+class ItemProgress:
+    """What people did with one item in one queue; each mapping is by person."""
+
+    opened: dict[str, ReviewEvent] = field(default_factory=dict)
+    answers: dict[str, ReviewEvent] = field(default_factory=dict)
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    ratings: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    finished: dict[str, ReviewEvent] = field(default_factory=dict)
+    resolution: Verdict | None = None
+    events: list[ReviewEvent] = field(default_factory=list)
+
+    def last_shared(self, not_by: str) -> list[ReviewEvent]:
+        """Return what others did that everyone who goes on from there must have seen."""
+        return [each for each in self.events if each.type in SHARED and each.who != not_by]
+
+
+class ReviewState:
+    """All that has happened; ``apply`` takes the next event."""
+
+    def __init__(self) -> None:
+        self.seq = 0
+        self.ids: dict[str, ReviewEvent] = {}
+        self.queues: dict[str, dict[str, ItemProgress]] = defaultdict(
+            lambda: defaultdict(ItemProgress)
+        )
+        self.written: dict[str, Subject] = {}  # by the id of the item
+        self.written_about: dict[tuple[str, str], list[str]] = defaultdict(list)
+        self.imported: dict[str, Subject] = {}
+        self.days: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+        self.applied: dict[str, str] = {}  # digests of items as we wrote them into the benchmark
+
+    def apply(self, event: ReviewEvent) -> None:
+        """Take the next event in."""
+        self.seq, self.ids[event.id] = event.seq, event
+        progress = self.queues[event.queue][event.item]
+        progress.events.append(event)
+        if event.type != "opened":
+            self.days[event.queue, event.who, event.time[:10]].add(event.item)
+        handle = getattr(self, f"_{event.type}", None)
+        if handle:
+            handle(progress, event)
+
+    def _opened(self, progress: ItemProgress, event: ReviewEvent) -> None:
+        progress.opened[event.who] = event
+
+    def _answered(self, progress: ItemProgress, event: ReviewEvent) -> None:
+        progress.answers[event.who] = event
+
+    def _verdict(self, progress: ItemProgress, event: ReviewEvent) -> None:
+        progress.verdicts[event.who] = verdict_of(event)
+        progress.finished[event.who] = event
+
+    def _rated(self, progress: ItemProgress, event: ReviewEvent) -> None:
+        progress.ratings[event.who] = event.body["rating"]
+        progress.finished[event.who] = event
+
+    def _finished(self, progress: ItemProgress, event: ReviewEvent) -> None:
+        progress.finished[event.who] = event
+
+    def _resolved(self, progress: ItemProgress, event: ReviewEvent) -> None:
+        progress.resolution = verdict_of(event)
+
+    def _wrote(self, _: ItemProgress, event: ReviewEvent) -> None:
+        item = item_of(event.body["item"])
+        if item.id not in self.written:
+            self.written_about[event.queue, event.item].append(item.id)
+        self.written[item.id] = subject_of(item, event.who)
+
+    def _withdrew(self, _: ItemProgress, event: ReviewEvent) -> None:
+        self.written.pop(event.body["id"], None)
+        self.written_about[event.queue, event.item].remove(event.body["id"])
+
+    def _imported(self, _: ItemProgress, event: ReviewEvent) -> None:
+        for record in event.body["items"]:
+            item = item_of(record)
+            self.imported[item.id] = subject_of(item)
+
+    def _applied(self, _: ItemProgress, event: ReviewEvent) -> None:
+        self.applied |= event.body["digests"]
+
+
+def verdict_of(event: ReviewEvent) -> Verdict:
+    """Return the verdict that an event carries."""
+    return msgspec.convert({**event.body["verdict"], "item": event.item, "who": event.who}, Verdict)
+
+
+def item_of(record: Mapping[str, Any]) -> Item:
+    """Return the item of a record that was checked before it was kept."""
+    item, _ = item_from_line(json_line(record).strip().encode())
+    assert item is not None
+    return item

@@ -1,0 +1,85 @@
+"""The application: what is shared by all requests, and how errors become answers."""
+
+from dataclasses import dataclass, field
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse, RedirectResponse
+from starlette.exceptions import HTTPException
+
+from reelbench.base.errors import ReelbenchError
+from reelbench.review.database import DatabaseDownError
+from reelbench.review.errors import AccessError, ActionError, ChangedItemError, ConflictError
+from reelbench.review.people import Accounts, LoginLimit
+from reelbench.review.review import Review
+from reelbench.review.strings import Strings
+from reelbench.review.web import access, desk, media, pages, tasks
+from reelbench.review.web.guard import Guard
+from reelbench.review.web.session import LogInFirstError
+
+
+@dataclass(slots=True)
+class AppContext:
+    """What every request needs; it is found at ``request.app.state.context``."""
+
+    review: Review
+    accounts: Accounts
+    title: str
+    strings: Strings
+    logins: LoginLimit = field(default_factory=LoginLimit)
+    entries: dict[str, str] = field(default_factory=dict)  # local links, with their sessions
+
+
+def create_app(context: AppContext, hosts: tuple[str, ...] = ()) -> FastAPI:
+    """Return the application of a review; requests for other ``hosts`` are refused, if any."""
+    app = FastAPI(title="Reelbench review", docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.context = context
+    for part in (access, pages, tasks, media, desk):
+        app.include_router(part.router)
+    app.add_exception_handler(ReelbenchError, _refused)
+    app.add_exception_handler(HTTPException, _not_there)
+    app.add_middleware(Guard, hosts=hosts)
+    return app
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    """Answer what cannot be done with a sentence; pages get a page, scripts get JSON."""
+    if isinstance(error, LogInFirstError) and not _is_script(request):
+        return RedirectResponse("/login", 303)
+    body: dict[str, object] = {"error": str(error), "kind": type(error).__name__}
+    if isinstance(error, ConflictError):
+        body["events"] = [
+            {"who": each.who, "type": each.type, "time": each.time, "seq": each.seq,
+             "body": each.body}
+            for each in error.events
+        ]  # fmt: skip
+    if isinstance(error, ActionError):
+        body["problems"] = list(error.problems)
+    status = _status(error)
+    if _is_script(request):
+        return JSONResponse(body, status)
+    return pages.error_page(request, str(error), status)
+
+
+def _status(error: Exception) -> int:
+    for kind, status in (
+        (LogInFirstError, 401),
+        (DatabaseDownError, 503),
+        (ConflictError, 409),
+        (ChangedItemError, 410),
+        (ActionError, 422),
+        (AccessError, 403),
+    ):
+        if isinstance(error, kind):
+            return status
+    return 400
+
+
+def _not_there(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if _is_script(request):
+        return JSONResponse({"error": error.detail}, error.status_code)
+    return pages.error_page(request, str(error.detail), error.status_code)
+
+
+def _is_script(request: Request) -> bool:
+    return request.url.path.startswith(("/api/", "/media/"))

@@ -1,0 +1,69 @@
+"""What the scripts of the pages ask: the next item, saving, drafts, checks."""
+
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+from starlette.concurrency import run_in_threadpool
+
+from reelbench.review.actions import Action
+from reelbench.review.errors import ActionError
+from reelbench.review.web.session import ChangingPerson, CurrentPerson, context_of
+from reelbench.review.written import check_written
+
+router = APIRouter(prefix="/api/q/{queue}")
+
+
+async def json_body(request: Request, kind: Any) -> Any:
+    """Return the body of a request as what it must be."""
+    try:
+        return msgspec.json.decode(await request.body(), type=kind)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ActionError(f"The request cannot be read: {error}.") from None
+
+
+@router.post("/next")
+def next_task(request: Request, queue: str, person: ChangingPerson) -> Response:
+    """Hand out the next item; it is null where there is none."""
+    review = context_of(request).review
+    task = review.next_task(person, queue)
+    return JSONResponse({"task": task})
+
+
+@router.get("/task")
+def task(request: Request, queue: str, item: str, person: CurrentPerson) -> Response:
+    """Return an item that the person has open or has done."""
+    return JSONResponse({"task": context_of(request).review.task(person, queue, item)})
+
+
+@router.post("/events")
+async def save(request: Request, queue: str, person: ChangingPerson) -> Response:
+    """Keep an action; the answer comes when it is durable."""
+    action = await json_body(request, Action)
+    review = context_of(request).review
+    saved = await run_in_threadpool(review.act, person, queue, action)
+    return JSONResponse({"seq": saved.event.seq, "time": saved.event.time, "reveal": saved.reveal})
+
+
+@router.put("/draft")
+async def keep_draft(request: Request, queue: str, item: str, person: ChangingPerson) -> Response:
+    """Keep what was typed so far."""
+    draft = await json_body(request, dict[str, Any])
+    await run_in_threadpool(context_of(request).review.keep_draft, person, queue, item, draft)
+    return Response(status_code=204)
+
+
+@router.post("/check")
+async def check(request: Request, queue: str, item: str, person: ChangingPerson) -> Response:
+    """Return what is wrong with an item that is being written."""
+    review = context_of(request).review
+    asked = review.queue(queue)
+    record = await json_body(request, dict[str, Any])
+    subject = asked.subjects().get(item)
+    if subject is None:
+        raise ActionError("This video is no longer there.")
+    review.check_may_see(person, asked, subject)
+    seconds = await run_in_threadpool(asked.seconds, subject)
+    _, problems = check_written(asked.protocol, subject, record, seconds=seconds)
+    return JSONResponse({"problems": problems})

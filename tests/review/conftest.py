@@ -1,0 +1,47 @@
+"""What tests of the review pages need: a browser, a small benchmark, a running server."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from review.serving import ServedReview, served
+
+
+@pytest.fixture(scope="session")
+def chrome(chromium: str) -> Iterator[Any]:
+    """The system's Chromium, driven by Playwright; one for all tests of a process."""
+    from playwright.sync_api import sync_playwright
+
+    quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
+             "--disable-component-update", "--disable-sync", "--autoplay-policy=no-user-gesture-required"]  # fmt: skip
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=quiet)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chrome: Any) -> Iterator[Any]:
+    """A fresh page at 1280 x 800; what its scripts complain of fails the test."""
+    context = chrome.new_context(viewport={"width": 1280, "height": 800})
+    opened = context.new_page()
+    complaints: list[str] = []
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    yield opened
+    context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def benchmark(small_demo: Path, tmp_path: Path) -> Path:
+    """A benchmark with real videos that a test may change."""
+    return Path(shutil.copytree(small_demo / "benchmark", tmp_path / "benchmark"))
+
+
+@pytest.fixture
+def review(benchmark: Path) -> Iterator[ServedReview]:
+    """A server for one person, with the general protocols."""
+    with served(benchmark, "--local") as running:
+        yield running

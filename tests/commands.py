@@ -80,6 +80,10 @@ class Command:
         if self.poll() is None:
             os.kill(self.pid, sign)
 
+    def kill(self) -> None:
+        """End it at once."""
+        self.send_signal(signal.SIGKILL)
+
 
 class CapturedCommand(Command):
     """A command whose output and talk are kept."""
@@ -142,6 +146,8 @@ def serve(address: str) -> None:
     """Take requests, and fork for each, for as long as who started this one lives."""
     for name in _PRELOAD:
         import_module(name)
+    with suppress(ImportError):  # of an extra
+        import_module("reelbench.review.serve")
     for name in import_module("reelbench.cli").COMMANDS:
         import_module(f"reelbench.cli.{name}")
     gc.freeze()

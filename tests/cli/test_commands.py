@@ -110,7 +110,7 @@ class TestRunScoreReport:
         assert done.returncode == 2
         assert "items.jsonl:1: answer" in done.stderr
         assert "items.jsonl:3: evidence[0]" in done.stderr
-        assert done.stderr.endswith("2 problems to put right first.\n")
+        assert done.stderr.endswith("2 problems to fix first.\n")
         assert not (root / "run").exists()
 
     def test_score_prints_the_table_and_writes_the_file(

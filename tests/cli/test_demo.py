@@ -55,7 +55,7 @@ class TestDemo:
             assert (made / name).read_bytes() == (small_demo / "benchmark" / name).read_bytes()
         again = reelbench("make", "demo", "--source", tmp_path, "--out", made)
         assert again.returncode == 2
-        assert "leave --source out" in again.stderr
+        assert "leave out --source" in again.stderr
 
     def test_a_demo_of_an_earlier_version_is_gone_on_with(
         self, small_demo: Path, tmp_path: Path

@@ -229,8 +229,8 @@ class TestPrompts:
     @pytest.mark.parametrize(
         ("name", "words"),
         [
-            ("../b", "does not lie inside"),
-            ("absent", "one of ours \\(default, qbench, reasoned\\)"),
+            ("../b", "is not inside"),
+            ("absent", "a built-in one \\(default, qbench, reasoned\\)"),
         ],
     )
     def test_no_such_prompt(self, name: str, words: str, tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ def test_media_that_never_end_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("text", "words"), [
     ("{{options}}", "single.md lacks the slot {{question}}"),
     ("{{question}}", "single.md lacks the slot {{options}}"),
-    (b"{{question}} {{options}} \xff", "single.md has 'utf-8' codec"),
+    (b"{{question}} {{options}} \xff", "single.md cannot be read: 'utf-8' codec"),
     (None, "single.md is missing"),
 ])  # fmt: skip
 def test_prompts_are_checked_before_any_work(

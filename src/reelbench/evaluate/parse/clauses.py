@@ -2,7 +2,7 @@
 
 import re
 
-from reelbench.client.reply_text import undressed
+from reelbench.client.reply_text import without_markup
 from reelbench.evaluate.parse.asserted import FIRST_LOOK
 from reelbench.evaluate.parse.lookup import JOINED_SIGNS, UNSPACED, lowered, words
 from reelbench.evaluate.parse.pattern import pattern
@@ -45,7 +45,7 @@ _LAST_A = pattern(r"(?<=\w )a$")
 
 def needle(option: str) -> str:
     """Return an option as it is looked for among tokens, spaces around it; empty if it is none."""
-    found = tokens(_LAST_A.sub("A", undressed(option)))
+    found = tokens(_LAST_A.sub("A", without_markup(option)))
     while found and (found[-1] in ENDS or found[-1] in ",;:"):
         found.pop()
     return f" {' '.join(found)} " if found else ""
@@ -53,7 +53,7 @@ def needle(option: str) -> str:
 
 def _spaced(*fields: str) -> str:
     """A pattern for the words of fields as they stand among tokens."""
-    unspaced = pattern(f"[{UNSPACED}]")
+    unspaced = re.compile(f"[{UNSPACED}]")
     apart = [" " + " ".join(w.replace(" ", "")) for w in words(*fields) if unspaced.match(w)]
     whole = [f" {re.escape(w)} " for w in words(*fields) if not unspaced.match(w)]
     return "(?:" + "|".join([*whole, *apart]) + ")"

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from reelbench.client.reply_text import MARKS, undressed
+from reelbench.client.reply_text import MARKS, without_markup
 from reelbench.evaluate.parse.lookup import IN_WORD, alternation, apart, lowered, words
 from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import ClosedQuestion, Failure, Places
@@ -105,7 +105,7 @@ class Reader:
     def __init__(self, question: ClosedQuestion) -> None:
         self.question = question
         self._window = 200 + question.longest
-        self._own = [lowered(undressed(option)).strip(MARKS) for option in question.options]
+        self._own = [lowered(without_markup(option)).strip(MARKS) for option in question.options]
         self._read: dict[tuple[str, str], Reading] = {}
 
     def read_answer(self, text: str) -> Reading:
@@ -139,7 +139,7 @@ class Reader:
             return NOTHING
         key = how, text[: self._window]
         if key not in self._read:
-            bare = undressed(key[1])
+            bare = without_markup(key[1])
             readings = (step(bare) for step in steps) if bare else iter(())
             self._read[key] = next((each for each in readings if each != NOTHING), NOTHING)
         return self._read[key]

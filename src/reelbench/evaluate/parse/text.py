@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from reelbench.client.reply_text import undressed
+from reelbench.client.reply_text import without_markup
 from reelbench.data.items import LETTERS
 from reelbench.evaluate.parse.letters import Reader
 from reelbench.evaluate.parse.lookup import alternation, ends_of, lowered, occurrences
@@ -80,7 +80,7 @@ def before_next_turn(text: str) -> str:
 
 def reply_of(text: str, reader: Reader) -> ReplyText:
     """Look at a text; a list of all options that it repeats is left out."""
-    bare = _ROLE.sub("", undressed(text), count=1)
+    bare = _ROLE.sub("", without_markup(text), count=1)
     if _ASKED.match(bare):
         bare = _ANSWERED.sub("Answer:", bare)
     return ReplyText(text, _without_options(_without_option_line(bare, reader), reader))
@@ -99,8 +99,8 @@ def _without_option_line(bare: str, reader: Reader) -> str:
     """Leave out all options in their order on one line, where something follows them."""
     place = 0
     for letter, option in zip(LETTERS, reader.question.options, strict=False):
-        label = pattern(rf"[\s,;]{{0,4}}[(\[]?{letter}\s?[.):\]]\s{{0,3}}").match(bare, place)
-        own = undressed(option)
+        label = re.compile(rf"[\s,;]{{0,4}}[(\[]?{letter}\s?[.):\]]\s{{0,3}}").match(bare, place)
+        own = without_markup(option)
         end = label.end() + len(own) if label else 0
         if not label or bare[label.end() : end].casefold() != own.casefold():
             return bare

@@ -3,7 +3,7 @@
 import json
 import re
 
-from reelbench.client.reply_text import undressed
+from reelbench.client.reply_text import without_markup
 from reelbench.data.items import LETTERS
 from reelbench.evaluate.parse.letters import Reader
 from reelbench.evaluate.parse.lookup import lowered, occurrences, words
@@ -24,9 +24,9 @@ def before_cut(text: str, reader: Reader) -> str:
         return _whole_json(text[start.end() if start else 0 :])
     text = _closed(text)
     lines = text.rstrip().rpartition("\n")
-    last = undressed(lines[2])
+    last = without_markup(lines[2])
     single = reader.question.kind != "multi"
-    if single and (_is_letter(undressed(text), reader) or _is_letter_line(last, reader)):
+    if single and (_is_letter(without_markup(text), reader) or _is_letter_line(last, reader)):
         return text
     end = max([0, *(found.end() for found in _END.finditer(text)), *mark_ends(text)])
     head, tail = text[:end], text[end:]

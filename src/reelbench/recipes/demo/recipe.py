@@ -1,8 +1,7 @@
-"""The demo's recipe: compose scenes, render them, and ask what their truth answers.
+"""The demo's recipe: compose scenes, render them, and ask questions that their truth answers.
 
-It needs no sources. Every answer is a fact that the renderer obeyed, so a model's error is the
-model's. The places of the keys, the ranks of right numbers and times, and yes against no are dealt
-evenly.
+It needs no sources. Every answer is a fact of the rendered scene. The positions of keys, the ranks
+of right numbers and times, and yes against no are balanced.
 """
 
 import asyncio
@@ -50,13 +49,13 @@ class PlannedScene(msgspec.Struct, frozen=True):
 
 
 class RenderedScene(msgspec.Struct, frozen=True):
-    """A scene whose video and truth are there."""
+    """A scene whose video and truth file exist."""
 
     id: str
 
 
 def planned_scenes(videos: int) -> Sources:
-    """Return as many scenes as there are to be videos."""
+    """Return a planned scene for each video."""
     return Sources([PlannedScene(f"scene-{number:02d}") for number in range(1, videos + 1)])
 
 
@@ -90,7 +89,7 @@ def is_rendered(rendered: RenderedScene, ctx: StageContext) -> bool:
 def ask(
     rendered: Sequence[RenderedScene], ctx: StageContext, *, questions: int
 ) -> list[list[Item]]:
-    """Ask each scene a few of the questions it can answer; take away videos of other scenes."""
+    """Return some of the questions that each scene can answer; remove videos of other scenes."""
     scenes = [compose(ctx.seed, each.id) for each in rendered]
     _tidy(ctx.out, {scene.name for scene in scenes})
     return list(_items(ctx.seed, scenes, questions))

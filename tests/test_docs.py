@@ -125,6 +125,9 @@ def test_every_test_that_a_design_page_names_is_there() -> None:
     assert all(named[page] for page in ("frame-store.md", "journal.md", "parser.md"))
 
 
+SHARED = ("name", "role", "more", "expected_pass_rate")  # by all stages that have them
+
+
 def test_the_page_of_making_shows_every_stage_as_it_is_called() -> None:
     """With its parameters and defaults; those that all of them take are said once."""
     make, page = import_module("reelbench.make"), (REPOSITORY / "docs" / "make.md").read_text()
@@ -140,7 +143,7 @@ def test_the_page_of_making_shows_every_stage_as_it_is_called() -> None:
     assert set(shown) == stages
     for name, signature in shown.items():
         there = inspect.signature(getattr(make, name)).parameters.values()
-        usual = [each for each in there if each.name not in ("name", "role", "more")]
+        usual = [each for each in there if each.name not in SHARED]
         assert [(p.name, p.kind) for p in signature.parameters.values()] == [
             (p.name, p.kind) for p in usual
         ], name

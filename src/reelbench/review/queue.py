@@ -84,6 +84,11 @@ class ReviewQueue:
         """Return what people did with an item."""
         return self._state.queues[self.name].get(item, _UNTOUCHED)
 
+    def written_about(self, subject: Subject) -> dict[str, str]:
+        """Return the ids of the questions that were written about a video, with their authors."""
+        ids = self._state.written_about.get((self.name, subject.id), ())
+        return {name: self._state.written[name].author for name in ids}
+
     def settlement(self, subject: Subject) -> Settlement:
         """Return where an item of a verify queue stands."""
         progress = self.progress(subject.id)

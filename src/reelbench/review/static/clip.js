@@ -54,6 +54,9 @@ export class Clip extends EventTarget {
     });
     this.element.addEventListener("ended", () => this.note());
     this.element.addEventListener("loadedmetadata", () => { if (this.start > 0) this.seek(this.start); }, { once: true });
+    // What plays in a tab that nobody sees is not watched.
+    this.listener = () => this.note();
+    document.addEventListener("visibilitychange", this.listener);
     this.watchFrames();
   }
 
@@ -93,16 +96,21 @@ export class Clip extends EventTarget {
     if (!this.frames) { this.seek(frame * STEP); return; }
     const wanted = Math.min(Math.max(frame, this.firstFrame), this.lastFrame);
     this.chosen = this.isPlaying ? null : wanted;
-    this.since = undefined; // what is passed over was not played
-    this.element.currentTime = this.frames.middle(wanted);
+    this.jump(this.frames.middle(wanted));
   }
 
   seek(time) {
     if (!this.isTimed) return;
     const inside = Math.min(Math.max(time, this.start), this.end);
-    this.since = undefined;
     if (this.frames) this.goTo(this.frames.at(inside + ROUNDED));
-    else this.element.currentTime = inside;
+    else this.jump(inside);
+  }
+
+  // What is passed over was not played: noting goes on from there.
+  jump(time) {
+    this.note();
+    this.since = time;
+    this.element.currentTime = time;
   }
 
   async play() {
@@ -122,13 +130,14 @@ export class Clip extends EventTarget {
 
   // Keeps what was played since the last time: called again and again while it plays.
   note() {
-    const unseen = document.hidden || this.element.seeking || (this.element.paused && !this.element.ended);
-    const now = this.element.currentTime;
-    if (!unseen && now > this.since) {
-      this.played = added(this.played, this.since, now);
+    const { currentTime, ended, paused, seeking } = this.element;
+    if (seeking) return;
+    const isSeen = !document.hidden && (!paused || ended);
+    if (isSeen && currentTime > this.since) {
+      this.played = added(this.played, this.since, currentTime);
       sessionStorage.setItem(this.memory, JSON.stringify(this.played));
     }
-    this.since = unseen || this.element.ended ? undefined : now;
+    this.since = isSeen ? currentTime : undefined;
   }
 
   get seconds() { return covered(this.played, this.start, this.end); }
@@ -145,6 +154,7 @@ export class Clip extends EventTarget {
   destroy() {
     this.gone = true;
     if (!this.element) return;
+    document.removeEventListener("visibilitychange", this.listener);
     if (this.isTimed) this.element.pause();
     this.element.removeAttribute("src");
     this.element.remove();

@@ -2,6 +2,7 @@
 import { element, t } from "./api.js";
 import { keyName } from "./keys.js";
 
+const SIGNS = ["−", "+", "?"]; // which are their own keys
 const SPEEDS = [0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4];
 
 // 75.5 as 1:15.500
@@ -19,16 +20,16 @@ export class Controls {
     this.actions = this.all();
     this.picture = element("div", { class: "picture" });
     this.greyness = element("div", { class: "grey", hidden: true });
-    this.notice = element("div", { class: "notice", role: "status", hidden: true });
+    this.notice = element("div", { class: "cover", role: "status", hidden: true });
     this.place = element("input", { type: "range", class: "seek", min: 0, max: 1, step: 1, "aria-label": t("player_position"),
       oninput: () => player.goToFrame(Number(this.place.value)) });
-    this.spanMark = element("div", { class: "mark span", hidden: true });
-    this.seen = element("div", { class: "seen", "aria-hidden": "true" });
-    this.time = element("output", { class: "time", "aria-label": t("player_time") });
-    this.facts = element("span", { class: "facts" });
+    this.spanMark = element("div", { class: "spanmark", hidden: true });
+    this.seen = element("div", { class: "played", "aria-hidden": "true" });
+    this.time = element("output", { class: "playhead", "aria-label": t("player_time") });
+    this.facts = element("span", { class: "pace" });
     this.root = element("div", { class: "player", role: "group", "aria-label": t("player_title") },
-      this.tabs(), element("div", { class: "stage" }, this.picture, this.greyness, this.notice),
-      element("div", { class: "timeline" }, this.seen, this.spanMark, this.place),
+      this.tabs(), element("div", { class: "screen" }, this.picture, this.greyness, this.notice),
+      element("div", { class: "seekbar" }, this.seen, this.spanMark, this.place),
       element("div", { class: "reading" }, this.time, this.watching(), this.facts),
       this.moving(), this.spanRow());
     // A click leaves the focus where it is, so that keys go on to work.
@@ -71,13 +72,13 @@ export class Controls {
     const { keys, run } = this.actions[name];
     const label = t(`player_${name}`);
     return element("button", { type: "button", "data-do": name, "aria-label": label, title: `${label} (${keyName(keys[0])})`, "aria-keyshortcuts": keys[0] === " " ? "Space" : keys[0], onclick: run },
-      element("span", { "aria-hidden": "true" }, sign), element("kbd", { "aria-hidden": "true" }, keyName(keys[0])));
+      element("span", { "aria-hidden": "true" }, sign), SIGNS.includes(sign) ? null : element("kbd", { "aria-hidden": "true" }, keyName(keys[0])));
   }
 
   tabs() {
     const { clips } = this.player;
     this.tabButtons = clips.map((_, number) => element("button", { type: "button", onclick: () => this.player.show(number) }, t("player_video", { number: number + 1 })));
-    return element("div", { class: "tabs", role: "group", "aria-label": t("player_videos"), hidden: clips.length < 2 }, ...this.tabButtons);
+    return element("div", { class: "clips", role: "group", "aria-label": t("player_videos"), hidden: clips.length < 2 }, ...this.tabButtons);
   }
 
   moving() {
@@ -89,9 +90,9 @@ export class Controls {
     this.speedField = element("select", { class: "speed", "aria-label": t("player_speed"), title: t("player_speed"), onchange: () => player.setSpeed(Number(this.speedField.value)) },
       ...SPEEDS.map((speed) => element("option", { value: speed }, `${speed}×`)));
     this.soundButton = this.button("sound", "🔊");
-    this.row = element("div", { class: "row moving" }, this.playButton,
+    this.row = element("div", { class: "controls" }, this.playButton,
       element("span", { class: "joined" }, this.button("back", "◂|"), this.button("forward", "|▸")),
-      element("span", { class: "joined" }, this.button("hopBack", "«"), element("label", {}, this.hopField, " s"), this.button("hopForward", "»")),
+      element("span", { class: "joined" }, this.button("hopBack", "«"), element("label", { class: "hops" }, this.hopField, "s"), this.button("hopForward", "»")),
       element("span", { class: "joined" }, this.button("slower", "−"), this.speedField, this.button("faster", "+")),
       this.soundButton, this.button("help", "?"));
     return this.row;
@@ -99,13 +100,13 @@ export class Controls {
 
   spanRow() {
     this.lockButton = this.button("lock", "⟳");
-    this.spanText = element("output", { class: "time", "aria-label": t("player_span") });
+    this.spanText = element("output", { class: "playhead", "aria-label": t("player_span") });
     const around = [this.button("toStart", "⇤"), this.button("toEnd", "⇥"), this.lockButton];
     const start = [this.button("startEarlier", "◂"), this.wordy("setStart"), this.button("startLater", "▸")];
     const end = [this.button("endEarlier", "◂"), this.wordy("setEnd"), this.button("endLater", "▸")];
     this.clearButton = element("button", { type: "button", class: "plain", onclick: () => { this.player.span = null; } }, t("player_clear"));
     const setting = this.player.spans ? [element("span", { class: "joined" }, ...start), element("span", { class: "joined" }, ...end)] : [];
-    this.spanControls = element("div", { class: "row spanning" }, ...setting, element("span", { class: "joined" }, ...around), this.spanText, this.player.spans ? this.clearButton : null);
+    this.spanControls = element("div", { class: "controls spanning" }, ...setting, element("span", { class: "joined" }, ...around), this.spanText, this.player.spans ? this.clearButton : null);
     return this.spanControls;
   }
 
@@ -201,7 +202,7 @@ export class Controls {
 
   disable(isOff) {
     this.place.disabled = isOff;
-    for (const each of this.root.querySelectorAll(".row button, .row input, .row select")) each.disabled = isOff && each.dataset.do !== "help";
+    for (const each of this.root.querySelectorAll(".controls button, .controls input, .controls select")) each.disabled = isOff && each.dataset.do !== "help";
   }
 
   destroy() { this.root.remove(); }

@@ -3,8 +3,8 @@
 //   const player = new Player(container, { queue, item, media, watch, gap, pairs });
 //
 // More that may be said: `spans: true` lets people set a span; `keys` is a list of groups of keys
-// of the page's own, for the same listener and help panel (see keys.js). Events: "ready",
-// "watched", "span", "failed".
+// of the page's own, for the same listener and help panel (see keys.js); `watched: true` where that
+// is known from before. Events: "ready", "watched", "span", "failed".
 import { element, t } from "./api.js";
 import { Clip } from "./clip.js";
 import { Controls } from "./controls.js";
@@ -20,9 +20,9 @@ function remembered(name, usual) {
 const remember = (name, value) => localStorage.setItem(`reelbench ${name}`, JSON.stringify(value));
 
 export class Player extends EventTarget {
-  constructor(container, { queue, item, media = [], watch = "", gap = 0, pairs = false, spans = false, keys = [] }) {
+  constructor(container, { queue, item, media = [], watch = "", gap = 0, pairs = false, spans = false, keys = [], watched = false }) {
     super();
-    Object.assign(this, { watch, gap, spans, isPair: pairs && media.length === 2 });
+    Object.assign(this, { watch, gap, spans, wasWatched: watched, isPair: pairs && media.length === 2 });
     this.clips = media.map((medium, number) => new Clip(queue, item, number, medium));
     this.current = 0;
     this.rate = remembered("speed", 1);
@@ -45,8 +45,13 @@ export class Player extends EventTarget {
       clip.progress = found.progress;
       if (found.status === "failed") this.fail(clip, found.message);
       else if (number === this.current && found.status === "preparing") this.controls.refresh();
-      if (found.status === "ready") queueMicrotask(() => { this.show(this.current); this.dispatchEvent(new Event("ready")); });
+      if (found.status === "ready") queueMicrotask(() => this.welcome(number));
     });
+  }
+
+  welcome(number) {
+    if (number === this.current) this.show(number);
+    this.dispatchEvent(new Event("ready"));
   }
 
   fail(clip, message) {
@@ -58,7 +63,7 @@ export class Player extends EventTarget {
   get clip() { return this.clips[this.current]; }
 
   // Whether all was really played; what was skipped does not count.
-  get watched() { return this.clips.every((clip) => clip.watched); }
+  get watched() { return this.wasWatched || this.clips.every((clip) => clip.watched); }
 
   get watchedShare() { return this.clips.length ? this.clips.reduce((sum, clip) => sum + clip.share, 0) / this.clips.length : 1; }
 

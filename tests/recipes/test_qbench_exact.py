@@ -246,8 +246,7 @@ class TestAgain:
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    preload = ["actors", "reelbench.recipes.qbench_exact.recipe"]
-    with starting(perform, tmp_path / "told", preload) as started:
+    with starting(perform, tmp_path / "told") as started:
         yield started
 
 

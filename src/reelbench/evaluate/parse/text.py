@@ -8,11 +8,12 @@ from reelbench.client.reply_text import without_markup
 from reelbench.data.items import LETTERS
 from reelbench.evaluate.parse.letters import Reader
 from reelbench.evaluate.parse.lookup import alternation, ends_of, lowered, occurrences
+from reelbench.evaluate.parse.pattern import pattern
 
-_SENTENCE_END = re.compile(r"(?<=[.!?।؟])[\"')\]]{0,3}\s+|(?<=[。！？])[\"')\]]{0,3}\s*|\n+")
-_LINE_LABEL = re.compile(r"\W{0,4}([A-Za-z])\s?[.):]\W{0,4}")
-_REFUSAL = re.compile(rf"[\s\"'(]*(?:{alternation('refusal')})")
-_UNSURE_BUT = re.compile(
+_SENTENCE_END = pattern(r"(?<=[.!?।؟])[\"')\]]{0,3}\s+|(?<=[。！？])[\"')\]]{0,3}\s*|\n+")
+_LINE_LABEL = pattern(r"\W{0,4}([A-Za-z])\s?[.):]\W{0,4}")
+_REFUSAL = pattern(rf"[\s\"'(]*(?:{alternation('refusal')})")
+_UNSURE_BUT = pattern(
     r"[^.!?\n]{0,40}\b(?:for sure|for certain|with certainty|with confidence|be certain|be sure"
     r"|definitively)[^.!?\n]{0,40}"
     r"[,.;]\s(?:but|however|though)\b(?!,?\s(?:i|we)\s(?:can|am|do|could))"
@@ -54,14 +55,14 @@ class ReplyText:
 
 _LIMIT = 24_576  # characters; of a longer reply the head and the tail are read
 _HEAD, _TAIL = 8_192, 16_384
-_NEXT_TURN = re.compile(
+_NEXT_TURN = pattern(
     r"\n[\s#*]{0,6}(?:question|human|user|q|instruction|next question"
     r"|new question)\s?\d{0,3}\s?[*]{0,2}:",
     re.IGNORECASE,
 )
-_ROLE = re.compile(r"\s*(?:assistant|ai|bot|model|chatgpt)\s?:\s*(?=\S)", re.IGNORECASE)
-_ASKED = re.compile(r"\s*Q\s?:")
-_ANSWERED = re.compile(r"(?<!\w)A\s?:(?=\s)")
+_ROLE = pattern(r"\s*(?:assistant|ai|bot|model|chatgpt)\s?:\s*(?=\S)", re.IGNORECASE)
+_ASKED = pattern(r"\s*Q\s?:")
+_ANSWERED = pattern(r"(?<!\w)A\s?:(?=\s)")
 
 
 def within_limit(text: str) -> str:

@@ -104,7 +104,14 @@ class Review:
             task = self._task(person, queue, subject)
             if "discussion" in task:
                 self._note_read(person, queue, subject)
-            return task
+        return {**task, **self._advice(queue, subject)}
+
+    def _advice(self, queue: ReviewQueue, subject: Subject) -> dict[str, int]:
+        """Return how many questions a video should have; measuring it may take a while."""
+        protocol = queue.protocol
+        if not protocol.questions:
+            return {}
+        return {"fewest": protocol.fewest_questions(queue.seconds(subject) or 0.0)}
 
     def _note_read(self, person: Person, queue: ReviewQueue, subject: Subject) -> None:
         """Keep that someone was shown what others did, once for each new thing."""

@@ -116,6 +116,7 @@ class MediaLibrary:
             self._folder.mkdir(parents=True, exist_ok=True)
             if not known.type:
                 job.reports = self._folder / f"{key}.progress"
+                job.reports.unlink(missing_ok=True)  # of a server that was killed
                 known = self._encoded(path, facts, job.reports, known.duration)
             with suppress(ReelbenchError, OSError):  # it is looked into again, then
                 write_atomically(facts, msgspec.json.encode(known))

@@ -87,8 +87,8 @@ class Review:
             subject = queue.next_for(person, besides)
             if subject is None:
                 return None
-            opened = person.name in queue.progress(subject.id).opened
-            if not opened:
+            opened = queue.progress(subject.id).opened.get(person.name)
+            if opened is None or ("ahead" in opened.body and not besides):
                 ahead = {"ahead": True} if besides else {}
                 event = self._event(person, name, subject, "opened", ahead)
                 self.database.add(connection, [event])

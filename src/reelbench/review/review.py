@@ -7,6 +7,7 @@ action is checked against it, and it is acknowledged when its event is on the di
 import re
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +20,7 @@ from reelbench.base.files import canonical_json
 from reelbench.base.limits import decode_json
 from reelbench.data.items import LETTERS, Item
 from reelbench.review.actions import Action, Attempt, checked_body
-from reelbench.review.database import DRAFTS, ReviewDatabase, ReviewEvent
+from reelbench.review.database import DRAFTS, DatabaseDownError, ReviewDatabase, ReviewEvent
 from reelbench.review.errors import AccessError, ActionError, ChangedItemError, ConflictError
 from reelbench.review.people import Person
 from reelbench.review.protocol import ReviewProtocol
@@ -54,13 +55,21 @@ class Review:
         self.files = SubjectFiles(root)
         self.queues = {p.name: ReviewQueue(p, self.files, self.state) for p in protocols}
         self._fixed_last = fixed_last
-        self._lock = threading.RLock()
+        self._lock = threading.RLock()  # of who changes something, until it is on the disk
+        self._looking = threading.RLock()  # at the state; taken behind the other, never before it
 
     def catch_up(self, connection: sql.Connection | None = None) -> None:
         """Take in what is in the database and was not known yet."""
-        with self._lock:
+        with self._looking:
             for event in self.database.events_after(self.state.seq, connection):
                 self.state.apply(event)
+
+    def _take(self, events: Sequence[ReviewEvent]) -> None:
+        """Take in what this process has added, unless someone read it meanwhile."""
+        with self._looking:
+            for event in events:
+                if event.seq > self.state.seq:
+                    self.state.apply(event)
 
     def queue(self, name: str) -> ReviewQueue:
         """Return a queue by its name."""
@@ -70,33 +79,38 @@ class Review:
 
     def queues_for(self, person: Person) -> list[tuple[ReviewQueue, dict[str, Any]]]:
         """Return the queues that a person may work in, each with how far they have come."""
-        with self._lock:
-            self.catch_up()
+        with self._looking:
+            with suppress(DatabaseDownError):  # what is known can be looked at
+                self.catch_up()
             may = [q for q in self.queues.values() if person.may(q.protocol.role)]  # type: ignore[arg-type]
             return [(queue, asdict(queue.counts(person))) for queue in may]
 
     def next_task(self, person: Person, name: str) -> dict[str, Any] | None:
         """Hand out the next item of a queue, and keep that it was handed out; None: no more."""
         queue = self.queue(name)
-        with self._lock, self.database.writing() as connection:
-            self.catch_up(connection)
-            subject = queue.next_for(person)
-            if subject is None:
-                return None
-            opened = person.name in queue.progress(subject.id).opened
-            if not opened:
-                event = self._event(person, name, subject, "opened", {})
-                self.database.add(connection, [event])
-        self.catch_up()
+        added: list[ReviewEvent] = []
+        with self._lock:
+            with self.database.writing() as connection:
+                with self._looking:
+                    self.catch_up(connection)
+                    subject = queue.next_for(person)
+                    if subject is None:
+                        return None
+                    opened = person.name in queue.progress(subject.id).opened
+                if not opened:
+                    event = self._event(person, name, subject, "opened", {})
+                    added = self.database.add(connection, [event])
+            self._take(added)
         return self.task(person, name, subject.id)
 
     def task(self, person: Person, name: str, item: str) -> dict[str, Any]:
         """Return what a page shows of an item that this person has open or has done."""
         queue = self.queue(name)
-        with self._lock:
+        with self._looking:
             subject = self._subject(queue, item)
             self.check_may_see(person, queue, subject)
-            return self._task(person, queue, subject)
+            task = self._task(person, queue, subject)
+        return {**task, "draft": self.draft(person, name, item)}
 
     def check_may_see(self, person: Person, queue: ReviewQueue, subject: Subject) -> None:
         """Refuse an item that was not handed out to this person; organisers see all."""
@@ -127,7 +141,6 @@ class Review:
             ],
             "seen": max((each.seq for each in progress.last_shared(person.name)), default=0),
             "done": queue.is_done_by(person.name, subject.id),
-            "draft": self.draft(person, queue.name, subject.id),
             "progress": asdict(queue.counts(person)),
             "calibration": subject.id in queue.calibration_set(),
         }
@@ -181,20 +194,29 @@ class Review:
         if not re.fullmatch(r"[0-9a-f-]{16,64}", action.id):
             raise ActionError("An action needs an id of its own.")
         with self._lock:
+            added: list[ReviewEvent] = []
             with self.database.writing() as connection:
-                self.catch_up(connection)
-                known = self.state.ids.get(action.id)
-                if known is None:
-                    subject = self._subject(queue, action.item)
-                    order = self._check(person, queue, subject, action)
-                    body = checked_body(Attempt(queue, person, subject, action, order))
-                    event = self._event(person, name, subject, action.type, body, action.id)
-                    self.database.add(connection, [event])
-                elif (known.who, known.type, known.item) != (person.name, action.type, action.item):
-                    raise ActionError("This id belongs to another action.")
-            self.catch_up()
-            self.forget_draft(person, name, action.item)
+                with self._looking:
+                    self.catch_up(connection)
+                    event = self._new(person, queue, action)
+                if event is not None:
+                    added = self.database.add(connection, [event])
+                    connection.execute(DRAFTS.delete().where(*_of(person, name, action.item)))
+            self._take(added)
+        with self._looking:
             return self._saved(person, queue, self.state.ids[action.id])
+
+    def _new(self, person: Person, queue: ReviewQueue, action: Action) -> ReviewEvent | None:
+        """Return the event that an action becomes; None where it is kept already."""
+        known = self.state.ids.get(action.id)
+        if known is not None:
+            if (known.who, known.type, known.item) != (person.name, action.type, action.item):
+                raise ActionError("This id belongs to another action.")
+            return None
+        subject = self._subject(queue, action.item)
+        order = self._check(person, queue, subject, action)
+        body = checked_body(Attempt(queue, person, subject, action, order))
+        return self._event(person, queue.name, subject, action.type, body, action.id)
 
     def _check(
         self, person: Person, queue: ReviewQueue, subject: Subject, action: Action
@@ -232,9 +254,9 @@ class Review:
             with self.database.writing() as connection:
                 self.catch_up(connection)
                 event = _new_event(person, DESK, "", "", kind, body, uuid4().hex)
-                self.database.add(connection, [event])
-            self.catch_up()
-            return self.state.ids[event.id]
+                added = self.database.add(connection, [event])
+            self._take(added)
+            return added[0]
 
     def _event(
         self, person: Person, queue: str, subject: Subject, kind: str, body: Mapping[str, Any],
@@ -263,16 +285,12 @@ class Review:
         text = canonical_json(body)
         if len(text) > MOST_DRAFT:
             raise ActionError(f"A draft has more than {MOST_DRAFT:,} characters.")
-        self.check_may_see(person, self.queue(queue), self._subject(self.queue(queue), item))
+        with self._looking:
+            self.check_may_see(person, self.queue(queue), self._subject(self.queue(queue), item))
         key = {"who": person.name, "queue": queue, "item": item}
         with self.database.writing() as connection:
             connection.execute(DRAFTS.delete().where(*_of(person, queue, item)))
             connection.execute(DRAFTS.insert().values(**key, time=_now(), body=text))
-
-    def forget_draft(self, person: Person, queue: str, item: str) -> None:
-        """Drop a draft that has been sent."""
-        with self.database.writing() as connection:
-            connection.execute(DRAFTS.delete().where(*_of(person, queue, item)))
 
 
 def reveal(item: Item, order: Sequence[int]) -> dict[str, Any]:

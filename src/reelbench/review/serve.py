@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import uvicorn
 
@@ -36,6 +37,13 @@ class ServeOptions:
     protocols: tuple[str, ...] = ()
     local: bool = False
     language: str = "en"
+    public_url: str = ""  # where people find the pages, if something stands in front of the server
+
+    @property
+    def address(self) -> str:
+        """Where people find the pages."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.public_url or f"http://{host}:{self.port}"
 
 
 @contextmanager
@@ -103,39 +111,62 @@ def _alone(folder: Path, options: ServeOptions) -> Iterator[None]:
                 "the server there first."
             ) from None
         file.truncate(0)
-        file.write(f"http://{options.host}:{options.port}\n")
+        file.write(f"{options.address}\n")
         file.flush()
         yield
 
 
 def link_for(context: AppContext, options: ServeOptions) -> str:
     """Return the link to print: it lets in who may see this terminal, as an organiser."""
-    address = f"http://{options.host}:{options.port}"
-    accounts = context.accounts
+    address, accounts = options.address, context.accounts
     if options.local:
         token = secrets.token_urlsafe(24)
-        context.entries[token] = accounts.local_session(getpass.getuser())
+        context.entries[token] = getpass.getuser()
         return f"{address}/enter/{token}"
     if any(person.may("organiser") for person in accounts.people()):
         return f"{address}/"
     return f"{address}/join/{accounts.invite('organiser', 'the terminal')}"
 
 
-def context_for(review: Review, accounts: Accounts, title: str, language: str) -> AppContext:
+def context_for(
+    review: Review, accounts: Accounts, title: str, options: ServeOptions
+) -> AppContext:
     """Return what the application of a review is made with."""
-    return AppContext(review, accounts, title, strings_in(language))
+    strings = strings_in(options.language)
+    return AppContext(review, accounts, title, strings, address=options.address)
 
 
 def serve(context: AppContext, options: ServeOptions, listener: socket.socket) -> None:
     """Answer requests until Ctrl-C."""
-    hosts = _hosts(options) if options.host in ("127.0.0.1", "localhost") else ()
-    app = create_app(context, hosts)
-    config = uvicorn.Config(app, log_level="warning", server_header=False)
+    app = create_app(context, _hosts(options))
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        server_header=False,
+        ws="none",
+        # Who a request is from, and how it came, only a proxy that was announced may say.
+        proxy_headers=bool(options.public_url),
+    )
     uvicorn.Server(config).run(sockets=[listener])
 
 
 def _hosts(options: ServeOptions) -> tuple[str, ...]:
-    return tuple(f"{name}:{options.port}" for name in ("127.0.0.1", "localhost", "[::1]"))
+    """Return the names under which requests are answered; none: under all."""
+    own = tuple(f"{name}:{options.port}" for name in ("127.0.0.1", "localhost", "[::1]"))
+    if options.public_url:
+        return urlsplit(options.public_url).netloc, *own
+    return own if options.host in ("127.0.0.1", "localhost", "::1") else ()
+
+
+def checked_public_url(url: str) -> str:
+    """Return an address without its last slash; refuse what is none, or has a path."""
+    parts = urlsplit(url)
+    if url and (parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/")):
+        raise ReelbenchError(
+            f"--public-url {url!r}: give the address that people type, without a path, such as "
+            "https://review.example.org."
+        )
+    return url.rstrip("/")
 
 
 def listening(host: str, wanted: int) -> socket.socket:

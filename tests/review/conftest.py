@@ -1,5 +1,6 @@
 """What tests of the review pages need: a browser, a small benchmark, a running server."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -55,8 +56,11 @@ def postgresql() -> Iterator[PostgresServer]:
     programs = postgresql_programs()
     if programs is None:
         pytest.skip("PostgreSQL is not installed (on Debian: apt-get install postgresql)")
-    # Not among pytest's folders: those are closed to the ordinary user whom it runs as.
-    with tempfile.TemporaryDirectory(prefix="reelbench-pg-", ignore_cleanup_errors=True) as name:
+    # Not among pytest's folders, which are closed to the ordinary user whom it runs as; in memory
+    # where that is possible, for a process that is killed loses nothing of it.
+    memory = Path("/dev/shm")
+    where = memory if os.access(memory, os.W_OK) else None
+    with tempfile.TemporaryDirectory("reelbench", dir=where, ignore_cleanup_errors=True) as name:
         Path(name).chmod(0o755)
         server = PostgresServer(programs, Path(name) / "server")
         server.create()

@@ -16,7 +16,13 @@ from typing import Any
 
 import msgspec
 import sqlalchemy as sql
-from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import (
+    DisconnectionError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    SQLAlchemyError,
+)
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from reelbench.base.durable import checksum
@@ -45,6 +51,7 @@ EVENTS = sql.Table(
     sql.Column("checksum", sql.Text, nullable=False),
     sqlite_autoincrement=True,
 )
+_COLUMNS = ", ".join(column.name for column in EVENTS.columns)
 PEOPLE = sql.Table(
     "people",
     _METADATA,
@@ -186,11 +193,13 @@ class ReviewDatabase:
 
     def events_after(self, seq: int, connection: sql.Connection | None = None) -> list[ReviewEvent]:
         """Return the events behind a number, in their order; one that is damaged is named."""
-        query = EVENTS.select().where(EVENTS.c.seq > seq).order_by(EVENTS.c.seq)
-        if connection is not None:
-            return [self._event(row) for row in connection.execute(query)]
-        with self.reading() as own:
-            return [self._event(row) for row in own.execute(query)]
+        if connection is None:
+            with self.reading() as own:
+                return self.events_after(seq, own)
+        # Asked at every action: a number in the text takes PostgreSQL's driver one message to and
+        # fro, a parameter takes three.
+        query = f"SELECT {_COLUMNS} FROM events WHERE seq > {int(seq)} ORDER BY seq"  # noqa: S608
+        return [self._event(row) for row in connection.exec_driver_sql(query)]
 
     def _event(self, row: Any) -> ReviewEvent:
         fields = dict(row._mapping)
@@ -259,14 +268,13 @@ def _engine(url: sql.URL, is_sqlite: bool) -> sql.Engine:
 
 
 def _postgresql(url: sql.URL) -> sql.Engine:
-    # One connection for the writer and some for readers; a dead one is found before its use. Who
-    # has waited for the writer's lock must see what the writer before has committed, which a
-    # stricter isolation, set for the whole server, would hide.
+    # One connection for the writer and some for readers. Who has waited for the writer's lock must
+    # see what the writer before has committed, which a stricter isolation, set for the whole
+    # server, would hide.
     engine = sql.create_engine(
         url,
         pool_size=8,
         max_overflow=8,
-        pool_pre_ping=True,
         pool_timeout=_PATIENCE,
         isolation_level="READ COMMITTED",
         connect_args={"timeout": _PATIENCE},
@@ -280,6 +288,19 @@ def _postgresql(url: sql.URL) -> sql.Engine:
             cursor.execute("SET synchronous_commit = on")
         connection.commit()
         cursor.close()
+
+    @sql.event.listens_for(engine, "checkin")
+    def rest(_: object, record: Any) -> None:
+        record.info["used"] = time.monotonic()
+
+    @sql.event.listens_for(engine, "checkout")
+    def wake(connection: Any, record: Any, _: object) -> None:
+        """Find a dead connection before its use; one that was used just now is taken as it is."""
+        if time.monotonic() > record.info.get("used", 0.0) + _PAUSE:
+            try:
+                engine.dialect.do_ping(connection)
+            except (engine.dialect.loaded_dbapi.Error, OSError) as error:
+                raise DisconnectionError from error
 
     return engine
 

@@ -30,6 +30,7 @@ from reelbench.review.subjects import Subject, SubjectFiles
 
 MOST_DRAFT = 200_000  # characters
 DESK = "desk"  # the queue of what organisers do
+DraftKey = tuple[str, str, str]  # who, queue, item
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class Review:
         self.files = SubjectFiles(root)
         self.queues = {p.name: ReviewQueue(p, self.files, self.state) for p in protocols}
         self._fixed_last = fixed_last
+        self._drafts: set[DraftKey] | None = None  # which there are; None: not asked yet
         self._lock = threading.RLock()  # of who changes something, until it is on the disk
         self._looking = threading.RLock()  # at the state; taken behind the other, never before it
 
@@ -195,13 +197,16 @@ class Review:
             raise ActionError("An action needs an id of its own.")
         with self._lock:
             added: list[ReviewEvent] = []
+            draft, drafts = (person.name, name, action.item), self._known_drafts()
             with self.database.writing() as connection:
                 with self._looking:
                     self.catch_up(connection)
                     event = self._new(person, queue, action)
                 if event is not None:
                     added = self.database.add(connection, [event])
-                    connection.execute(DRAFTS.delete().where(*_of(person, name, action.item)))
+                    if draft in drafts:
+                        connection.execute(DRAFTS.delete().where(*_of(draft)))
+            drafts.discard(draft)
             self._take(added)
         with self._looking:
             return self._saved(person, queue, self.state.ids[action.id])
@@ -275,9 +280,11 @@ class Review:
 
     def draft(self, person: Person, queue: str, item: str) -> Any:
         """Return what a person had typed and not sent; None where there is nothing."""
+        key = person.name, queue, item
+        if key not in self._known_drafts():
+            return None
         with self.database.reading() as connection:
-            found = connection.execute(sql.select(DRAFTS.c.body).where(*_of(person, queue, item)))
-            text = found.scalar()
+            text = connection.execute(sql.select(DRAFTS.c.body).where(*_of(key))).scalar()
         return None if text is None else decode_json(text)
 
     def keep_draft(self, person: Person, queue: str, item: str, body: Any) -> None:
@@ -287,10 +294,22 @@ class Review:
             raise ActionError(f"A draft has more than {MOST_DRAFT:,} characters.")
         with self._looking:
             self.check_may_see(person, self.queue(queue), self._subject(self.queue(queue), item))
-        key = {"who": person.name, "queue": queue, "item": item}
+        key, values = (person.name, queue, item), {"time": _now(), "body": text}
         with self.database.writing() as connection:
-            connection.execute(DRAFTS.delete().where(*_of(person, queue, item)))
-            connection.execute(DRAFTS.insert().values(**key, time=_now(), body=text))
+            connection.execute(DRAFTS.delete().where(*_of(key)))
+            row = dict(zip(("who", "queue", "item"), key, strict=True)) | values
+            connection.execute(DRAFTS.insert(), row)
+        self._known_drafts().add(key)
+
+    def _known_drafts(self) -> set[DraftKey]:
+        """Return which drafts there are: most items have none, and are not looked up."""
+        if self._drafts is None:
+            query = sql.select(DRAFTS.c.who, DRAFTS.c.queue, DRAFTS.c.item)
+            with self.database.reading() as connection:
+                self._drafts = {
+                    (who, queue, item) for who, queue, item in connection.execute(query)
+                }
+        return self._drafts
 
 
 def reveal(item: Item, order: Sequence[int]) -> dict[str, Any]:
@@ -308,8 +327,8 @@ def _new_event(
     )  # fmt: skip
 
 
-def _of(person: Person, queue: str, item: str) -> tuple[sql.ColumnElement[bool], ...]:
-    return DRAFTS.c.who == person.name, DRAFTS.c.queue == queue, DRAFTS.c.item == item
+def _of(key: DraftKey) -> tuple[sql.ColumnElement[bool], ...]:
+    return DRAFTS.c.who == key[0], DRAFTS.c.queue == key[1], DRAFTS.c.item == key[2]
 
 
 def _now() -> str:

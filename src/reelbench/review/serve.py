@@ -25,6 +25,7 @@ from reelbench.review.strings import strings_in
 from reelbench.review.web.app import AppContext, create_app
 
 FOLDER = "review"  # of a benchmark, for what a review keeps
+LOCK = "server.lock"  # in it: held by the server, and says where that is
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,15 @@ def opened_review(root: Path, options: ServeOptions) -> Iterator[tuple[Review, A
     if not root.is_dir():
         raise ReelbenchError(f"{root} is not a folder: name the folder of a benchmark.")
     folder = root / FOLDER
-    folder.mkdir(exist_ok=True)
-    protocols = install_protocols(root, options.protocols)
+    try:
+        folder.mkdir(exist_ok=True)
+        (folder / LOCK).touch()
+        protocols = install_protocols(root, options.protocols)
+    except OSError as error:
+        raise ReelbenchError(
+            f"{folder} cannot be written ({error.strerror}), and what people do is kept there: "
+            "make it writable, or copy the benchmark to where you may write."
+        ) from None
     title, fixed_last = _facts(root)
     with _alone(folder, options):
         url = options.database or sqlite_url(folder / "review.sqlite")
@@ -100,7 +108,7 @@ def _facts(root: Path) -> tuple[str, tuple[str, ...]]:
 @contextmanager
 def _alone(folder: Path, options: ServeOptions) -> Iterator[None]:
     """Keep the folder for this server; a second one is told where the first is."""
-    with (folder / "server.lock").open("a+") as file:
+    with (folder / LOCK).open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

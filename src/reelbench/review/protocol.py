@@ -14,7 +14,7 @@ import msgspec
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of
-from reelbench.base.spelling import meant
+from reelbench.base.spelling import closest_name
 from reelbench.base.yaml_files import YamlError, read_yaml
 from reelbench.data.fields import Fault, Rule, field_faults, found_as, is_text
 from reelbench.data.items import KINDS, shown
@@ -22,9 +22,9 @@ from reelbench.review.people import ROLES
 from reelbench.score.agreement import WEIGHTS
 
 PAGES = ("write", "verify", "rate", "answer")
-ITEM_SOURCES = ("benchmark", "candidates", "media")
+ITEM_SOURCES = ("benchmark", "candidates", "all", "media")
 DISPUTES = ("discuss", "drop")
-CHECKS = ("yes_no", "options_in_stem", "evidence", "question_count")
+CHECKS = ("yes_no", "options_in_stem", "evidence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class ReviewProtocol:
     tags: tuple[TagChoice, ...] = ()
     evidence: bool = False  # a first and last time is needed
     checks: tuple[str, ...] = ()
-    questions: tuple[tuple[float, int], ...] = ()  # up to so many seconds, at least so many
+    questions: tuple[tuple[float | None, int], ...] = ()  # up to so many seconds, at least so many
     # verify
     agree: str = "all"  # of the reviewers; or "majority"
     author_agrees: bool = False  # whether a writer's key counts as one more that must agree
@@ -101,6 +101,11 @@ class ReviewProtocol:
     back: bool = False
     shuffle: bool = True
     condition: str = "protocol"
+
+    def fewest_questions(self, seconds: float) -> int:
+        """Return how many questions a video of this length should have; 0 where nothing is said."""
+        fitting = (least for up_to, least in self.questions if up_to is None or seconds < up_to)
+        return next(fitting, 0)
 
     @property
     def digest(self) -> str:
@@ -121,7 +126,7 @@ def find_protocol(name: str) -> Path:
         return known[name]
     if name.endswith((".yaml", ".yml")):
         return Path(name)
-    close = meant(name, known)
+    close = closest_name(name, known)
     raise ReelbenchError(
         f"There is no protocol {name!r}{f' (perhaps {close}?)' if close else ''}: name a YAML "
         f"file, or one of {', '.join(known)}."
@@ -169,7 +174,7 @@ def _protocol(name: str, record: Mapping[str, Any]) -> ReviewProtocol:
         if part in record:
             fields[part] = tuple(record[part])
     fields["questions"] = tuple(
-        (float(each.get("up_to", "inf")), each["least"]) for each in record.get("questions", ())
+        (each.get("up_to"), each["least"]) for each in record.get("questions", ())
     )
     return ReviewProtocol(**fields)
 
@@ -275,14 +280,11 @@ def _faults(record: Any) -> Iterator[Fault]:
     if not isinstance(record, dict):
         yield "BAD_FIELD", "file", found_as(record), "a mapping that begins with page: NAME"
         return
-    yield from field_faults(record, _RULES, strict=True)
-    for name in record:
-        if name not in _RULES and not meant(str(name), _RULES):
-            yield "BAD_FIELD", str(name), "an unknown field", f"one of {', '.join(_RULES)}"
+    yield from field_faults(record, _RULES, strict=True, closed=True)
     for part, rules in (("tags", _TAG_RULES), ("axes", _AXIS_RULES)):
         for name, each in record[part].items() if _is_mapping(record.get(part)) else ():
             if isinstance(each, dict):
-                yield from field_faults(each, rules, f"{part}.{name}.", strict=True)
+                yield from field_faults(each, rules, f"{part}.{name}.", strict=True, closed=True)
             else:
                 yield "BAD_FIELD", f"{part}.{name}", found_as(each), "a mapping"
     if record.get("page") == "rate" and not record.get("axes"):

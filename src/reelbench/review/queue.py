@@ -1,5 +1,6 @@
 """A queue: which of its items a person may take next, and where each item stands."""
 
+import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -56,8 +57,14 @@ class ReviewQueue:
         key = [*map(id, found), self._state.edits]
         if self._kept is None or self._kept[0] != key:
             by_id = {each.id: each for part in found for each in part}
-            drawn = sampled(list(by_id.values()), self.protocol.sample, self.protocol, "sample")
-            self._kept = key, {each.id: each for each in drawn}
+            sample = self.protocol.sample
+            drawn = set(sampled(list(by_id.values()), sample, self.protocol.name, "sample"))
+            # What someone has begun stays, also when the sample is drawn from more than before.
+            begun = self._state.queues[self.name]
+            self._kept = (
+                key,
+                {name: each for name, each in by_id.items() if name in drawn or name in begun},
+            )
         return self._kept[1]
 
     def _all_subjects(self) -> list[list[Subject]]:
@@ -65,16 +72,28 @@ class ReviewQueue:
             return [self._files.media(self.protocol.pairs)]
         if self.protocol.items == "benchmark":
             return [self._files.benchmark()]
-        return [self._files.waiting(), self._state.candidates()]
+        candidates = [self._files.waiting(), self._state.candidates()]
+        if self.protocol.items == "candidates":
+            return candidates
+        return [*candidates, self._files.benchmark()]  # which has what became of candidates
 
     def calibration(self) -> list[str]:
         """Return the ids of the items that everyone rates first."""
         first = self.calibration_set()
         return [each for each in self.subjects() if each in first]
 
+    def seconds(self, subject: Subject) -> float | None:
+        """Return how long the (longest) video of a subject is; None where nobody can say."""
+        return self._files.seconds(subject)
+
     def progress(self, item: str) -> ItemProgress:
         """Return what people did with an item."""
         return self._state.queues[self.name].get(item, _UNTOUCHED)
+
+    def written_about(self, subject: Subject) -> dict[str, str]:
+        """Return the ids of the questions that were written about a video, with their authors."""
+        ids = self._state.written_about.get((self.name, subject.id), ())
+        return {name: self._state.written[name].author for name in ids}
 
     def settlement(self, subject: Subject) -> Settlement:
         """Return where an item of a verify queue stands."""
@@ -112,8 +131,8 @@ class ReviewQueue:
         if not sample.count and not sample.share:
             return frozenset()
         if self._first is None or self._first[0] is not subjects:  # asked for every item: kept
-            drawn = sampled(list(subjects.values()), sample, self.protocol, "calibration")
-            self._first = subjects, frozenset(each.id for each in drawn)
+            drawn = sampled(list(subjects.values()), sample, self.protocol.name, "calibration")
+            self._first = subjects, frozenset(drawn)
         return self._first[1]
 
     def why_not(self, person: Person, subject: Subject) -> str:
@@ -146,33 +165,61 @@ class ReviewQueue:
         )
 
     def check_may_work(self, person: Person) -> None:
-        """Refuse who has not the role, or has done enough for today."""
+        """Refuse who has not the role."""
         role = self.protocol.role
         if not person.may(role):  # type: ignore[arg-type]
             raise AccessError(f"This queue is for the role {role}; you are {person.role}.")
-        most = self.protocol.per_day
-        if most and self.today(person) >= most:
+
+    def _within_today(
+        self, person: Person, free: list[Subject], in_hand: Subject | None
+    ) -> list[Subject]:
+        """Return what a person may still begin today; who has begun something may finish it."""
+        most, today = self.protocol.per_day, self._videos_today(person)
+        if in_hand:
+            today.add(_videos(in_hand))
+        if not most or len(today) < most:
+            return free
+        begun = [
+            each
+            for each in free
+            if _videos(each) in today or person.name in self.progress(each.id).opened
+        ]
+        if free and not begun:
             raise AccessError(
                 f"You have done {most} today, which is the most for one day: come back tomorrow."
             )
+        return begun
 
     def today(self, person: Person) -> int:
-        """Return with how many items a person has done something today (UTC)."""
-        day = datetime.now(UTC).date().isoformat()
-        return len(self._state.days.get((self.name, person.name, day), ()))
+        """Return for how many videos, or items without any, a person has done something today.
 
-    def next_for(self, person: Person) -> Subject | None:
-        """Return what a person goes on with: what is open, then what needs fewest, in order."""
+        A day is one of UTC: the same for everyone, wherever they are.
+        """
+        return len(self._videos_today(person))
+
+    def _videos_today(self, person: Person) -> set[tuple[str, ...]]:
+        day = datetime.now(UTC).date().isoformat()
+        subjects = self.subjects()
+        items = self._state.days.get((self.name, person.name, day), ())
+        return {_videos(subjects[item]) if item in subjects else (item,) for item in items}
+
+    def next_for(self, person: Person, besides: str = "") -> Subject | None:
+        """Return what a person goes on with: what is open, then what needs fewest, in order.
+
+        With an item in hand, ``besides``, the one to come after it.
+        """
         self.check_may_work(person)
-        free = self._open_to(person)
+        others = [each for each in self._open_to(person) if each.id != besides]
+        free = self._within_today(person, others, self.subjects().get(besides))
         if not free:
             return None
         first = self.calibration_set()
 
-        def urgency(place: int) -> tuple[bool, bool, int, int]:
+        def urgency(place: int) -> tuple[int, bool, int, int]:
             subject = free[place]
-            opened = person.name in self.progress(subject.id).opened
-            return not opened, subject.id not in first, self._rank(subject, person), place
+            opened = self.progress(subject.id).opened.get(person.name)
+            since = opened.seq if opened else sys.maxsize  # what was opened first is finished first
+            return since, subject.id not in first, self._rank(subject, person), place
 
         return free[min(range(len(free)), key=urgency)]
 
@@ -189,7 +236,10 @@ class ReviewQueue:
             free, opened = index.free(person), index.opened.get(person.name, set())
             mine, rest = sorted(free & opened, key=index.numbers.__getitem__), free - opened
             others = (item for item in self._in_order(index, person) if item in rest)
-            return [*self._takeable(person, mine), *islice(self._takeable(person, others), 2)]
+            # On the last videos of a day, what comes next may be far down: all is looked at.
+            most = self.protocol.per_day
+            few = None if most and self.today(person) + 1 >= most else 2
+            return [*self._takeable(person, mine), *islice(self._takeable(person, others), few)]
 
     def _takeable(self, person: Person, items: Iterable[str]) -> Iterator[Subject]:
         subjects = self.subjects()
@@ -231,3 +281,8 @@ class ReviewQueue:
             return plain
         drawn = Protocol(orders=2, fixed_last=fixed_last)
         return option_orders(item, drawn, seed_for(self.name, "options", who))[-1]
+
+
+def _videos(subject: Subject) -> tuple[str, ...]:
+    """What counts as one of the videos of a day."""
+    return tuple(each.path for each in subject.media) or (subject.id,)

@@ -16,11 +16,11 @@ from uuid import uuid4
 
 import sqlalchemy as sql
 
-from reelbench.base.files import canonical_json
-from reelbench.base.limits import decode_json
 from reelbench.data.items import LETTERS, Item
 from reelbench.review.actions import Action, Attempt, checked_body
-from reelbench.review.database import DRAFTS, DatabaseDownError, ReviewDatabase, ReviewEvent
+from reelbench.review.database import DatabaseDownError, ReviewDatabase, ReviewEvent
+from reelbench.review.discussion import discussion_events, may_discuss, shown_entry
+from reelbench.review.drafts import Drafts
 from reelbench.review.errors import AccessError, ActionError, ChangedItemError, ConflictError
 from reelbench.review.people import Person
 from reelbench.review.protocol import ReviewProtocol
@@ -28,9 +28,7 @@ from reelbench.review.queue import ReviewQueue
 from reelbench.review.state import SHARED, ReviewState
 from reelbench.review.subjects import Subject, SubjectFiles
 
-MOST_DRAFT = 200_000  # characters
 DESK = "desk"  # the queue of what organisers do
-DraftKey = tuple[str, str, str]  # who, queue, item
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ class Saved:
     """What a page gets back once its action is kept."""
 
     event: ReviewEvent
-    reveal: Mapping[str, Any] | None = None  # the key, once a reviewer has answered
+    reveal: Mapping[str, Any] | None = None  # the key, or others' ratings, after one's own
 
 
 class Review:
@@ -56,7 +54,7 @@ class Review:
         self.files = SubjectFiles(root)
         self.queues = {p.name: ReviewQueue(p, self.files, self.state) for p in protocols}
         self._fixed_last = fixed_last
-        self._drafts: set[DraftKey] | None = None  # which there are; None: not asked yet
+        self._drafts = Drafts(database)
         self._lock = threading.RLock()  # of who changes something, until it is on the disk
         self._looking = threading.RLock()  # at the state; taken behind the other, never before it
 
@@ -65,6 +63,11 @@ class Review:
         with self._looking:
             for event in self.database.events_after(self.state.seq, connection):
                 self.state.apply(event)
+
+    def _look_again(self) -> None:
+        """Take in what is new; while the database does not answer, what is known can be read."""
+        with suppress(DatabaseDownError):
+            self.catch_up()
 
     def _take(self, events: Sequence[ReviewEvent]) -> None:
         """Take in what this process has added, unless someone read it meanwhile."""
@@ -82,25 +85,28 @@ class Review:
     def queues_for(self, person: Person) -> list[tuple[ReviewQueue, dict[str, Any]]]:
         """Return the queues that a person may work in, each with how far they have come."""
         with self._looking:
-            with suppress(DatabaseDownError):  # what is known can be looked at
-                self.catch_up()
+            self._look_again()
             may = [q for q in self.queues.values() if person.may(q.protocol.role)]  # type: ignore[arg-type]
             return [(queue, asdict(queue.counts(person))) for queue in may]
 
-    def next_task(self, person: Person, name: str) -> dict[str, Any] | None:
-        """Hand out the next item of a queue, and keep that it was handed out; None: no more."""
+    def next_task(self, person: Person, name: str, besides: str = "") -> dict[str, Any] | None:
+        """Hand out the next item of a queue, and keep that it was handed out; None: no more.
+
+        With ``besides``, an item in hand, one further is handed out ahead of time.
+        """
         queue = self.queue(name)
         added: list[ReviewEvent] = []
         with self._lock:
             with self.database.writing() as connection:
                 with self._looking:
                     self.catch_up(connection)
-                    subject = queue.next_for(person)
+                    subject = queue.next_for(person, besides)
                     if subject is None:
                         return None
                     opened = person.name in queue.progress(subject.id).opened
                 if not opened:
-                    event = self._event(person, name, subject, "opened", {})
+                    ahead = {"ahead": True} if besides else {}
+                    event = self._event(person, name, subject, "opened", ahead)
                     added = self.database.add(connection, [event])
             self._take(added)
         return self.task(person, name, subject.id)
@@ -112,15 +118,43 @@ class Review:
             subject = self._subject(queue, item)
             self.check_may_see(person, queue, subject)
             task = self._task(person, queue, subject)
-        return {**task, "draft": self.draft(person, name, item)}
+        if "discussion" in task:
+            self._note_read(person, queue, subject)
+        return {**task, "draft": self._drafts.read((person.name, name, item))}
+
+    def _note_read(self, person: Person, queue: ReviewQueue, subject: Subject) -> None:
+        """Keep that someone was shown what others did, once for each new thing."""
+        last = max(each.seq for each in discussion_events(queue, subject))
+        before = queue.progress(subject.id).read.get(person.name)
+        if before is None or before.body["seen"] < last:
+            with self._lock, self.database.writing() as connection:
+                event = self._event(person, queue.name, subject, "read", {"seen": last})
+                self.database.add(connection, [event])
+            self.catch_up()
+
+    def discussions(self, person: Person, name: str) -> list[dict[str, Any]]:
+        """Return the items in discussion that a person has a say in, with who took part."""
+        queue = self.queue(name)
+        with self._looking:
+            self._look_again()
+            return [
+                {"item": each.id, "question": each.item.question, "seq": events[-1].seq,
+                 "people": list(dict.fromkeys(event.who for event in events)),
+                 "time": events[-1].time}
+                for each in queue.subjects().values()
+                if each.item and may_discuss(person, queue, each)
+                and not queue.progress(each.id).resolution
+                and (events := discussion_events(queue, each))
+            ]  # fmt: skip
 
     def check_may_see(self, person: Person, queue: ReviewQueue, subject: Subject) -> None:
         """Refuse an item that was not handed out to this person; organisers see all."""
-        progress = queue.progress(subject.id)
+        progress, protocol = queue.progress(subject.id), queue.protocol
+        if protocol.page == "answer" and person.name in progress.answers and not protocol.back:
+            raise ActionError("You have answered this already: an answer stays, with no way back.")
         if person.name in progress.opened or person.may("organiser"):
             return
-        in_dispute = queue.protocol.page == "verify" and queue.settlement(subject).status
-        if in_dispute == "discussion" and person.may("reviewer"):
+        if may_discuss(person, queue, subject):
             return
         raise AccessError("This item was not handed out to you.")
 
@@ -167,27 +201,43 @@ class Review:
             "question": item.question,
             "options": [item.options[place] for place in order],
         }
-        page = queue.protocol.page
-        if page == "rate" or (page == "verify" and person.name in progress.answers):
+        page, discussed = queue.protocol.page, may_discuss(person, queue, subject)
+        if page == "rate" or discussed or (page == "verify" and person.name in progress.answers):
             shown["reveal"] = reveal(item, order)
-        if page == "rate":
-            shown["evidence"] = item.evidence
-            if task_done := progress.ratings.get(person.name):
-                shown["mine"] = dict(task_done)
+        if page in ("answer", "verify") and (answered := progress.answers.get(person.name)):
+            shown["mine"] = shown_entry(answered, item, order)
+        if page == "answer" and queue.protocol.back:
+            shown["previous"] = self._previous(person, queue, subject)
+        if page == "rate" and (rating := progress.ratings.get(person.name)):
+            shown["mine"] = dict(rating)
+            shown["others"] = self._other_ratings(person, queue, subject)
         if page == "verify":
-            settlement = queue.settlement(subject)
-            shown["status"] = settlement.status
-            if settlement.status == "discussion":
-                shown["discussion"] = self._discussion(queue, subject)
+            shown["status"] = queue.settlement(subject).status
+        if discussed:
+            events = discussion_events(queue, subject)
+            shown["discussion"] = [shown_entry(each, item, order) for each in events]
+            shown["author"] = subject.author
         return shown
 
-    def _discussion(self, queue: ReviewQueue, subject: Subject) -> list[dict[str, Any]]:
-        """Return who answered and decided what, and what they wrote, for those who discuss it."""
-        open_to_all = ("answered", "verdict", "commented", "resolved")
+    def _previous(self, person: Person, queue: ReviewQueue, subject: Subject) -> str | None:
+        """Return the item that a person answered before this one, or last where it is open."""
+        found = ((each, queue.progress(each).answers.get(person.name)) for each in queue.subjects())
+        answers = sorted((event.seq, each) for each, event in found if event)
+        own = queue.progress(subject.id).answers.get(person.name)
+        before = [each for seq, each in answers if own is None or seq < own.seq]
+        return before[-1] if before else None
+
+    def _other_ratings(
+        self, person: Person, queue: ReviewQueue, subject: Subject
+    ) -> list[dict[str, Any]]:
+        """Return how others rated a calibration item, for who has rated it."""
+        if subject.id not in queue.calibration_set():
+            return []
+        events = [e for e in queue.progress(subject.id).events if e.type == "rated"]
+        last = {e.who: e.body for e in events if e.who != person.name}
         return [
-            {"who": each.who, "time": each.time, "type": each.type, "body": each.body}
-            for each in queue.progress(subject.id).events
-            if each.type in open_to_all
+            {"who": who, "rating": body["rating"], "comment": body.get("comment", "")}
+            for who, body in last.items()
         ]
 
     def act(self, person: Person, name: str, action: Action) -> Saved:
@@ -197,31 +247,41 @@ class Review:
             raise ActionError("An action needs an id of its own.")
         with self._lock:
             added: list[ReviewEvent] = []
-            draft, drafts = (person.name, name, action.item), self._known_drafts()
+            draft = person.name, name, action.item
+            self._drafts.known()
             with self.database.writing() as connection:
                 with self._looking:
                     self.catch_up(connection)
-                    event = self._new(person, queue, action)
-                if event is not None:
-                    added = self.database.add(connection, [event])
-                    if draft in drafts:
-                        connection.execute(DRAFTS.delete().where(*_of(draft)))
-            drafts.discard(draft)
+                    events = self._new(person, queue, action)
+                if events:
+                    added = self.database.add(connection, events)
+                    self._drafts.drop(connection, draft)
+            self._drafts.known().discard(draft)
             self._take(added)
         with self._looking:
             return self._saved(person, queue, self.state.ids[action.id])
 
-    def _new(self, person: Person, queue: ReviewQueue, action: Action) -> ReviewEvent | None:
-        """Return the event that an action becomes; None where it is kept already."""
+    def _new(self, person: Person, queue: ReviewQueue, action: Action) -> list[ReviewEvent]:
+        """Return the events that an action becomes; none where it is kept already."""
         known = self.state.ids.get(action.id)
         if known is not None:
             if (known.who, known.type, known.item) != (person.name, action.type, action.item):
                 raise ActionError("This id belongs to another action.")
-            return None
+            return []
         subject = self._subject(queue, action.item)
         order = self._check(person, queue, subject, action)
         body = checked_body(Attempt(queue, person, subject, action, order))
-        return self._event(person, queue.name, subject, action.type, body, action.id)
+        event = self._event(person, queue.name, subject, action.type, body, action.id)
+        return [event, *self._shown_by(person, queue, event)]
+
+    def _shown_by(
+        self, person: Person, queue: ReviewQueue, event: ReviewEvent
+    ) -> list[ReviewEvent]:
+        """Return what is kept beside an answer to which the key is shown: who saw it, and when."""
+        if event.type != "answered" or queue.protocol.page != "verify":
+            return []
+        subject = self._subject(queue, event.item)
+        return [self._event(person, queue.name, subject, "revealed", {})]
 
     def _check(
         self, person: Person, queue: ReviewQueue, subject: Subject, action: Action
@@ -239,7 +299,9 @@ class Review:
             raise ActionError("You have finished with this item.")
         elif action.type != "finished":
             queue.check_may_work(person)
-            reason = queue.why_not(person, subject)
+            # What was handed out may be finished, also when others were quicker.
+            handed_out = person.name in queue.progress(subject.id).opened
+            reason = "" if handed_out else queue.why_not(person, subject)
             if reason:
                 raise ActionError(reason)
         item = subject.item
@@ -247,11 +309,14 @@ class Review:
 
     def _saved(self, person: Person, queue: ReviewQueue, event: ReviewEvent) -> Saved:
         subject = queue.subjects().get(event.item)
-        if event.type != "answered" or queue.protocol.page != "verify" or not subject:
+        if subject is None or subject.item is None:
             return Saved(event)
-        assert subject.item is not None
-        order = queue.order(subject.item, person.name, self._fixed_last)
-        return Saved(event, reveal(subject.item, order))
+        if event.type == "answered" and queue.protocol.page == "verify":
+            order = queue.order(subject.item, person.name, self._fixed_last)
+            return Saved(event, reveal(subject.item, order))
+        if event.type == "rated" and event.item in queue.calibration_set():
+            return Saved(event, {"others": self._other_ratings(person, queue, subject)})
+        return Saved(event)
 
     def record(self, person: Person, kind: str, body: Mapping[str, Any]) -> ReviewEvent:
         """Keep what an organiser did at the desk."""
@@ -278,44 +343,18 @@ class Review:
             key or uuid4().hex,
         )
 
-    def draft(self, person: Person, queue: str, item: str) -> Any:
-        """Return what a person had typed and not sent; None where there is nothing."""
-        key = person.name, queue, item
-        if key not in self._known_drafts():
-            return None
-        with self.database.reading() as connection:
-            text = connection.execute(sql.select(DRAFTS.c.body).where(*_of(key))).scalar()
-        return None if text is None else decode_json(text)
-
     def keep_draft(self, person: Person, queue: str, item: str, body: Any) -> None:
         """Keep what a person has typed so far, in place of what was kept before."""
-        text = canonical_json(body)
-        if len(text) > MOST_DRAFT:
-            raise ActionError(f"A draft has more than {MOST_DRAFT:,} characters.")
         with self._looking:
             self.check_may_see(person, self.queue(queue), self._subject(self.queue(queue), item))
-        key, values = (person.name, queue, item), {"time": _now(), "body": text}
-        with self.database.writing() as connection:
-            connection.execute(DRAFTS.delete().where(*_of(key)))
-            row = dict(zip(("who", "queue", "item"), key, strict=True)) | values
-            connection.execute(DRAFTS.insert(), row)
-        self._known_drafts().add(key)
-
-    def _known_drafts(self) -> set[DraftKey]:
-        """Return which drafts there are: most items have none, and are not looked up."""
-        if self._drafts is None:
-            query = sql.select(DRAFTS.c.who, DRAFTS.c.queue, DRAFTS.c.item)
-            with self.database.reading() as connection:
-                self._drafts = {
-                    (who, queue, item) for who, queue, item in connection.execute(query)
-                }
-        return self._drafts
+        self._drafts.keep((person.name, queue, item), body, _now())
 
 
 def reveal(item: Item, order: Sequence[int]) -> dict[str, Any]:
-    """Return the key as places among the options as shown, and the reference of an open item."""
+    """Return what is hidden before the answer: the key, as places among the options as shown."""
     right = [order.index(LETTERS.index(letter)) for letter in item.answer]
-    return {"answer": sorted(right), "reference": item.reference}
+    evidence = [list(span) for span in item.evidence]
+    return {"answer": sorted(right), "reference": item.reference, "evidence": evidence}
 
 
 def _new_event(
@@ -325,10 +364,6 @@ def _new_event(
         id=key, time=_now(), who=person.name, queue=queue, item=item, digest=digest, type=kind,
         body=body,
     )  # fmt: skip
-
-
-def _of(key: DraftKey) -> tuple[sql.ColumnElement[bool], ...]:
-    return DRAFTS.c.who == key[0], DRAFTS.c.queue == key[1], DRAFTS.c.item == key[2]
 
 
 def _now() -> str:

@@ -16,6 +16,8 @@ from reelbench.review.subjects import Subject, subject_of
 
 # What one person adds to what others did, who must have been seen first.
 SHARED = ("wrote", "withdrew", "commented", "resolved")
+# What someone was shown, which is no work of theirs.
+SHOWN = ("opened", "revealed", "read")
 
 
 @dataclass(slots=True)
@@ -23,6 +25,7 @@ class ItemProgress:
     """What people did with one item in one queue; each mapping is by person."""
 
     opened: dict[str, ReviewEvent] = field(default_factory=dict)
+    read: dict[str, ReviewEvent] = field(default_factory=dict)  # the discussion, last
     answers: dict[str, ReviewEvent] = field(default_factory=dict)
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     ratings: dict[str, Mapping[str, int]] = field(default_factory=dict)
@@ -59,7 +62,7 @@ class ReviewState:
         progress = self.queues[event.queue][event.item]
         progress.events.append(event)
         self.touched[event.queue].append((event.item, event.who))
-        if event.type != "opened":
+        if event.type not in SHOWN:
             self.days[event.queue, event.who, event.time[:10]].add(event.item)
         handle = getattr(self, f"_{event.type}", None)
         if handle:
@@ -73,6 +76,9 @@ class ReviewState:
 
     def _opened(self, progress: ItemProgress, event: ReviewEvent) -> None:
         progress.opened[event.who] = event
+
+    def _read(self, progress: ItemProgress, event: ReviewEvent) -> None:
+        progress.read[event.who] = event
 
     def _answered(self, progress: ItemProgress, event: ReviewEvent) -> None:
         progress.answers[event.who] = event

@@ -16,6 +16,7 @@ from reelbench.review.errors import (
     ChangedItemError,
     ConflictError,
 )
+from reelbench.review.media import MediaLibrary
 from reelbench.review.people import Accounts, LoginLimit
 from reelbench.review.review import Review
 from reelbench.review.strings import Strings
@@ -35,6 +36,10 @@ class AppContext:
     logins: LoginLimit = field(default_factory=LoginLimit)
     entries: dict[str, str] = field(default_factory=dict)  # local links, and whom they let in
     address: str = ""  # where people find the pages
+    media: MediaLibrary = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.media = MediaLibrary(self.review.root)
 
 
 def create_app(context: AppContext, hosts: tuple[str, ...] = ()) -> FastAPI:

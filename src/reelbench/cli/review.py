@@ -33,6 +33,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--database", default="", metavar="URL", help="PostgreSQL for teams")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on")
+    parser.add_argument(
+        "--public-url",
+        default="",
+        metavar="URL",
+        help="what people type, where a proxy such as nginx stands in front (docs/deploy.md)",
+    )
     parser.add_argument("--port", type=int, default=8770, help="the port to listen on")
     parser.add_argument(
         "--local", action="store_true", help="one person on this machine, without accounts"
@@ -66,10 +72,10 @@ def main(options: argparse.Namespace) -> int:
             tell(f"Port {options.port} is in use: this is on {port}.")
         chosen = serve.ServeOptions(
             options.host, port, options.database, tuple(options.protocol), options.local,
-            options.language,
+            options.language, serve.checked_public_url(options.public_url),
         )  # fmt: skip
         with serve.opened_review(options.benchmark, chosen) as (review, accounts, title):
-            context = serve.context_for(review, accounts, title, options.language)
+            context = serve.context_for(review, accounts, title, chosen)
             link = serve.link_for(context, chosen)
             tell(f"Review of {title}: {link}\nStop it with Ctrl-C.")
             if not options.no_browser and sys.stderr.isatty():

@@ -51,6 +51,7 @@ class ReviewState:
         self.written_about: dict[tuple[str, str], list[str]] = defaultdict(list)
         self.imported: dict[str, Subject] = {}
         self.days: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+        self.touched: dict[str, list[tuple[str, str]]] = defaultdict(list)  # (item, who) by queue
         self.edits = 0  # how often items were written, taken back or imported
         self._candidates: tuple[int, list[Subject]] = 0, []
         self.applied: dict[str, str] = {}  # digests of items as we wrote them into the benchmark
@@ -60,6 +61,7 @@ class ReviewState:
         self.seq, self.ids[event.id] = event.seq, event
         progress = self.queues[event.queue][event.item]
         progress.events.append(event)
+        self.touched[event.queue].append((event.item, event.who))
         if event.type not in SHOWN:
             self.days[event.queue, event.who, event.time[:10]].add(event.item)
         handle = getattr(self, f"_{event.type}", None)

@@ -24,7 +24,7 @@ export class Clip extends EventTarget {
   // Asks until the file can be played; ``tell`` hears of each answer.
   async load(tell) {
     for (;;) {
-      const found = await call("GET", this.question).catch((error) => ({ status: "failed", message: error.message }));
+      const found = this.medium.fetched?.facts ?? await call("GET", this.question).catch((error) => ({ status: "failed", message: error.message }));
       if (this.gone) return;
       this.status = found.status;
       tell(found);
@@ -41,7 +41,7 @@ export class Clip extends EventTarget {
     this.kind = found.kind;
     const names = { video: "video", sound: "audio", image: "img" };
     const name = this.medium.name ?? "";
-    this.element = element(names[found.kind], { src: this.address, preload: "auto", playsinline: true, "aria-label": name, alt: name });
+    this.element = element(names[found.kind], { src: this.medium.fetched?.address ?? this.address, preload: "auto", playsinline: true, "aria-label": name, alt: name });
     if (found.kind === "video") this.frames = new FrameTimes(found);
     this.start = Math.max(0, this.medium.start ?? 0);
     this.end = Math.min(this.medium.end ?? Infinity, this.frames?.last ?? found.duration);

@@ -1,5 +1,6 @@
 """The pages that people see, and the files they are made of."""
 
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -89,6 +90,7 @@ def static(name: str) -> Response:
     return Response(file, media_type=kind, headers={"Cache-Control": "no-cache"})
 
 
+@cache
 def _static_files() -> dict[str, str]:
     own = files("reelbench.review").joinpath("static")
     found = {each.name: each.read_text("utf-8") for each in own.iterdir()}

@@ -86,6 +86,30 @@ class TestDecisions:
         else:
             assert what == ("rejected" if result.rejected else "passes")
 
+    def test_that_are_settled_decide_alone_whoever_else_decided_what(self, tmp_path: Path) -> None:
+        people = (said("ann", "reject"), said("bo", "reject"), said("cy", "accept"))
+        end = said("discussion", "change", changes={"question": "Who?"}, settled=True)
+        item = accepted(tmp_path, *people, end, needed=9)
+        assert item.question == "Who?"
+        noted = item.to_record()["provenance"]["verdicts"]
+        assert [each["who"] for each in noted] == ["ann", "bo", "cy", "discussion"]
+        assert noted[-1]["settled"] is True
+        result = fate(
+            tmp_path, said("ann", "accept"), said("bo", "reject", settled=True, tags=["dull"])
+        )
+        assert isinstance(result, RowResult)
+        assert result.rejected is not None
+        assert result.rejected.detail == "dull"
+
+    def test_of_a_review_are_found_by_a_stage_with_a_file_of_its_own(self, tmp_path: Path) -> None:
+        own = verdicts("own.jsonl", needed=2)
+        write(tmp_path, said("ann", "accept"), said("ann", "accept", settled=True))
+        (passed,), _ = Studio(tmp_path).take([ITEM], own)
+        assert isinstance(passed.results[0], RowResult)
+        write(tmp_path, said("ann", "accept"), said("bo", "accept"))
+        (passed,), _ = Studio(tmp_path).take([ITEM], own)
+        assert isinstance(passed.results[0], Undecided)
+
     def test_by_one_person_twice_are_the_last(self, tmp_path: Path) -> None:
         assert accepted(tmp_path, said("ann", "reject"), said("ann", "accept"))
 

@@ -76,9 +76,8 @@ class ReviewQueue:
     def settlement(self, subject: Subject) -> Settlement:
         """Return where an item of a verify queue stands."""
         progress = self.progress(subject.id)
-        assert subject.item is not None
         verdicts = list(progress.verdicts.values())
-        return settle(self.protocol, subject.item, verdicts, subject.author, progress.resolution)
+        return settle(self.protocol, subject.id, verdicts, subject.author, progress.resolution)
 
     def is_done_by(self, who: str, item: str) -> bool:
         """Whether a person has nothing more to do with an item."""

@@ -6,7 +6,8 @@ action is checked against it, and it is acknowledged when its event is on the di
 
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -53,8 +54,16 @@ class Review:
         self.state = ReviewState()
         self.files = SubjectFiles(root)
         self.queues = {p.name: ReviewQueue(p, self.files, self.state) for p in protocols}
+        self.on_change: Callable[[], None] = lambda: None  # called when something is kept
         self._fixed_last = fixed_last
         self._lock = threading.RLock()
+
+    @contextmanager
+    def reading(self) -> Iterator[ReviewState]:
+        """Hold what has happened still while it is looked at; it is up to date."""
+        with self._lock:
+            self.catch_up()
+            yield self.state
 
     def catch_up(self, connection: sql.Connection | None = None) -> None:
         """Take in what is in the database and was not known yet."""
@@ -194,6 +203,7 @@ class Review:
                     raise ActionError("This id belongs to another action.")
             self.catch_up()
             self.forget_draft(person, name, action.item)
+            self.on_change()
             return self._saved(person, queue, self.state.ids[action.id])
 
     def _check(
@@ -215,6 +225,10 @@ class Review:
             reason = queue.why_not(person, subject)
             if reason:
                 raise ActionError(reason)
+        return self.order(person, queue, subject)
+
+    def order(self, person: Person, queue: ReviewQueue, subject: Subject) -> tuple[int, ...]:
+        """Return the places of the options as this person is shown them."""
         item = subject.item
         return queue.order(item, person.name, self._fixed_last) if item else ()
 

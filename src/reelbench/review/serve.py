@@ -16,14 +16,12 @@ from reelbench.base.files import write_atomically
 from reelbench.data.benchmark import MANIFEST_FILE
 from reelbench.data.manifest import read_manifest
 from reelbench.make.pipeline.make import waiting_file
-from reelbench.review.database import ReviewDatabase, sqlite_url
+from reelbench.review.database import DATABASE_FILE, FOLDER, ReviewDatabase, sqlite_url
 from reelbench.review.people import Accounts
 from reelbench.review.protocol import ReviewProtocol, find_protocol, read_protocol
 from reelbench.review.review import Review
 from reelbench.review.strings import strings_in
 from reelbench.review.web.app import AppContext, create_app
-
-FOLDER = "review"  # of a benchmark, for what a review keeps
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ def opened_review(root: Path, options: ServeOptions) -> Iterator[tuple[Review, A
     protocols = install_protocols(root, options.protocols)
     title, fixed_last = _facts(root)
     with _alone(folder, options):
-        url = options.database or sqlite_url(folder / "review.sqlite")
+        url = options.database or sqlite_url(folder / DATABASE_FILE)
         database = ReviewDatabase(url)
         try:
             database.create(title)

@@ -96,7 +96,7 @@ def test_links_lead_somewhere() -> None:
 def test_every_tag_of_the_linter_is_explained() -> None:
     from reelbench.lint.findings import TAGS
 
-    page = (REPOSITORY / "docs" / "review.md").read_text()
+    page = (REPOSITORY / "docs" / "lint.md").read_text()
     for tag, (severity, _) in TAGS.items():
         rows = [row for row in page.splitlines() if f"`{tag}`" in row and row.startswith("|")]
         assert len(rows) == 1, tag

@@ -85,7 +85,10 @@ def _check_texts(value: Any) -> None:
 
 def _wrote(do: Attempt) -> dict[str, Any]:
     record = do.body.get("item")
-    item = written_item(do.queue.protocol, do.subject, record, do.action.id, do.person.name)
+    seconds = do.queue.seconds(do.subject)
+    item = written_item(
+        do.queue.protocol, do.subject, record, do.action.id, do.person.name, seconds
+    )
     return {**_measured(do), "item": item.to_record()}
 
 

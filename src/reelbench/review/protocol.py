@@ -22,9 +22,9 @@ from reelbench.review.people import ROLES
 from reelbench.score.agreement import WEIGHTS
 
 PAGES = ("write", "verify", "rate", "answer")
-ITEM_SOURCES = ("benchmark", "candidates", "media")
+ITEM_SOURCES = ("benchmark", "candidates", "all", "media")
 DISPUTES = ("discuss", "drop")
-CHECKS = ("yes_no", "options_in_stem", "evidence", "question_count")
+CHECKS = ("yes_no", "options_in_stem", "evidence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class ReviewProtocol:
     tags: tuple[TagChoice, ...] = ()
     evidence: bool = False  # a first and last time is needed
     checks: tuple[str, ...] = ()
-    questions: tuple[tuple[float, int], ...] = ()  # up to so many seconds, at least so many
+    questions: tuple[tuple[float | None, int], ...] = ()  # up to so many seconds, at least so many
     # verify
     agree: str = "all"  # of the reviewers; or "majority"
     author_agrees: bool = False  # whether a writer's key counts as one more that must agree
@@ -101,6 +101,11 @@ class ReviewProtocol:
     back: bool = False
     shuffle: bool = True
     condition: str = "protocol"
+
+    def fewest_questions(self, seconds: float) -> int:
+        """Return how many questions a video of this length should have; 0 where nothing is said."""
+        fitting = (least for up_to, least in self.questions if up_to is None or seconds < up_to)
+        return next(fitting, 0)
 
     @property
     def digest(self) -> str:
@@ -169,7 +174,7 @@ def _protocol(name: str, record: Mapping[str, Any]) -> ReviewProtocol:
         if part in record:
             fields[part] = tuple(record[part])
     fields["questions"] = tuple(
-        (float(each.get("up_to", "inf")), each["least"]) for each in record.get("questions", ())
+        (each.get("up_to"), each["least"]) for each in record.get("questions", ())
     )
     return ReviewProtocol(**fields)
 

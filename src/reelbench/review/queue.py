@@ -49,8 +49,14 @@ class ReviewQueue:
         key = [(id(part), len(part)) for part in found]
         if self._kept is None or self._kept[0] != key:
             by_id = {each.id: each for part in found for each in part}
-            drawn = sampled(list(by_id.values()), self.protocol.sample, self.protocol, "sample")
-            self._kept = key, {each.id: each for each in drawn}
+            sample = self.protocol.sample
+            drawn = set(sampled(list(by_id.values()), sample, self.protocol.name, "sample"))
+            # What someone has begun stays, also when the sample is drawn from more than before.
+            begun = self._state.queues[self.name]
+            self._kept = (
+                key,
+                {name: each for name, each in by_id.items() if name in drawn or name in begun},
+            )
         return self._kept[1]
 
     def _all_subjects(self) -> list[list[Subject]]:
@@ -59,7 +65,10 @@ class ReviewQueue:
         if self.protocol.items == "benchmark":
             return [self._files.benchmark()]
         own = [*self._state.written.values(), *self._state.imported.values()]
-        return [self._files.waiting(), own]
+        candidates = [self._files.waiting(), own]
+        if self.protocol.items == "candidates":
+            return candidates
+        return [*candidates, self._files.benchmark()]  # which has what became of candidates
 
     def calibration(self) -> list[str]:
         """Return the ids of the items that everyone rates first."""
@@ -67,7 +76,11 @@ class ReviewQueue:
         if not sample.count and not sample.share:
             return []
         subjects = list(self.subjects().values())
-        return [each.id for each in sampled(subjects, sample, self.protocol, "calibration")]
+        return sampled(subjects, sample, self.protocol.name, "calibration")
+
+    def seconds(self, subject: Subject) -> float | None:
+        """Return how long the (longest) video of a subject is; None where nobody can say."""
+        return self._files.seconds(subject)
 
     def progress(self, item: str) -> ItemProgress:
         """Return what people did with an item."""
@@ -123,25 +136,44 @@ class ReviewQueue:
         )
 
     def check_may_work(self, person: Person) -> None:
-        """Refuse who has not the role, or has done enough for today."""
+        """Refuse who has not the role."""
         role = self.protocol.role
         if not person.may(role):  # type: ignore[arg-type]
             raise AccessError(f"This queue is for the role {role}; you are {person.role}.")
-        most = self.protocol.per_day
-        if most and self.today(person) >= most:
+
+    def _within_today(self, person: Person, free: list[Subject]) -> list[Subject]:
+        """Return what a person may still begin today; who has begun something may finish it."""
+        most, today = self.protocol.per_day, self._videos_today(person)
+        if not most or len(today) < most:
+            return free
+        begun = [
+            each
+            for each in free
+            if _videos(each) in today or person.name in self.progress(each.id).opened
+        ]
+        if free and not begun:
             raise AccessError(
                 f"You have done {most} today, which is the most for one day: come back tomorrow."
             )
+        return begun
 
     def today(self, person: Person) -> int:
-        """Return with how many items a person has done something today (UTC)."""
+        """Return for how many videos, or items without any, a person has done something today.
+
+        A day is one of UTC: the same for everyone, wherever they are.
+        """
+        return len(self._videos_today(person))
+
+    def _videos_today(self, person: Person) -> set[tuple[str, ...]]:
         day = datetime.now(UTC).date().isoformat()
-        return len(self._state.days.get((self.name, person.name, day), ()))
+        subjects = self.subjects()
+        items = self._state.days.get((self.name, person.name, day), ())
+        return {_videos(subjects[item]) if item in subjects else (item,) for item in items}
 
     def next_for(self, person: Person) -> Subject | None:
         """Return what a person goes on with: what is open, then what needs fewest, in order."""
         self.check_may_work(person)
-        free = list(self._open_to(person))
+        free = self._within_today(person, list(self._open_to(person)))
         if not free:
             return None
         first = self.calibration_set()
@@ -179,3 +211,8 @@ class ReviewQueue:
             return plain
         drawn = Protocol(orders=2, fixed_last=fixed_last)
         return option_orders(item, drawn, seed_for(self.name, "options", who))[-1]
+
+
+def _videos(subject: Subject) -> tuple[str, ...]:
+    """What counts as one of the videos of a day."""
+    return tuple(each.path for each in subject.media) or (subject.id,)

@@ -15,10 +15,17 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import write_atomically
 from reelbench.data.benchmark import MANIFEST_FILE
 from reelbench.data.manifest import read_manifest
+from reelbench.make.pipeline.folder import read_make
 from reelbench.make.pipeline.make import waiting_file
 from reelbench.review.database import DATABASE_FILE, FOLDER, ReviewDatabase, sqlite_url
 from reelbench.review.people import Accounts
-from reelbench.review.protocol import ReviewProtocol, find_protocol, read_protocol
+from reelbench.review.protocol import (
+    PAGES,
+    ReviewProtocol,
+    built_in_protocols,
+    find_protocol,
+    read_protocol,
+)
 from reelbench.review.review import Review
 from reelbench.review.strings import strings_in
 from reelbench.review.web.app import AppContext, create_app
@@ -60,11 +67,11 @@ def opened_review(root: Path, options: ServeOptions) -> Iterator[tuple[Review, A
 def install_protocols(root: Path, names: Sequence[str]) -> list[ReviewProtocol]:
     """Copy protocols into the folder of a review, and return all that are there.
 
-    Without names, and with none there, the general ones are taken.
+    Without names, and with none there, the recipe's are taken, or else the general ones.
     """
     folder = root / FOLDER
     if not names and not any(folder.glob("*.yaml")):
-        names = ("write", "verify", "rate", "answer")
+        names = default_protocols(root)
     for name in names:
         path = find_protocol(name)
         read_protocol(path)
@@ -73,10 +80,25 @@ def install_protocols(root: Path, names: Sequence[str]) -> list[ReviewProtocol]:
     return [read_protocol(path) for path in sorted(folder.glob("*.yaml"))]
 
 
+def default_protocols(root: Path) -> list[str]:
+    """Return the names of the protocols for a folder: for each page its recipe's, or the general.
+
+    A recipe's begin with its name, as ``humanvbench-verify`` does.
+    """
+    made = read_make(root)
+    recipe = str(made["recipe"]).replace("_", "-") if made else ""
+    known = {name: read_protocol(path).page for name, path in built_in_protocols().items()}
+    names: list[str] = []
+    for page in PAGES:
+        own = [name for name in known if recipe and name.startswith(f"{recipe}-")]
+        names += [name for name in own if known[name] == page] or [page]
+    return names
+
+
 def _fitted(root: Path, text: str) -> str:
-    """Let a queue be about the benchmark's items where no recipe has made candidates."""
+    """Let a queue be about the benchmark's items too, where no recipe has made candidates."""
     waits = any(root.glob(str(waiting_file(Path(), "*"))))
-    return text if waits else text.replace("items: candidates", "items: benchmark")
+    return text if waits else text.replace("items: candidates", "items: all")
 
 
 def _facts(root: Path) -> tuple[str, tuple[str, ...]]:

@@ -7,11 +7,15 @@ from pathlib import Path
 
 from reelbench.base.files import digest_of
 from reelbench.base.seeds import seed_for
-from reelbench.data.benchmark import ITEMS_FILE, read_items
-from reelbench.data.items import Item, Media
-from reelbench.data.paths import VIDEO_ENDINGS, link_outside
+from reelbench.data.benchmark import ITEMS_FILE, BenchmarkError, read_items
+from reelbench.data.items import Item, Media, Problem, shown
+from reelbench.data.paths import VIDEO_ENDINGS, inner_path, link_outside
+from reelbench.interop.csv_tables import read_table
 from reelbench.make.pipeline.make import waiting_file
-from reelbench.review.protocol import ReviewProtocol, Sample
+from reelbench.media.decode.durations import duration_of
+from reelbench.review.protocol import Sample
+
+PAIRS_FILE, PAIR_COLUMNS = "review/pairs.csv", ("first", "second")
 
 Stamp = tuple[tuple[str, int, int], ...]  # files with their times and sizes
 
@@ -58,7 +62,11 @@ class SubjectFiles:
         return self._items("waiting", sorted(self.root.glob(str(pattern))))
 
     def media(self, pairs: bool) -> list[Subject]:
-        """Return the videos in ``media/``, or each two that follow each other by name."""
+        """Return the videos in ``media/``, or pairs of them.
+
+        Pairs are those of ``review/pairs.csv``, with its columns ``first`` and ``second``; without
+        that file, each two that follow each other by name.
+        """
         folder = self.root / "media"
         paths = sorted(
             path
@@ -68,10 +76,18 @@ class SubjectFiles:
         names = [path.relative_to(self.root).as_posix() for path in paths]
         size = 2 if pairs else 1
         groups = [names[at : at + size] for at in range(0, len(names) - size + 1, size)]
+        if pairs and (self.root / PAIRS_FILE).exists():
+            groups = _listed_pairs(self.root / PAIRS_FILE, set(names))
         return [
             Subject(" + ".join(group), digest_of(group), tuple(map(Media, group)))
             for group in groups
         ]
+
+    def seconds(self, subject: Subject) -> float | None:
+        """Return how long the longest video of a subject is; None where one cannot be opened."""
+        lengths = [duration_of(inner_path(self.root, each.path)) for each in subject.media]
+        known = [each for each in lengths if each is not None]
+        return max(known) if known and len(known) == len(lengths) else None
 
     def _items(self, key: str, paths: Sequence[Path]) -> list[Subject]:
         stamp = tuple(_stamps(paths))
@@ -81,6 +97,21 @@ class SubjectFiles:
         return self._kept[key][1]
 
 
+def _listed_pairs(path: Path, names: set[str]) -> list[list[str]]:
+    """Return the pairs of a file; what is no pair of videos in the folder is listed."""
+    table, problems = read_table(path, PAIR_COLUMNS)
+    for line, row in table.rows:
+        for column in PAIR_COLUMNS:
+            if row[column] not in names:
+                expected = "a video of the folder, as media/a.mp4"
+                problems.append(
+                    Problem("BAD_FIELD", column, shown(row[column]), expected, str(path), line)
+                )
+    if problems:
+        raise BenchmarkError(problems)
+    return [[row[column] for column in PAIR_COLUMNS] for _, row in table.rows]
+
+
 def _stamps(paths: Iterable[Path]) -> Iterator[tuple[str, int, int]]:
     for path in paths:
         if path.exists():
@@ -88,21 +119,16 @@ def _stamps(paths: Iterable[Path]) -> Iterator[tuple[str, int, int]]:
             yield str(path), state.st_mtime_ns, state.st_size
 
 
-def sampled(
-    subjects: Sequence[Subject], sample: Sample, protocol: ReviewProtocol, what: str
-) -> list[Subject]:
-    """Return the part of the subjects that a sample takes, in their order.
-
-    The draw goes by ids: an item that is added later changes no other's chance.
-    """
+def sampled(subjects: Sequence[Subject], sample: Sample, queue: str, what: str) -> list[str]:
+    """Return the ids of the subjects that a sample takes, in their order; ids alone decide it."""
     if not sample.count and sample.share >= 1:
-        return list(subjects)
+        return [each.id for each in subjects]
     groups: Mapping[str, list[Subject]] = defaultdict(list)
     for subject in subjects:
         groups[",".join(subject.tag(sample.per)) if sample.per else ""].append(subject)
     taken = set()
     for group in groups.values():
         count = sample.count or round(sample.share * len(group))
-        drawn = sorted(group, key=lambda each: seed_for(protocol.name, what, each.id))
+        drawn = sorted(group, key=lambda each: seed_for(queue, what, each.id))
         taken |= {each.id for each in drawn[:count]}
-    return [each for each in subjects if each.id in taken]
+    return [each.id for each in subjects if each.id in taken]

@@ -15,14 +15,23 @@ FIELDS = ("kind", "question", "options", "answer", "reference", "evidence", "tag
 _YES_NO = re.compile(
     r"\s*(is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b", re.I
 )
+_LAST_FRAME = 0.1  # seconds by which a playhead may stand behind the last frame
 _OPTIONS = re.compile(r"(^|\s)\(?[A-D][.)]\)?\s")
 
 
 def written_item(
-    protocol: ReviewProtocol, subject: Subject, record: Any, key: str, author: str
+    protocol: ReviewProtocol,
+    subject: Subject,
+    record: Any,
+    key: str,
+    author: str,
+    seconds: float | None = None,
 ) -> Item:
-    """Return the item that a person wrote about a video; refuse one that has errors."""
-    item, problems = check_written(protocol, subject, record, key, author)
+    """Return the item that a person wrote about a video; refuse one that has errors.
+
+    ``seconds`` is how long the video is, where that is known.
+    """
+    item, problems = check_written(protocol, subject, record, key, author, seconds)
     errors = [each for each in problems if each["level"] == "error"]
     if item is None or errors:
         raise ActionError("; ".join(each["message"] for each in errors), errors)
@@ -30,7 +39,12 @@ def written_item(
 
 
 def check_written(
-    protocol: ReviewProtocol, subject: Subject, record: Any, key: str = "new", author: str = ""
+    protocol: ReviewProtocol,
+    subject: Subject,
+    record: Any,
+    key: str = "new",
+    author: str = "",
+    seconds: float | None = None,
 ) -> tuple[Item | None, list[dict[str, str]]]:
     """Return the item, where there is one, and what is wrong with it or worth a second look."""
     if not isinstance(record, dict) or not set(record) <= {*FIELDS, "id"}:
@@ -45,7 +59,11 @@ def check_written(
         for each in found
         if not each.is_warning
     ]
-    return item, [*problems, *_protocol_problems(protocol, made)]
+    problems += _protocol_problems(protocol, made)
+    problems += _tag_problems(protocol, made.get("tags", {}))
+    if item and seconds is not None and "evidence" in protocol.checks:
+        problems += _evidence_problems(item, seconds)
+    return item, problems
 
 
 def _protocol_problems(
@@ -60,17 +78,29 @@ def _protocol_problems(
         yield _problem("options", f"Give {fewest} to {most} options.")
     if protocol.evidence and not made.get("evidence"):
         yield _problem("evidence", "Set the first and the last time of the evidence.")
-    for tag in protocol.tags:
-        values = made.get("tags", {}).get(tag.name, [])
-        values = values if isinstance(values, list) else [values]
-        if tag.needed and not values:
-            yield _problem(f"tags.{tag.name}", f"Choose {tag.name}.")
-        if not set(values) <= set(tag.choices) or (len(values) > 1 and not tag.several):
-            yield _problem(f"tags.{tag.name}", f"{tag.name}: choose from the list.")
     if "yes_no" in protocol.checks and kind == "open" and _YES_NO.match(question):
         yield _problem("question", "A question that yes or no answers is not allowed here.")
     if "options_in_stem" in protocol.checks and len(_OPTIONS.findall(question)) > 1:
         yield _problem("question", "The question lists options: ask without them.", "warning")
+
+
+def _evidence_problems(item: Item, seconds: float) -> Iterator[dict[str, str]]:
+    last = max((end for _, end in item.evidence), default=0)
+    if last > seconds + _LAST_FRAME:
+        words = f"The evidence ends at {last:g} s, but the video at {seconds:.2f} s."
+        yield _problem("evidence", words)
+
+
+def _tag_problems(protocol: ReviewProtocol, tags: Any) -> Iterator[dict[str, str]]:
+    for tag in protocol.tags:
+        values = tags.get(tag.name, []) if isinstance(tags, dict) else []
+        values = values if isinstance(values, list) else [values]
+        if tag.needed and not values:
+            yield _problem(f"tags.{tag.name}", f"Choose {tag.name}.")
+        if len(values) > 1 and not tag.several:
+            yield _problem(f"tags.{tag.name}", f"{tag.name}: choose one.")
+        elif any(value not in tag.choices for value in values):
+            yield _problem(f"tags.{tag.name}", f"{tag.name}: choose from the list.")
 
 
 def _problem(field: str, message: str, level: str = "error") -> dict[str, str]:

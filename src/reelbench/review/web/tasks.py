@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
+from starlette.concurrency import run_in_threadpool
 
 from reelbench.review.actions import Action
 from reelbench.review.errors import ActionError
@@ -39,8 +40,6 @@ def task(request: Request, queue: str, item: str, person: CurrentPerson) -> Resp
 @router.post("/events")
 async def save(request: Request, queue: str, person: ChangingPerson) -> Response:
     """Keep an action; the answer comes when it is durable."""
-    from starlette.concurrency import run_in_threadpool
-
     action = await json_body(request, Action)
     review = context_of(request).review
     saved = await run_in_threadpool(review.act, person, queue, action)
@@ -50,8 +49,6 @@ async def save(request: Request, queue: str, person: ChangingPerson) -> Response
 @router.put("/draft")
 async def keep_draft(request: Request, queue: str, item: str, person: ChangingPerson) -> Response:
     """Keep what was typed so far."""
-    from starlette.concurrency import run_in_threadpool
-
     draft = await json_body(request, dict[str, Any])
     await run_in_threadpool(context_of(request).review.keep_draft, person, queue, item, draft)
     return Response(status_code=204)
@@ -67,5 +64,6 @@ async def check(request: Request, queue: str, item: str, person: ChangingPerson)
     if subject is None:
         raise ActionError("This video is no longer there.")
     review.check_may_see(person, asked, subject)
-    _, problems = check_written(asked.protocol, subject, record)
+    seconds = await run_in_threadpool(asked.seconds, subject)
+    _, problems = check_written(asked.protocol, subject, record, seconds=seconds)
     return JSONResponse({"problems": problems})

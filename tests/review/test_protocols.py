@@ -1,0 +1,338 @@
+"""Every number of a protocol acts: another number, another behaviour."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from review.steps import ANN, BEN, BOSS, CAT, DAN, act, opened, take, verify
+from support import make_item
+
+from reelbench.base.errors import ReelbenchError
+from reelbench.data.items import Item, Media
+from reelbench.review.errors import AccessError, ActionError
+from reelbench.review.people import Person
+from reelbench.review.protocol import (
+    ReviewProtocol,
+    Sample,
+    built_in_protocols,
+    find_protocol,
+    read_protocol,
+)
+from reelbench.review.rounds import rounds_by_category
+from reelbench.review.written import check_written
+
+PROTOCOLS = built_in_protocols()
+
+
+def of(name: str, **changes: Any) -> ReviewProtocol:
+    """A built-in protocol, over the benchmark's own items."""
+    protocol = read_protocol(PROTOCOLS[name])
+    return replace(protocol, **{"items": "benchmark", **changes})
+
+
+def questions(count: int, **fields: Any) -> list[Item]:
+    return [make_item(number).replace(**fields) for number in range(1, count + 1)]
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_every_built_in_protocol_is_read_and_says_what_to_do(name: str) -> None:
+    protocol = read_protocol(PROTOCOLS[name])
+    assert protocol.name == name
+    assert protocol.title
+    general = ("write", "verify", "rate", "answer")
+    assert protocol.instructions or name in general
+    first = PROTOCOLS[name].read_text().splitlines()[0]
+    assert name in general or re.match(r"# \S+.*(\d|appendix|supplement)", first)
+
+
+def test_the_numbers_are_those_of_the_papers() -> None:
+    single, pair = of("qbench-video-write"), of("qbench-video-write-pair")
+    assert (single.per_day, single.watch, single.options) == (30, "full", (2, 4))
+    assert (pair.gap, pair.pairs, pair.per_day) == (5, True, 30)
+    four = of("qbench-video-verify")
+    assert (four.reviewers, four.author_agrees, four.agree, four.dispute) == (
+        3,
+        True,
+        "all",
+        "drop",
+    )
+    audit = of("mmou-audit")
+    assert (audit.sample.share, len(audit.axes)) == (0.2, 5)  # the four, and dependency
+    writing = of("mmou-write")
+    assert len(writing.tags[0].choices) == 13
+    assert len(writing.tags[1].choices) == 10
+    assert [writing.fewest_questions(s) for s in (60, 299.9, 300, 599, 600, 7200)] == [
+        2,
+        2,
+        3,
+        3,
+        6,
+        6,
+    ]
+    rate = of("musebench-rate")
+    assert (rate.sample.count, rate.calibration.count, rate.reviewers) == (90, 3, 2)
+    assert [(axis.lowest, axis.highest) for axis in rate.axes] == [(0, 5)] * 4
+    assert all({"0", "1", "3", "5"} <= set(axis.anchors) for axis in rate.axes)
+    assert of("musebench-verify").rounds == 3
+    assert of("mmou-answer").back is False
+
+
+@pytest.mark.parametrize("most", [2, 3])
+def test_a_day_has_so_many_videos_and_no_more(most: int, tmp_path: Path) -> None:
+    items = [
+        make_item(number).replace(media=(Media(f"media/{number // 2}.mp4"),))
+        for number in range(12)
+    ]
+    protocol = of("qbench-video-verify", per_day=most, author_agrees=False, reviewers=1)
+    with opened(tmp_path, items, protocol) as review:
+        for _ in range(2 * most):  # two questions of each video count once
+            verify(review, ANN, protocol.name)
+        with pytest.raises(AccessError, match=f"{most} today"):
+            take(review, ANN, protocol.name)
+        assert take(review, BEN, protocol.name)
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_nothing_is_saved_before_the_video_was_watched_in_full(
+    watched: bool, tmp_path: Path
+) -> None:
+    protocol = of("qbench-video-answer")
+    with opened(tmp_path, questions(1), protocol) as review:
+        task = take(review, ANN, protocol.name)
+        if watched:
+            act(review, ANN, task, "answered", choice=[0], watched=True)
+        else:
+            with pytest.raises(ActionError, match="Watch the whole video"):
+                act(review, ANN, task, "answered", choice=[0], watched=False)
+
+
+@pytest.mark.parametrize("reviewers", [1, 3])
+def test_an_item_goes_to_so_many_reviewers(reviewers: int, tmp_path: Path) -> None:
+    protocol = of("verify", reviewers=reviewers)
+    with opened(tmp_path, questions(1), protocol) as review:
+        for person in (ANN, BEN, CAT)[:reviewers]:
+            verify(review, person, protocol.name)
+        assert review.next_task(DAN, protocol.name) is None
+
+
+def test_only_what_all_four_agree_on_is_kept(tmp_path: Path) -> None:
+    protocol = of("qbench-video-verify")
+    items = [each.replace(provenance={"author": "dan"}) for each in questions(2)]
+    with opened(tmp_path, items, protocol) as review:
+        queue = review.queue(protocol.name)
+        assert review.next_task(DAN, protocol.name) is None  # who wrote them
+        for person in (ANN, BEN):
+            verify(review, person, protocol.name)
+        task = take(review, CAT, protocol.name)
+        act(review, CAT, task, "verdict", decision="reject", tags=["key is wrong"], watched=True)
+        first = queue.settlement(queue.subjects()[task["item"]])
+        assert (first.status, first.agreeing, first.deciding) == ("settled", 3, 4)
+        assert first.verdict is not None
+        assert first.verdict.decision == "reject"
+        other = next(id_ for id_ in queue.subjects() if id_ != task["item"])
+        for person in (ANN, BEN, CAT):
+            assert verify(review, person, protocol.name)["item"] == other
+        second = queue.settlement(queue.subjects()[other])
+        assert (second.agreeing, second.deciding) == (4, 4)
+        assert second.verdict is not None
+        assert second.verdict.decision == "accept"
+
+
+def test_a_dispute_goes_to_another_reviewer_and_then_to_discussion(tmp_path: Path) -> None:
+    protocol = of("humanvbench-verify")
+    with opened(tmp_path, questions(1), protocol) as review:
+        queue = review.queue(protocol.name)
+        task = verify(review, ANN, protocol.name)
+        subject = queue.subjects()[task["item"]]
+        assert queue.settlement(subject).status == "open"
+        bad = {"decision": "reject", "tags": ["video freezes"]}
+        task = take(review, BEN, protocol.name)
+        act(review, BEN, task, "verdict", **bad)
+        assert queue.settlement(subject).status == "disputed"
+        task = take(review, CAT, protocol.name)
+        act(review, CAT, task, "answered", choice=[1])
+        act(review, CAT, task, "verdict", decision="change", changes={"question": "Which one now?"})
+        assert queue.settlement(subject).status == "discussion"
+        with pytest.raises(AccessError):
+            act(review, DAN, task, "resolved", decision="accept")
+        seen = review.task(BOSS, protocol.name, task["item"])
+        assert [each["who"] for each in seen["discussion"] if each["type"] == "verdict"] == [
+            "ann", "ben", "cat",
+        ]  # fmt: skip
+        act(review, BOSS, seen, "resolved", decision="accept")
+        settled = queue.settlement(subject)
+        assert settled.verdict is not None
+        assert (settled.status, settled.verdict.who) == ("settled", "boss")
+
+
+def test_a_third_reviewer_can_settle_a_dispute(tmp_path: Path) -> None:
+    protocol = of("humanvbench-verify")
+    with opened(tmp_path, questions(1), protocol) as review:
+        verify(review, ANN, protocol.name)
+        task = take(review, BEN, protocol.name)
+        act(review, BEN, task, "verdict", decision="reject", tags=["video freezes"])
+        verify(review, CAT, protocol.name)
+        settled = review.queue(protocol.name).settlement(
+            review.queue(protocol.name).subjects()[task["item"]]
+        )
+        assert settled.verdict is not None
+        assert (settled.status, settled.verdict.decision) == ("settled", "accept")
+
+
+def test_a_written_answer_is_refused_where_the_protocol_has_none(tmp_path: Path) -> None:
+    with opened(tmp_path, questions(1), of("humanvbench-verify")) as review:
+        task = take(review, ANN, "humanvbench-verify")
+        act(review, ANN, task, "answered", written="Something else")
+    with opened(tmp_path, questions(1), of("qbench-video-verify")) as review:
+        task = take(review, ANN, "qbench-video-verify")
+        with pytest.raises(ActionError, match="one of the options"):
+            act(review, ANN, task, "answered", written="Something else", watched=True)
+
+
+def test_experts_get_what_they_know(tmp_path: Path) -> None:
+    items = [
+        make_item(number).replace(tags={"category": name})
+        for number, name in enumerate(("Game", "Cinematic"), 1)
+    ]
+    protocol = of("musebench-verify")
+    with opened(tmp_path, items, protocol) as review:
+        expert = Person("eve", "annotator", ("Cinematic",))
+        assert take(review, expert, protocol.name)["item"] == items[1].id
+        assert review.next_task(ANN, protocol.name) is None
+
+
+@pytest.mark.parametrize(("share", "count"), [(0.2, 4), (0.5, 10)])
+def test_a_sample_is_an_exact_share_and_keeps_what_was_begun(
+    share: float, count: int, tmp_path: Path
+) -> None:
+    protocol = of("mmou-audit", sample=Sample(share))
+    with opened(tmp_path, questions(20), protocol) as review:
+        queue = review.queue(protocol.name)
+        drawn = set(queue.subjects())
+        assert len(drawn) == count
+        begun = take(review, ANN, protocol.name)["item"]
+    with opened(tmp_path, questions(40), protocol) as review:
+        review.catch_up()
+        assert begun in review.queue(protocol.name).subjects()
+
+
+def test_calibration_comes_first_and_for_everyone(tmp_path: Path) -> None:
+    items = [make_item(number).replace(tags={"category": "ab"[number % 2]}) for number in range(12)]
+    protocol = of(
+        "musebench-rate",
+        expertise="",
+        sample=Sample(0.0, 4, "category"),
+        calibration=Sample(0.0, 1, "category"),
+    )
+    rating = {axis.name: 4 for axis in protocol.axes}
+    with opened(tmp_path, items, protocol) as review:
+        assert len(review.queue(protocol.name).subjects()) == 8
+        for person in (ANN, BEN, CAT):
+            for number in range(3):
+                task = take(review, person, protocol.name)
+                assert task["calibration"] is (number < 2)
+                act(review, person, task, "rated", rating=rating)
+        task = take(review, DAN, protocol.name)
+        with pytest.raises(ActionError, match="from 0 to 5"):
+            act(review, DAN, task, "rated", rating={**rating, "Visual Necessity": 6})
+
+
+def test_there_is_no_way_back_where_the_protocol_says_so(tmp_path: Path) -> None:
+    for name, back in (("mmou-answer", False), ("mmou-answer", True)):
+        protocol = of(name, back=back)
+        folder = tmp_path / str(back)
+        folder.mkdir()
+        with opened(folder, questions(2), protocol) as review:
+            task = take(review, ANN, protocol.name)
+            act(review, ANN, task, "answered", choice=[0])
+            if back:
+                act(review, ANN, task, "answered", choice=[1])
+            else:
+                with pytest.raises(ActionError):
+                    act(review, ANN, task, "answered", choice=[1])
+
+
+def test_a_category_is_done_after_so_many_rounds_without_a_new_tag(tmp_path: Path) -> None:
+    items = [
+        make_item(number).replace(tags={"category": "Game"}, provenance={"round": number})
+        for number in range(1, 5)
+    ]
+    protocol = of("musebench-verify", expertise="", rounds=3)
+    with opened(tmp_path, items, protocol) as review:
+        for number in range(1, 5):
+            task = take(review, ANN, protocol.name)
+            found = ["ambiguous stem"] if number < 3 else []
+            decision = "reject" if found else "accept"
+            act(review, ANN, task, "answered", choice=[0])
+            act(review, ANN, task, "verdict", decision=decision, tags=found)
+        (game,) = rounds_by_category(review.queue(protocol.name))
+        assert game.new_tags == (("ambiguous stem",), (), (), ())
+        assert (game.clean, game.done) == (3, True)
+        assert replace(game, needed=4).done is False
+
+
+VIDEO = Item("v", "open", (Media("media/a.mp4"),), "?")
+
+
+@pytest.mark.parametrize(
+    ("changed", "field"),
+    [
+        ({"question": "Is there a dog?"}, "question"),
+        ({"kind": "single", "options": ["a", "b"], "answer": ["A"]}, "kind"),
+        ({"evidence": []}, "evidence"),
+        ({"evidence": [[1, 20.5]]}, "evidence"),
+        ({"evidence": [[5, 2]]}, "evidence"),
+        ({"tags": {"skills": ["Flying"], "domain": "Film"}}, "tags.skills"),
+        ({"tags": {"skills": ["Needle"], "domain": ["Film", "Music"]}}, "tags.domain"),
+        ({"tags": {"skills": [["Needle"]], "domain": "Film"}}, "tags.skills"),
+        ({"reference": ""}, "reference"),
+    ],
+)
+def test_what_writers_must_not_do_is_said_as_they_type(changed: dict[str, Any], field: str) -> None:
+    from reelbench.review.subjects import subject_of
+
+    good = {
+        "kind": "open",
+        "question": "What does the horn make the dog do?",
+        "reference": "It runs to the door.",
+        "evidence": [[1, 4.5]],
+        "tags": {"skills": ["Needle", "Context"], "domain": "Film"},
+    }
+    protocol, subject = of("mmou-write", items="media"), subject_of(VIDEO)
+    assert check_written(protocol, subject, good, seconds=20.0)[1] == []
+    found = check_written(protocol, subject, {**good, **changed}, seconds=20.0)[1]
+    assert any(each["field"].startswith(field) for each in found), found
+    assert any(each["level"] == "error" for each in found)
+
+
+def test_everything_wrong_with_a_protocol_is_listed_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text("page: verifi\nreviewers: many\ngap: 300\nper_dya: 3\naxes: {Q: {lowest: x}}\n")
+    with pytest.raises(ReelbenchError) as error:
+        read_protocol(path)
+    lines = str(error.value).splitlines()
+    assert len(lines) == 5
+    assert all(line.startswith(f"{path}:") for line in lines)
+    assert ":2: reviewers: found" in str(error.value)
+    assert "per_day" in str(error.value)
+    with pytest.raises(ReelbenchError, match="perhaps mmou-write"):
+        find_protocol("mmou-writ")
+
+
+def test_pairs_are_those_of_the_file_or_neighbours_by_name(tmp_path: Path) -> None:
+    (tmp_path / "media").mkdir()
+    for name in "abcd":
+        (tmp_path / "media" / f"{name}.mp4").write_bytes(b"")
+    protocol = of("qbench-video-write-pair", items="media")
+    with opened(tmp_path, (), protocol) as review:
+        queue = review.queue(protocol.name)
+        assert list(queue.subjects()) == ["media/a.mp4 + media/b.mp4", "media/c.mp4 + media/d.mp4"]
+        (tmp_path / "review").mkdir()
+        pairs = tmp_path / "review" / "pairs.csv"
+        pairs.write_text("first,second\nmedia/a.mp4,media/d.mp4\n")
+        assert list(queue.subjects()) == ["media/a.mp4 + media/d.mp4"]
+        pairs.write_text("first,second\nmedia/a.mp4,../d.mp4\n")
+        with pytest.raises(ReelbenchError, match=r"pairs.csv:2: second: found '../d.mp4'"):
+            queue.subjects()

@@ -1,7 +1,7 @@
 """The numbers of the organiser's desk: how far queues and people are, and what waits for whom."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from statistics import median
 
@@ -14,12 +14,13 @@ from reelbench.review.agreements import (
     rejected_tags,
 )
 from reelbench.review.database import ReviewEvent
-from reelbench.review.decisions import Decision, decisions
+from reelbench.review.decisions import Decision, decisions, verify_queues
 from reelbench.review.people import Person
 from reelbench.review.protocol import ReviewProtocol
 from reelbench.review.queue import ReviewQueue
 from reelbench.review.records import rating_sets
 from reelbench.review.review import DESK, Review
+from reelbench.review.rounds import RoundsOfCategory, rounds_by_category
 from reelbench.review.settle import position_of
 
 _WINDOW_DAYS = 7  # over which throughput is taken
@@ -86,7 +87,8 @@ class DeskFigures:
     rejected: list[tuple[str, int]]
     disputes: list[Decision]
     outdated: list[Decision]  # edited since they were settled
-    claims: list[Claim] = field(default_factory=list)
+    claims: list[Claim]
+    rounds: list[tuple[str, list[RoundsOfCategory]]]
 
 
 def desk_figures(review: Review, people: Iterable[Person]) -> DeskFigures:
@@ -108,6 +110,11 @@ def desk_figures(review: Review, people: Iterable[Person]) -> DeskFigures:
             disputes=[each for each in disputed if each.subject],
             outdated=[each for each in settled if each.is_outdated(state.applied.get(each.item))],
             claims=[claim for queue in queues for claim in queue.claims],
+            rounds=[
+                (queue.name, rounds_by_category(queue))
+                for queue in verify_queues(review)
+                if queue.protocol.rounds
+            ],
         )
 
 

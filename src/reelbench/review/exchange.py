@@ -38,17 +38,32 @@ class ImportReport:
     problems: list[str] = field(default_factory=list)
 
 
+def label_studio_names(review: Review) -> list[str]:
+    """Return the names of the files for Label Studio."""
+    with review.reading():
+        return [name for queue in _asking(review) for name in _names(queue)]
+
+
 def label_studio_files(review: Review) -> dict[str, str]:
     """Return tasks and configuration of every queue that has questions, by name of the file."""
     files: dict[str, str] = {}
     with review.reading():
-        for queue in sorted(review.queues.values(), key=lambda each: each.name):
+        for queue in _asking(review):
             items = [each.item for each in queue.subjects().values() if each.item]
-            if queue.protocol.page != "write" and items:
-                project = project_of(queue.protocol)
-                files[f"{FOLDER_NAME}/{queue.name}.json"] = tasks_json(project, items)
-                files[f"{FOLDER_NAME}/{queue.name}.xml"] = config_xml(project, items)
+            project = project_of(queue.protocol)
+            texts = tasks_json(project, items), config_xml(project, items)
+            files |= dict(zip(_names(queue), texts, strict=True))
     return files
+
+
+def _asking(review: Review) -> list[ReviewQueue]:
+    """Return the queues in which people are asked about items, by name."""
+    queues = sorted(review.queues.values(), key=lambda queue: queue.name)
+    return [each for each in queues if each.protocol.page != "write" and each.subjects()]
+
+
+def _names(queue: ReviewQueue) -> tuple[str, str]:
+    return f"{FOLDER_NAME}/{queue.name}.json", f"{FOLDER_NAME}/{queue.name}.xml"
 
 
 def write_label_studio(review: Review, out: Path) -> list[Path]:

@@ -32,7 +32,7 @@ export async function call(method, path, body) {
   try {
     response = await fetch(path, {
       method, headers: { "x-csrf-token": csrf, "content-type": "application/json" },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: body === undefined || body instanceof Blob ? body : JSON.stringify(body),
     });
   } catch (error) {
     throw new Unreachable(error.message);

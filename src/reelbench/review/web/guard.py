@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BODY = 1 << 20  # bytes of a request
 MOST_UPLOAD = 64 << 20  # of a file of candidates
-UPLOADS = ("/desk/import",)
+UPLOADS = ("/api/desk/import",)
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "media-src 'self' blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; "

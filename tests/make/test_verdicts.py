@@ -1,6 +1,7 @@
 """People decide: what they accept goes on, and what they have not decided waits for them."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +154,8 @@ def test_the_command_says_how_many_rows_wait_and_where(
     words = ("make", path, "--source", tmp_path / "clips", "--out", out)
     assert run_here(*words) == 1
     told = capsys.readouterr().err
-    assert f"3 rows wait for people in verdicts: {waiting_file(out, 'verdicts')} has them" in told
+    assert re.search(rf"3 rows wait for people: \S*reelbench review {out}\n", told)
+    assert f"verdicts: {waiting_file(out, 'verdicts')} has 3" in told
     assert f"1 more verdict needed in {out / 'verdicts.jsonl'}" in told
     write(out, *({**said("ann", "accept"), "item": f"q-{n}"} for n in range(3)))
     assert run_here(*words) == 0

@@ -1,6 +1,7 @@
 """From events to files, the same bytes for the same events: what a review gives to others."""
 
 import io
+import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -93,18 +94,20 @@ def _bring_media(root: Path, out: Path, items: tuple[Item, ...]) -> None:
 
 @contextmanager
 def reading_review(root: Path, url: str = "") -> Iterator[Review]:
-    """Open the review of a folder to read it alone, also while a server writes."""
+    """Open the review of a folder to read it alone, also while a server writes.
+
+    Where nobody has begun one, it has no event.
+    """
     path = root / FOLDER / DATABASE_FILE
-    if not url and not path.exists():
-        raise ReelbenchError(
-            f"{root} has no review yet: start one with `reelbench review {root}`, or name its "
-            "--database."
-        )
     protocols = [read_protocol(each) for each in sorted((root / FOLDER).glob("*.yaml"))]
-    database = ReviewDatabase(url or sqlite_url(path))
-    try:
-        review = Review(root, protocols, database)
-        review.catch_up()
-        yield review
-    finally:
-        database.close()
+    with tempfile.TemporaryDirectory() as empty:
+        begun = bool(url) or path.exists()
+        database = ReviewDatabase(url or sqlite_url(path if begun else Path(empty) / path.name))
+        try:
+            if not begun:
+                database.create(root.name)
+            review = Review(root, protocols, database)
+            review.catch_up()
+            yield review
+        finally:
+            database.close()

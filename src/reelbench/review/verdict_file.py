@@ -55,12 +55,12 @@ def _lines(decision: Decision) -> Iterator[str]:
     facts = {"queue": decision.protocol.name, "digest": decision.seen}
     for who, each in sorted(decision.progress.verdicts.items()):
         time = decision.progress.finished[who].time
-        yield json_line({"item": decision.item, "who": who, **_said(each), "time": time, **facts})
-    end = {**_said(verdict), "settled": True, "time": decision.time, **facts}
+        yield json_line({"item": decision.item, "who": who, **_fields(each), "time": time, **facts})
+    end = {**_fields(verdict), "settled": True, "time": decision.time, **facts}
     yield json_line({"item": decision.item, "who": decision.who, **end})
 
 
-def _said(verdict: Verdict) -> dict[str, Any]:
+def _fields(verdict: Verdict) -> dict[str, Any]:
     record: dict[str, Any] = {"decision": verdict.decision}
     record |= {"tags": list(verdict.tags)} if verdict.tags else {}
     record |= {"answer": list(verdict.answer)} if verdict.answer is not None else {}

@@ -105,12 +105,19 @@ def _digests(item: Item, ctx: StageContext) -> list[str | None]:
 async def _collect(item: Item, ctx: StageContext) -> list[Item]:
     """Give each file a second name in the new folder; where that cannot be, copy it."""
     for name in _files(item, ctx.source):
-        there, here = ctx.source / name, ctx.out / name
         if Path(name).parts[0] == "make":
             raise Rejected("a file in make/", f"{name} lies where the journal of making is kept.")
-        if there.is_file():
-            give_second_name(there, here)
+        if (ctx.source / name).is_file():
+            give_second_name(ctx.source / name, ctx.out / name)
     return [item]
+
+
+def bring_media(item: Item, source: Path, out: Path) -> None:
+    """Let people find what an item shows in the folder that is made; what is there stays."""
+    for name in _files(item, source):
+        there, here = source / name, out / name
+        if there.is_file() and not here.exists() and Path(name).parts[0] != "make":
+            give_second_name(there, here)
 
 
 def give_second_name(there: Path, here: Path) -> None:

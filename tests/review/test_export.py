@@ -181,6 +181,7 @@ def test_the_command_exports_what_lint_accepts_and_score_puts_people_beside_mode
     scores = tmp_path / "scores.json"
     words = ["score", "--benchmark", benchmark, "--out", scores]
     words += ["--predictions", out / "predictions.jsonl", "--predictions", model]
+    capsys.readouterr()
     assert run_here(*words) == 0
     told = capsys.readouterr()
     shares = {line.split()[0]: line.split()[2] for line in told.out.splitlines()[1:4]}

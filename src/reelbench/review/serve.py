@@ -56,12 +56,20 @@ def opened_review(root: Path, options: ServeOptions) -> Iterator[tuple[Review, A
         url = options.database or sqlite_url(folder / DATABASE_FILE)
         database = ReviewDatabase(url)
         try:
-            database.create(title)
+            database.create(_identity(root))
             review = Review(root, protocols, database, fixed_last)
             review.catch_up()
             yield review, Accounts(database), title
         finally:
             database.close()
+
+
+def _identity(root: Path) -> str:
+    """Return what a review is known by for good: titles change, also by what it leads to."""
+    path = root / FOLDER / "identity"
+    if not path.exists():
+        write_atomically(path, f"{root.resolve().name} {secrets.token_hex(8)}\n")
+    return path.read_text("utf-8").strip()
 
 
 def install_protocols(root: Path, names: Sequence[str]) -> list[ReviewProtocol]:

@@ -30,6 +30,8 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import canonical_json
 from reelbench.base.limits import decode_json
 
+FOLDER = "review"  # of a benchmark, for what a review keeps
+DATABASE_FILE = "review.sqlite"
 _LOCK = 0x7265656C  # PostgreSQL's advisory locks have numbers
 _PATIENCE = 5.0  # seconds for which a database may not answer
 _PAUSE = 1.0  # after which one that was down is tried again

@@ -29,7 +29,7 @@ DOWNLOADS = (
     ARCHIVE, VERDICTS_FILE, f"{BENCHMARK}/{ITEMS_FILE}", "rejects.jsonl", "predictions.jsonl",
     "events.jsonl", "events.csv",
 )  # fmt: skip
-_TYPES = {"csv": "text/csv", "jsonl": "application/jsonl", "json": "application/json"}
+_TYPES = {"csv": "text/csv", "jsonl": "application/x-ndjson", "json": "application/json"}
 
 
 class _Invite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

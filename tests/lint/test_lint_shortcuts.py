@@ -40,7 +40,7 @@ class TestShortcuts:
         assert figure["chi_square"] == pytest.approx(expected.statistic, abs=1e-3)
         assert figure["p"] == pytest.approx(expected.pvalue)
         assert [(f.tag, f.severity) for f in report.findings] == [("KEY_POSITION", Severity.HIGH)]
-        assert "always A is right in 50.0% of 80" in report.findings[0].message
+        assert "always choosing A is right in 50.0% of 80" in report.findings[0].message
 
     def test_a_slight_skew_of_many_items_is_medium(self, save: Save) -> None:
         letters = "A" * 330 + "B" * 270 + "C" * 200 + "D" * 200

@@ -255,7 +255,7 @@ class TestPerturbing:
         made, _ = studio.work(perturb(by_category), row)
         assert FAR in made[0].options
         other = structs.replace(row, tags=freeze({"category": "places"}))
-        with pytest.raises(ReelbenchError, match="'places', for which no error types are named"):
+        with pytest.raises(ReelbenchError, match="'places', for which perturb has no error types"):
             studio.work(perturb(by_category), other)
 
 

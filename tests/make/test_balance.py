@@ -198,7 +198,7 @@ class TestPlaces:
 
     @pytest.mark.parametrize("answer", [(), ("E",), ("A", "B"), ("AB",)])
     def test_a_key_that_is_none_gets_a_sentence(self, answer: tuple[str, ...]) -> None:
-        with pytest.raises(ReelbenchError, match=r"Item 'q-1' has the answer .* give it one"):
+        with pytest.raises(ReelbenchError, match=r"Item 'q-1' has the answer .* must be one"):
             spread_key_positions([one_of(1, answer=answer)], 0)
 
 
@@ -279,7 +279,7 @@ class TestNoneOfTheAbove:
             ({"as_key": -0.1}, "as_key is -0.1"),
             ({"as_distractor": math.nan}, "as_distractor is nan"),
             ({"as_key": 0.6, "as_distractor": 0.5}, "sum to 1 at most"),
-            ({"text": " "}, "has no text"),
+            ({"text": " "}, "is empty"),
         ],
     )
     def test_wrong_use_gets_a_sentence(self, wrong: dict[str, float], sentence: str) -> None:

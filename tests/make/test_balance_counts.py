@@ -137,8 +137,11 @@ class TestRatio:
     @pytest.mark.parametrize(
         ("ratio", "sentence"),
         [
-            ({"a": 1, "忧": 1}, "needs 1 of '忧' at least, and there is none"),
-            ({"a": 1, "b": 3}, "The ratio 1:3 of the mood needs 3 of 'b' at least, and there is 1"),
+            ({"a": 1, "忧": 1}, "needs 1 of '忧' at least, and there are 0"),
+            (
+                {"a": 1, "b": 3},
+                "The ratio 1:3 of the mood needs 3 of 'b' at least, and there are 1",
+            ),
             ({"a": 1, "b": 0}, "gives 'b' the part 0: give a number above 0"),
             ({"a": math.nan}, "the part nan"),
             ({"a": math.inf}, "the part inf"),

@@ -116,9 +116,9 @@ class TestStrategies:
         assert why.detail == "no distractor follows scope error"
 
     @pytest.mark.parametrize(("how", "fault"), [
-        ({"required": ["sarcasm"]}, "required names ['sarcasm']"),
-        ({"required": list(STRATEGIES)}, "more strategies than 4 distractors"),
-        ({"count": (3, 7), "most_options": 7}, "count is 3 to 7 of at most 7 options"),
+        ({"required": ["sarcasm"]}, "required has sarcasm, which strategies does not have"),
+        ({"required": list(STRATEGIES)}, "more strategies than the 4 distractors"),
+        ({"count": (3, 7), "most_options": 7}, "count is 3 to 7: give 1 to 6 distractors"),
         ({"from_context": 0}, "count is 0 to 0"),
         ({"most_options": 27}, "there are 26 letters"),
     ], ids=["unknown", "too many", "too few options", "none", "no letters"])  # fmt: skip

@@ -108,7 +108,7 @@ class TestFlags:
         assert "argument --share: could not convert string to float: 'much'" in told
 
     def test_that_set_what_is_not_there_are_refused(self) -> None:
-        with pytest.raises(ReelbenchError, match=r"has no end\.n for --n to set"):
+        with pytest.raises(ReelbenchError, match=r"--n of the recipe parts sets end\.n, which"):
             a_recipe(ending(), flags=(Flag("n", "what", ("end.n",), int),))
 
     def test_of_a_name_that_make_has_itself_are_refused(self, folder: Path) -> None:

@@ -321,7 +321,7 @@ def test_without_the_package_a_sentence_says_how_to_get_it(monkeypatch: pytest.M
 def test_wrong_use_is_told(use: Embedder) -> None:
     with pytest.raises(ReelbenchError, match="no embedder 'bert': there is use"):
         load_embedder("bert")
-    with pytest.raises(ReelbenchError, match="found 92"):
+    with pytest.raises(ReelbenchError, match="alike is 92: give a cosine"):
         near_duplicates([], use, 92)
     with pytest.raises(ReelbenchError, match="Two items have the id 'q-1'"):
         near_duplicates([make_item(), make_item()], use)

@@ -43,7 +43,7 @@ def test_the_page_says_what_the_funnel_says(tmp_path: Path) -> None:
         assert ("rate" in told) == (told["input"] == "item")
         if "rate" in told:
             assert f"{told['rejected']:,} rejected, {100 * told['rate']:.1f}% (" in svg
-    assert "12 undecided: make again" in svg
+    assert "12 undecided: run make again" in svg
 
 
 def test_bars_are_as_long_as_what_they_count(tmp_path: Path) -> None:

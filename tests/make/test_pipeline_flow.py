@@ -22,12 +22,14 @@ from reelbench.make.pipeline.store import open_store
 
 class TestWhatGoesWrong:
     def test_two_rows_of_one_id_are_named_with_the_stage(self, tmp_path: Path) -> None:
-        with pytest.raises(ReelbenchError, match="Two rows are called 'q-1' before the stage work"):
+        with pytest.raises(
+            ReelbenchError, match="Two rows have the id 'q-1' before the stage work"
+        ):
             results(tmp_path, stage(), rows=[ROWS[0], ROWS[1], ROWS[0]])
 
     def test_two_that_a_stage_made_are_named_with_the_next(self, tmp_path: Path) -> None:
         twice = Worker(lambda item: [item, item])
-        told = "Two rows are called 'q-1' before the stage next"
+        told = "Two rows have the id 'q-1' before the stage next"
         with pytest.raises(ReelbenchError, match=told):
             results(tmp_path, stage(twice), stage(name="next"))
 

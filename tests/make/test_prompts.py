@@ -94,8 +94,8 @@ class TestRefused:
             load_prompts(home, own, None)
         told = str(error.value)
         assert str(own) in told
-        assert "aks.md is none of answer, ask, candidate, distract" in told
-        assert "ask.md has the slot {{contxt}}, which nothing fills" in told
+        assert "aks.md is not one of its prompts (answer, ask, candidate, distract" in told
+        assert "ask.md has the slot {{contxt}}, which the recipe does not fill" in told
         assert "ask.md lacks the slot {{context}}" in told
         assert "rank.md lacks the slot {{question}}" in told
 
@@ -114,18 +114,20 @@ class TestRefused:
         own = write(tmp_path / "own", ask_2_md="{{nothing}} {{reply}}")
         with pytest.raises(ReelbenchError) as error:
             load_prompts(home, own, None)
-        assert "ask.2.md has the slot {{nothing}}, which nothing fills" in str(error.value)
+        assert "ask.2.md has the slot {{nothing}}, which the recipe does not fill" in str(
+            error.value
+        )
         assert "ask.2.md lacks the slot {{context}}" in str(error.value)
 
     def test_a_variant_of_nothing(self, home: Path, tmp_path: Path) -> None:
         own = write(tmp_path / "own", sing_2_md="la")
-        with pytest.raises(ReelbenchError, match=r"sing\.2\.md is none of"):
+        with pytest.raises(ReelbenchError, match=r"sing\.2\.md is not one of its prompts"):
             load_prompts(home, own, None)
 
     @pytest.mark.parametrize("text", ["a: [", "- a list", "just words"])
     def test_examples_that_are_none(self, text: str, home: Path, tmp_path: Path) -> None:
         own = write(tmp_path / "own", examples_yaml=text)
-        with pytest.raises(ReelbenchError, match=r"examples\.yaml of .*own"):
+        with pytest.raises(ReelbenchError, match=r"own.examples\.yaml"):
             load_prompts(home, own, None)
 
     @pytest.mark.parametrize("text", [
@@ -140,7 +142,7 @@ class TestRefused:
 
     def test_rules_that_are_none(self, home: Path, tmp_path: Path) -> None:
         own = write(tmp_path / "own", rules_yaml="name: r\n")
-        with pytest.raises(ReelbenchError, match=r"rule set cannot be used.*\n.*version"):
+        with pytest.raises(ReelbenchError, match=r"rules\.yaml has these faults.*\n.*version"):
             load_prompts(home, own, None)
 
     def test_a_text_that_is_not_utf_8(self, home: Path, tmp_path: Path) -> None:

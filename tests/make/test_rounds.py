@@ -106,7 +106,7 @@ class TestRounds:
         answer = saying("a", "b", "c", "d")
         passed, notes, asked = take(tmp_path, answer, searching(most=2, quota=9), ROWS[:1])
         assert (len(passed.out), asked) == (2, 2)
-        assert notes == ["search: 2 of 9 rows of art: 2 rounds at most"]
+        assert notes == ["search: 2 of 9 rows of art: the most rounds (2) were done"]
 
     def test_end_by_findings_where_rows_are_written_anew(self, tmp_path: Path) -> None:
         """A quality loop: it ends after two rounds without a new kind of failure."""

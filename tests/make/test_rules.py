@@ -87,34 +87,35 @@ categories:
             load_rules(text, categories=["Order"])
         said = str(raised.value)
         for part in (
-            "name: found '7', expected text",
+            "name: found 7, expected text",
             "version: found nothing",
-            "'extra' is an unknown field",
-            "red_lines, rule 1: there is no check 'no_such_check'; there are no_scene_numbers",
+            "extra: found an unknown field, expected one of name, version, red_lines, categories",
+            "red_lines, rule 1: check: there is no check 'no_such_check'; there are no_scene_numbers",
             "red_lines, rule 2: text: found '', expected text",
-            "red_lines, rule 2: 'why' is an unknown field",
-            "red_lines, rule 2: the id 'R1' is that of red_lines, rule 1",
+            "red_lines, rule 2: why: found an unknown field, expected one of id, text, check",
+            "red_lines, rule 2: the id 'R1' is already that of red_lines, rule 1",
             "red_lines, rule 3: found 'just text', expected a mapping",
-            "red_lines, rule 4: similar_length: found 'long', expected a number",
-            "red_lines, rule 4: distinct_options: found '2', expected no setting",
+            "red_lines, rule 4: check.similar_length: found 'long', expected a number",
+            "red_lines, rule 4: check.distinct_options: found 2, expected no setting",
             "categories.Order: found",
-            "categories.Odder: there is no such category",
-            "categories.Odder, rule 1: the id 'R4' is that of red_lines, rule 4",
-            "categories.Odder, rule 1: there is no check",
+            "categories.Odder: there is no such category; there are Order",
+            "categories.Odder, rule 1: the id 'R4' is already that of red_lines, rule 4",
+            "categories.Odder, rule 1: check: there is no check",
         ):
             assert part in said
         assert said.count("\n- ") == 14
 
     @pytest.mark.parametrize(("text", "said"), [
-        ("", "found 'None', expected a mapping"),
+        ("", "found nothing, expected a mapping"),
         ("rules.yaml", "expected a mapping"),
         ("{", "cannot be read as a rule set"),
         ("name: a\nname: b", "'name' twice"),
-        ('name: a\nversion: "1"\ncategories: [a]', "expected rules by the name of a category"),
+        ('name: a\nversion: "1"\ncategories: [a]', "expected a mapping of categories to their rules"),
         ('name: a\nversion: "1"\nred_lines: &a [*a]', "expected a mapping with id and text"),
+        ("name: a\nversoin: 1.0", "versoin: found an unknown field, expected a known field: perhaps 'version'"),
         ("name: a\nversion: 1.0", "put a number in quotes"),
-        ('name: a\nversion: "1"\nred_lines: [{id: 1, text: a, check: {similar_length: .inf}}]', "found 'inf'"),
-        ('name: a\nversion: "1"\nred_lines: [{id: R1, text: a, check: {similar_length: true}}]', "found 'True'"),
+        ('name: a\nversion: "1"\nred_lines: [{id: 1, text: a, check: {similar_length: .inf}}]', "found inf"),
+        ('name: a\nversion: "1"\nred_lines: [{id: R1, text: a, check: {similar_length: true}}]', "found True"),
     ])  # fmt: skip
     def test_what_is_no_rule_set(self, text: str, said: str) -> None:
         with pytest.raises(ReelbenchError, match=said):

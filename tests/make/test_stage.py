@@ -33,7 +33,9 @@ class TestARecipe:
         )
 
     def test_that_does_not_end_with_items(self) -> None:
-        assert refused(WRITE) == "The recipe parts does not end with items."
+        assert refused(WRITE) == (
+            "The recipe parts must end with a stage whose output is Item; that of write is Draft."
+        )
 
     def test_without_stages(self) -> None:
         assert refused() == "The recipe parts has no stages."
@@ -44,7 +46,10 @@ class TestARecipe:
 
     def test_that_does_not_say_what_a_role_does(self) -> None:
         told = refused(WRITE, CHECK, roles={})
-        assert told == "The recipe parts does not say what ['writer'] do: add them to roles."
+        assert (
+            told
+            == "The recipe parts has stages with the roles writer: add these to the roles of the recipe."
+        )
 
 
 RECIPE = a_recipe(WRITE, CHECK, END)
@@ -75,7 +80,7 @@ class TestWithout:
 
     @pytest.mark.parametrize("name", ["check", "ende", ""])
     def test_what_is_needed_or_not_there_is_a_sentence_with_what_is_not(self, name: str) -> None:
-        told = f"parts cannot be made without {name!r}; it can without end."
+        told = f"parts cannot leave out the stage {name!r}: it can leave out end."
         with pytest.raises(ReelbenchError, match=re.escape(told)):
             RECIPE.without([name])
 
@@ -135,7 +140,7 @@ class TestSettings:
         with pytest.raises(ReelbenchError) as error:
             a_recipe(SETTABLE, END).changed({name: 1})
         told = str(error.value)
-        assert told.startswith(f"There is nothing called {name} to set")
+        assert told.startswith(f"parts has no parameter {name}; it has")
         assert "sift.whole, sift.share, sift.flag" in told
 
     def test_of_a_stage_with_a_dot_or_a_blank_in_its_name(self) -> None:

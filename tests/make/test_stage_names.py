@@ -203,13 +203,13 @@ class TestShortfalls:
         yes = sum(item.correct == ("Yes",) for item in passed.out)
         assert notes == [
             f"yes-no: the keys of the yes/no questions are Yes {yes}, No {len(passed.out) - yes}: "
-            "not all that should be was negated"
+            "not enough questions could be negated"
         ]
 
     def test_and_what_is_too_many_can_be_left_out(self, tmp_path: Path) -> None:
         rows = [yes_no(n) for n in range(8)] + [yes_no(8, "B"), make_item(9)]
         notes, left = self.notes(tmp_path, rows, balance_yes_no(drop=True))
-        assert "Yes 8, No 1: what is too many is left out" in notes[0]
+        assert "Yes 8, No 1: 7 with the answer Yes are left out" in notes[0]
         assert [item.correct for item in left if item.kind == "yesno"].count(("Yes",)) == 1
         assert len(left) == 3
 
@@ -227,9 +227,9 @@ class TestShortfalls:
         short = [make_item(7, options=("a", "b"), answer=("A",)), make_item(8)]
         ratio, _ = self.notes(tmp_path, rows, balance_ratio("mood", {"good": 1, "bad": 1}))
         assert ratio == [
-            "ratio: 2 of 3 items are kept to have mood at 1:1; there were good 2, bad 1"
+            "ratio: 2 of 3 items are kept for the ratio 1:1 of mood; there were good 2, bad 1"
         ]
         splits, _ = self.notes(tmp_path, same, split({"dev": 0.5, "test": 0.5}))
-        assert "stay together, which makes" in splits[0]
+        assert "stay together, there are" in splits[0]
         none, _ = self.notes(tmp_path, short, none_of_the_above())
-        assert "1 of 2 single-choice items cannot have the option" in none[0]
+        assert "1 of 2 single-choice items cannot have 'None of the above'" in none[0]

@@ -9,6 +9,7 @@ from parts import Studio, real_embedder
 from support import make_item
 
 from reelbench.base.errors import ReelbenchError
+from reelbench.base.progress import counted
 from reelbench.data.items import Item, Media
 from reelbench.lint.shortcuts import shortcut_findings
 from reelbench.make.parts.embed import LOADERS
@@ -78,7 +79,7 @@ class TestLint:
 
     @pytest.mark.parametrize("tier", ["high", "WORST", ""])
     def test_a_tier_that_there_is_not_is_a_sentence(self, tier: str, tmp_path: Path) -> None:
-        with pytest.raises(ReelbenchError, match=r"lint\.tier is one of .*HIGH"):
+        with pytest.raises(ReelbenchError, match=r"lint\.tier is .*: expected one of .*HIGH"):
             filtered(tmp_path, filter_lint(tier), make_item(1))
 
     def test_items_of_all_kinds_and_none_at_all(self, tmp_path: Path) -> None:
@@ -114,7 +115,7 @@ class TestTwins:
         assert list(why) == ["q-2"]
         reason, detail = why["q-2"]
         assert reason == "asks the same as another"
-        assert detail.startswith("q-1, alike to 0.9")
+        assert detail.startswith("repeats q-1 (cosine 0.9")
 
     def test_the_same_one_whatever_the_order(self, tmp_path: Path) -> None:
         assert filtered(tmp_path, filter_near_duplicates(), VIOLIN_AGAIN, GOAT, VIOLIN)[0] == [
@@ -155,7 +156,10 @@ class TestLengths:
         reason, detail = why["q-1"]
         assert reason == "the key's length gives it away"
         key, *others = lengths
-        assert detail == f"{key} words, the others {min(others)} to {max(others)}"
+        assert (
+            detail
+            == f"the key has {counted(key, 'word')}, the others {min(others)} to {max(others)}"
+        )
 
     @pytest.mark.parametrize("lengths", [
         (5, 5, 5), (3, 1, 1), (1, 3, 3), (9, 5, 6), (6, 5, 9), (4, 20, 3), (9, 1), (20, 20, 1),

@@ -139,7 +139,7 @@ class TestChecking:
         why = checked(tmp_path, question(scenes=scenes))
         assert why.reason == "evidence that is not there"
         absent = [number for number in scenes if number != 1]
-        assert why.detail == f"scenes {absent} of 3"
+        assert why.detail == f"scenes {absent}, but there are 3"
 
     def test_a_scene_said_twice_is_evidence_once_and_in_order(self, tmp_path: Path) -> None:
         item = checked(tmp_path, question(scenes=[3, 1, 3]))

@@ -131,7 +131,7 @@ class TestOtherWords:
             ("cause-and-effect.md", ("{{context}}", "the film"), "lacks the slot {{context}}"),
             ("veracity.md", ("{{options}}", ""), "lacks the slot {{options}}"),
             ("describe.md", ("{{film}}", "{{director}}"), "has the slot {{director}}"),
-            ("novel.md", None, "novel.md is none of"),
+            ("novel.md", None, "novel.md is not one of its prompts"),
         ],
     )
     def test_a_prompt_that_cannot_work_is_refused_before_any_call(
@@ -278,7 +278,7 @@ class TestMoreAndLess:
     def test_what_cannot_be_left_out_is_said(self, studio: Studio, bench: Path, name: str) -> None:
         told = studio.make(bench, "--without", name)
         assert told.status == 2
-        assert f"{name!r}; it can without" in told.err
+        assert f"{name!r}: it can leave out" in told.err
         assert "independence" in told.err
 
     @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ class TestMoreAndLess:
     @pytest.mark.parametrize(
         ("change", "said"),
         [
-            ("independence.dropp=4", "nothing called independence.dropp"),
+            ("independence.dropp=4", "cineaste has no parameter independence.dropp"),
             ("veracity.keep_at=most", "cannot be 'most'"),
             ("independence.seeds", "sets nothing"),
             ("independence.seeds=0", "independence.seeds"),

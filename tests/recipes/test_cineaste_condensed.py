@@ -148,7 +148,7 @@ def test_everything_wrong_in_clips_is_listed(condensed: Condensed) -> None:
         "clips.csv:5: videoid: found nothing",
         "clips.csv:5: clip_name: found nothing",
         "clips.csv:5: clip_idx: found '-1'",
-        "clips.csv:6: videoid: found 'bbb', as on line 2, expected each once",
+        "clips.csv:6: videoid: found 'bbb', as on line 2, expected each videoid once",
         "clips.csv:7: clip_idx: found 2, as on line 2, expected a number of its own among the clips of tt002",
         "clips.csv:8: row: found 2 fields, expected 8, as in the first line",
         "9 problems",
@@ -159,12 +159,12 @@ def test_everything_wrong_in_clips_is_listed(condensed: Condensed) -> None:
 @pytest.mark.parametrize(
     ("clips", "found"),
     [
-        (b"", "clips.csv: file: found nothing in it, expected a first line with the columns"),
-        (b"\n\r\n  \n", "found nothing in it"),
+        (b"", "clips.csv: file: found an empty file, expected a first line with the columns"),
+        (b"\n\r\n  \n", "found an empty file"),
         (CLIPS.encode(), "clips.csv: file: found no clips"),
         (
             b"video_id,imdbid,clip_idx,clip_name\na,b,1,c\n",
-            "clips.csv:1: videoid: found no such column among 'video_id, imdbid, clip_idx, clip_name', expected one (perhaps 'video_id' is it)",
+            "clips.csv:1: videoid: found no such column among 'video_id, imdbid, clip_idx, clip_name', expected such a column (perhaps 'video_id' is meant)",
         ),
         (b"videoid;imdbid;clip_idx;clip_name\n", "clips.csv:1: clip_idx: found no such column"),
         (

@@ -108,7 +108,7 @@ class TestRoles:
         words = ["--model", f"writer={card}", "--model", f"blind={card}"]
         told = studio.make(bench, "--until", "check", words=words)
         assert told.status == 0
-        assert "warning: writer is the blind of what it wrote itself" in told.err
+        assert "warning: writer has the role blind and checks what it wrote itself" in told.err
 
     def test_a_role_that_nobody_plays_is_named_with_what_it_does(self, studio: Studio) -> None:
         out = studio.fresh("never")
@@ -133,7 +133,7 @@ class TestRoles:
         card = write_card(studio.root / "others", "writer-2", studio.server.url)
         told = studio.make(studio.fresh("never"), "--model", f"writer={card}")
         assert told.status == 2
-        assert "The writer is one model, not 2" in told.err
+        assert "The role writer takes one model, and --model names 2" in told.err
 
     def test_a_stage_that_is_not_there_is_refused_with_those_that_are(
         self, studio: Studio, bench: Path

@@ -121,7 +121,7 @@ class TestWhatIsMissing:
         bench.save(*bench.items, planted(bench.actors, 70, id="bare"))
         told = bench.filter(*bench.role("veracity"))
         assert told.status == 2
-        assert "bare has no context to go by" in told.err
+        assert "bare has no context for the stage" in told.err
         assert "context.text" in told.err
         assert "context.file" in told.err
         assert "Traceback" not in told.err

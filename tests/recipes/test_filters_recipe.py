@@ -132,7 +132,8 @@ class TestEachFilter:
             assert "input_audio" in kinds
             assert "image_url" not in kinds
 
-    def test_what_needs_no_model_runs_without_one(self, bench: Bench) -> None:
+    def save_faulty(self, bench: Bench) -> None:
+        """Save the items with three more, each of which fails a filter that asks no model."""
         first = bench.items[0]
         key = first.correct[0]
         long = f"{key} because the storm that came up in the night had torn away all the ropes"
@@ -143,6 +144,9 @@ class TestEachFilter:
             planted(bench.actors, 21, id="twice", options=(*("the same",) * 2, "a cup", "a bell", "it")),
             planted(bench.actors, 0, id="z-again"),
         )  # fmt: skip
+
+    def test_what_needs_no_model_runs_without_one(self, bench: Bench) -> None:
+        self.save_faulty(bench)
         told = bench.filter(all_stages=True)
         assert told.status == 0, told.err
         assert not told.calls
@@ -153,6 +157,27 @@ class TestEachFilter:
             assert f"{name} was left out" in told.err
         stages = ["lint", "near-duplicates", "key-length", "shortcuts", "key-positions", "collect"]
         assert list(told.stages) == stages
+
+    def test_what_needs_no_model_is_told_to_report_by_set(self, bench: Bench) -> None:
+        self.save_faulty(bench)
+        stages = ["lint", "near-duplicates", "key-length", "shortcuts"]
+        words = [word for name in stages for word in ("--set", f"{name}.drop=false")]
+        told = bench.filter(*words, all_stages=True)
+        assert told.status == 0, told.err
+        assert told.kept == {item.id for item in bench.items}
+        assert not told.rejects
+        assert [told.stages[name]["rejected"] for name in stages] == [0] * 4
+        flagged = {
+            (item.id, stage)
+            for item in Benchmark.load(told.folder).items
+            for stage in stages
+            if "flagged" in item.provenance.get(stage, {})
+        }
+        assert flagged >= {("twice", "lint"), ("long", "key-length")}
+        assert told.stages["key-length"]["rate"] == round(1 / 15, 6)
+        before = fingerprints(told.folder)
+        assert bench.filter(all_stages=True).kept == told.kept
+        assert fingerprints(told.folder) == before
 
     def test_open_questions_pass_and_yes_or_no_is_asked(self, bench: Bench) -> None:
         yes = planted(

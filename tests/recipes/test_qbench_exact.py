@@ -246,8 +246,7 @@ class TestAgain:
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    preload = ["actors", "reelbench.recipes.qbench_exact.recipe"]
-    with starting(perform, tmp_path / "told", preload) as started:
+    with starting(perform, tmp_path / "told") as started:
         yield started
 
 
@@ -288,7 +287,7 @@ class TestSources:
             row["id"]: (row["reason"], row["detail"]) for row in lines(out / "rejects.jsonl")
         }
         assert {"text.mp4", "empty.mp4", "cut.mp4"} <= set(rejects)
-        assert rejects["short.mp4"] == ("too short", "0.8 s are less than a segment of 1 s.")
+        assert rejects["short.mp4"] == ("too short", "It lasts 0.8 s, less than a segment of 1 s.")
         assert rejects["frame.mp4"][0] == "too short"
         assert rejects["sound.m4a"][0] == "no picture"
         assert all(reason for reason, _ in rejects.values())
@@ -317,7 +316,7 @@ class TestSources:
         (tmp_path / "none").mkdir()
         status, _, told = make("--source", tmp_path / "none", "--out", tmp_path / "out", *QUICK)
         assert status == 2
-        assert "holds no clips" in told
+        assert "contains no clips" in told
         assert not (tmp_path / "out").exists()
 
     def test_where_no_clip_will_do_it_is_said(self, tmp_path: Path) -> None:

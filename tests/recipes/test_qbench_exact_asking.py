@@ -15,7 +15,7 @@ from reelbench.media.measure.quality import DAMAGES
 from reelbench.recipes.qbench_exact.asking import ask
 from reelbench.recipes.qbench_exact.clips import Segment
 from reelbench.recipes.qbench_exact.degraded import DamageTarget, WrittenVideo
-from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, QuestionPlan, Sheet, plan
+from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, QuestionPlan, SegmentPlan, plan
 from reelbench.recipes.qbench_exact.videos import MadeQuestion, MadeVideo
 
 USUAL = {damage.quality: damage.usual for damage in DAMAGES.values()}
@@ -26,7 +26,7 @@ PAIRS = ("which", "compare", "more", "better")
 def orders(items: int, seed: int = 0) -> list[QuestionPlan]:
     segments = [Segment(f"a#{n:04d}", "a", "0" * 64, n, n + 1) for n in range(30)]
     rows: list[Any] = plan(segments, SimpleNamespace(seed=seed), items=items)  # type: ignore[arg-type]
-    found = [order for row in rows if isinstance(row, Sheet) for order in row.orders]
+    found = [order for row in rows if isinstance(row, SegmentPlan) for order in row.orders]
     return sorted(found, key=lambda order: order.id)
 
 
@@ -78,7 +78,7 @@ class TestNumbers:
         rows, notes = asked(SHOTS[:50], 60)
         assert all(isinstance(row, Item) for row in rows)
         (note,) = notes
-        assert "There are 50 items, not 60" in note
+        assert "Only 50 of 60 items were made" in note
         assert asked([], 5) == ([], [note.replace("50", "0").replace("60", "5")])
 
     def test_clips_that_are_not_clean_are_named(self) -> None:

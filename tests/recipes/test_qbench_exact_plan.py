@@ -13,7 +13,14 @@ from msgspec import structs
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.media.measure.quality import DAMAGES
 from reelbench.recipes.qbench_exact.clips import Segment
-from reelbench.recipes.qbench_exact.plan import FAMILIES, HOME, WORDS, QuestionPlan, Sheet, plan
+from reelbench.recipes.qbench_exact.plan import (
+    FAMILIES,
+    HOME,
+    WORDS,
+    QuestionPlan,
+    SegmentPlan,
+    plan,
+)
 
 STILL = {
     "blur", "noise", "compression", "over-exposure", "under-exposure", "low contrast",
@@ -42,7 +49,7 @@ def segments(number: int) -> list[Segment]:
 def dealt(given: list[Segment], items: int, seed: int = 0) -> list[QuestionPlan]:
     """All orders, in the order in which they were dealt."""
     rows: list[Any] = plan(given, SimpleNamespace(seed=seed), items=items)  # type: ignore[arg-type]
-    orders = [order for row in rows if isinstance(row, Sheet) for order in row.orders]
+    orders = [order for row in rows if isinstance(row, SegmentPlan) for order in row.orders]
     return sorted(orders, key=lambda order: order.id)
 
 
@@ -167,12 +174,12 @@ class TestTakes:
         given = segments(30)
         rows: list[Any] = plan(given, SimpleNamespace(seed=0), items=10)  # type: ignore[arg-type]
         assert len(rows) == 30
-        used = [row for row in rows if isinstance(row, Sheet)]
+        used = [row for row in rows if isinstance(row, SegmentPlan)]
         spare = [row for row in rows if isinstance(row, Rejected)]
         assert (len(used), len(spare)) == (12, 18)
         assert {row.reason for row in spare} == {"not needed"}
         for row, segment in zip(rows, given, strict=True):
-            if isinstance(row, Sheet):
+            if isinstance(row, SegmentPlan):
                 assert row.id == segment.id
                 assert [order.segments[0][0].id for order in row.orders] == [segment.id]
 

@@ -110,7 +110,9 @@ class TestTheBenchmark:
         before = fingerprints(whole.source)
         whole.make()
         assert fingerprints(whole.source) == before
-        assert "outside of the sources" in whole.make(out="source/bench", status=2).err
+        assert (
+            "name a folder outside of it with --out" in whole.make(out="source/bench", status=2).err
+        )
 
     def test_yes_and_no_come_out_even_where_there_is_a_writer(self, whole: Folder) -> None:
         with serving(opposite) as server:

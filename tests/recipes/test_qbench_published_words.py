@@ -196,7 +196,7 @@ class TestFiles:
     def test_a_list_with_a_name_of_its_own_is_told(self, folder: Folder) -> None:
         found = folder.write({"train": [yes_no(1)]}).read()
         assert found.rows[0].tag("split") == ()
-        assert "'train' is neither dev nor test" in found.warnings[0]
+        assert "'train' is not called dev or test" in found.warnings[0]
 
     @pytest.mark.parametrize("name", ["mine.jsonl", "mine.json"])
     def test_an_object_per_line(self, folder: Folder, name: str) -> None:
@@ -219,27 +219,27 @@ class TestFiles:
         assert folder.one()
 
     def test_what_is_no_folder_or_holds_no_file_is_said(self, folder: Folder) -> None:
-        with pytest.raises(ReelbenchError, match=r"holds no \*\.json"):
+        with pytest.raises(ReelbenchError, match=r"has no \*\.json"):
             questions_in(folder.source)
         file = folder.write([question()]).source / "mine.json"
-        with pytest.raises(ReelbenchError, match="give the folder"):
+        with pytest.raises(ReelbenchError, match="name the folder"):
             questions_in(file)
 
     @pytest.mark.parametrize(
         ("content", "told"),
         [
-            (b"", "nothing in it"),
+            (b"", "an empty file"),
             (b"[{]", "mine.json:1: file: found Expecting property name"),
             (b'[{"question": "a"},\n{"question" "b"}]', "mine.json:2: file: found Expecting ':'"),
             (b'[\n"\xff"]', "mine.json:2: file: found byte 0xFF, expected UTF-8"),
             ("[]".encode("utf-16"), "UTF-16"),
-            (b"[" * 100_000, "a nesting deeper than 64 levels"),
+            (b"[" * 100_000, "nesting deeper than 64 levels"),
             (b"[" * 60 + b"]" * 60, "[0]: found a list"),
             (b'[{"a": NaN}]', "NaN"),
-            (b'[{"a": 1e999}]', "[0]: found a number beyond all bounds"),
+            (b'[{"a": 1e999}]', "[0]: found an infinite number, or NaN"),
             (b'[{"a": 1, "a": 2}]', "'a' twice"),
             (b'[{"a": "\\ud800"}]', "half a surrogate pair"),
-            (b'[{"a": ' + b"[" * 40 + b"]" * 40 + b"}]", "[0]: found too deep a nesting"),
+            (b'[{"a": ' + b"[" * 40 + b"]" * 40 + b"}]", "[0]: found too many levels of nesting"),
             (b'[{"a": ' + b"9" * 5000 + b"}]", "4300"),
             (b"[]", "found no questions, expected at least one"),
             (b'{"dev": []}', "found no questions, expected at least one"),
@@ -264,7 +264,9 @@ class TestFiles:
 
     def test_a_folder_or_a_pipe_in_place_of_a_file_is_said(self, folder: Folder) -> None:
         (folder.source / "x.json").mkdir()
-        assert folder.wrong() == ["x.json: file: found no plain file, expected a file of questions"]
+        assert folder.wrong() == [
+            "x.json: file: found no regular file, expected a file of questions"
+        ]
 
     def test_fields_of_any_size_survive(self, folder: Folder) -> None:
         big = 10**300

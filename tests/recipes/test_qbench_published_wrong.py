@@ -63,7 +63,7 @@ class TestWhatIsWrong:
     @pytest.mark.parametrize(
         ("fields", "told"),
         [
-            ({"correct_choice": "A"}, "correct_choice: found 'A', expected the answer in words"),
+            ({"correct_choice": "A"}, "correct_choice: found 'A', expected the text of the answer"),
             ({"answers": ["x", "y"], "correct_choice": ""}, "answers: found 2 texts and no"),
             ({"answers": [5]}, "answers: found 5 in it"),
         ],
@@ -82,7 +82,7 @@ class TestWhatIsWrong:
         folder.write({"dev": [yes_no(1), yes_no(2, correct_choice="C")]}, "c.json")
         told = folder.make(status=2).err
         for words in ("a.json: [0].context", "a.json: [0].question", "b.json:1: file",
-                      "c.json: dev[1].correct_choice", "4 problems to put right first."):  # fmt: skip
+                      "c.json: dev[1].correct_choice", "4 problems to fix first."):  # fmt: skip
             assert words in told
         assert not (folder.root / "bench").exists()
 
@@ -96,7 +96,7 @@ class TestVideos:
         told = folder.make()
         assert len(told.items) == 1
         assert sorted(told.rejects.values()) == ["gone.mp4: no such video"] * 2
-        assert "2 questions are left out, as a video is not there, the first being gone" in told.err
+        assert "2 questions are left out for a missing video; the first is gone" in told.err
         assert told.funnel["sources"] == {"in": 3, "out": 1, "rejected": 2}
 
     def test_where_all_are_missing_it_is_said_where_they_were_looked_for(
@@ -116,7 +116,7 @@ class TestVideos:
         folder.add("old/A.mp4", "new/B.mp4")
         told = folder.wrong(question(), question(video_name=PAIR, context="Joint"))
         assert "[0].video_name: found 'A.mp4', which is in A.mp4 and in old/A.mp4" in told[0]
-        assert "say its folder" in told[0]
+        assert "add its folder" in told[0]
         assert len(told) == 2
         assert folder.one(video_name="old/A.mp4").media[0].path == "old/A.mp4"
         pair = folder.one(video_name="old/A.mp4_cat_new/B.mp4.mp4", context="Joint")
@@ -182,7 +182,7 @@ class TestVideos:
         folder.add("p.mp4", "q.mp4_cat_r.mp4", "p.mp4_cat_q.mp4", "r.mp4")
         name = "p.mp4_cat_q.mp4_cat_r.mp4.mp4"
         (told,) = folder.wrong(question(video_name=name, context="Joint"))
-        assert "expected a name that can be taken in one way" in told
+        assert "expected a name that fits one pair only" in told
 
 
 class TestWithoutAnswers:
@@ -200,7 +200,7 @@ class TestWithoutAnswers:
         told = folder.make(status=2).err
         assert "None of 3 questions" in told
         assert "3 questions are left out: no correct_choice" in told
-        assert "Take a file with answers." in told
+        assert "Use a file whose questions have a correct_choice." in told
         assert "looked for" not in told
 
 
@@ -208,7 +208,7 @@ class TestTwice:
     def test_the_same_is_taken_once(self, folder: Folder) -> None:
         found = folder.read(question(), question(), question(context="global"))
         assert len(found.rows) == 1
-        assert "there already is left out: 2 questions" in found.warnings[0]
+        assert "repeats another is left out: 2 questions" in found.warnings[0]
 
     @pytest.mark.parametrize(
         ("fields", "told"),

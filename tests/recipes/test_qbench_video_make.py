@@ -234,7 +234,7 @@ class TestStatistics:
         intervals = statistics(tmp_path / "out")["datasets"]["thin"]["intervals"]
         assert [each["shortfall"] for each in intervals] == [2, 3, 3, 3, 0]
         page = (tmp_path / "out" / "made.html").read_text()
-        assert "that thin intervals of thin could not give" in page
+        assert "videos that the thin intervals of thin lack" in page
         assert "1 / 0 / 0 / 0 / 14" in page
 
 

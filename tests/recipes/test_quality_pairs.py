@@ -86,7 +86,7 @@ class TestPairs:
     def test_as_many_as_can_be_and_it_is_said(self) -> None:
         made, (note,) = paired(scored(1, 2, 3), 10)
         assert len(partners(made)) == 3
-        assert "10 pairs are asked for, and 3 videos make 3" in note
+        assert "10 pairs are asked for, but 3 videos make only 3" in note
 
     def test_a_third_as_many_as_videos_where_no_number_is_given(self) -> None:
         assert len(partners(paired(scored(*range(20)), None)[0])) == 6
@@ -139,5 +139,7 @@ class TestDeal:
 
     def test_without_videos_it_is_said_what_to_add(self) -> None:
         ctx: Any = SimpleNamespace(seed=0, notes=[])
-        with pytest.raises(ReelbenchError, match=r"videos of set .*`videos: FOLDER`.*--until pair"):
+        with pytest.raises(
+            ReelbenchError, match=r"videos of set: add `videos: FOLDER`.*--until pair"
+        ):
             assign(scored(1, 2), ctx)

@@ -80,7 +80,7 @@ class TestRealScores:
         _, (note,) = drawn(real("youtube-ugc", tmp_path, 200))
         assert "youtube-ugc" in note
         assert "21 of 40 from 1.242 to 1.933" in note
-        assert "what they lack, 19 in all" in note
+        assert "the 19 missing ones" in note
 
     @pytest.mark.parametrize("name", REAL)
     def test_without_a_size_the_intervals_are_equal(self, name: str, tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ class TestHardScores:
     def test_more_than_there_are_takes_all_and_says_so(self) -> None:
         chosen, (note,) = drawn(scored(1, 2, 3, 4, 5, 6, wanted=50))
         assert len(chosen) == 6
-        assert "50 videos are asked for and 6 are there" in note
+        assert "50 videos are asked for, but there are 6" in note
 
     @pytest.mark.parametrize("wanted", range(1, 12))
     def test_a_remainder_goes_to_intervals_by_the_seed(self, wanted: int) -> None:
@@ -181,4 +181,4 @@ class TestHardScores:
         made = sample(scored(*range(1, 12), wanted=5), ctx, intervals=5)
         left = next(each for each in made if isinstance(each, Rejected))
         assert left.reason == "not drawn"
-        assert "1 of 2 were drawn of interval 1, 1 to 3" in left.detail
+        assert "1 of 2 were drawn from interval 1 (1 to 3)" in left.detail

@@ -144,7 +144,7 @@ class TestRefused:
             ('id,mos\n"a,1\n', {}, "s.csv:2: row: found"),
             ("id,mos\na,NaN\nb,\n", {}, "none of 2 rows can be used"),
             ("id,mos\n", {}, "s.csv: file: found no rows"),
-            ("", {}, "s.csv: file: found nothing in it"),
+            ("", {}, "s.csv: file: found an empty file"),
             (b"id,mos\n\xff\xfe,1\n", {}, "s.csv:2: file: found byte 0xFF, expected UTF-8"),
             ("id,mos\na,1\n", {"type": "cartoon"}, "type: found 'cartoon', expected one of natural, AIGC, CG"),
             ("id,mos\na,1\n", {"type": None}, "type: found nothing"),
@@ -157,8 +157,8 @@ class TestRefused:
             ("id,mos\na,1\n", {"video": 1, "score": 2}, "if this is a line of names, give names"),
             ("a,1\n", {"video": 1, "score": 3}, "s.csv:1: column 3: found no such column, expected a number from 1 to 2"),
             ("id,mos\na,1\n", {"videos": "../v"}, "videos: found '../v' (it leaves the folder)"),
-            ("id,mos\na,1\n", {"videos": "v"}, "videos: found v, no folder"),
-            ("id,mos\na,1\n", {"vidoes": "v"}, "vidoes: found an unknown field, expected a known one: perhaps 'videos'"),
+            ("id,mos\na,1\n", {"videos": "v"}, "videos: found v, which is not a folder"),
+            ("id,mos\na,1\n", {"vidoes": "v"}, "vidoes: found an unknown field, expected a known field: perhaps 'videos'"),
         ],
     )  # fmt: skip
     def test_what_is_wrong_is_said_with_its_place(
@@ -177,7 +177,7 @@ class TestRefused:
             ('[{"id": "a", "mos": 1, "mos": 2}]', "[0].mos: found 2 fields of that name"),
             ('["a"]', "found 'a', expected an object"),
             ('"a"', "expected a list of objects"),
-            ("{}", "nothing in it"),
+            ("{}", "no scores"),
             ('{"a": 1,\n}', "s.json:1: file: found Illegal trailing comma"),
             ("[" * 200_000, "s.json: file:"),
         ],
@@ -228,7 +228,7 @@ class TestRefused:
 
     def test_no_folder_and_no_file(self, tmp_path: Path) -> None:
         with pytest.raises(
-            ReelbenchError, match=r"is not a folder: give one with a datasets\.yaml"
+            ReelbenchError, match=r"is not a folder: name one with a datasets\.yaml"
         ):
             videos_in(tmp_path / "nowhere")
         with pytest.raises(ScoreSourceError, match="no such file"):

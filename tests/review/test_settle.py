@@ -49,7 +49,11 @@ def test_all_must_agree_on_the_same_outcome(kinds: list[int]) -> None:
         assert (dropped.verdict.decision, dropped.verdict.who) == ("reject", "protocol")
 
 
-@given(st.lists(st.integers(0, 3), min_size=4, max_size=4))
+@given(
+    st.lists(st.integers(0, 3), min_size=4, max_size=4).filter(
+        lambda kinds: len(set(kinds[:3])) > 1
+    )
+)
 def test_after_a_further_reviewer_the_majority_decides_or_a_discussion(kinds: list[int]) -> None:
     found = settle(PROTOCOL, ITEM.id, [verdict(f"p{n}", kind) for n, kind in enumerate(kinds)])
     most = max(kinds.count(kind) for kind in kinds)
@@ -57,7 +61,7 @@ def test_after_a_further_reviewer_the_majority_decides_or_a_discussion(kinds: li
 
 
 @given(st.permutations([0, 0, 0, 1]))
-def test_the_order_of_verdicts_changes_nothing_but_whose_words_hold(kinds: list[int]) -> None:
+def test_the_order_of_verdicts_does_not_change_the_decision(kinds: list[int]) -> None:
     found = settle(PROTOCOL, ITEM.id, [verdict(f"p{n}", kind) for n, kind in enumerate(kinds)])
     assert found.verdict is not None
     assert (found.status, found.verdict.decision, found.agreeing) == ("settled", "accept", 3)
@@ -79,3 +83,12 @@ def test_reasons_of_all_who_reject_are_gathered() -> None:
     found = settle(PROTOCOL, ITEM.id, three)
     assert found.verdict is not None
     assert found.verdict.tags == ("x", "y")
+
+
+@given(st.integers(0, 3))
+def test_who_comes_later_changes_nothing_once_the_first_agree(late: int) -> None:
+    for dispute in ("drop", "discuss"):
+        four = [verdict(f"p{n}", kind) for n, kind in enumerate((0, 0, 0, late))]
+        found = settle(replace(PROTOCOL, dispute=dispute), ITEM.id, four)
+        assert found.verdict is not None
+        assert (found.verdict.decision, found.agreeing, found.deciding) == ("accept", 3, 3)

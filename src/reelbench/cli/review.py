@@ -37,11 +37,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--database", default="", metavar="URL", help="PostgreSQL for teams")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on")
+    parser.add_argument(
+        "--public-url",
+        default="",
+        metavar="URL",
+        help="what people type, where a proxy such as nginx stands in front (docs/deploy.md)",
+    )
     parser.add_argument("--port", type=int, default=8770, help="the port to listen on")
     parser.add_argument(
         "--local", action="store_true", help="one person on this machine, without accounts"
     )
-    parser.add_argument("--language", default="en", help="of the pages")
+    parser.add_argument(
+        "--language", default="en", help="of the pages: en, or a JSON file with translated texts"
+    )
     parser.add_argument("--no-browser", action="store_true", help="only print the link")
     parser.add_argument(
         "--export",
@@ -127,10 +135,10 @@ def _serve(options: argparse.Namespace, serve: ModuleType) -> int:
             tell(f"Port {options.port} is in use: this is on {port}.")
         chosen = serve.ServeOptions(
             options.host, port, options.database, tuple(options.protocol), options.local,
-            options.language,
+            options.language, serve.checked_public_url(options.public_url),
         )  # fmt: skip
         with serve.opened_review(options.benchmark, chosen) as (review, accounts, title):
-            context = serve.context_for(review, accounts, title, options.language)
+            context = serve.context_for(review, accounts, title, chosen)
             link = serve.link_for(context, chosen)
             tell(f"Review of {title}: {link}\nStop it with Ctrl-C.")
             if not options.no_browser and sys.stderr.isatty():

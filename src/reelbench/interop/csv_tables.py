@@ -1,4 +1,4 @@
-"""CSV files as people have them: read strictly, and all that is wrong with one listed at once."""
+"""CSV files, read strictly; all problems of a file are listed at once."""
 
 import codecs
 import csv
@@ -17,14 +17,14 @@ _MOST_BYTES = 256 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something was said: a file, a line in it, and what its fields are called there."""
+    """A place in a file: its path, a line, and a prefix for the names of fields."""
 
     file: str
     line: int = 0
     prefix: str = ""
 
     def problem(self, code: str, name: str, found: str, expected: str) -> Problem:
-        """Say that a field is wrong here."""
+        """Return a problem of a field at this place."""
         return Problem(code, f"{self.prefix}{name}", found, expected, self.file, self.line)
 
 
@@ -41,7 +41,7 @@ Record = tuple[int, list[str]]  # the number of its first line, and its fields
 
 
 def read_table(path: Path, needed: Sequence[str]) -> tuple[CsvTable, list[Problem]]:
-    """Read a CSV file that must have some columns; all that is wrong with it is listed."""
+    """Return the table in a CSV file that must have some columns, and all problems of the file."""
     place = Place(str(path))
     text, problems = read_text(path)
     if problems:
@@ -51,7 +51,7 @@ def read_table(path: Path, needed: Sequence[str]) -> tuple[CsvTable, list[Proble
         return CsvTable(path), problems
     if not records:
         expected = "a first line with the columns " + ", ".join(needed)
-        return CsvTable(path), [place.problem("NOT_CSV", "file", "nothing in it", expected)]
+        return CsvTable(path), [place.problem("NOT_CSV", "file", "an empty file", expected)]
     columns = tuple(name.strip() for name in records[0][1])
     problems = list(_column_problems(place, columns, needed))
     if problems:
@@ -65,7 +65,7 @@ def read_table(path: Path, needed: Sequence[str]) -> tuple[CsvTable, list[Proble
 
 
 def csv_records(path: Path, text: str, delimiter: str = ",") -> tuple[list[Record], list[Problem]]:
-    """Part a text into records, blank ones left out; what is no CSV at all is a problem."""
+    """Return the records of a text, blank ones left out, or the problem that it is not CSV."""
     records: list[Record] = []
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter)
     line = 1
@@ -81,7 +81,7 @@ def csv_records(path: Path, text: str, delimiter: str = ",") -> tuple[list[Recor
 
 
 def uneven(path: Path, records: Sequence[Record]) -> Iterator[Problem]:
-    """Name the records that have not as many fields as the first."""
+    """Yield a problem for each record with another number of fields than the first."""
     columns = len(records[0][1]) if records else 0
     for line, record in records:
         if len(record) != columns:
@@ -90,27 +90,27 @@ def uneven(path: Path, records: Sequence[Record]) -> Iterator[Problem]:
 
 
 def read_raw(path: Path, kind: str) -> tuple[bytes, list[Problem]]:
-    """Read a plain file of sensible size, whatever may be there under its name."""
+    """Return the bytes of a regular file of limited size, or why it cannot be read."""
 
     def refused(found: str, expected: str) -> tuple[bytes, list[Problem]]:
         return b"", [Place(str(path)).problem("UNREADABLE", "file", found, expected)]
 
     if not os.path.isfile(path):  # a pipe would never end
-        return refused("no plain file" if os.path.lexists(path) else "no such file", kind)
+        return refused("no regular file" if os.path.lexists(path) else "no such file", kind)
     try:
         with path.open("rb") as file:
             raw = file.read(_MOST_BYTES + 1)
     except OSError as error:
-        return refused(error.strerror or str(error), "a file one can read")
+        return refused(error.strerror or str(error), "a readable file")
     if len(raw) > _MOST_BYTES:
-        return refused(f"more than {_MOST_BYTES >> 20} MiB", "less")
+        return refused(f"more than {_MOST_BYTES >> 20} MiB", "a smaller file")
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return refused("UTF-16", "UTF-8 (try: iconv -f UTF-16 -t UTF-8)")
     return raw, []
 
 
 def read_text(path: Path, kind: str = "a CSV file") -> tuple[str, list[Problem]]:
-    """Read a file of text, whatever may be there under its name; "" with what is wrong."""
+    """Return the text of a file, or "" and why it cannot be read."""
     raw, problems = read_raw(path, kind)
     if problems:
         return "", problems
@@ -136,15 +136,15 @@ def _column_problems(
     for name, count in Counter(columns).items():
         if name and count > 1:
             yield head.problem("BAD_FIELD", name, f"{count} columns of that name", "one")
-    strangers = [name for name in columns if name not in needed]
+    others = [name for name in columns if name not in needed]
     for name in needed:
         if name not in columns:
-            yield no_column(head, name, columns, strangers)
+            yield no_column(head, name, columns, others)
 
 
-def no_column(head: Place, name: str, columns: Sequence[str], strangers: Sequence[str]) -> Problem:
-    """Say that a column is not there, and which of the others may be meant."""
-    close = difflib.get_close_matches(name, strangers, n=1, cutoff=0.7)
+def no_column(head: Place, name: str, columns: Sequence[str], others: Sequence[str]) -> Problem:
+    """Return the problem that a column is missing, with the one that may be meant."""
+    close = difflib.get_close_matches(name, others, n=1, cutoff=0.7)
     found = f"no such column among {shown(', '.join(columns), 120)}"
-    expected = "one" + (f" (perhaps {shown(close[0])} is it)" if close else "")
+    expected = "such a column" + (f" (perhaps {shown(close[0])} is meant)" if close else "")
     return head.problem("MISSING_FIELD", name, found, expected)

@@ -1,6 +1,6 @@
-"""YAML files that describe sources: read with the lines of their fields and of a list's entries.
+"""YAML files that describe sources, read with the lines of their fields and list entries.
 
-Nothing is raised: what is wrong becomes a ``Problem``, so that all of it can be told at once.
+Nothing is raised: what is wrong is returned as a ``Problem``, so that all can be listed at once.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from reelbench.interop.csv_tables import Place
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What a file holds, and in which lines its fields and the entries of its list are."""
+    """The content of a file, and the lines of its fields and of the entries of its list."""
 
     record: Any
     lines: Mapping[str, int]  # of the fields of the file
@@ -27,7 +27,7 @@ class Described:
 
 
 def read_described_file(path: Path, listing: str, expected: str) -> Described | Problem:
-    """Read a YAML file that has a list of entries under the field ``listing``."""
+    """Return the content of a YAML file with a list under the field ``listing``, or a problem."""
     try:
         record, lines = read_yaml(path)
         return Described(record, lines, _entry_lines(bounded_text(path), listing))
@@ -40,8 +40,8 @@ def read_described_file(path: Path, listing: str, expected: str) -> Described | 
 
 
 def _entry_lines(text: str, listing: str) -> dict[tuple[int, str], int]:
-    """Return the line of each entry and of its fields; a field said twice in one is an error, as a
-    dash forgotten makes one entry of two.
+    """Return the line of each entry and of its fields; a field twice in one entry is an error, as
+    a forgotten dash makes one entry of two.
     """
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     lines: dict[tuple[int, str], int] = {}

@@ -1,7 +1,7 @@
-"""Read items in other people's formats, as far as an editor needs them.
+"""Read items in other formats, as far as the linter needs them.
 
-Only for looking: a draft has question, options and answer, and stands for one line of a file
-that keeps another contract than ours. Nothing is run or scored from it.
+A draft has question, options and answer of one line of a file in another format. It is checked, and
+never run or scored.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ _WRITTEN_OUT = ("correct_answer", "correct_answers", "answer_text")
 
 
 def draft_item(record: Any, number: int) -> Item | None:
-    """Make an item of a foreign record, or None where it is no closed question."""
+    """Return the item of a record in another format; None where it is no closed question."""
     if not isinstance(record, Mapping):
         return None
     question, options = _first(record, _QUESTION), _options(record)

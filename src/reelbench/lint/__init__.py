@@ -1,4 +1,4 @@
-"""The linter: what a careful editor would look for in a benchmark, ours or anyone's."""
+"""The linter: checks of a benchmark, or of items in another format."""
 
 from reelbench.lint.findings import Finding, LintReport, Severity
 from reelbench.lint.fix import fix

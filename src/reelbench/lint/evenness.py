@@ -1,4 +1,4 @@
-"""How unlikely a benchmark's regularities would be if keys were put down by chance."""
+"""How unlikely a benchmark's regularities would be if key positions were random."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,9 +18,9 @@ Stratum = tuple[int, int]  # places, and how many of them are right
 
 
 def evenness_of(strata: Mapping[Stratum, Counter[int]]) -> dict[str, Any] | None:
-    """Compare counts of places with even ones by chi-square, stratum by stratum.
+    """Return a chi-square test of whether positions are even, or None where there are none.
 
-    Where counts are small its law does not hold, and their part is simulated instead.
+    Where counts are small, the distribution of their part is simulated instead.
     """
     statistic, freedom = 0.0, 0
     simulated = np.zeros(SIMULATIONS)
@@ -56,7 +56,7 @@ def _chi_square(counts: NDArray[Any], size: int, right: int) -> NDArray[np.float
 def _even_draws(
     generator: np.random.Generator, size: int, places: int, right: int
 ) -> NDArray[np.int64]:
-    """Draw counts as they would be if keys were put in even places."""
+    """Return simulated counts of random key positions."""
     if right == 1:
         return generator.multinomial(size, [1 / places] * places, SIMULATIONS)
     counts = np.zeros((SIMULATIONS, places), np.int64)
@@ -67,11 +67,23 @@ def _even_draws(
 
 
 def at_least(wins: int, chances: Sequence[float]) -> float:
-    """The probability of so many wins or more in bets with these chances."""
+    """Return the probability of so many wins or more in bets with these chances."""
     if len(chances) <= EXACT:
-        from scipy import stats  # takes a second, which only this law needs
-
-        return min(1.0, float(stats.poisson_binom.sf(wins - 1, chances)))
+        law = np.zeros(len(chances) + 1)  # of how many are won, one bet after the other
+        law[0] = 1.0
+        for chance in chances:
+            law[1:] = law[1:] * (1 - chance) + law[:-1] * chance
+            law[0] *= 1 - chance
+        return min(1.0, float(law[wins:].sum()))
     mean = sum(chances)
     spread = sum(chance * (1 - chance) for chance in chances) ** 0.5
     return float(special.ndtr((mean - wins + 0.5) / max(spread, 1e-9)))
+
+
+def binomial_p(hits: int, of: int, chance: float) -> float:
+    """Return the p-value of so many hits, by an exact binomial test."""
+    counts = np.arange(of + 1)
+    ways = special.gammaln(of + 1) - special.gammaln(counts + 1) - special.gammaln(counts[::-1] + 1)
+    law = np.exp(ways + special.xlogy(counts, chance) + special.xlog1py(counts[::-1], -chance))
+    rarer = law <= law[hits] * (1 + 1e-7)  # equal ones differ in their last digits
+    return min(1.0, float(law[rarer].sum()))

@@ -1,4 +1,4 @@
-"""What the linter says: findings in four tiers, and the figures they rest on."""
+"""The findings of the linter in four tiers, and the statistics behind them."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from reelbench.data.items import Item
 
 
 class Severity(IntEnum):
-    """The four tiers. LOW is what ``--fix`` can align; all else is for a person."""
+    """The four tiers of findings. ``--fix`` corrects those of LOW; the others are for people."""
 
     LOW = 1
     MEDIUM = 2
@@ -30,7 +30,7 @@ TAGS: dict[str, tuple[Severity, str]] = {
     "MANY_OPTS_SIMILAR": (Severity.MEDIUM, "most pairs of options begin with the same characters"),
     "ANSWER_TEXT_MISMATCH": (Severity.LOW, "the answer's text is not exactly the option's"),
     "BAD_FIELD": (Severity.CRITICAL, "a field that breaks the contract of items.jsonl"),
-    "MISSING_MEDIA": (Severity.CRITICAL, "the media file is not there"),
+    "MISSING_MEDIA": (Severity.CRITICAL, "the media file does not exist"),
     "UNREADABLE_MEDIA": (Severity.CRITICAL, "the media file cannot be decoded"),
     "WINDOW_PAST_END": (Severity.HIGH, "start or end lies past the end of the media"),
     "EVIDENCE_PAST_END": (Severity.HIGH, "evidence lies past the end of the media"),
@@ -44,14 +44,17 @@ TAGS: dict[str, tuple[Severity, str]] = {
     "NEAR_DUPLICATE": (Severity.MEDIUM, "nearly the same question about the same media"),
     "ANSWER_IN_QUESTION": (Severity.MEDIUM, "the question holds the right option's text"),
     "KEY_STANDS_OUT": (Severity.MEDIUM, "the right option is twice as long as the others, or half"),
-    "HTML_IN_TEXT": (Severity.MEDIUM, "HTML in the question or an option: models see it as it is"),
+    "HTML_IN_TEXT": (
+        Severity.MEDIUM,
+        "HTML in the question or an option, which models see as text",
+    ),
     "EMBEDDED_OPTIONS": (Severity.MEDIUM, "options inside the question: orders cannot be varied"),
     "MULTI_ALL_ANSWERS": (Severity.MEDIUM, "a multi-select item in which every option is right"),
     "ALL_OF_THE_ABOVE": (Severity.MEDIUM, "an option that refers to the others"),
     "NONE_NOT_LAST": (Severity.MEDIUM, "'none of the above' before other options"),
     "UNKNOWN_TAG": (Severity.MEDIUM, "a tag value that the taxonomy does not have"),
-    "FOREIGN_FORMAT": (Severity.MEDIUM, "a file of items in another format than ours"),
-    "UNKNOWN_FIELD": (Severity.MEDIUM, "a field that looks misspelt: nothing is read from it"),
+    "FOREIGN_FORMAT": (Severity.MEDIUM, "a file of items in another format than items.jsonl"),
+    "UNKNOWN_FIELD": (Severity.MEDIUM, "a field that looks misspelt, and is not read"),
     "LOOSE_WHITESPACE": (Severity.LOW, "blanks around the question or an option"),
     "BYTE_ORDER_MARK": (Severity.LOW, "a byte order mark in front of the file"),
     "CRLF": (Severity.LOW, "a line that ends in CR LF"),
@@ -61,7 +64,7 @@ TAGS: dict[str, tuple[Severity, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing an editor should look at; without an item it is about the whole benchmark."""
+    """One finding; without an item it is about the whole benchmark."""
 
     tag: str
     severity: Severity
@@ -71,7 +74,7 @@ class Finding:
 
     @classmethod
     def of(cls, tag: str, message: str, item: Item | None = None, line: int = 0) -> "Finding":
-        """Make a finding of the tag's own tier."""
+        """Return a finding with the tier of its tag."""
         return cls(tag, TAGS[tag][0], message, item.id if item else "", line)
 
     def to_record(self) -> dict[str, Any]:
@@ -87,7 +90,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class LintReport:
-    """All findings about one benchmark, the gravest first."""
+    """All findings about one benchmark, the most severe first."""
 
     path: str
     items: int
@@ -97,7 +100,7 @@ class LintReport:
 
     @property
     def worst(self) -> Severity | None:
-        """The gravest tier there is."""
+        """The most severe tier among the findings; None without any."""
         return max((finding.severity for finding in self.findings), default=None)
 
     def to_record(self) -> dict[str, Any]:

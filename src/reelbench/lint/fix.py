@@ -1,4 +1,4 @@
-"""Align what is LOW: the mechanical part of an editor's work, and nothing else."""
+"""Correct what LOW findings report, and nothing else."""
 
 import json
 from pathlib import Path
@@ -19,17 +19,19 @@ from reelbench.lint.options import misaligned_texts
 def fix(path: Path | str) -> int:
     """Rewrite the lines that have a LOW finding; return how many changed.
 
-    Every other line stays as it is, byte for byte, and so does each value that is not aligned.
+    Every other line keeps its bytes, and so does each value that is right.
     """
     file = items_path(Path(path))
     if not file.is_file():
-        raise ReelbenchError(f"{file} does not exist: there are no items to align.")
+        raise ReelbenchError(f"{file} does not exist, so there is nothing to fix.")
     changed = 0
     lines: list[bytes] = []
     with file.open("rb") as source:
         for number, line in enumerate(bounded_lines(source), 1):
             if len(line) > MOST_LINE:
-                raise ReelbenchError(f"{file}:{number} has more than {MOST_LINE >> 20} MiB.")
+                raise ReelbenchError(
+                    f"{file}:{number} is longer than {MOST_LINE >> 20} MiB: shorten it."
+                )
             content, oddities = tidy_line(line, number)
             aligned = _align(content)
             if not oddities and aligned == content:
@@ -56,7 +58,7 @@ def _align(content: bytes) -> bytes:
 
 
 def _changes(item: Item, sound: bool) -> dict[str, Json]:
-    """What to write instead; an answer is only spelt out where it is known to be one."""
+    """Return the new values of fields; those of an answer only if the item is valid."""
     changes: dict[str, Json] = {}
     trimmed = tuple(option.strip() for option in item.options)
     if item.question != item.question.strip():

@@ -1,4 +1,4 @@
-"""Lint a benchmark folder or a file of items, good or bad, ours or not."""
+"""Lint a benchmark folder or a file of items, valid or not, in our format or another."""
 
 import codecs
 from collections.abc import Iterator
@@ -30,7 +30,10 @@ from reelbench.lint.tags import tag_findings
 
 
 def lint_benchmark(path: Path | str, *, check_media: bool = True) -> LintReport:
-    """Look for everything an editor would want to know; nothing is changed."""
+    """Return all findings about a benchmark folder or a file of items; nothing is changed.
+
+    With ``check_media``, every media file is decoded as a run would.
+    """
     path = Path(path)
     material = _material(path)
     whole = [(line, item) for line, item in material.items.items() if line not in material.broken]
@@ -55,13 +58,15 @@ def lint_benchmark(path: Path | str, *, check_media: bool = True) -> LintReport:
 def items_path(path: Path) -> Path:
     """Return the file of items that a folder, or the path itself, names."""
     if not path.exists():
-        raise ReelbenchError(f"{path} does not exist: name a benchmark's folder or its items file.")
+        raise ReelbenchError(
+            f"{path} does not exist: name the folder of a benchmark, or its items.jsonl."
+        )
     return path / ITEMS_FILE if path.is_dir() else path
 
 
 @dataclass
 class _Material:
-    """What there is to look at: items by line, and what reading them has found already."""
+    """The items to check by line, and the findings of reading them."""
 
     items: dict[int, Item]
     broken: set[int]  # lines whose item does not keep the contract
@@ -92,7 +97,7 @@ def _material(path: Path) -> _Material:
 
 
 def _foreign_material(file: ItemsFile) -> _Material | None:
-    """Take a file in which no line is ours for one in another format, if it can be read."""
+    """Return the items of a file in another format; None where it has none."""
     drafts: dict[int, Item] = {}
     unread: dict[int, str] = {}
     for number, record, fault in _records(file.path) if file.path.is_file() else ():
@@ -103,10 +108,10 @@ def _foreign_material(file: ItemsFile) -> _Material | None:
             unread[number] = fault or "no question with options and an answer"
     if not drafts:
         return None
-    note = f"{len(drafts)} items in another format: looked at as they are, but not ready to run"
+    note = f"{len(drafts)} items are in another format: they are checked, but cannot be run"
     material = _Material(drafts, set(), [Finding.of("FOREIGN_FORMAT", note)], foreign=True)
     for number, reason in unread.items():
-        message = f"it cannot be read: {reason}"
+        message = f"this line cannot be read: {reason}"
         material.findings.append(Finding.of("BAD_FIELD", message, line=number))
     for line, item in drafts.items():
         if not item.answer or not set(item.answer) <= set(item.letters):

@@ -23,7 +23,7 @@ from reelbench.media.subtitles import read_subtitles
 from reelbench.models.card import Card
 
 _ROUNDING = 0.1  # seconds: containers and annotators round durations
-_EVERYTHING = Card(name="lint", hears=True)  # who takes in whatever the protocol shows
+_EVERYTHING = Card(name="lint", hears=True)  # takes in whatever the protocol shows
 Line = tuple[int, Item]
 Work = TypeVar("Work")
 Result = TypeVar("Result")
@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 def media_findings(
     root: Path, items: Sequence[Line], manifest: Manifest | None = None
 ) -> Iterator[Finding]:
-    """Show every item as a run would, and say why one cannot be; compare times with durations.
+    """Yield findings of media that a run cannot show, and of times past their end.
 
     The frames stay in the store, so that a run that follows need not decode them.
     """
@@ -62,7 +62,7 @@ def media_findings(
 def _each(
     work: Iterable[Work], do: Callable[[Work], Result], label: str
 ) -> Iterator[tuple[Work, Result]]:
-    """Do all of some work, as many at a time as there are cores; yield it in its order."""
+    """Yield each piece of work with its result, in order; as many at a time as there are cores."""
     todo = list(work)
     with ThreadPoolExecutor(cores()) as threads:
         done = track(threads.map(do, todo), label, len(todo), "files")
@@ -83,7 +83,7 @@ def _finding(path: str, error: MediaError, item: Item, line: int) -> Finding:
 
 
 def _subtitle_findings(benchmark: Benchmark, items: Sequence[Line]) -> Iterator[Finding]:
-    """Read all subtitles there are: who cannot hear is shown them."""
+    """Yield findings of subtitles that cannot be read; models that take no audio get them."""
     errors: dict[str, MediaError | None] = {}
     for line, item in items:
         files = (subtitles_of(benchmark.root, media) for media in item.media)
@@ -105,7 +105,7 @@ def _subtitle_error(path: Path) -> MediaError | None:
 
 
 def _shown_findings(benchmark: Benchmark, items: Sequence[Line]) -> Iterator[Finding]:
-    """Make what a run under the protocol shows; what is shown alike is made once."""
+    """Yield findings of media that cannot be rendered for a run; equal inputs are rendered once."""
     shown: dict[MediaInput, list[Line]] = defaultdict(list)
     try:
         condition = Condition.of(benchmark.manifest.protocol, PROTOCOL, {})

@@ -1,4 +1,4 @@
-"""What can be wrong with one item's question, options and answer."""
+"""Findings about one item's question, options and answer."""
 
 import re
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ _LABEL = re.compile(
 
 
 def option_findings(item: Item, line: int) -> Iterator[Finding]:
-    """Look at question and options alone, whatever the answer says."""
+    """Yield findings about the question and options of an item, whatever its answer."""
     yield from _prefixes(item, line)
     yield from _duplicates(item, line)
     yield from _embedded(item, line)
@@ -52,7 +52,7 @@ def option_findings(item: Item, line: int) -> Iterator[Finding]:
 
 
 def answer_findings(item: Item, line: int) -> Iterator[Finding]:
-    """Look at the answer of an item that keeps the contract."""
+    """Yield findings about the answer of a valid item."""
     if item.kind == "open":
         return
     if item.kind == "multi" and len(item.answer) == 1:
@@ -116,10 +116,10 @@ def inline_options(question: str) -> dict[str, str]:
 def _references(item: Item, line: int) -> Iterator[Finding]:
     for place, option in enumerate(item.options):
         if refers_to_others(option):
-            message = f"{LETTERS[place]} is {option!r}: wrong once options change places"
+            message = f"{LETTERS[place]} is {option!r}, which is wrong in another order of options"
             yield Finding.of("ALL_OF_THE_ABOVE", message, item, line)
         if is_none_of_them(option) and place < len(item.options) - 1:
-            message = f"{LETTERS[place]} is {option!r}, and others follow"
+            message = f"{LETTERS[place]} is {option!r}, and other options follow"
             yield Finding.of("NONE_NOT_LAST", message, item, line)
 
 
@@ -143,7 +143,7 @@ TWICE, STILL, LETTERS_MORE = 2.0, 1.5, 10  # the median option; the nearest one;
 
 
 def standing_out(item: Item) -> str:
-    """Say by how much a key is longer or shorter than all other options; nothing if it is not."""
+    """Return how far the key is longer or shorter than all other options; empty if it is not."""
     if item.kind != "single":
         return ""
     (letter,) = item.answer

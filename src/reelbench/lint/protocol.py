@@ -1,4 +1,4 @@
-"""What a run would refuse before it asks: samplings, encodings, prompts and rubrics."""
+"""What a run would refuse before it starts: samplings, encodings, prompts and rubrics."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from reelbench.lint.findings import Finding
 
 
 def protocol_findings(manifest: Manifest, root: Path, items: Sequence[Item]) -> Iterator[Finding]:
-    """Try the benchmark's own ways of asking, as a run would; each fault is told once."""
+    """Yield what a run would refuse in the benchmark's protocol and conditions, each once."""
     kinds = {item.kind for item in items}
     reported: set[str] = set()
     for name in (PROTOCOL, *manifest.conditions):

@@ -1,4 +1,4 @@
-"""What the whole benchmark gives away: places, lengths, ranks, and answers that come too often."""
+"""Shortcuts of a whole benchmark: positions, lengths, ranks, and answers that are too frequent."""
 
 import re
 from collections import Counter, defaultdict
@@ -8,22 +8,22 @@ from typing import Any
 
 from reelbench.base.text import is_none_of_them, plain
 from reelbench.data.items import LETTERS, Item
-from reelbench.lint.evenness import Stratum, at_least, evenness_of
+from reelbench.lint.evenness import Stratum, at_least, binomial_p, evenness_of
 from reelbench.lint.findings import Finding, Severity
 from reelbench.score.rounding import percent
 
-UNLIKELY = 0.001  # a benchmark has many figures: call only what chance would hardly do
+UNLIKELY = 0.001  # many checks are made: report only what chance would hardly do
 GAIN = 0.10  # what a guesser must win over chance for a shortcut to be HIGH
 
-Look = tuple[list[Finding], dict[str, Any] | None]
+ShortcutResult = tuple[list[Finding], dict[str, Any] | None]  # and its statistics
 
 
 def shortcut_findings(items: Sequence[Item]) -> tuple[list[Finding], dict[str, Any]]:
-    """Return what is given away, and the figures whether or not anything is."""
+    """Return the findings about shortcuts, and the statistics of all checks."""
     figures: dict[str, Any] = {}
     findings: list[Finding] = []
-    for name, look in _LOOKS.items():
-        found, figures[name] = look(items)
+    for name, check in _CHECKS.items():
+        found, figures[name] = check(items)
         findings += found
     return findings, figures
 
@@ -33,8 +33,8 @@ def _shortcut(tag: str, message: str, gain: float) -> Finding:
     return replace(finding, severity=Severity.HIGH) if gain > GAIN else finding
 
 
-def _key_positions(items: Sequence[Item]) -> Look:
-    """Test whether the right options stand equally often in every place.
+def _key_positions(items: Sequence[Item]) -> ShortcutResult:
+    """Test whether the right options are equally often in every position.
 
     Items are compared with those of equal option count and equal number of right options; a
     closing "none of the above" is left out, since its place is fixed.
@@ -53,15 +53,15 @@ def _key_positions(items: Sequence[Item]) -> Look:
     figure = evenness | {"single_keys": dict(sorted(keys.items()))}
     if evenness["p"] >= UNLIKELY:
         return [], figure
-    message = f"right options are not spread evenly over places ({_describe(evenness)})"
+    message = f"right options are not spread evenly over positions ({_describe(evenness)})"
     gain = 0.0
     if keys:
         best, wins = keys.most_common(1)[0]
         accuracy, chance = wins / len(single), _chance(single)
         gain = accuracy - chance
         message += (
-            f"; always {best} is right in {percent(accuracy)} of {len(single)} single-select "
-            f"items, where chance gives {percent(chance)}"
+            f"; always choosing {best} is right in {percent(accuracy)} of {len(single)} "
+            f"single-select items, where chance gives {percent(chance)}"
         )
     return [_shortcut("KEY_POSITION", message, gain)], figure
 
@@ -77,7 +77,7 @@ def _chance(items: Sequence[Item]) -> float:
     return sum(item.chance for item in items) / max(1, len(items))
 
 
-def _key_lengths(items: Sequence[Item]) -> Look:
+def _key_lengths(items: Sequence[Item]) -> ShortcutResult:
     """Bet on the longest option, and on the shortest: how often is it a right one?"""
     closed = [item for item in items if item.kind in ("single", "multi")]
     figure: dict[str, Any] = {}
@@ -123,7 +123,7 @@ def _bet(items: Sequence[Item], best: Callable[[list[int]], int]) -> dict[str, A
     }
 
 
-def _key_numbers(items: Sequence[Item]) -> Look:
+def _key_numbers(items: Sequence[Item]) -> ShortcutResult:
     """Test whether the right number is as often the least, a middle one or the greatest."""
     strata: dict[Stratum, Counter[int]] = defaultdict(Counter)
     for item in items:
@@ -164,7 +164,7 @@ _YES = frozenset({"yes", "true", "correct", "right", "是", "对", "正确", "�
 _NO = frozenset({"no", "false", "incorrect", "wrong", "否", "不是", "错", "错误", "いいえ"})
 
 
-def _yes_no(items: Sequence[Item]) -> Look:
+def _yes_no(items: Sequence[Item]) -> ShortcutResult:
     asked = [item for item in items if item.kind == "yesno"]
     answers = Counter(_side(item) for item in asked)
     if not asked:
@@ -185,7 +185,7 @@ def _side(item: Item) -> str:
     return "yes" if word in _YES else "no" if word in _NO else item.answer[0]
 
 
-def _none_of_the_above(items: Sequence[Item]) -> Look:
+def _none_of_the_above(items: Sequence[Item]) -> ShortcutResult:
     single = [item for item in items if item.kind == "single"]
     offered = [item for item in single if any(map(is_none_of_them, item.options))]
     if not offered:
@@ -198,23 +198,16 @@ def _none_of_the_above(items: Sequence[Item]) -> Look:
         return [], figure
     message = (
         f"'none of the above' is right in {right} of the {len(offered)} items that offer it, "
-        f"where {percent(chance)} would give nothing away (p = {p:.1g})"
+        f"where chance gives {percent(chance)} (p = {p:.1g})"
     )
     gain = abs(right / len(offered) - chance)
     return [_shortcut("NONE_OF_THE_ABOVE", message, gain)], figure
 
 
-_LOOKS: dict[str, Callable[[Sequence[Item]], Look]] = {
+_CHECKS: dict[str, Callable[[Sequence[Item]], ShortcutResult]] = {
     "key_positions": _key_positions,
     "key_lengths": _key_lengths,
     "key_numbers": _key_numbers,
     "yes_no": _yes_no,
     "none_of_the_above": _none_of_the_above,
 }
-
-
-def binomial_p(hits: int, of: int, chance: float) -> float:
-    """How probable so many hits or something rarer are, if each comes by chance."""
-    from scipy import stats  # takes a second, which few benchmarks need
-
-    return float(stats.binomtest(hits, of, chance).pvalue)

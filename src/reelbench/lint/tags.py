@@ -1,4 +1,4 @@
-"""Tags against the benchmark's own taxonomy."""
+"""Tags that are not in the benchmark's taxonomy."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -9,7 +9,7 @@ from reelbench.lint.findings import Finding
 def tag_findings(
     items: Sequence[tuple[int, Item]], taxonomy: Mapping[str, Json]
 ) -> Iterator[Finding]:
-    """Find tag values that the taxonomy does not have."""
+    """Yield a finding for each tag value that the taxonomy does not have."""
     allowed = {tag: set(_names(part)) for tag, part in taxonomy.items()}
     for line, item in items:
         for tag in allowed:

@@ -45,5 +45,5 @@ def _is_recipe(value: object) -> bool:
 
 def _checked(recipe: object, name: str) -> Recipe:
     if not isinstance(recipe, Recipe):
-        raise ReelbenchError(f"{name} is no recipe: it must be a Recipe of reelbench.make.")
+        raise ReelbenchError(f"{name} is not a recipe: it must be a Recipe of reelbench.make.")
     return recipe

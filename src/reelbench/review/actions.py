@@ -85,6 +85,8 @@ def _check_texts(value: Any) -> None:
 
 def _wrote(do: Attempt) -> dict[str, Any]:
     record = do.body.get("item")
+    if isinstance(record, dict) and record.get("id") is not None:
+        _own_question(do, record["id"])
     seconds = do.queue.seconds(do.subject)
     item = written_item(
         do.queue.protocol, do.subject, record, do.action.id, do.person.name, seconds
@@ -93,12 +95,17 @@ def _wrote(do: Attempt) -> dict[str, Any]:
 
 
 def _withdrew(do: Attempt) -> dict[str, Any]:
-    wrote = [each for each in do.progress.events if each.type == "wrote"]
-    organiser = do.person.may("organiser")
-    own = [e.body["item"]["id"] for e in wrote if organiser or e.who == do.person.name]
-    if do.body.get("id") not in own:
-        raise ActionError("Only your own questions can be taken back.")
-    return {"id": do.body["id"]}
+    return {"id": _own_question(do, do.body.get("id"))}
+
+
+def _own_question(do: Attempt, name: Any) -> str:
+    """Return the id of a question of this video that this person wrote and has not taken back."""
+    written = do.queue.written_about(do.subject)
+    if not isinstance(name, str) or name not in written:
+        raise ActionError("This question is not there: it was taken back, or is another video's.")
+    if written[name] != do.person.name and not do.person.may("organiser"):
+        raise ActionError(f"{written[name]} wrote this question: only they can change it.")
+    return name
 
 
 def _finished(do: Attempt) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from reelbench.data.benchmark import ITEMS_FILE, MANIFEST_FILE, items_text, read
 from reelbench.data.items import Item
 from reelbench.data.paths import Folder, beside
 from reelbench.data.verdicts import VERDICTS_FILE
-from reelbench.make.parts.existing import give_second_name
+from reelbench.make.parts.existing import link_or_copy
 from reelbench.review.apply import decided_benchmark, manifest_of
 from reelbench.review.database import DATABASE_FILE, FOLDER, ReviewDatabase, sqlite_url
 from reelbench.review.protocol import read_protocol
@@ -89,7 +89,7 @@ def _bring_media(root: Path, out: Path, items: tuple[Item, ...]) -> None:
     names = {name for path in media for name in (path, *beside(path))}
     for name in sorted(names):
         if (root / name).is_file() and not folder.outside(name):
-            give_second_name(root / name, out / name)
+            link_or_copy(root / name, out / name)
 
 
 @contextmanager

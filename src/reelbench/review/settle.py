@@ -1,14 +1,15 @@
 """When reviewers have decided about an item: who must agree, and what a dispute leads to."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from reelbench.base.files import canonical_json
 from reelbench.data.verdicts import Verdict
 from reelbench.review.protocol import ReviewProtocol
 
+Position = tuple[str, str]  # a decision, and what becomes of the item
 Status = Literal["open", "disputed", "discussion", "settled"]
 
 
@@ -21,7 +22,6 @@ class Settlement:
     verdict: Verdict | None = None  # what holds, once it is settled
     agreeing: int = 0  # of those who decided, the author included where that counts
     deciding: int = 0
-    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 def settle(
@@ -33,30 +33,40 @@ def settle(
 ) -> Settlement:
     """Return where an item stands after these verdicts, one per person in the order they came.
 
-    The first ``reviewers`` decide. Where they do not agree, one more does, and then the majority
-    of all; where that has none, a discussion ends with one resolution.
+    The first ``reviewers`` decide; who comes later, when they agree, changes nothing. Where they do
+    not agree, one more reviewer does, and then the majority of all; where that has none, a
+    discussion ends with one resolution.
     """
-    counted = [position_of(each) for each in verdicts]
-    if protocol.author_agrees and author:
-        counted = [("accept", ""), *counted]
-    deciding, (position, agreeing) = len(counted), _most(counted)
+    positions = [position_of(each) for each in verdicts]
+    own: list[Position] = [("accept", "")] if protocol.author_agrees and author else []
+    first = [*own, *positions[: protocol.reviewers]]
+    position, agreeing = _most(first)
     if resolution is not None:
-        return Settlement("settled", 0, resolution, agreeing, deciding)
+        return Settlement("settled", 0, resolution, agreeing, len(first))
     missing = protocol.reviewers - len(verdicts)
     if missing > 0:
-        return Settlement("open", missing, None, agreeing, deciding)
-    second = len(verdicts) > protocol.reviewers
-    enough = deciding if protocol.agree == "all" and not second else deciding // 2 + 1
+        return Settlement("open", missing, None, agreeing, len(first))
+    enough = len(first) if protocol.agree == "all" else len(first) // 2 + 1
     if agreeing >= enough:
-        return Settlement("settled", 0, _first(item, verdicts, position), agreeing, deciding)
+        return Settlement("settled", 0, _first(item, verdicts, position), agreeing, len(first))
     if protocol.dispute == "drop":
-        dropped = Verdict(item=item, who="protocol", decision="reject", tags=("not all agree",))
-        return Settlement("settled", 0, dropped, agreeing, deciding)
-    status: Status = "discussion" if second else "disputed"
-    return Settlement(status, int(not second), None, agreeing, deciding)
+        tags = ("not all agree",)
+        dropped = Verdict(item=item, who="protocol", decision="reject", tags=tags)
+        return Settlement("settled", 0, dropped, agreeing, len(first))
+    return _disputed(protocol, item, verdicts, [*own, *positions])
 
 
-Position = tuple[str, str]  # a decision, and what becomes of the item
+def _disputed(
+    protocol: ReviewProtocol, item: str, verdicts: Sequence[Verdict], positions: Sequence[Position]
+) -> Settlement:
+    """Return where an item stands on which the first reviewers did not agree."""
+    position, agreeing = _most(positions)
+    if len(verdicts) == protocol.reviewers:
+        return Settlement("disputed", 1, None, agreeing, len(positions))
+    if agreeing > len(positions) // 2:
+        verdict = _first(item, verdicts, position)
+        return Settlement("settled", 0, verdict, agreeing, len(positions))
+    return Settlement("discussion", 0, None, agreeing, len(positions))
 
 
 def position_of(verdict: Verdict) -> Position:

@@ -1,4 +1,4 @@
-"""What is wrong in files of questions, and what is only odd."""
+"""Problems and warnings about files of questions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,31 +9,31 @@ from reelbench.interop.csv_tables import Place
 
 
 def place_of(place: Place) -> str:
-    """Say where a question is: ``dev.json [3]``, ``both.json test[3]`` or ``mine.jsonl:4``."""
+    """Return where a question is: ``dev.json [3]``, ``both.json test[3]`` or ``mine.jsonl:4``."""
     line, entry = (f":{place.line}" if place.line else ""), place.prefix.rstrip(".")
     return f"{place.file}{line}" + (f" {entry}" if entry else "")
 
 
 @dataclass
 class Notes:
-    """All that is found in the files: problems, which stop the making, and what is only odd.
+    """Problems, which stop the make, and warnings.
 
-    An oddity that a thousand questions share is one sentence, with the first place.
+    A warning that many questions share is one sentence, with the first place.
     """
 
     problems: list[Problem] = field(default_factory=list)
     _odd: dict[str, list[Place]] = field(default_factory=dict)
 
     def wrong(self, place: Place, name: str, found: str, expected: str) -> None:
-        """Note a problem of a field."""
+        """Add a problem of a field."""
         self.problems.append(place.problem("BAD_FIELD", name, found, expected))
 
     def odd(self, place: Place, note: str) -> None:
-        """Note what a user should know, though it stops nothing."""
+        """Add a warning."""
         self._odd.setdefault(note, []).append(place)
 
     @property
     def warnings(self) -> Iterator[str]:
-        """Yield a sentence for each oddity."""
+        """Yield a sentence for each warning."""
         for note, places in self._odd.items():
             yield f"{note}: {counted(len(places), 'question')}, the first in {place_of(places[0])}."

@@ -1,4 +1,4 @@
-"""One object of a published file, read as a question: its words, options, key and tags."""
+"""One object of a published file, read as a question: its text, options, key and tags."""
 
 import difflib
 import re
@@ -24,7 +24,7 @@ _LETTERED = re.compile(r"\(?([A-Za-z])\s*[.):]\s*(\S.*)", re.DOTALL)  # before a
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a question says, before its videos are looked for."""
+    """A question as its file has it, before its videos are found."""
 
     place: Place
     file: str
@@ -42,12 +42,12 @@ class Question:
 
     @property
     def is_answered(self) -> bool:
-        """Whether the file tells what is right."""
+        """Whether the file has the answer."""
         return bool(self.answer or self.reference)
 
 
 def read_question(row: PublishedRow, notes: Notes) -> Question | None:
-    """Read one question; None where something is wrong with it, all of which is noted."""
+    """Return one question; None where it has problems, all of which are added to ``notes``."""
     return _Reader(row, notes).read()
 
 
@@ -73,7 +73,7 @@ class _Reader:
         else:
             key = self._key(answers, choice) if self._are_options(answers) and choice else ""
         concerns, split = self._concerns(), self._split()
-        self._look_for_slips()
+        self._warn_of_misspelt_fields()
         if self._wrong:
             return None
         return Question(
@@ -120,7 +120,7 @@ class _Reader:
         if declared_type and declared_type != TYPE_OF_KIND[kind]:
             options = "Yes and No" if kind == "yesno" else "others than Yes and No"
             self._notes.odd(
-                self._place, f"question_type says {declared_type}, and the options are {options}"
+                self._place, f"question_type is {declared_type}, but the options are {options}"
             )
         return kind, answers, declared_type
 
@@ -132,8 +132,8 @@ class _Reader:
             return ""
         declared_type = type_in(value) if isinstance(value, str) else ""
         if not declared_type:
-            shown = "is not said" if value in (None, "") else f"{found_as(value)} is not known"
-            self._notes.odd(self._place, f"question_type {shown}, and is told by the options")
+            shown = "is missing" if value in (None, "") else f"{found_as(value)} is not known"
+            self._notes.odd(self._place, f"question_type {shown}, and is taken from the options")
             if value not in (None, ""):
                 self._unknown["question_type"] = value
         return declared_type
@@ -168,7 +168,7 @@ class _Reader:
         for place, text in enumerate(texts):
             if text in texts[:place]:
                 found = f"{found_as(options[place])}, as in answers[{texts.index(text)}]"
-                self._refuse(f"answers[{place}]", found, "an option of its own")
+                self._refuse(f"answers[{place}]", found, "an option that differs from the others")
         return "answers" not in self._wrong
 
     def _key(self, options: Sequence[str], choice: str) -> str:
@@ -187,7 +187,7 @@ class _Reader:
         if len(places) == 1:
             choice = answers[places.pop()]
         elif _LETTER.fullmatch(choice):
-            self._refuse("correct_choice", found_as(choice), "the answer in words")
+            self._refuse("correct_choice", found_as(choice), "the text of the answer")
         elif not choice and len(answers) > 1:
             found = f"{len(answers)} texts and no correct_choice"
             self._refuse("answers", found, "one answer to an open question")
@@ -199,14 +199,14 @@ class _Reader:
     def _concerns(self) -> tuple[str, ...]:
         value = self._record.get("quality_concern")
         if value is None or value in ("", []):
-            self._notes.odd(self._place, "quality_concern is not said")
+            self._notes.odd(self._place, "quality_concern is missing")
             return ()
         if not isinstance(value, str) and not are_texts(value):
             self._refuse("quality_concern", _found_among(value), "text, or a list of texts")
             return ()
         known, others = concerns_in(value)
         for other in others:
-            note = f"quality_concern {found_as(other)} is kept, and is in no column of the tables"
+            note = f"quality_concern {found_as(other)} is kept, but no table has a column for it"
             self._notes.odd(self._place, note)
         return (*known, *others)
 
@@ -217,12 +217,12 @@ class _Reader:
         del self._unknown["split"]
         return value
 
-    def _look_for_slips(self) -> None:
-        """Ask about fields that are almost called like one that is not there."""
+    def _warn_of_misspelt_fields(self) -> None:
+        """Add a warning for fields whose name is nearly that of a missing one."""
         absent = [name for name in FIELDS if name not in self._record]
         for name in self._unknown:
             for close in difflib.get_close_matches(name.casefold(), absent, n=1, cutoff=0.8):
-                note = f"The field {found_as(name)} is left aside (perhaps {close} is meant)"
+                note = f"The field {found_as(name)} is not used (perhaps {close} is meant)"
                 self._notes.odd(self._place, note)
 
 

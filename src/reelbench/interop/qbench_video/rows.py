@@ -1,6 +1,6 @@
-"""Files of questions as people have them: a list, lists by split, or an object per line.
+"""Files of questions: a list, lists by split, or an object per line.
 
-Nothing is raised for what is wrong in a file; all of it is noted.
+Nothing is raised for what is wrong in a file; all problems are added to ``Notes``.
 """
 
 import codecs
@@ -40,7 +40,7 @@ class PublishedRow:
 
 
 def read_rows(path: Path, notes: Notes) -> list[PublishedRow]:
-    """Read the questions of one file, whatever their fields hold."""
+    """Return the objects of one file, whatever their fields; problems are added to ``notes``."""
     raw, problems = read_raw(path, "a file of questions")
     if problems:
         notes.problems += problems
@@ -61,7 +61,7 @@ def read_rows(path: Path, notes: Notes) -> list[PublishedRow]:
 
 
 def split_in(name: str) -> str:
-    """Return the split that a name tells, such as ``qbench_video_dev``; "" where it tells none."""
+    """Return the split in a name such as ``qbench_video_dev``; "" where it has none."""
     words = set(re.findall(r"[a-z]+", name.casefold().replace("set", "")))
     named = [split for split in SPLITS if split in words]
     return named[0] if len(named) == 1 else ""
@@ -116,12 +116,14 @@ def _listed(file: str, content: Any, notes: Notes) -> Iterator[Entry]:
             label = name if name.isidentifier() else repr(name)
             place = Place(file, prefix=f"{label}[{number}].")
             if not split and name.casefold() not in _NO_SPLIT:
-                notes.odd(place, f"The list {name!r} is neither dev nor test, and is no split")
+                notes.odd(
+                    place, f"The list {name!r} is not called dev or test, so it gives no split"
+                )
             yield place, split, record
 
 
 def _located(file: str, raw: bytes, problem: Problem) -> Problem:
-    """Say in which line of a file it stops being JSON, where that can be told."""
+    """Return the problem with the line at which a file stops being JSON, if that is known."""
     try:
         decode_json(raw.decode())
     except UnicodeDecodeError as error:
@@ -129,7 +131,7 @@ def _located(file: str, raw: bytes, problem: Problem) -> Problem:
         return Problem("ENCODING", "file", f"byte 0x{raw[error.start]:02X}", "UTF-8", file, line)
     except json.JSONDecodeError as error:
         fault, line, column = json_fault(error)
-        found = f"{fault} at column {column}" if raw.strip() else "nothing in it"
+        found = f"{fault} at column {column}" if raw.strip() else "an empty file"
         return Problem("NOT_JSON", "file", found, f"JSON: {_A_LIST}", file, line)
     except (ValueError, RecursionError):
         pass
@@ -137,15 +139,15 @@ def _located(file: str, raw: bytes, problem: Problem) -> Problem:
 
 
 def _fault(record: Any) -> tuple[str, str] | None:
-    """Say why an entry cannot be a question, whatever its fields are called."""
+    """Return why an entry cannot be a question, whatever its fields; None where it can."""
     if not isinstance(record, dict):
         return found_as(record), "an object with video_name and question"
     level: Sequence[Any] = [record]
     for _ in range(_DEEPEST):
         if any(isinstance(part, float) and not math.isfinite(part) for part in level):
-            return "a number beyond all bounds", "a number that JSON has"
+            return "an infinite number, or NaN", "a finite number"
         level = [inner for part in level for inner in _parts(part)]
-    return ("too deep a nesting", f"at most {_DEEPEST} levels") if level else None
+    return ("too many levels of nesting", f"at most {_DEEPEST}") if level else None
 
 
 def _parts(value: Any) -> Sequence[Any]:

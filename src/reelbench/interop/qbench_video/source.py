@@ -17,7 +17,7 @@ videos, anywhere in it or below. A file holds a list of objects, or lists of the
 - Case, hyphens and spaces do not matter, nor do short forms such as Tech. and Aes. What is not
   known is kept as it is written and warned about. Other fields are kept in ``provenance.fields``.
 - The split is what the object says in ``split``, the name of its list, or a file called like
-  ``dev.json`` or ``qbench_test.json``. Questions without one are dealt.
+  ``dev.json`` or ``qbench_test.json``. Questions without one are divided by the recipe.
 - A question without ``correct_choice``, as in the published test file, cannot be scored by anyone
   who has not got the answers: it is left out, and so is one whose video is not there. Both are
   named in the funnel with the reason.
@@ -48,11 +48,11 @@ from reelbench.interop.qbench_video.rows import ENDINGS, read_rows
 from reelbench.interop.qbench_video.videos import VideoMatch, Videos
 from reelbench.interop.qbench_video.words import UNGRADED, contexts_in, is_of_one_video
 
-KEPT_BACK = "no correct_choice, so that no reply can be scored (published test files keep theirs)"
+KEPT_BACK = "no correct_choice, so no reply can be scored (the published test file has none)"
 
 
 def questions_in(source: Path) -> Sources:
-    """Read the questions of a folder as items; raise ``BenchmarkError`` with all that is wrong."""
+    """Return the questions of a folder as items; raise ``BenchmarkError`` with all problems."""
     files, notes = _files(source), Notes()
     questions = [
         question
@@ -84,15 +84,15 @@ def questions_in(source: Path) -> Sources:
 def _files(source: Path) -> list[Path]:
     if not source.is_dir():
         raise ReelbenchError(
-            f"{source} is not a folder: give the folder with the files of questions (*.json) and, "
-            "in it or below, the videos."
+            f"{source} is not a folder: name the folder with the files of questions (*.json) and, "
+            "in it or below, the videos in --source."
         )
     paths = sorted(source.iterdir())
     files = [path for path in paths if path.suffix.lower() in ENDINGS and path.name[0] != "."]
     if not files:
         raise ReelbenchError(
-            f"{source} holds no *.json with questions: put the files of questions there, not into "
-            "a folder in it."
+            f"{source} has no *.json or *.jsonl with questions: put these files there, not into a "
+            "subfolder."
         )
     return files
 
@@ -113,7 +113,7 @@ def _id_of(question: Question) -> str:
 
 
 def _each_once(questions: Iterable[Question], notes: Notes) -> list[Question]:
-    """Return each question once, the copy that says most; say where two copies contradict."""
+    """Return each question once, the most complete copy; copies that differ are problems."""
     copies: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
         copies[_asked(question)].append(question)
@@ -124,20 +124,20 @@ def _each_once(questions: Iterable[Question], notes: Notes) -> list[Question]:
             if differing := _contradiction(first, other):
                 notes.wrong(other.place, *differing)
             else:
-                notes.odd(other.place, "A question that is there already is left out")
+                notes.odd(other.place, "A question that repeats another is left out")
         kept.append(first)
     return kept
 
 
 def _says_less(question: Question) -> tuple[Any, ...]:
-    """Order copies of a question: what says most comes first, wherever it stands in a file."""
+    """Return the sort key of copies of a question: the most complete first."""
     lacking = (not question.is_answered, not question.split, not question.context)
     rest = [question.context, question.concerns, question.reference, question.unknown]
     return *lacking, not question.concerns, question.file, digest_of(rest)
 
 
 def _contradiction(first: Question, other: Question) -> tuple[str, str, str] | None:
-    """Say in which field two copies of a question differ; a copy may say less."""
+    """Return the field in which two copies of a question contradict; None where none does."""
     pairs: list[tuple[str, Any, Any]] = [
         ("correct_choice", first.answer or first.reference, other.answer or other.reference),
         ("split", first.split, other.split),
@@ -149,7 +149,7 @@ def _contradiction(first: Question, other: Question) -> tuple[str, str, str] | N
         if one and two and one != two:
             there, here = (found_as(v if isinstance(v, str) else ", ".join(v)) for v in (one, two))
             found = f"{here}, but {there} for the same question in {place_of(first.place)}"
-            return name, found, "one of the two"
+            return name, found, "the same in both"
     return None
 
 
@@ -161,10 +161,10 @@ def _context(question: Question, contexts: Sequence[str], found: VideoMatch, not
         expected = "Global or Referring of one video" if alone else "Joint or Compare of two videos"
         notes.wrong(place, "context", found_as(question.context), expected)
     elif not question.context:
-        notes.odd(place, "context is not said")
+        notes.odd(place, "context is missing")
     elif len(fitting) != 1 or fitting == [UNGRADED]:
         shown = found_as(UNGRADED if fitting == [UNGRADED] else question.context)
-        notes.odd(place, f"context {shown} is kept, and is in no column of the tables")
+        notes.odd(place, f"context {shown} is kept, but no table has a column for it")
     return fitting[0] if len(fitting) == 1 else question.context
 
 
@@ -193,18 +193,18 @@ def _item(question: Question, found: VideoMatch, context: str) -> Item:
 
 
 def _left_out(broken: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Say how many questions cannot be used, which a user would otherwise look for in vain."""
+    """Yield a warning with the number of questions that cannot be used, by reason."""
     missing = [reason for _, reason in broken if reason != KEPT_BACK]
     unscored = len(broken) - len(missing)
     if missing:
         number = counted(len(missing), "question is", "questions are")
-        yield f"{number} left out, as a video is not there, the first being {missing[0]}."
+        yield f"{number} left out for a missing video; the first is {missing[0]}."
     if unscored:
         yield f"{counted(unscored, 'question is', 'questions are')} left out: {KEPT_BACK}."
 
 
 def _nothing_left(source: Path, broken: Sequence[tuple[str, str]], videos: int) -> str:
-    """Say why nothing at all can be used, and where videos were looked for."""
+    """Return why no question can be used, and where videos were looked for."""
     sentences = [
         f"None of {counted(len(broken), 'question')} in {source} can be used.",
         *_left_out(broken),
@@ -215,5 +215,5 @@ def _nothing_left(source: Path, broken: Sequence[tuple[str, str]], videos: int) 
             f"{counted(videos, 'video')}."
         )
     if any(reason.endswith(KEPT_BACK) for _, reason in broken):
-        sentences.append("Take a file with answers.")
+        sentences.append("Use a file whose questions have a correct_choice.")
     return " ".join(sentences)

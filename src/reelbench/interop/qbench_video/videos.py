@@ -45,7 +45,7 @@ class Videos:
         if link_outside(root, real):
             fault = f"a link to {real}, outside of the source: copy it there, or mount its folder"
         elif not os.path.isfile(real):
-            fault = "no plain file"
+            fault = "not a regular file"
         elif not os.path.getsize(real):
             fault = "an empty file"
         if fault:
@@ -54,10 +54,10 @@ class Videos:
             self._named[name][path] = inside
 
     def find(self, name: str, pair: bool | None) -> VideoMatch:
-        """Find what a name means; ``pair`` is what the question's context says, if anything.
+        """Return the files that a name means; ``pair`` is whether it should be a pair, if known.
 
-        A file may hold ``_cat_`` in its own name, and the joined video of a pair may lie beside its
-        halves: what is there decides, and the context where that leaves a doubt.
+        A file may have ``_cat_`` in its own name, and the joined video of a pair may be beside its
+        halves: the files that exist decide, then the context.
         """
         halves = [tuple(self._halves(name, at)) for at in _joins(name)]
         whole = self._all(name)
@@ -67,7 +67,7 @@ class Videos:
         if len(there) > 1:
             either = " or ".join(f"{one} and {other}" for one, other in there)
             return VideoMatch(
-                unclear=(f"{name!r} ({either})", "a name that can be taken in one way")
+                unclear=(f"{name!r} ({either})", "a name that fits one pair only: rename a file")
             )
         if there:
             return self._taken(there[0])
@@ -91,7 +91,7 @@ class Videos:
             places = sorted(self._all(name))
             if len(places) > 1:
                 found = f"{name!r}, which is in {' and in '.join(places)}"
-                expected = f"one video of that name: say its folder, as in {places[0]}"
+                expected = f"one video of that name: add its folder, as in {places[0]}"
                 return VideoMatch(unclear=(found, expected))
         if missing:
             return VideoMatch(missing=missing)

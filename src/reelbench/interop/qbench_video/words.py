@@ -1,4 +1,4 @@
-"""How people spell the words of Q-Bench-Video: types of question, contexts, quality concerns."""
+"""Spellings of the terms of Q-Bench-Video: types of question, contexts, quality concerns."""
 
 import re
 from typing import Any
@@ -40,7 +40,7 @@ def is_of_one_video(context: str) -> bool:
 
 
 def concerns_in(value: str | list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the concerns that are named, in the paper's order, and what else is."""
+    """Return the known concerns that are named, in the paper's order, and the others."""
     parts = [part for text in ([value] if isinstance(value, str) else value)
              for part in _BETWEEN.split(text)]  # fmt: skip
     named: set[str] = set()

@@ -1,7 +1,7 @@
 """What filters measured: how often models answered right, by category, and the items themselves.
 
-A filter that asks notes beside an item how many of its answers were right. Whether many right
-answers are a good sign depends on the filter; its own verdicts tell which.
+A filter that asks models notes on each item how many answers were right. Whether many right answers
+are a good sign depends on the filter; which items it rejects shows that.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ _WORDS_OF_ALL = 1500
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A row that models were asked about, and what became of it."""
+    """A row that models were asked about, and whether it was rejected."""
 
     row: Any
     category: str
@@ -61,7 +61,7 @@ class Histogram:
 
     @property
     def words(self) -> str:
-        """What it says to who cannot see it."""
+        """The histogram as text, for screen readers."""
         sentences = (
             f"{right} right: {kept} kept, {rejected} rejected"
             for right, (kept, rejected) in enumerate(self.bars)
@@ -118,7 +118,7 @@ class Group:
 
     @property
     def cut(self) -> str:
-        """Say how many are not shown; nothing where all are."""
+        """How many are shown; empty where all are."""
         if len(self.shown) == self.rows:
             return ""
         lost = sum(bool(one.reason) for one in self.shown)
@@ -160,7 +160,7 @@ def _tried(passed: StageResult) -> list[Tried]:
 
 
 def _facts(result: RowResult, stage: str) -> Any:
-    """What was measured: told with a reject, and noted beside what was kept."""
+    """Return what was measured: from a reject, or from the note on an item that was kept."""
     if result.rejected:
         return result.rejected.facts
     noted = getattr(result.rows[0], "provenance", None) if result.rows else None
@@ -260,11 +260,11 @@ def _quoted(tried: Tried, options: Sequence[str], keys: Sequence[str]) -> Iterat
         chosen = answer if isinstance(answer, list | tuple) else [answer]
         letters = "".join(a for a, text in zip(LETTERS, options, strict=False) if text in chosen)
         verdict = "right" if sorted(letters) == sorted(keys) else "wrong"
-        heard = cut(words[place]) if words else ""
+        reply = cut(words[place]) if words else ""
         yield (
-            QuotedAnswer("–", "none", heard)
+            QuotedAnswer("–", "none", reply)
             if answer is None
-            else QuotedAnswer(letters[:26], verdict, heard)
+            else QuotedAnswer(letters[:26], verdict, reply)
         )
 
 

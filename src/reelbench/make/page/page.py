@@ -21,7 +21,7 @@ from reelbench.make.page.facts import (
     answerability,
 )
 from reelbench.make.page.svg import category_colours, picture_of
-from reelbench.make.pipeline.funnel import Fate, fates
+from reelbench.make.pipeline.funnel import RowOutcome, row_outcomes
 from reelbench.make.pipeline.run import StageResult
 from reelbench.pages import (
     Distribution,
@@ -79,7 +79,7 @@ def write_pages(
 
 
 def _facts(record: Mapping[str, Any], funnel: Mapping[str, Any]) -> list[str]:
-    """What there is to know at a glance."""
+    """Return the key facts for the head of the page."""
     stages, sources = funnel["stages"], funnel["sources"]
     unit = stages[0]["input"] if stages else "source"
     found = units(sources["in"], unit)
@@ -126,10 +126,10 @@ def balance(funnel: Mapping[str, Any]) -> Balance | None:
 
 
 def _order_of(stage: Answerability) -> str:
-    """Say which items of a filter come first, and why."""
+    """Return which items of a filter come first, and why, as a sentence."""
     if stage.rejects_answerable:
         return "The most answerable come first."
-    return "The least answerable come first, as it is those that this stage rejects."
+    return "The least answerable come first: this stage rejects those."
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,20 +144,20 @@ class Example:
 
 def _reasons(passed: StageResult) -> tuple[str, list[tuple[str, int, list[Example]]]] | None:
     """Why a stage rejected rows, the most usual reason first, each with a few examples."""
-    rejected: dict[str, list[Fate]] = {}
-    for fate in fates(passed):
-        if fate.rejected:
-            rejected.setdefault(fate.rejected.reason, []).append(fate)
+    rejected: dict[str, list[RowOutcome]] = {}
+    for outcome in row_outcomes(passed):
+        if outcome.rejected:
+            rejected.setdefault(outcome.rejected.reason, []).append(outcome)
     usual = sorted(rejected.items(), key=lambda pair: (-len(pair[1]), pair[0]))[:_MOST_REASONS]
     entries = [(why, len(rows), [_example(row) for row in rows[:_EXAMPLES]]) for why, rows in usual]
     return (passed.stage.name, entries) if entries else None
 
 
-def _example(fate: Fate) -> Example:
-    assert fate.rejected is not None
-    words = shortened("\n".join(text.strip() for text in fate.rejected.words), MOST_WORDS)
-    detail = shortened(fate.rejected.detail, MOST_WORDS)
-    return Example(shortened(str(fate.row.id), 120), fate.category, detail, words)
+def _example(outcome: RowOutcome) -> Example:
+    assert outcome.rejected is not None
+    words = shortened("\n".join(text.strip() for text in outcome.rejected.words), MOST_WORDS)
+    detail = shortened(outcome.rejected.detail, MOST_WORDS)
+    return Example(shortened(str(outcome.row.id), 120), outcome.category, detail, words)
 
 
 def _undecided(funnel: Mapping[str, Any]) -> list[tuple[str, str, str, int]]:
@@ -177,7 +177,7 @@ def _distributions(statistics: Mapping[str, Any]) -> list[Distribution]:
 
 
 def _provenance(record: Mapping[str, Any]) -> dict[str, str]:
-    """Everything that decided the result, in words."""
+    """Return everything that decided the result, as text by name."""
     rules, named = record.get("rules"), record.get("source", "")
     entries = {
         "Recipe": record.get("recipe", ""),

@@ -1,7 +1,7 @@
 """The picture of a funnel: a row for each stage, with a bar of what comes out and of what is lost.
 
 Bars are to scale from the last stage on that makes several rows of one: before it, rows are sources
-or orders, which cannot be compared with questions, and only their number is shown.
+or tasks, which cannot be compared with questions, and only their number is shown.
 """
 
 from collections.abc import Mapping, Sequence
@@ -151,7 +151,7 @@ def _sources(funnel: Mapping[str, Any]) -> Step:
     unit = stages[0]["input"] if stages else "source"
     lines = [Line(f"{units(sources['in'], unit)} found", "count")]
     if sources["rejected"]:
-        lines.append(Line(f"{sources['rejected']:,} could not be taken up", "rejected"))
+        lines.append(Line(f"{sources['rejected']:,} could not be used", "rejected"))
     return Step("sources", lines, pill=units(sources["out"], unit))
 
 
@@ -190,7 +190,7 @@ def _lines(stage: Mapping[str, Any]) -> list[Line]:
     if stage["rejected"]:
         lines.append(Line(f"{stage['rejected']:,} rejected{_rate(stage)}", "rejected"))
     if stage["undecided"]:
-        lines.append(Line(f"{stage['undecided']:,} undecided: make again", "undecided"))
+        lines.append(Line(f"{stage['undecided']:,} undecided: run make again", "undecided"))
     return lines + [Line(text, "reason") for text in _reasons(stage["reasons"])]
 
 

@@ -1,7 +1,7 @@
-"""Answers by several models, ranked by all of them: the best becomes the key, the others distract.
+"""Answers by several models, ranked by several: the best becomes the key, the others distractors.
 
-What is too much like the key cannot distract: ``perturb`` changes it a little, into something wrong
-of a given kind.
+An answer too similar to the key is not wrong: ``perturb`` has it rewritten with an error of a given
+type.
 """
 
 import asyncio
@@ -36,9 +36,9 @@ def answer_and_rank(
 ) -> RowStage:
     """Return the stage that gives an open question its key and its options.
 
-    All models of ``role`` answer, all of the role ``ranker`` score the answers. ``weights`` are
-    those of the rankers by name; the strongest model may count twice. Follow it with ``perturb``:
-    the answers may be much alike.
+    All models of ``role`` answer, and all models of the role ``ranker`` score the answers.
+    ``weights`` are those of the rankers by model name, 1 by default. Follow it with ``perturb``:
+    some answers may mean the same as the key.
     """
 
     async def work(
@@ -67,7 +67,7 @@ def answer_and_rank(
 async def candidate_answers(
     item: Item, ctx: StageContext, media: MediaInput | None, role: str
 ) -> list[str]:
-    """Have every model answer in a sentence; equal answers are one."""
+    """Return the different answers that the models of a role give, each in a sentence."""
     prompt = ctx.prompts.prompt("candidate", question=item.question)
     replies = await together(
         [ctx.json(role, prompt, _ANSWER, media=media, model=model) for model in ctx.models[role]]
@@ -83,7 +83,7 @@ async def candidate_answers(
 async def rank(
     item: Item, ctx: StageContext, candidates: Sequence[str], media: MediaInput | None, role: str
 ) -> dict[str, list[float]]:
-    """Have every model score all candidates, without knowing whose they are."""
+    """Return the scores of all candidates by the name of the model that gave them."""
     prompt = ctx.prompts.prompt(
         "rank",
         question=item.question,
@@ -103,9 +103,9 @@ async def rank(
 def weighted_ranking(
     scores: Mapping[str, Sequence[float]], weights: Mapping[str, float]
 ) -> list[int]:
-    """Order candidates by their weighted sum of scores, the best first; who came first wins ties.
+    """Return the candidates' positions by their weighted sum of scores, the best first.
 
-    Who has no weight counts once.
+    Of equal sums the earlier candidate comes first; a model without a weight has weight 1.
     """
     count = len(next(iter(scores.values())))
     sums = [
@@ -122,10 +122,11 @@ def perturb(
     name: str = "perturb",
     role: str = "distractor",
 ) -> RowStage:
-    """Return the stage that has wrong options changed which mean what the key means.
+    """Return the stage that has wrong options rewritten that mean the same as the key.
 
-    What is at least so much ``alike`` is changed a little, by one of the kinds of error that are
-    allowed: by name with what each means, or such a mapping for each category of items.
+    A wrong option whose cosine with the key is at least ``alike`` is rewritten with one error.
+    ``error_types`` maps the name of each allowed type to its meaning, or categories to such
+    mappings.
     """
 
     async def work(
@@ -166,15 +167,15 @@ def perturb(
 
 
 def _error_types(error_types: ErrorTypes, item: Item) -> Mapping[str, str]:
-    """Return the kinds of error for an item: all there are, or those of its category."""
+    """Return the error types for an item: those of its category, or those for all."""
     of_category: Any = error_types.get(category_of(item))
     if isinstance(of_category, Mapping):
         return of_category
     plainly = {kind: text for kind, text in error_types.items() if isinstance(text, str)}
     if not plainly:
         raise ReelbenchError(
-            f"{item.id} has the category {category_of(item)!r}, for which no error types are "
-            f"named: there are some for {', '.join(error_types)}."
+            f"{item.id} has the category {category_of(item)!r}, for which perturb has no error "
+            f"types: it has some for {', '.join(error_types)}."
         )
     return plainly
 
@@ -190,7 +191,7 @@ async def _perturbed(
     error_types: Mapping[str, str],
     role: str,
 ) -> dict[str, str]:
-    """Have a text changed; ``taken`` is what it must not come to say, the right answer first."""
+    """Return a text rewritten with an error; it must differ from ``taken``, the key first."""
     prompt = ctx.prompts.prompt(
         "perturb",
         question=item.question,

@@ -1,6 +1,6 @@
 """Balance as stages: key positions, yes against no, ratios, none of the above, splits.
 
-What cannot be balanced as asked for is said to the user in the end (``ctx.notes``).
+What cannot be balanced as asked for is reported to the user at the end (``ctx.notes``).
 """
 
 from collections import Counter
@@ -34,8 +34,8 @@ from reelbench.score.rounding import percent
 def balance_key_positions(*, if_uneven: bool = False, name: str = "key-positions") -> BatchStage:
     """Return the stage that puts right options equally often into every position.
 
-    With ``if_uneven``, only where the linter would find them uneven; else options stay in the order
-    that who published them gave them. The order that options had is noted on the item.
+    With ``if_uneven``, options are moved only if the linter would report KEY_POSITION. The order
+    that options had is noted on the item.
     """
 
     def work(items: Sequence[Item], ctx: StageContext) -> Sequence[Item]:
@@ -53,7 +53,7 @@ def _uneven(items: Sequence[Item]) -> bool:
 
 
 def _reordered(item: Item, placed: Item, stage: str) -> Item:
-    """Note the order that options had, and name the letters anew wherever the item names them."""
+    """Return the item with the order that options had noted, and letters in its fields updated."""
     if placed.options == item.options:
         return item
     extra = dict(placed.extra)
@@ -71,7 +71,10 @@ def _reordered(item: Item, placed: Item, stage: str) -> Item:
 def none_of_the_above(
     as_key: float = 2 / 15, as_distractor: float = 2 / 15, *, name: str = "none-of-the-above"
 ) -> BatchStage:
-    """Return the stage that lets "None of the above" stand for the key, or for a wrong option."""
+    """Return the stage that replaces keys and wrong options by "None of the above".
+
+    ``as_key`` and ``as_distractor`` are shares of the single-choice items that can have it.
+    """
 
     def work(
         items: Sequence[Item], ctx: StageContext, *, as_key: float, as_distractor: float
@@ -80,8 +83,9 @@ def none_of_the_above(
         lacking = sum(not can_have(item) for item in single)
         if lacking:
             ctx.notes.append(
-                f"{ctx.stage}: {lacking:,} of {len(single):,} single-choice items cannot have the "
-                "option (too few options, or some name others), so the shares are of the rest"
+                f"{ctx.stage}: {lacking:,} of {len(single):,} single-choice items cannot have "
+                "'None of the above' (fewer than 3 options, or one that refers to others), so the "
+                "shares are of the rest"
             )
         return offer_none_of_the_above(items, ctx.seed, as_key, as_distractor, note=ctx.stage)
 
@@ -90,7 +94,10 @@ def none_of_the_above(
 
 
 def balance_ratio(tag: str, ratio: Mapping[str, float], *, name: str = "ratio") -> BatchStage:
-    """Return the stage that keeps as many items as can be, the values of a tag in this ratio."""
+    """Return the stage that drops items until the values of a tag are in this ratio.
+
+    As many items as possible are kept; those without one of the values are dropped.
+    """
 
     def work(
         items: Sequence[Item], ctx: StageContext, *, tag: str, ratio: Mapping[str, float]
@@ -101,8 +108,8 @@ def balance_ratio(tag: str, ratio: Mapping[str, float], *, name: str = "ratio") 
             there = ", ".join(f"{value} {counts[value]:,}" for value in ratio)
             parts = ":".join(f"{part:g}" for part in ratio.values())
             ctx.notes.append(
-                f"{ctx.stage}: {len(kept):,} of {len(items):,} items are kept to have {tag} "
-                f"at {parts}; there were {there}"
+                f"{ctx.stage}: {len(kept):,} of {len(items):,} items are kept for the ratio "
+                f"{parts} of {tag}; there were {there}"
             )
         return [
             item if item.id in kept else Rejected("more than the ratio takes", f"{tag} of {ratio}")
@@ -120,7 +127,9 @@ def split(
     keep: bool = False,
     name: str = "split",
 ) -> BatchStage:
-    """Return the stage that tags items with splits, alike by these tags, a video in one of them.
+    """Return the stage that tags items with splits, each tag's values divided by the same shares.
+
+    All items on a video are in the same split.
 
     With ``keep``, items that have a split stay in it, and so do others on their videos.
     """
@@ -136,8 +145,8 @@ def split(
             wanted = ", ".join(f"{each} {percent(share)}" for each, share in shares.items())
             there = ", ".join(f"{each} {sizes[each]:,}" for each in shares)
             ctx.notes.append(
-                f"{ctx.stage}: {wanted} are asked for and items on the same video stay together, "
-                f"which makes {there}"
+                f"{ctx.stage}: the shares asked for are {wanted}; as items on the same video stay "
+                f"together, there are {there}"
             )
         known |= {item.id: item.tags["split"] for item in made}
         return [
@@ -200,9 +209,9 @@ def negate(
 
 
 def balance_yes_no(*, drop: bool = False, name: str = "yes-no") -> BatchStage:
-    """Return the stage that says where Yes and No are not as many, after all that was negated.
+    """Return the stage that warns if the keys are not as many Yes as No.
 
-    With ``drop``, what one of them has too many of is left out.
+    With ``drop``, items with the more frequent answer are dropped until they are.
     """
 
     def work(items: Sequence[Item], ctx: StageContext, *, drop: bool) -> Kept:
@@ -210,7 +219,11 @@ def balance_yes_no(*, drop: bool = False, name: str = "yes-no") -> BatchStage:
         counts = f"{more[0].title()} {len(more[1]):,}, {fewer[0].title()} {len(fewer[1]):,}"
         left_out = set(more[1][len(fewer[1]) :]) if len(more[1]) > len(fewer[1]) + 1 else set()
         if left_out:
-            what = "what is too many is left out" if drop else "not all that should be was negated"
+            what = (
+                f"{len(left_out):,} with the answer {more[0].title()} are left out"
+                if drop
+                else "not enough questions could be negated"
+            )
             ctx.notes.append(f"{ctx.stage}: the keys of the yes/no questions are {counts}: {what}")
         return [
             Rejected("more than the other answer", counts) if drop and item.id in left_out else item

@@ -1,8 +1,8 @@
 """Have wrong options written that are hard to tell from the right ones.
 
-Some are drawn from what the video itself holds, misapplied; others are plausible and not in it.
-Each follows a strategy. What comes back is checked for what gives a key away (a length of its own,
-the same beginning, the same words), for the strategies it uses, and for the recipe's rules.
+Some are from the content of the video, misapplied; others are plausible and not in it. Each follows
+a strategy. A reply is checked for what gives a key away (its length, a common beginning, the same
+words), for the strategies it uses, and for the recipe's rules.
 """
 
 import json
@@ -41,7 +41,7 @@ _TOKENS = 45  # of an option with its explanation, as JSON
 
 @dataclass(frozen=True, slots=True)
 class DistractorPlan:
-    """How many wrong options an item is to get, and how they are made."""
+    """How many wrong options an item gets, and how they are made."""
 
     least: int
     most: int
@@ -63,7 +63,7 @@ class DistractorPlan:
         min_strategies: int,
         **more: Any,
     ) -> "DistractorPlan":
-        """Return the plan that a stage's parameters say."""
+        """Return the plan that a stage's parameters describe."""
         least, most = count or (from_context + out_of_context,) * 2
         strategies = min(min_strategies, len(more["strategies"]), least)
         inside = None if count else from_context
@@ -71,27 +71,30 @@ class DistractorPlan:
 
     @property
     def fault(self) -> str:
-        """What is wrong with the plan, as a stage says it of its parameters; nothing if all is."""
+        """What is wrong with the parameters; empty if nothing is."""
         if not 1 <= self.least <= self.most <= self.most_options - 1:
-            return f"count is {self.least} to {self.most} of at most {self.most_options} options"
+            return (
+                f"count is {self.least} to {self.most}: give 1 to {self.most_options - 1} "
+                f"distractors, as most_options is {self.most_options}"
+            )
         if self.most_options > len(LETTERS):
             return f"most_options is {self.most_options}, and there are {len(LETTERS)} letters"
         unknown = set(self.required) - set(self.strategies)
         if unknown:
-            return f"required names {sorted(unknown)}, which are none of its strategies"
+            return f"required has {', '.join(sorted(unknown))}, which strategies does not have"
         if len(set(self.required)) > self.least:
-            return f"required names more strategies than {self.least} distractors can follow"
+            return f"required has more strategies than the {self.least} distractors can follow"
         return ""
 
     def bounds(self, keys: int) -> tuple[int, int]:
-        """Return how many distractors go with so many keys: all options together are capped."""
+        """Return the least and most distractors for so many keys, within ``most_options``."""
         most = min(self.most, self.most_options - keys)
         if most < 1:
             raise Rejected("no room for distractors", f"{keys} keys of {self.most_options} options")
         return min(self.least, most), most
 
     def inside(self, keys: int) -> int | None:
-        """Return how many of them are from the video's content; None for any number."""
+        """Return how many distractors are from the video's content; None for any number."""
         return None if self.from_context is None else min(self.from_context, self.bounds(keys)[1])
 
 
@@ -111,11 +114,12 @@ def distract(
 ) -> RowStage:
     """Return the stage that gives each item its distractors, and every option an explanation.
 
-    They are so many from the video's content and so many out of it, or with ``count`` from least to
-    most of either; with its keys, an item has at most ``most_options``. At least ``min_strategies``
-    different ones are used, and each that is ``required``. With ``polish_key``, the right options
-    may be worded like the others, as long as they say the same. No option is more than ``longest``
-    times as long as another. Single-choice, multi-select and open items (by their reference) do.
+    ``from_context`` of them are from the video's content and ``out_of_context`` are not, or with
+    ``count`` there are from least to most of either; with its keys, an item has at most
+    ``most_options``. At least ``min_strategies`` different strategies are used, and all that are
+    ``required``. With ``polish_key``, keys may be reworded to match the others if they keep their
+    meaning. No option has more than ``longest`` times the words of another. Items are
+    single-choice, multi-select, or open with a reference, which becomes the key.
     """
     parameters: dict[str, Any] = {
         "from_context": from_context,
@@ -218,7 +222,7 @@ def reply_schema(plan: DistractorPlan, keys: int) -> dict[str, Any]:
 def _fault(
     item: Item, keys: Sequence[str], reply: Any, plan: DistractorPlan, ctx: StageContext
 ) -> str:
-    """Say what is wrong with a reply that fits its schema; nothing where all is well."""
+    """Return what is wrong with a reply that fits its schema; empty where nothing is."""
     wrong = reply["distractors"]
     inside, asked_for = sum(each["from_context"] for each in wrong), plan.inside(len(keys))
     if asked_for not in (None, inside):
@@ -242,13 +246,13 @@ def _fault(
 
 
 def _worded(keys: Sequence[str], reply: Any) -> tuple[str, ...]:
-    """Return the right options as they are worded now."""
+    """Return the right options as the reply words them."""
     pairs = zip(keys, reply["answers"], strict=True)
     return tuple(given.get("text", key).strip() for key, given in pairs)
 
 
 def polish_fault(old: str, new: str) -> str:
-    """Say why a polished key may not say what it said; nothing where it does.
+    """Return why a polished key may have changed its meaning; empty where it has not.
 
     It must be about as long, share half of its characters, and differ in no number, negation or
     word of contrast such as left and right.
@@ -263,7 +267,7 @@ def polish_fault(old: str, new: str) -> str:
 
 
 def options_fault(keys: Sequence[str], wrong: Sequence[str], longest: float) -> str:
-    """Say what is wrong with a set of distractors beside their keys; nothing where all is well."""
+    """Return what is wrong with distractors beside their keys; empty where nothing is."""
     options = (*keys, *wrong)
     if same(options):
         return "two of the options are the same, or one is the right answer"

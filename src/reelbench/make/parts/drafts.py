@@ -1,7 +1,7 @@
-"""Writing tasks, the form that a question is to have, and drafts: questions as a writer gave them.
+"""Writing tasks, the form of questions, and drafts: questions as a model wrote them.
 
-A task asks for some questions about one source. Of each kind of question that it may come to, a
-``QuestionForm`` says what belongs to it; the JSON schema of a reply follows from that.
+A task asks for questions about one source. A ``QuestionForm`` describes each kind of question that
+may be written; the JSON schema of a reply follows from it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,10 @@ YES_NO = ("Yes", "No")
 
 
 class QuestionForm(msgspec.Struct, frozen=True, kw_only=True):
-    """What a writer is to give for a question of one kind.
+    """The fields that a model writes for a question of one kind.
 
-    With no ``distractors``, ``distract`` has them written later: until then, a single-choice
-    question is an open one with its key as reference, a multi-select one has its keys alone.
+    With ``distractors=(0, 0)``, ``distract`` has them written later: until then, a single-choice
+    question is an open one with its key as reference, and a multi-select one has its keys alone.
     """
 
     kind: Kind = "single"
@@ -36,7 +36,7 @@ class QuestionForm(msgspec.Struct, frozen=True, kw_only=True):
     tags: dict[str, str] = {}  # which of them become tags of the item, and of what name
 
     def __post_init__(self) -> None:
-        """Refuse what no item could be made of."""
+        """Raise an error for numbers of options that no item can have."""
         (fewest, most), (least, largest) = self.keys, self.distractors
         total = (largest + most) if self.kind == "multi" else largest + 1
         if not (2 <= fewest <= most and 0 <= least <= largest and total <= len(LETTERS)):
@@ -46,7 +46,7 @@ class QuestionForm(msgspec.Struct, frozen=True, kw_only=True):
             )
 
     def schema(self, *, names_kind: bool = False) -> dict[str, Any]:
-        """Return the JSON schema of one question; where several kinds may come, it names its."""
+        """Return the JSON schema of one question; with ``names_kind``, it has a field ``kind``."""
         option = closed({"text": TEXT, "explanation": TEXT}) if self.explanations else TEXT
         answers: dict[Kind, dict[str, Any]] = {
             "single": {"answer": option},
@@ -116,7 +116,7 @@ class MediaRef(msgspec.Struct, frozen=True):
 
 
 class WritingTask(msgspec.Struct, frozen=True, kw_only=True):
-    """What a writer is asked for: some questions about one source, in one of the given forms."""
+    """A row for ``write``: questions about one source, each in one of the given forms."""
 
     id: str
     prompt: str  # the name of the prompt that asks for them
@@ -152,7 +152,7 @@ class WritingTask(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Draft(msgspec.Struct, frozen=True, kw_only=True):
-    """A question as a writer gave it, not yet looked at."""
+    """A question as a model wrote it, not yet checked."""
 
     id: str
     task: WritingTask
@@ -162,7 +162,7 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def category(self) -> str:
-        """The category that it was asked for."""
+        """The category of its task."""
         return self.task.category
 
 

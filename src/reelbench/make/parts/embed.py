@@ -1,7 +1,7 @@
-"""Texts as unit vectors, so that what is meant can be compared and not the words alone.
+"""Texts as unit vectors, to compare their meanings.
 
-One embedder comes with the extra ``embed``. Another one is anything that fits ``Embedder``; a line
-in ``LOADERS`` gives it a name.
+One embedder comes with the extra ``embed``. Another is any object that fits ``Embedder``, with an
+entry in ``LOADERS``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -63,9 +63,9 @@ class SentenceEncoder:
         self._model: Any = USE()
 
     def __call__(self, texts: Sequence[str], /) -> Vectors:
-        """Embed the texts; one in a script that the weights do not know is like itself alone.
+        """Return the vectors of texts; one in a script that the weights do not know gets its own.
 
-        All that is unknown is one piece to them, so two such texts would seem the same.
+        The weights see all unknown text as one token, so two such texts would seem the same.
         """
         # Half a surrogate pair, as broken subtitles have, is not text to the tokenizer.
         clean = [text.encode("utf-8", "replace").decode() for text in texts]

@@ -1,4 +1,4 @@
-"""Begin with a benchmark that is there already, and end with another beside it."""
+"""Recipes that start from an existing benchmark: read its items, collect their media."""
 
 import os
 import shutil
@@ -30,7 +30,7 @@ from reelbench.media.digests import media_digest
 
 
 def items_in(source: Path) -> Sources:
-    """Return the items of a benchmark; those that break the contract are broken, by name."""
+    """Return the items of a benchmark as sources; invalid items are listed with the reason."""
     manifest = _manifest(source)
     file = read_items(source / ITEMS_FILE)
     problems = [*file.problems, *split_problems(manifest, file)]
@@ -50,7 +50,7 @@ def items_in(source: Path) -> Sources:
 
 
 def _names(path: Path, lines: AbstractSet[int]) -> dict[int, str]:
-    """What to call lines that hold no item: by the id they give, or by their number."""
+    """Return names for lines without a valid item: the id in them, or their number."""
     names: dict[int, str] = {}
     if lines:
         with path.open("rb") as file:
@@ -68,7 +68,7 @@ def _as_sentence(line: int, problems: Sequence[Problem]) -> str:
 
 
 def same_manifest(_items: Sequence[Item], source: Path) -> Manifest:
-    """Return the manifest of the benchmark that items came from, its version marked as another."""
+    """Return the manifest of the source benchmark, with ``+made`` added to its version."""
     manifest = _manifest(source)
     return replace(manifest, version=f"{manifest.version}+made")
 
@@ -76,7 +76,7 @@ def same_manifest(_items: Sequence[Item], source: Path) -> Manifest:
 def _manifest(source: Path) -> Manifest:
     if not source.is_dir():
         raise ReelbenchError(
-            f"{source} is not a folder: name a benchmark, with {MANIFEST_FILE} and {ITEMS_FILE}."
+            f"{source} is not a folder: name one with {MANIFEST_FILE} and {ITEMS_FILE} in --source."
         )
     manifest, problems = read_manifest(source / MANIFEST_FILE)
     if manifest is None:
@@ -85,7 +85,7 @@ def _manifest(source: Path) -> Manifest:
 
 
 def collect(*, name: str = "collect") -> RowStage:
-    """Return the stage that puts what items need into the new benchmark."""
+    """Return the stage that puts the media, subtitles and contexts of items into the new folder."""
     return RowStage(
         name=name,
         input=Item,
@@ -103,25 +103,28 @@ def _digests(item: Item, ctx: StageContext) -> list[str | None]:
 
 
 async def _collect(item: Item, ctx: StageContext) -> list[Item]:
-    """Give each file a second name in the new folder; where that cannot be, copy it."""
+    """Link each file into the new folder, or copy it where links are not possible."""
     for name in _files(item, ctx.source):
         if Path(name).parts[0] == "make":
-            raise Rejected("a file in make/", f"{name} lies where the journal of making is kept.")
+            raise Rejected(
+                "a file in make/",
+                f"{name}: the folder make/ is for the records of make; move the file.",
+            )
         if (ctx.source / name).is_file():
-            give_second_name(ctx.source / name, ctx.out / name)
+            link_or_copy(ctx.source / name, ctx.out / name)
     return [item]
 
 
 def bring_media(item: Item, source: Path, out: Path) -> None:
-    """Let people find what an item shows in the folder that is made; what is there stays."""
+    """Link the files of an item into the folder that is made, for people; what is there stays."""
     for name in _files(item, source):
         there, here = source / name, out / name
         if there.is_file() and not here.exists() and Path(name).parts[0] != "make":
-            give_second_name(there, here)
+            link_or_copy(there, here)
 
 
-def give_second_name(there: Path, here: Path) -> None:
-    """Let a file be found in another place too; where it cannot have two names, copy it."""
+def link_or_copy(there: Path, here: Path) -> None:
+    """Link a file to another place, or copy it where links are not possible."""
     here.parent.mkdir(parents=True, exist_ok=True)
     here.unlink(missing_ok=True)
     try:

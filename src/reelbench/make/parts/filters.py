@@ -1,8 +1,8 @@
-"""Filters that ask: is a question answerable without what it is about, or not even with it?
+"""Filters that ask models: can a question be answered without the video, or not even with its text?
 
 Each asks models a question several times and counts the right answers. A reply that cannot be read
-is not right. The options stand in another order each time, so that who always says B knows nothing.
-Open questions have nothing to choose from and pass.
+is not right. The options are in another order each time, so that always replying B gains nothing.
+Open questions have no options and pass.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -48,7 +48,7 @@ async def answers(
     context: str = "",
     media: MediaInput | None = None,
 ) -> list[Answered]:
-    """Ask all models of a role about an item, so many times each, and show them what they take."""
+    """Return the answers of all models of a role to an item, ``seeds`` of each model."""
     orders = option_orders(item, Protocol(orders=seeds), ctx.seed)
     if not shuffle:
         orders = [orders[0]] * seeds
@@ -73,12 +73,12 @@ async def answers(
 
 
 def facts_of(answered: Sequence[Answered]) -> dict[str, Any]:
-    """Return what a filter saw, as items and rejects record it."""
+    """Return the counts and answers as a filter records them on items and rejects."""
     models = dict.fromkeys(each.model for each in answered)
     return {
         "right": sum(each.right for each in answered),
         "of": len(answered),
-        # In words, for letters change places later.
+        # As texts: the letters of options may change later.
         "answers": [each.chosen and list(each.chosen) for each in answered],
         "models": {name: sum(a.right for a in answered if a.model == name) for name in models},
     }
@@ -99,9 +99,10 @@ def _filter(
     drop: bool,
     given: Callable[[Item, StageContext, Parameters], dict[str, Any]] = lambda *_: {},
     baselines_aside: bool = False,
+    expected_pass_rate: float | None = None,
     **more: Any,
 ) -> RowStage:
-    """Return a stage that asks, counts and drops, or flags; ``given`` is said or shown beside."""
+    """Return a stage that drops or flags items by their answers; ``given`` adds what is shown."""
 
     def has_failed(facts: Facts, ctx: StageContext, values: Parameters) -> bool:
         aside = {m.card.name for m in ctx.models[role] if m.card.backend == "baseline"}
@@ -137,6 +138,7 @@ def _filter(
         parameters={**parameters, "drop": drop},
         filters=True,
         validate=_seeds_fault,
+        expected_pass_rate=expected_pass_rate,
         **more,
     )
 
@@ -144,9 +146,9 @@ def _filter(
 def _seeds_fault(parameters: Parameters) -> str:
     seeds, drop_at = parameters["seeds"], parameters.get("drop_at", 1)
     if seeds < 1:
-        return f"seeds is {seeds}, and nobody would be asked"
+        return f"seeds is {seeds}: give a number from 1 on"
     if isinstance(drop_at, int) and not 1 <= drop_at <= seeds:
-        return f"drop_at is {drop_at} of {seeds} seeds: set drop_at too, to a number up to seeds"
+        return f"drop_at is {drop_at} of {seeds} seeds: set drop_at too, to 1 to {seeds}"
     return ""
 
 
@@ -171,11 +173,12 @@ def filter_blind(
     role: str = "blind",
     **more: Any,
 ) -> RowStage:
-    """Drop what a model answers right ``drop_at`` times of ``seeds`` from the words alone.
+    """Return the stage that drops items that a model answers right without the video.
 
-    With ``drop=False``, as in all filters, such items are let through and flagged, and the funnel
-    still has their share. With ``baselines_aside``, baselines are asked and drop nothing: they are
-    right by luck as often as chance has it, and ``filter_shortcuts`` weighs that.
+    An item fails if one model is right at least ``drop_at`` times of ``seeds``. As in all filters,
+    with ``drop=False`` items that fail are kept and flagged in their provenance, and the funnel
+    still has their rate. With ``baselines_aside``, baselines are asked and drop nothing: they are
+    right at chance level, which ``filter_shortcuts`` takes into account.
     """
     return _filter(
         name,
@@ -197,9 +200,10 @@ def filter_context(
     drop: bool = True,
     name: str = "veracity",
     role: str = "veracity",
+    expected_pass_rate: float | None = 1.0,  # most keys are right; random answers rarely are
     **more: Any,
 ) -> RowStage:
-    """Keep what is answered right by at least this share of seeds from the whole context."""
+    """Return the stage that keeps items if this share of answers from their context is right."""
     return _filter(
         name,
         role,
@@ -210,6 +214,7 @@ def filter_context(
         drop=drop,
         given=lambda item, ctx, _: {"context": context_of(item, ctx)},
         reads=lambda item, ctx: None if item.kind == "open" else digest_of(context_of(item, ctx)),
+        expected_pass_rate=expected_pass_rate,
         **more,
     )
 
@@ -223,7 +228,7 @@ def filter_ensemble(
     role: str = "ensemble",
     **more: Any,
 ) -> RowStage:
-    """Drop what this share of the answers of several models gets right from the words alone."""
+    """Return the stage that drops items if this share of several models' blind answers is right."""
     return _filter(
         name,
         role,
@@ -250,9 +255,10 @@ def filter_modality(
     role: str = "",
     **more: Any,
 ) -> RowStage:
-    """Drop what is solved by who only sees, or only hears: its question is not about both.
+    """Return the stage that drops items that a model solves from one modality alone.
 
-    The stage is called ``visual-only`` or ``audio-only``; ``watcher`` or ``listener`` is its role.
+    By default, the stage is called ``visual-only`` or ``audio-only``, its role ``watcher`` or
+    ``listener``.
     """
     modalities, usual = MODALITIES[modality]
 
@@ -284,13 +290,16 @@ def context_of(item: Item, ctx: StageContext) -> str:
     if isinstance(file, str):
         path = inner_path(ctx.media, file)
         if not path.is_file():
-            raise ReelbenchError(f"{path}, the context of {item.id}, is not there.")
+            raise ReelbenchError(
+                f"The context of {item.id} (context.file), {path}, does not exist."
+            )
         return path.read_text(encoding="utf-8", errors="replace")
     if isinstance(context.get("text"), str):
         return str(context["text"])
     raise ReelbenchError(
-        f"{item.id} has no context to go by: write it into the item as context.text, name a file "
-        "inside the benchmark as context.file, or leave out what reads it."
+        f"{item.id} has no context for the stage {ctx.stage}: write it into the item as "
+        "context.text, name a file inside the benchmark as context.file, or add "
+        f"--without {ctx.stage}."
     )
 
 

@@ -1,7 +1,7 @@
-"""Label clips as a stage: operators run through the engine, and other stages read what they say.
+"""Label clips as a stage: operators run through the engine, and other stages read their labels.
 
-Labels are not part of a row. They belong to its clip, and a stage that reads some names them in its
-``labels``: when one of them comes out otherwise, because an operator has another version or other
+Labels are not part of a row. They belong to its clip, and a stage lists those that it reads in its
+``labels``: when the value of one changes, because an operator has another version or other
 parameters, the stages that read it are done again for that clip, and no others.
 """
 
@@ -17,14 +17,20 @@ from reelbench.annotate.annotate import (
     run_operator_over,
     values_of,
 )
-from reelbench.annotate.ask_model import Asks
+from reelbench.annotate.ask_model import ModelOperator
 from reelbench.annotate.asking import ask_all
 from reelbench.annotate.operator import Clip, Operator
 from reelbench.annotate.registry import label_of
-from reelbench.base.durable import SHELF, Shelf, nothing_durable, open_durable, open_shelf
+from reelbench.base.durable import (
+    RESULT_SCHEMA,
+    ResultStore,
+    open_durable,
+    open_in_memory,
+    open_result_store,
+)
 from reelbench.base.extensions import beside_loading
 from reelbench.data.items import Item
-from reelbench.engine.base import Done, Engine, Job
+from reelbench.engine.base import Engine, Job, JobResult
 from reelbench.make.pipeline.context import StageContext, clip_of
 from reelbench.make.pipeline.stage import BatchStage, Rejected, Undecided
 from reelbench.media.decode.isolated import probe_isolated
@@ -47,9 +53,10 @@ def label(
     """Return the stage that labels the clips of rows, for ``ctx.labels`` of the stages after it.
 
     A row's clip is the first medium of an item, or the field ``clip`` of any other row, as a path
-    under ``root``. ``labels`` may name operators of one's own as ``FILE.py:NAME``, of a file beside
-    that of the recipe. ``set`` has parameters of operators by label, ``require`` the labels without
-    which a row is rejected, and ``role`` is who plays the part of a model in operators that ask.
+    under ``root``. ``labels`` may have operators of your own as ``FILE.py:NAME``, from a file
+    beside the recipe's. ``set`` has parameters of operators by label; a row without a value for a
+    label in ``require`` is rejected; ``role`` names the model of operators that ask one; ``limit``
+    is the most seconds for an operator on a clip.
     """
     labels = [label_of(beside_loading(each)) for each in labels]
 
@@ -92,7 +99,7 @@ def _on(loop: asyncio.AbstractEventLoop, asking: Any) -> Any:
 
 
 class _Labelling:
-    """The clips of all rows, and what operators say of them."""
+    """The clips of all rows, and their labels."""
 
     def __init__(
         self,
@@ -107,34 +114,34 @@ class _Labelling:
         self._file = ctx.out / "make" / "labels.sqlite"
 
     def results(self, rows: Sequence[Any], settings: Mapping[str, Any]) -> list[Any]:
-        """Label all clips; return each row, or why it goes no further."""
+        """Label all clips; return each row, or why it is rejected or undecided."""
         found, operators = self._begin(rows, settings)
         engine = _Opened(self._ctx.engine, operators)
         self._file.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with open_shelf(self._file) as shelf:
+            with open_result_store(self._file) as store:
                 for number, operator in enumerate(operators, 1):
                     place: Engine = engine
-                    if isinstance(operator, Asks) and self._role:
+                    if isinstance(operator, ModelOperator) and self._role:
                         place = _Asking(self._ctx, self._role, self._wait_for)
                     title = f"{number}/{len(operators)} {operator.name}"
-                    run_operator_over(found, operator, shelf, place, title, self._limit)
+                    run_operator_over(found, operator, store, place, title, self._limit)
         finally:
             engine.close()
         return self._gather(rows, found, settings["require"])
 
     def known(self, rows: Sequence[Any], settings: Mapping[str, Any]) -> list[Any]:
-        """Return rows with what is known of their clips; nothing is done or written."""
+        """Return rows with labels of earlier makes; no operator runs and nothing is written."""
         found, operators = self._begin(rows, settings)
         opened = (
-            open_durable(self._file, SHELF, reading=True)
+            open_durable(self._file, RESULT_SCHEMA, reading=True)
             if self._file.exists()
-            else nothing_durable(SHELF)
+            else open_in_memory(RESULT_SCHEMA)
         )
         with opened as connection:
-            shelf = Shelf(self._file, connection)
+            store = ResultStore(self._file, connection)
             for operator in operators:
-                run_operator_over(found, operator, shelf, _Nowhere(), "Known labels", self._limit)
+                run_operator_over(found, operator, store, _Nowhere(), "Known labels", self._limit)
         results = self._gather(rows, found, ())
         pairs = zip(rows, results, strict=True)
         return [row if isinstance(result, Undecided) else result for row, result in pairs]
@@ -161,10 +168,10 @@ class _Labelling:
             labels |= values_of(found, name)
             outcomes = found.outcomes[name].items()
             self._ctx.labelled[name] |= {each for each, made in outcomes if "failed" not in made}
-        return [_fate(row, found, require) for row in rows]
+        return [_row_outcome(row, found, require) for row in rows]
 
 
-def _fate(row: Any, found: Annotated, require: Sequence[str]) -> Any:
+def _row_outcome(row: Any, found: Annotated, require: Sequence[str]) -> Any:
     clip = clip_of(row)
     if clip in found.broken:
         return Rejected("media", found.broken[clip])
@@ -185,7 +192,7 @@ class _Opened:
         self._open, self._operators = open_engine, operators
         self._engine: Engine | None = None
 
-    def run(self, jobs: Sequence[Job], limit: float) -> Iterator[Done]:
+    def run(self, jobs: Sequence[Job], limit: float) -> Iterator[JobResult]:
         if self._engine is None:
             provide({weight for operator in self._operators for weight in operator.uses}, False)
             self._engine = self._open()
@@ -199,8 +206,8 @@ class _Opened:
 class _Nowhere:
     """An engine that does nothing."""
 
-    def run(self, jobs: Sequence[Job], _limit: float) -> Iterator[Done]:
-        return iter([Done(job, lost="was not asked") for job in jobs])
+    def run(self, jobs: Sequence[Job], _limit: float) -> Iterator[JobResult]:
+        return iter([JobResult(job, lost="was not asked") for job in jobs])
 
     def close(self) -> None:
         """Nothing is held."""
@@ -213,7 +220,7 @@ class _Asking:
         assert wait_for is not None
         self._client, self._model, self._wait_for = ctx.client, ctx.model(role), wait_for
 
-    def run(self, jobs: Sequence[Job], _limit: float) -> Iterator[Done]:
+    def run(self, jobs: Sequence[Job], _limit: float) -> Iterator[JobResult]:
         return iter(self._wait_for(ask_all(jobs, self._model, self._client)))
 
     def close(self) -> None:

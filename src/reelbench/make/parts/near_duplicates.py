@@ -1,7 +1,7 @@
 """Items that ask the same in other words, by the meaning of their texts.
 
-The linter compares words and tells; this compares meanings and says which item to drop. Two items
-are near duplicates when all of this holds:
+The linter compares words and reports; this compares meanings and returns which items to drop. Two
+items are near duplicates when all of this holds:
 
 - question and right answer, embedded together, have a cosine of at least ``alike``;
 - the right answers say the same: the same words, or a cosine of at least ``SAME_ANSWER``. Else it
@@ -68,15 +68,15 @@ def near_duplicates(
     alike: float = ALIKE,
     within: Literal["media", "all"] = "media",
 ) -> list[NearDuplicate]:
-    """Say which items to drop, by id: each repeats one that stands before it and is kept.
+    """Return the items to drop, by id: each repeats an item that comes before it and is kept.
 
-    The order is that of the ids as text, never that of ``items``. Of a chain whose ends are not
-    alike, both ends stay: an item is compared with kept ones alone, and named beside the first
-    of them that it repeats. Within ``all``, a template that is asked of many films with the same
-    answer is found as well, which is rarely meant to be dropped.
+    Items are taken in the order of their ids as text. An item is compared with kept ones only, so
+    both ends of a chain stay if they are not alike; it is reported with the first item that it
+    repeats. Within ``all``, the same question and answer about different media is found as well,
+    which is rarely meant to be dropped.
     """
     if not 0 < alike <= 1:
-        raise ReelbenchError(f"alike is a cosine above 0 and at most 1; found {alike}.")
+        raise ReelbenchError(f"alike is {alike}: give a cosine above 0 and at most 1.")
     ordered = sorted(items, key=lambda item: item.id)
     for item, following in pairwise(ordered):
         if item.id == following.id:
@@ -94,7 +94,7 @@ def near_duplicates(
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """What one item says, ready to be compared."""
+    """The text of one item, prepared for comparison."""
 
     id: str
     text: str
@@ -115,7 +115,7 @@ class _Entry:
 
 
 def contrasting(one: str, other: str) -> bool:
-    """Whether two texts stand in contrast: one is negated, or they name two numbers, or sides."""
+    """Whether two texts contrast: by a negation, a number or words such as left and right."""
     return _contrast(_marks(plain(one)), _marks(plain(other)))
 
 
@@ -137,7 +137,7 @@ def _marks(text: str) -> _Marks:
 
 
 class _Vectors:
-    """The vectors of all that is said, each text embedded once and in the order of the texts."""
+    """The vectors of all texts, each embedded once."""
 
     def __init__(self, embedder: Embedder, entry: Sequence[_Entry]) -> None:
         texts = sorted({each.text for each in entry} | {each.answer for each in entry})
@@ -154,7 +154,7 @@ class _Vectors:
         return self._all[[self._row[text] for text in texts]]
 
     def cosine(self, text: str, other: str) -> float:
-        """The same for the same two vectors, wherever they stand."""
+        """Return the cosine of two texts; it does not depend on the texts embedded beside them."""
         one, two = self._all[self._row[text]], self._all[self._row[other]]
         return round(float((one.astype(np.float64) * two).sum()), _DIGITS)
 

@@ -1,4 +1,4 @@
-"""What stages note on an item: under their own name, in its provenance."""
+"""The notes of stages on items: in the item's provenance, under the stage's name."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ def with_note(item: Item, stage: str, note: Mapping[str, Any]) -> Item:
 
 
 def failed(item: Item, stage: str, why: Rejected, *, drop: bool) -> Item:
-    """Raise why an item fails a filter; where it is not to be dropped, return it flagged."""
+    """Raise ``why`` if an item that fails a filter is to be dropped, else return it flagged."""
     if drop:
         raise why
     note = {**why.facts, FLAGGED: why.reason, "detail": why.detail}
@@ -33,21 +33,26 @@ def batch_filter(
     drop: bool,
     **more: Any,
 ) -> BatchStage:
-    """Return a stage that drops what its work rejects, or flags it and lets it through."""
+    """Return a stage that drops the items that its work rejects, or with ``drop=False`` flags them.
 
-    def flagged(items: Sequence[Item], ctx: StageContext, **values: Any) -> Kept:
+    ``drop`` becomes a parameter of the stage; the work is called without it.
+    """
+
+    def filtered(items: Sequence[Item], ctx: StageContext, *, drop: bool, **values: Any) -> Kept:
+        results = work(items, ctx, **values)
+        if drop:
+            return results
         return [
-            failed(item, ctx.stage, why, drop=False) if isinstance(why, Rejected) else item
-            for item, why in zip(items, work(items, ctx, **values), strict=True)
+            failed(item, ctx.stage, result, drop=False) if isinstance(result, Rejected) else item
+            for item, result in zip(items, results, strict=True)
         ]
 
     return BatchStage(
         name=name,
         input=Item,
         output=Item,
-        work=work if drop else flagged,
-        parameters=parameters,
-        filters=drop,
-        flags=not drop,
+        work=filtered,
+        parameters={**parameters, "drop": drop},
+        filters=True,
         **more,
     )

@@ -1,4 +1,4 @@
-"""Quotas: so many items of each value of a tag, and a word about those that are not to be had."""
+"""Quotas: at most so many items of each value of a tag, with a warning about shortfalls."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,10 +13,11 @@ from reelbench.make.pipeline.stage import BatchStage, Rejected
 def quota(
     tag: str, most: Mapping[str, int], *, name: str = "quota", exclusive: bool = False
 ) -> BatchStage:
-    """Return the stage that keeps so many items of each value of a tag, drawn by the seed.
+    """Return the stage that keeps at most so many items of each value of a tag, drawn by the seed.
 
-    An item with several values counts for each, and is kept while all of them have room. What has
-    no value with a quota is kept, unless the quotas are ``exclusive``. What lacks is said.
+    ``most`` has the quotas by value. An item with several values counts for each, and is kept while
+    all of them have room. An item without a value that has a quota is kept, unless ``exclusive``.
+    A quota that is not filled is reported to the user.
     """
     return BatchStage(
         name=name,

@@ -1,8 +1,8 @@
-"""Work in rounds: write, check, learn from what came, and go on until enough or nothing new comes.
+"""Work in rounds: write, check, use the findings, repeat until a quota is full or nothing is new.
 
-Rows are taken in groups, such as categories. Each round of a group is told what the rounds before
-made and what they remembered, and returns what stands after it. A group is finished when its quota
-is full, when some rounds in a row brought nothing new, or after the most rounds it may have.
+Rows are taken in groups, such as categories. Each round of a group gets what the rounds before made
+and remembered, and returns what there is after it. A group is finished when its quota is full, when
+some rounds in a row found nothing new, or after the most rounds it may have.
 
 Two examples. Keywords: a round asks a model for variants of the last keywords, searches, has
 candidates judged, and adds those admitted; the quota is a number of videos. A quality loop: a round
@@ -23,9 +23,10 @@ from reelbench.make.pipeline.stage import BatchStage, Rejected, Undecided
 
 @dataclass(frozen=True, slots=True)
 class RoundState:
-    """What a round is told: its number from 1, and what the rounds before it left.
+    """What a round is handed: its number from 1, and the outcome of the round before.
 
-    ``number`` is to be handed on as ``round``: a prompt that stays the same is then asked anew.
+    Pass ``number`` as ``round`` to ``ctx.text`` and ``ctx.json``: a prompt that stays the same is
+    then asked again.
     """
 
     group: str
@@ -36,10 +37,10 @@ class RoundState:
 
 @dataclass(frozen=True, slots=True)
 class RoundOutcome:
-    """What stands after a round: all rows that there are then, and what to remember.
+    """What a round returns: all rows made so far, and what the next round is to remember.
 
-    ``findings`` names what the round came across; one that no earlier round named is new. Without
-    it, the ids of the rows are what may be new.
+    ``findings`` has names of what the round found; one that no earlier round had is new. Without
+    ``findings``, new ids of rows count as new.
     """
 
     made: Mapping[str, Sequence[Any]]
@@ -72,8 +73,10 @@ def rounds(
 ) -> BatchStage:
     """Return a stage that takes each group of rows through rounds.
 
-    ``quiet`` rounds in a row without anything new end a group, as does a full ``quota`` (rows, of
-    every group or by name) and the ``most`` rounds. ``parameters`` are handed on to every round.
+    ``one_round`` is an ``async`` function of the rows of a group, the ``StageContext``, a
+    ``RoundState`` and ``parameters`` by name; it returns a ``RoundOutcome``. ``group`` returns the
+    group of a row. A group ends after ``quiet`` rounds in a row without anything new, when
+    its ``quota`` of rows is full (one number, or by group), or after ``most`` rounds.
     """
     own = dict(parameters or {})
 
@@ -128,7 +131,7 @@ async def _through(
     limits: _Limits,
     values: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Go on until one of the limits is reached; return what came of each row."""
+    """Do rounds until one of the limits is reached; return the result of each row by id."""
     state = RoundState(group)
     seen: set[str] = set()
     without_news = 0
@@ -155,13 +158,13 @@ async def _through(
 
 
 def _ended(count: int, number: int, without_news: int, limits: _Limits) -> str:
-    """Say why a group is finished; nothing where it goes on."""
+    """Return why a group is finished; empty where it goes on."""
     if limits.quota is not None and count >= limits.quota:
         return "the quota is full"
     if without_news >= limits.quiet:
         return f"{counted(without_news, 'round')} in a row brought nothing new"
     if number >= limits.most:
-        return f"{counted(limits.most, 'round')} at most"
+        return f"the most rounds ({limits.most}) were done"
     return ""
 
 

@@ -1,9 +1,9 @@
-"""Versioned rule sets: what every item of a benchmark has to keep.
+"""Versioned rule sets that every item of a benchmark must follow.
 
-A rule set is a YAML file. Its red lines hold for every item, its other rules for one category.
-The text of the rules goes into the prompt that asks for questions; a rule that names a check is
-also held against what comes back. A check reads words, not meanings, and would rather turn down
-a good draft, which costs one more call, than let a bad one through.
+A rule set is a YAML file. Its red lines apply to every item, its other rules to one category. The
+text of the rules goes into the prompt that asks for questions; a rule that names a check is also
+checked on the reply. A check compares words, not meanings, and rather rejects a good draft, which
+costs one more call, than accepts a bad one.
 """
 
 import re
@@ -25,6 +25,8 @@ from reelbench.base.text import (
     words,
 )
 from reelbench.base.yaml_files import YamlError, read_yaml
+from reelbench.data.fields import Rule as FieldRule
+from reelbench.data.fields import field_faults, found_as, is_text
 from reelbench.data.items import LETTERS, shown
 from reelbench.lint.options import PREFIX
 
@@ -35,7 +37,7 @@ FIRST_WORDS = 4
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: what a writer is told, and the checks that hold it, with their settings."""
+    """One rule: its text for the prompt, and its checks with their settings."""
 
     id: str
     text: str
@@ -52,7 +54,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """The rules that questions are written by; ``record`` goes onto every item."""
+    """The rules that questions are written by; the provenance of every item has its ``record``."""
 
     name: str
     version: str
@@ -62,11 +64,11 @@ class RuleSet:
 
     @property
     def record(self) -> dict[str, str]:
-        """Which rules these are: the hash is of what they say, however the file is laid out."""
+        """Name, version and hash; the hash is of the content, not of the layout of the file."""
         return {"name": self.name, "version": self.version, "sha256": self.sha256}
 
     def rules(self, category: str) -> tuple[Rule, ...]:
-        """Return what holds for a category: the red lines, then its own rules, if it has any."""
+        """Return the rules of a category: the red lines, then its own."""
         return (*self.red_lines, *self.categories.get(category, ()))
 
     def text(self, category: str) -> str:
@@ -76,7 +78,7 @@ class RuleSet:
     def broken(
         self, category: str, question: str, options: Sequence[str], key: str | Collection[str]
     ) -> list[Broken]:
-        """Hold a draft against the checks; ``key`` is the text of the right option, or several."""
+        """Return the rules that a draft breaks; ``key`` is the right option, or several."""
         keys = (key,) if isinstance(key, str) else tuple(key)
         if options and not (keys and set(keys) <= set(options)):
             raise ValueError(f"The key {keys!r} has to be among the options {tuple(options)!r}.")
@@ -89,16 +91,21 @@ class RuleSet:
         ]
 
 
-def load_rules(source: Path | str, categories: Collection[str] | None = None) -> RuleSet:
-    """Read a rule set from a file, or from its text; with ``categories``, for no others."""
-    place = str(source) if isinstance(source, Path) else "The rule set"
+def load_rules(
+    source: Path | str, categories: Collection[str] | None = None, place: str = "The rule set"
+) -> RuleSet:
+    """Return the rule set in a file, or in a text that comes from ``place``.
+
+    With ``categories``, rules for any other category are an error.
+    """
+    place = str(source) if isinstance(source, Path) else place
     try:
         record, _ = read_yaml(source)
     except YamlError as error:
         raise ReelbenchError(f"{place} cannot be read as a rule set: {error}.") from None
     if problems := list(_problems(record, categories)):
         listed = "\n".join(f"- {problem}" for problem in problems)
-        raise ReelbenchError(f"{place} cannot be used as it is:\n{listed}")
+        raise ReelbenchError(f"{place} has these faults:\n{listed}")
     red_lines = tuple(map(_rule, record.get("red_lines", ())))
     own = {name: tuple(map(_rule, part)) for name, part in record.get("categories", {}).items()}
     return RuleSet(record["name"], record["version"], red_lines, own, digest_of(record))
@@ -117,18 +124,18 @@ def _checks(check: Any) -> Iterator[tuple[Any, Any]]:
 
 def _problems(record: Any, categories: Collection[str] | None) -> Iterator[str]:
     if not isinstance(record, dict):
-        yield f"found {shown(str(record))}, expected a mapping with name, version and red_lines"
+        yield f"found {found_as(record)}, expected a mapping with name, version and red_lines"
         return
-    yield from _field_problems(record, ("name", "version"), {"red_lines", "categories"})
+    yield from _field_problems(record, _RULE_SET)
     lists = {"red_lines": record.get("red_lines", [])}
     own = record.get("categories", {})
-    if not isinstance(own, dict) or not all(map(_is_text, own)):
-        yield f"categories: found {shown(str(own))}, expected rules by the name of a category"
+    if not isinstance(own, dict) or not all(map(is_text, own)):
+        yield f"categories: found {found_as(own)}, expected a mapping of categories to their rules"
         own = {}
     for name, rules in own.items():
         lists[f"categories.{name}"] = rules
         if categories is not None and name not in categories:
-            yield f"categories.{name}: there is no such category"
+            yield f"categories.{name}: there is no such category; there are {', '.join(categories)}"
     yield from _list_problems(lists)
 
 
@@ -136,39 +143,37 @@ def _list_problems(lists: Mapping[str, Any]) -> Iterator[str]:
     first: dict[Any, str] = {}
     for name, rules in lists.items():
         if not isinstance(rules, list):
-            yield f"{name}: found {shown(str(rules))}, expected a list of rules"
+            yield f"{name}: found {found_as(rules)}, expected a list of rules"
             continue
         for number, rule in enumerate(rules, start=1):
             where = f"{name}, rule {number}"
             yield from (f"{where}: {problem}" for problem in _rule_problems(rule))
             known = rule.get("id") if isinstance(rule, dict) else None
-            if _is_text(known) and first.setdefault(known, where) != where:
-                yield f"{where}: the id {known!r} is that of {first[known]}"
+            if is_text(known) and first.setdefault(known, where) != where:
+                yield f"{where}: the id {known!r} is already that of {first[known]}"
 
 
 def _rule_problems(rule: Any) -> Iterator[str]:
     if not isinstance(rule, dict):
-        yield f"found {shown(str(rule))}, expected a mapping with id and text"
+        yield f"found {found_as(rule)}, expected a mapping with id and text"
         return
-    yield from _field_problems(rule, ("id", "text"), {"check"})
+    yield from _field_problems(rule, _RULE)
     for name, setting in _checks(rule.get("check", [])):
         if not isinstance(name, str) or name not in CHECKS:
-            yield f"there is no check {shown(str(name))}; there are {', '.join(CHECKS)}"
+            yield f"check: there is no check {shown(str(name))}; there are {', '.join(CHECKS)}"
         elif setting is not None and not CHECKS[name].fits(setting):
-            yield f"{name}: found {shown(str(setting))}, expected {CHECKS[name].expected}"
+            yield f"check.{name}: found {found_as(setting)}, expected {CHECKS[name].expected}"
 
 
-def _field_problems(record: Any, texts: Sequence[str], others: set[str]) -> Iterator[str]:
-    for name in texts:
-        if not _is_text(record.get(name)):
-            found = shown(str(record[name])) if name in record else "nothing"
-            yield f'{name}: found {found}, expected text (put a number in quotes: "1")'
-    unknown = [name for name in record if name not in {*texts, *others}]
-    yield from (f"{shown(str(name))} is an unknown field" for name in unknown)
+_TEXT: FieldRule = (True, is_text, 'text (put a number in quotes: "1")')
+_ANY: FieldRule = (False, lambda _: True, "")  # checked apart
+_RULE_SET = {"name": _TEXT, "version": _TEXT, "red_lines": _ANY, "categories": _ANY}
+_RULE = {"id": _TEXT, "text": _TEXT, "check": _ANY}
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
+def _field_problems(record: Any, rules: Mapping[str, FieldRule]) -> Iterator[str]:
+    for _, name, found, expected in field_faults(record, rules, strict=True, closed=True):
+        yield f"{name}: found {found}, expected {expected}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,14 +185,14 @@ class Asked:
     keys: tuple[str, ...]
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """Yield all texts by what to call them, widths and blanks made even."""
+        """Yield the name and normalised text of the question and of each option."""
         named = [("the question", self.question)]
         named += [(f"option {a}", o) for a, o in zip(LETTERS, self.options, strict=False)]
         for where, text in named:
             yield where, re.sub(r"[^\S\n]+", " ", unicodedata.normalize("NFKC", text)).strip()
 
     def find(self, pattern: re.Pattern[str]) -> str:
-        """Say where a pattern is found in the question or an option."""
+        """Return where a pattern is found in the question or an option; empty where it is not."""
         found = ((where, pattern.search(text)) for where, text in self.texts())
         return next((f"{where} says {hit[0].strip()!r}" for where, hit in found if hit), "")
 
@@ -360,7 +365,7 @@ def least_words(asked: Asked, least: int = 5) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RuleCheck:
-    """A check says what is wrong with a draft, or nothing; some take a setting."""
+    """A check returns what is wrong with a draft, or an empty string; some take a setting."""
 
     run: Callable[..., str]
     fits: Callable[[Any], bool] = lambda _: False
@@ -376,7 +381,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _are_words(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_is_text, value))
+    return isinstance(value, list) and all(map(is_text, value))
 
 
 CHECKS: dict[str, RuleCheck] = {

@@ -1,4 +1,4 @@
-"""The shape of replies that are asked for, and of the items they become."""
+"""JSON schemas for replies, and options in random order for items."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ def closed(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def listed(one: Mapping[str, Any], least: int, most: int | None = None) -> dict[str, Any]:
-    """Return the JSON schema of a list of so many."""
+    """Return the JSON schema of a list of ``least`` to ``most`` entries."""
     bounds = {"minItems": least} | ({"maxItems": most} if most is not None else {})
     return {"type": "array", "items": dict(one), **bounds}
 

@@ -1,8 +1,8 @@
-"""Filters against shortcuts that would not put another shortcut in their place.
+"""A filter against shortcuts that does not create the opposite shortcut.
 
-A rule such as "take the longest option" is right by luck about as often as chance has it. Who drops
-every item on which it is right leaves a benchmark in which it is always wrong, which is one more
-thing to know. So only what it is right on beyond chance is left out.
+A rule such as "take the longest option" is right at chance level by luck. A benchmark without every
+item on which it is right is one in which it is always wrong, which can be exploited too. So only as
+many items are dropped as it gets right beyond chance.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from reelbench.make.pipeline.stage import BatchStage, Rejected
 
 @dataclass(frozen=True, slots=True)
 class Bet:
-    """An item on which a rule decides, whether it is right, and how probable that is by luck."""
+    """An item that a rule answers, whether rightly, and the probability of that by luck."""
 
     item: Item
     won: bool
@@ -27,7 +27,7 @@ class Bet:
 
 
 def beyond_chance(bets: Sequence[Bet]) -> list[Item]:
-    """Return what to leave out, in this order, so that a rule wins no more than by luck."""
+    """Return the items to drop, in order, so that a rule is right no more often than by luck."""
     wins, expected = sum(bet.won for bet in bets), sum(bet.chance for bet in bets)
     dropped = []
     for bet in bets:
@@ -45,10 +45,10 @@ def filter_shortcuts(
     name: str = "shortcuts",
     role: str = "blind",
 ) -> BatchStage:
-    """Return the stage that leaves out what the longest or shortest option wins beyond chance.
+    """Return the stage that drops what the longest or shortest option gets right beyond chance.
 
-    The same holds for the baselines of a role, by what they answered in the stage ``answered``. A
-    rule that wins no more than chance would do now and then (``unlikely``) is let be.
+    The same holds for baselines of ``role``, by their answers in the stage ``answered``. A rule is
+    left alone unless luck would be right as often with a probability below ``unlikely``.
     """
 
     def work(items: Sequence[Item], ctx: StageContext, **values: Any) -> Kept:
@@ -60,7 +60,11 @@ def filter_shortcuts(
         work,
         {"unlikely": unlikely, "answered": answered},
         drop,
-        validate=lambda values: "" if 0 < values["unlikely"] < 1 else "unlikely is between 0 and 1",
+        validate=lambda values: (
+            ""
+            if 0 < values["unlikely"] < 1
+            else f"unlikely is {values['unlikely']}: give a probability between 0 and 1"
+        ),
     )
 
 
@@ -75,7 +79,8 @@ def _shortcuts(
         for rule, bets in _rules(left, seed, baselines, answered):
             wins, chances = sum(bet.won for bet in bets), [bet.chance for bet in bets]
             if wins > sum(chances) and at_least(wins, chances) < unlikely:
-                why = f"{rule} is right on {wins} of {len(bets)} items, by luck {sum(chances):.0f}"
+                by_luck = f"{sum(chances):.0f}"
+                why = f"{rule} is right on {wins} of {len(bets)} items; chance gives {by_luck}"
                 dropped |= {item.id: why for item in beyond_chance(bets)}
                 went_on = True
                 break
@@ -100,7 +105,7 @@ def _rules(
 
 
 def _by_length(item: Item, word: str) -> Iterator[tuple[float, Bet]]:
-    """The bet on the option that alone is longest or shortest, and how far it stands out."""
+    """Yield the bet on the one longest or shortest option, and by which factor it stands out."""
     lengths = [len(option) for option in item.options]
     first, second = sorted(lengths, reverse=word == "longest")[:2]
     if first != second:
@@ -110,7 +115,7 @@ def _by_length(item: Item, word: str) -> Iterator[tuple[float, Bet]]:
 
 
 def _of_baseline(item: Item, name: str, answered: str) -> Iterator[Bet]:
-    """What a baseline made of an item, if it was asked; it has won if it was right each time."""
+    """Yield the bet of a baseline on an item it answered; it won if it was right each time."""
     facts = item.provenance.get(answered, {})
     models = facts.get("models", {}) if isinstance(facts, Mapping) else {}
     if name in models and item.options:

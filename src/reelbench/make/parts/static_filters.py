@@ -1,8 +1,9 @@
-"""Filters that ask nobody: repeated questions, what the linter finds, keys that stand out."""
+"""Filters that ask no model: repeated questions, lint findings, keys that stand out by length."""
 
 from collections.abc import Sequence
 from typing import Any
 
+from reelbench.base.progress import counted
 from reelbench.base.text import words
 from reelbench.data.items import LETTERS, Item
 from reelbench.lint.duplicates import duplicate_findings
@@ -21,14 +22,21 @@ from reelbench.media.digests import media_digest
 def filter_near_duplicates(
     alike: float = 0.92, within: str = "media", *, drop: bool = True, name: str = "near-duplicates"
 ) -> BatchStage:
-    """Return the stage that keeps one of questions that ask the same in other words."""
+    """Return the stage that keeps one of the questions that ask the same in other words.
+
+    ``alike`` is the least cosine of duplicates; ``within`` compares questions about the same
+    ``"media"``, or ``"all"``. With ``drop=False``, as in all filters, items that fail are kept and
+    flagged in their provenance.
+    """
     return batch_filter(
         name,
         _near_duplicates,
         {"alike": alike, "within": within},
         drop,
         validate=lambda values: (
-            "" if values["within"] in ("media", "all") else "within is media or all"
+            ""
+            if values["within"] in ("media", "all")
+            else f"within is {values['within']!r}: expected media or all"
         ),
     )
 
@@ -39,7 +47,7 @@ def _near_duplicates(
     found = near_duplicates(items, load_embedder(), alike, within) if items else []
     duplicates = {each.item: each for each in found}
     return [
-        Rejected("asks the same as another", f"{other.repeats}, alike to {other.cosine:.2f}")
+        Rejected("asks the same as another", f"repeats {other.repeats} (cosine {other.cosine:.2f})")
         if (other := duplicates.get(item.id))
         else item
         for item in items
@@ -49,9 +57,9 @@ def _near_duplicates(
 def filter_lint(
     tier: str = "HIGH", media: bool = False, *, drop: bool = True, name: str = "lint"
 ) -> BatchStage:
-    """Return the stage that leaves out items in which the linter finds something of this tier.
+    """Return the stage that drops items with a lint finding of this tier or a higher one.
 
-    With ``media``, their files are opened too: what is missing or broken cannot be asked about.
+    With ``media``, their files are opened too, and items with missing or broken media dropped.
     """
     tiers = list(Severity.__members__)
     return batch_filter(
@@ -61,13 +69,15 @@ def filter_lint(
         drop,
         reads=_media_digests,
         validate=lambda values: (
-            "" if values["tier"] in Severity.__members__ else f"tier is one of {tiers}"
+            ""
+            if values["tier"] in Severity.__members__
+            else f"tier is {values['tier']!r}: expected one of {', '.join(tiers)}"
         ),
     )
 
 
 def _media_digests(items: Sequence[Item], ctx: StageContext) -> dict[str, str | None]:
-    """The hashes of all media, so that a file that has come back is looked at again."""
+    """Return the hashes of all media, so that a file that was missing is checked again."""
     digests: dict[str, str | None] = {}
     for path in sorted({media.path for item in items for media in item.media}):
         file = ctx.media / path
@@ -99,10 +109,11 @@ def _lint(items: Sequence[Item], ctx: StageContext, *, tier: str, media: bool) -
 def filter_key_length(
     factor: float = 1.5, *, drop: bool = True, name: str = "key-length"
 ) -> BatchStage:
-    """Return the stage that leaves out keys that are much longer or shorter than the rest.
+    """Return the stage that drops items whose key is much longer or shorter than its other options.
 
-    Only as many as stand out beyond chance: where wrong options do so as often as the key would by
-    luck, leaving out the keys alone would tell that what stands out is wrong.
+    An option stands out if it has more than ``factor`` times the words of the next one, or fewer
+    by that factor. Only as many items are dropped as have a key that stands out beyond chance:
+    otherwise the option that stands out would always be wrong.
     """
     return batch_filter(name, _key_length, {"factor": factor}, drop, version=2)
 
@@ -126,7 +137,7 @@ def _key_length(items: Sequence[Item], _ctx: StageContext, *, factor: float) -> 
 
 
 def _outstanding(item: Item, factor: float, longer: bool) -> tuple[int, float] | None:
-    """The option that stands out by its length, and how far; a difference of two words is none."""
+    """Return the option that stands out by its length, and by which factor; None if none does."""
     if item.kind != "single" or len(set(item.options)) < 3:
         return None
     lengths = [len(words(option)) for option in item.options]
@@ -140,4 +151,6 @@ def _outstanding(item: Item, factor: float, longer: bool) -> tuple[int, float] |
 def _lengths(item: Item) -> str:
     (key,) = item.correct
     others = [len(words(option)) for option in item.options if option != key]
-    return f"{len(words(key))} words, the others {min(others)} to {max(others)}"
+    return (
+        f"the key has {counted(len(words(key)), 'word')}, the others {min(others)} to {max(others)}"
+    )

@@ -1,4 +1,4 @@
-"""Let people decide: what they accept goes on, what they reject goes, the rest waits for them."""
+"""Verdicts of people: accepted items go on, rejected ones are dropped, the others wait."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,14 +18,14 @@ from reelbench.make.pipeline.stage import WAITING, BatchStage, Rejected, Undecid
 def verdicts(
     file: str = VERDICTS_FILE, *, name: str = "verdicts", needed: int = 1, **more: Any
 ) -> BatchStage:
-    """Return the stage that does with items what people decided about them.
+    """Return the stage that accepts, changes or rejects items as people decided.
 
-    ``file`` is a file of verdicts (``data/verdicts.py``), seen from the folder that is made; what
-    ``reelbench review`` settled stands in ``verdicts.jsonl`` and is found there in any case.
-    ``needed`` people must have decided, and most of them must agree: an item on which as many
-    accept as reject waits for one more. A verdict that is settled decides alone. Who changes an
-    item accepts it; where several do, the changes of the last by name hold. What was decided is
-    in the item's provenance.
+    ``file`` has the verdicts (``data/verdicts.py``), as a path under the folder that is made; those
+    that ``reelbench review`` settled are in ``verdicts.jsonl`` and are used in any case. ``needed``
+    people must have decided, and most of them must agree: an item on which as many accept as reject
+    waits for one more. A settled verdict decides alone. A change counts as an acceptance; of
+    several, those of the last person by name are used. The verdicts are noted in the item's
+    provenance.
     """
 
     def work(
@@ -91,7 +91,9 @@ def _changed(
             reasons = "; ".join(
                 f"{p.field}: found {p.found}, expected {p.expected}" for p in faults
             )
-            return Undecided(WAITING, f"the changes in {path} make no item of it: {reasons}")
+            return Undecided(
+                WAITING, f"with the changes in {path} it is not a valid item: {reasons}"
+            )
         item = made
     provenance = {**item.provenance, name: _facts(given)}
     return structs.replace(item, provenance=freeze(provenance))

@@ -1,7 +1,7 @@
-"""Have questions written: tasks go to a writer, drafts come back, items are what holds.
+"""Have questions written: a model writes drafts for tasks, and drafts that pass become items.
 
-A reply that is not the JSON asked for is repaired once and asked for once more; of one that stays
-wrong, each question that is right in itself is kept.
+A reply that is not the JSON asked for is sent back for repair, then asked for once more; of one
+that stays wrong, the questions that are right are kept.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,9 +44,9 @@ def write(
 ) -> RowStage:
     """Return the stage that has the questions of each task written, as drafts.
 
-    ``prompts`` are all that tasks may name. With ``count``, a reply is a list of so many questions,
-    else it is one. The writer is shown the task's media as the protocol ``shown`` says, if any.
-    With ``repair_rules``, a reply that breaks a rule is sent back like one that is no JSON.
+    ``prompts`` are the names of all prompts of tasks. With ``count``, a reply is a list of so many
+    questions, else it is one. With ``shown``, the model is shown the task's media by that protocol.
+    With ``repair_rules``, a reply that breaks a rule is sent back like one that is not JSON.
     """
     parameters: dict[str, Any] = {} if count is None else {"count": count}
     if shown is not None:
@@ -132,7 +132,7 @@ def _media(
 
 
 def _questions(data: Any, count: int | None) -> list[Any]:
-    """Return the questions in a reply, which need not all be as they were asked for."""
+    """Return the questions in a reply, valid or not."""
     if count is None:
         return [data] if isinstance(data, dict) else []
     questions = data.get("questions") if isinstance(data, dict) else None
@@ -155,7 +155,7 @@ def _drafts(
 
 
 def _reply_fault(task: WritingTask, reply: Any, count: int | None, rules_of: Prompts | None) -> str:
-    """Say what is wrong with a reply that fits its schema; nothing where all is right."""
+    """Return what is wrong with a reply that fits its schema; empty where nothing is."""
     faults = []
     for number, one in enumerate(_questions(reply, count)):
         form = task.form_of(one)
@@ -182,12 +182,12 @@ def _broken(
 
 
 def check_drafts(*, name: str = "check") -> RowStage:
-    """Return the stage that turns drafts into items, or says which rule they break."""
+    """Return the stage that turns drafts into items, and rejects those that break a rule."""
     return RowStage(name=name, input=Draft, output=Item, work=_checked, prompts=("rules",))
 
 
 async def _checked(draft: Draft, ctx: StageContext) -> list[Item]:
-    """Turn a draft into an item; reject it for what is not as asked for, or breaks a rule."""
+    """Return the item of a draft; reject one that does not fit its schema or breaks a rule."""
     task, reply = draft.task, draft.reply
     form = task.form_of(reply)
     if form is None:
@@ -211,11 +211,11 @@ async def _checked(draft: Draft, ctx: StageContext) -> list[Item]:
 
 
 def _evidence(form: QuestionForm, task: WritingTask, reply: Any) -> tuple[Span, ...]:
-    """Return the spans that a question rests on; reject what the source does not have."""
+    """Return the evidence spans of a question; reject those that the source does not have."""
     if form.parts:
         absent = [number for number in reply[form.parts] if not 1 <= number <= len(task.parts)]
         if absent:
-            detail = f"{form.parts} {absent} of {len(task.parts)}"
+            detail = f"{form.parts} {absent}, but there are {len(task.parts)}"
             raise Rejected("evidence that is not there", detail)
         return tuple(task.parts[number - 1] for number in _numbers(reply[form.parts]))
     if form.times:
@@ -223,7 +223,9 @@ def _evidence(form: QuestionForm, task: WritingTask, reply: Any) -> tuple[Span, 
         last = max(ends, default=None)
         for start, end in reply["evidence"]:
             if not start < end or (last is not None and end > last):
-                detail = f"{start:g} to {end:g} s" + (f" of {last:g} s" if last else "")
+                detail = f"{start:g} to {end:g} s" + (
+                    f", but it ends at {last:g} s" if last else ""
+                )
                 raise Rejected("evidence that is not there", detail)
         return tuple((start, end) for start, end in sorted(reply["evidence"]))
     return ()
@@ -245,7 +247,7 @@ def _made(
     evidence: tuple[Span, ...],
     ctx: StageContext,
 ) -> Item:
-    """Make the item of a draft in which nothing is wrong."""
+    """Return the item of a draft that passed all checks."""
     task, reply, rules = draft.task, draft.reply, ctx.prompts.rules
     options, answer = shuffled(ctx.seed, draft.id, choices.keys, choices.wrong)
     kind, reference = form.kind, reply.get("reference")
@@ -278,7 +280,7 @@ def _made(
 
 
 def _tags(form: QuestionForm, reply: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the tags that a writer gave; known words each once, in the order of the schema."""
+    """Return the tags in a reply; values of a list each once, in the order of the schema."""
     tags: dict[str, Any] = {}
     for field, tag in form.tags.items():
         value, known = reply[field], form.fields[field].get("items", {}).get("enum")

@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 
 
 class StageContext:
-    """What the stages of a recipe ask models with and read; one for each time it is made."""
+    """What stages are handed: models by role, prompts, labels, folders, the engine and the seed."""
 
     def __init__(
         self,
@@ -46,23 +46,23 @@ class StageContext:
         self.media = out  # where the videos of items are
         self.engine: Callable[[], Engine] = LocalEngine  # where operators run
         self.clip_labels: dict[str, dict[str, Value]] = {}  # by clip, as `label` found them
-        self.labelled: dict[str, set[str]] = defaultdict(set)  # with those that say nothing
+        self.labelled: dict[str, set[str]] = defaultdict(set)  # those without a value too
         self.stage = ""  # the name of the one at work
-        self.at_work: Stage | None = None  # what it declares is all that it may use
+        self.at_work: Stage | None = None  # it may use only what it declares
         # Of each stage: replies that came as JSON, and calls that they took.
         self.replies: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-        self.notes: list[str] = []  # what stages want said to the user in the end
+        self.notes: list[str] = []  # shown to the user as warnings when the make ends
 
     def kept(self, digest: str) -> str:
-        """Return a text that an earlier stage kept."""
+        """Return the text that an earlier stage stored under a digest with ``store.keep``."""
         text = self.store.kept(digest)
         assert text is not None, f"no stage kept {digest}"
         return text
 
     def labels(self, row: Any) -> Mapping[str, Value]:
-        """Return the labels of a row's clip, by name: those that operators had something to say of.
+        """Return the labels of a row's clip by name, without those that have no value.
 
-        A stage that reads them names them in its ``labels``; others are refused.
+        A stage lists the labels it reads in ``labels``; reading any other raises an error.
         """
         clip = clip_of(row)
         found = self.clip_labels.get(clip, {})
@@ -71,11 +71,11 @@ class StageContext:
         return DeclaredLabels(self.at_work, found, partial(self.no_label, clip))
 
     def no_label(self, _clip: str, name: str) -> Exception:
-        """Return what is raised where a clip has no label of a name that a stage declares."""
+        """Return the exception to raise where a clip has no value for a declared label."""
         return KeyError(name)
 
     def model(self, role: str) -> ChatModel:
-        """Return the model that plays a role alone."""
+        """Return the model of a role that has exactly one."""
         self._check_role(role)
         (model,) = self.models[role]
         return model
@@ -83,8 +83,8 @@ class StageContext:
     def _check_role(self, role: str) -> None:
         if self.at_work is not None and role not in self.at_work.roles:
             raise ReelbenchError(
-                f"The stage {self.at_work.name} asks the {role}, which is not among its roles: "
-                f'name it in the stage, as roles=("{role}",), and in the roles of the recipe.'
+                f"The stage {self.at_work.name} asks the role {role}, which it does not declare: "
+                f'write roles=("{role}",) in the stage, and add {role} to the recipe\'s roles.'
             )
 
     async def text(
@@ -96,9 +96,11 @@ class StageContext:
         round: int = 0,
         model: ChatModel | None = None,
     ) -> str:
-        """Ask a model for a text, with what it can take in of some media.
+        """Return the text that the model of a role replies to a prompt.
 
-        ``round`` tells apart what is asked several times; ``model`` is one of a role of many.
+        Of ``media`` it is shown what it can take in. ``round`` distinguishes repeated requests with
+        the same prompt; ``model`` selects one of a role that has several. A refusal raises
+        ``Rejected``, a failed or truncated reply ``Undecided``.
         """
         self._check_role(role)
         model = model or self.model(role)
@@ -120,10 +122,11 @@ class StageContext:
         check: Check = lambda _: "",
         model: ChatModel | None = None,
     ) -> Structured:
-        """Ask a model for JSON that fits a schema, with what it can take in of some media.
+        """Return a model's reply to a prompt as JSON that fits a schema.
 
-        The result has the data, or says how the reply failed to be what was asked for. ``check``
-        says what is wrong with JSON that fits its schema.
+        ``check`` returns what is wrong with data that fits the schema, or an empty string; the
+        reply is then sent back once for repair. The result has ``data``, or None and why in
+        ``failure``. The other arguments are those of ``text``.
         """
         self._check_role(role)
         model = model or self.model(role)
@@ -149,7 +152,7 @@ class StageContext:
         round: int = 0,
         media: MediaInput | None = None,
     ) -> Response:
-        """Ask a closed question with its options in some order; return what was replied."""
+        """Return a model's response to a closed question, its options shown in the given order."""
         response = await self.client.ask_prompt(
             model,
             prompt,
@@ -165,9 +168,9 @@ class StageContext:
 
 
 class DeclaredLabels(Mapping[str, Value]):
-    """The labels of a clip that a stage declares; any other is refused.
+    """The labels of a clip that a stage declares; reading any other raises an error.
 
-    What a stage reads unsaid would not redo it when it changes.
+    A stage is not done again for changes of labels that it does not declare.
     """
 
     def __init__(
@@ -195,7 +198,7 @@ class DeclaredLabels(Mapping[str, Value]):
         quoted = "".join(f'"{name}", ' for name in names).rstrip(" ")
         return ReelbenchError(
             f"The stage {self._stage.name} reads labels that it does not declare: write "
-            f"labels=({quoted}) in the stage, so that a change of them redoes it."
+            f"labels=({quoted}) in the stage, which is then done again when they change."
         )
 
 
@@ -205,7 +208,7 @@ def _for(model: ChatModel, media: MediaInput | None) -> MediaInput | None:
 
 
 def _text_of(response: Response) -> str:
-    """Return what was said; a refusal rejects a row, and any other failure decides nothing."""
+    """Return the reply's text; raise ``Rejected`` for a refusal, ``Undecided`` for a failure."""
     if response.replied:
         return response.text or ""
     error = redacted(response.error or response.status)
@@ -222,7 +225,7 @@ def clip_of(row: Any) -> str:
 
 
 async def together(work: Sequence[Awaitable[Result]]) -> list[Result]:
-    """Wait for all, so that nothing that was paid for is lost; then raise what failed first."""
+    """Return all results in order; every call is waited for before the first failure is raised."""
     results = await asyncio.gather(*work, return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):

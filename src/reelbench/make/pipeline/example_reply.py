@@ -1,7 +1,6 @@
-"""Imagine what a model would reply: of the right form and about as long, and never twice the same.
+"""Made-up replies for forecasts: of the form asked for, about as long as expected, all different.
 
-Only forecasts read it. A list has as many entries as ``x-count`` in its schema says, or else as few
-as the schema allows.
+A list has as many entries as ``x-count`` in its schema says, or else as few as the schema allows.
 """
 
 import json

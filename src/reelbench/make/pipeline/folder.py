@@ -1,4 +1,4 @@
-"""What a folder that was made says about how: ``make/make.json``."""
+"""The record of how a folder was made: ``make/make.json``."""
 
 import os
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def read_make(out: Path) -> dict[str, Any]:
-    """Read how a folder was made; nothing where it was not."""
+    """Return the record of how a folder was made; empty where there is none."""
     path = out / "make" / "make.json"
     try:
         record: dict[str, Any] = decode_json(path.read_text(encoding="utf-8"))
@@ -30,18 +30,18 @@ def read_make(out: Path) -> dict[str, Any]:
         return {}
     except (ValueError, KeyError, TypeError) as error:
         raise ReelbenchError(
-            f"{path} is damaged ({error!r}): remove it, and make again with all that was said the "
-            "first time; nothing that was answered is asked again."
+            f"{path} is damaged ({error!r}): remove it, and run make again with the options of the "
+            "first time; requests that were answered are not asked again."
         ) from None
     return record
 
 
 def refuse_to_overwrite(recipe: Recipe, out: Path, seed: int | None) -> None:
-    """Leave a folder alone that holds anything but an earlier make of the same."""
+    """Raise an error if a folder holds anything but an earlier make of this recipe and seed."""
     earlier = read_make(out)
     if not earlier and (out / ITEMS_FILE).exists():
         raise ReelbenchError(
-            f"{out} holds a benchmark that was not made here: name another folder with --out."
+            f"{out} holds a benchmark not made by a recipe: name another folder with --out."
         )
     if earlier and earlier["recipe"] != recipe.name:
         raise ReelbenchError(
@@ -56,7 +56,7 @@ def refuse_to_overwrite(recipe: Recipe, out: Path, seed: int | None) -> None:
 
 
 def earlier_make(out: Path, order: "MakeOptions") -> "MakeOptions":
-    """Fill in what is not said anew with what was said the last time."""
+    """Return the options, those that are not given filled in from the folder's earlier make."""
     earlier = read_make(out)
     if not earlier:
         return order

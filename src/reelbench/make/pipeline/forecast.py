@@ -1,9 +1,9 @@
-"""What making would ask and cost, before it is spent.
+"""Forecast how many calls a make would take, and what they would cost.
 
-The recipe is gone through with a client that asks nobody. What was answered before is known; where
-an answer is missing, its request is counted and a reply of its form is imagined, so that calls that
-depend on it are counted as well. What was seen in the folder replaces what the recipe expects: the
-share of rows that a stage lets through, and how many replies had to be repaired.
+The recipe runs with a client that calls no model. Replies of an earlier make are read from the
+journal; where one is missing, its request is counted and a reply of its form is made up, so that
+calls that depend on it are counted as well. Rates seen in the folder replace those that the recipe
+expects: the share of rows that a stage lets through, and how many replies had to be repaired.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ _IMAGINED: ContextVar[list[str] | None] = ContextVar("imagined", default=None)
 
 
 class NotLabelled(Undecided):
-    """A stage reads a label that only making makes."""
+    """A stage reads a label that its clip does not have yet."""
 
     def __init__(self, name: str) -> None:
         super().__init__("unlabelled", f"its clip has no label {name} yet")
@@ -58,14 +58,14 @@ class DryRunContext(StageContext):
         self.client.placeholders = True
 
     def no_label(self, clip: str, name: str) -> Exception:
-        """Return what is raised at a label that is not there: here it may still come."""
+        """Return the exception to raise for a label that is missing: it may still be made."""
         known = name in self.labelled[clip]
         return super().no_label(clip, name) if known else NotLabelled(name)
 
     async def json(
         self, role: str, prompt: str, schema: Mapping[str, Any], **more: Any
     ) -> Structured:
-        """Ask for JSON; where it is imagined, it is taken for what was asked for."""
+        """Return JSON as ``StageContext.json`` does; made-up replies are not checked."""
         check: Check = more.pop("check", lambda _: "")
         schema_before, _ = _SCHEMA.set(schema), _IS_IMAGINED.set(False)
         try:
@@ -81,7 +81,7 @@ class DryRunContext(StageContext):
 
 
 class DryRunClient(Client):
-    """Counts what it is asked to ask, and imagines the replies."""
+    """Counts requests instead of sending them, and makes up replies."""
 
     def __init__(self, journal: Journal, rates: Mapping[str, StageRates]) -> None:
         super().__init__(journal)
@@ -135,7 +135,7 @@ class DryRunClient(Client):
 
 
 class DryRunPipeline(Pipeline):
-    """Goes through a recipe without doing anything that costs."""
+    """Runs a recipe without calling models, running operators or writing files."""
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ class DryRunPipeline(Pipeline):
     ) -> None:
         super().__init__(recipe, ctx, store)
         self._client, self._rates = client, rates
-        self._imagined: set[str] = set()  # ids of rows that come from replies nobody gave
+        self._imagined: set[str] = set()  # ids of rows that come from made-up replies
 
     def begin(self, stage: Stage) -> None:
         """Count under another stage's name."""
@@ -185,6 +185,7 @@ class DryRunPipeline(Pipeline):
         token = _IMAGINED.set(replies)
         _ROW.set(row.id if row.id in self._imagined else "")
         made: Sequence[Any] | None = None
+        rejected = False
         try:
             made = await super().work(stage, row)
         except NotLabelled:
@@ -192,19 +193,22 @@ class DryRunPipeline(Pipeline):
             if _cannot_estimate(stage):
                 raise
             return self._expected(stage, row, None)
-        except (Rejected, Undecided):
+        except (Rejected, Undecided) as error:
             if not replies and row.id not in self._imagined:
                 raise
+            rejected = isinstance(error, Rejected)
         finally:
             _IMAGINED.reset(token)
         if not replies and row.id not in self._imagined:
             assert made is not None
             return made
-        return self._expected(stage, row, made)
+        return self._expected(stage, row, made, rejected)
 
-    def _expected(self, stage: RowStage, row: Any, made: Sequence[Any] | None) -> Sequence[Any]:
+    def _expected(
+        self, stage: RowStage, row: Any, made: Sequence[Any] | None, rejected: bool = False
+    ) -> Sequence[Any]:
         """What may be expected of a row: the stage's own estimate, or else what was made of it."""
-        if not self._passes(stage, row):
+        if not self._passes(stage, row, rejected):
             raise _EXPECTED
         if made is None or stage.estimate is not as_it_is:
             made = stage.estimate(row, self._ctx)
@@ -222,16 +226,35 @@ class DryRunPipeline(Pipeline):
 
     def _note_unlabelled(self, stage: Stage) -> None:
         note = (
-            f"{stage.name} reads {', '.join(stage.labels)} of clips that are not labelled yet: "
-            "what it would ask about them is not counted"
+            f"{stage.name} reads the labels {', '.join(stage.labels)} of clips that are not "
+            "labelled yet: its calls about these clips are not counted"
         )
         if note not in self._ctx.notes:
             self._ctx.notes.append(note)
 
-    def _passes(self, stage: Stage, row: Any) -> bool:
-        seen = self._rates.get(stage.name, StageRates()).pass_rate
-        rate = stage.expected_pass_rate if seen is None else seen
+    def _passes(self, stage: Stage, row: Any, rejected: bool = False) -> bool:
+        """Whether a row may be expected to pass; ``rejected`` is what imagined replies decided."""
+        if stage.filters and stage.parameters.get("drop") is False:
+            return True
+        rate = self._rates.get(stage.name, StageRates()).pass_rate
+        if rate is None:
+            rate = stage.expected_pass_rate
+            self._note_expected_rate(stage)
+        if rate is None:
+            return not rejected
         return rng_for(self._ctx.seed, "forecast", stage.name, row.id).random() < rate
+
+    def _note_expected_rate(self, stage: Stage) -> None:
+        rate = stage.expected_pass_rate
+        if rate == 1.0:
+            return
+        used = "what random answers give" if rate is None else f"the recipe's figure of {rate:.0%}"
+        note = (
+            f"the share of rows that pass {stage.name} is not known here yet, so {used} is used: "
+            "make a few sources first (--limit) to forecast with the rates of your models"
+        )
+        if note not in self._ctx.notes:
+            self._ctx.notes.append(note)
 
     def _note(self, made: Any) -> None:
         rows = made if isinstance(made, list | tuple) else [made]

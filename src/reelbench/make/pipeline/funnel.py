@@ -20,8 +20,8 @@ FLAGGED = "flagged"  # in what a filter notes on an item that fails it and is le
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
-    """What became of one row in one stage."""
+class RowOutcome:
+    """The outcome of one row in one stage."""
 
     stage: Stage
     row: Any
@@ -48,12 +48,12 @@ def category_of(row: Any) -> str:
     return str(getattr(row, CATEGORY, ""))
 
 
-def fates(passed: StageResult) -> list[Fate]:
-    """Say what became of each row of a stage."""
+def row_outcomes(passed: StageResult) -> list[RowOutcome]:
+    """Return the outcome of each row of a stage."""
     return [
-        Fate(passed.stage, row, 0, undecided=result)
+        RowOutcome(passed.stage, row, 0, undecided=result)
         if isinstance(result, Undecided)
-        else Fate(
+        else RowOutcome(
             passed.stage,
             row,
             len(result.rows),
@@ -81,10 +81,10 @@ def funnel_record(passed: Sequence[StageResult], broken: Sequence[tuple[str, str
         },
         "stages": [_stage_record(each) for each in passed],
         "undecided": [
-            {"stage": fate.stage.name, "id": fate.row.id, **_why(fate.undecided)}
+            {"stage": outcome.stage.name, "id": outcome.row.id, **_why(outcome.undecided)}
             for each in passed
-            for fate in fates(each)
-            if fate.undecided
+            for outcome in row_outcomes(each)
+            if outcome.undecided
         ],
     }
 
@@ -94,11 +94,12 @@ def _why(undecided: Undecided) -> dict[str, str]:
 
 
 def _stage_record(passed: StageResult) -> dict[str, Any]:
-    every = fates(passed)
-    groups = {fate.category: None for fate in every if fate.category}
+    every = row_outcomes(passed)
+    groups = {outcome.category: None for outcome in every if outcome.category}
     out = Counter(category_of(row) for row in passed.out)
     by_category: dict[str, dict[str, Any]] = {
-        name: _counts([fate for fate in every if fate.category == name]) | {"out": out[name]}
+        name: _counts([outcome for outcome in every if outcome.category == name])
+        | {"out": out[name]}
         for name in groups
     }
     # Where a stage makes rows of another kind, only those have categories.
@@ -113,12 +114,15 @@ def _stage_record(passed: StageResult) -> dict[str, Any]:
         "out": len(passed.out),
         "reasons": _reasons(every),
     }
-    if flagged := Counter(fate.flagged for fate in every if fate.flagged):
+    if flagged := Counter(outcome.flagged for outcome in every if outcome.flagged):
         record["flagged"] = _by_number(flagged)
     if by_category:
         record["by_category"] = by_category
-    if passed.stage.filters or passed.stage.flags:
-        cells = [every, *([fate for fate in every if fate.category == name] for name in groups)]
+    if passed.stage.filters:
+        cells = [
+            every,
+            *([outcome for outcome in every if outcome.category == name] for name in groups),
+        ]
         records: list[dict[str, Any]] = [record, *(by_category[name] for name in groups)]
         for part, rates in zip(records, _rates(cells), strict=True):
             part |= rates
@@ -130,28 +134,28 @@ def _row_name(kind: type) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind.__name__).lower()
 
 
-def _counts(every: Sequence[Fate]) -> dict[str, int]:
+def _counts(every: Sequence[RowOutcome]) -> dict[str, int]:
     """What went in is what was let through, what was rejected and what is undecided."""
     return {
         "in": len(every),
-        "passed": sum(not fate.rejected and not fate.undecided for fate in every),
-        "rejected": sum(fate.rejected is not None for fate in every),
-        "undecided": sum(fate.undecided is not None for fate in every),
+        "passed": sum(not outcome.rejected and not outcome.undecided for outcome in every),
+        "rejected": sum(outcome.rejected is not None for outcome in every),
+        "undecided": sum(outcome.undecided is not None for outcome in every),
     }
 
 
-def _reasons(every: Iterable[Fate]) -> dict[str, int]:
-    return _by_number(Counter(fate.rejected.reason for fate in every if fate.rejected))
+def _reasons(every: Iterable[RowOutcome]) -> dict[str, int]:
+    return _by_number(Counter(outcome.rejected.reason for outcome in every if outcome.rejected))
 
 
 def _by_number(found: Counter[str]) -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def _rates(groups: Sequence[Sequence[Fate]]) -> Iterator[dict[str, Any]]:
+def _rates(groups: Sequence[Sequence[RowOutcome]]) -> Iterator[dict[str, Any]]:
     """The share that fails a filter of what it decided, and how sure that is, by videos."""
-    decided = [[fate for fate in group if not fate.undecided] for group in groups]
-    media = {_media(fate.row): None for group in decided for fate in group}
+    decided = [[outcome for outcome in group if not outcome.undecided] for group in groups]
+    media = {_media(outcome.row): None for group in decided for outcome in group}
     numbers = {key: number for number, key in enumerate(media)}
     cells = [
         Cell([numbers[_media(f.row)] for f in group], [float(f.failed) for f in group])
@@ -160,7 +164,7 @@ def _rates(groups: Sequence[Sequence[Fate]]) -> Iterator[dict[str, Any]]:
     ]
     found = iter(intervals(cells, len(numbers)) if cells else ())
     for group in decided:
-        rate = rounded(sum(fate.failed for fate in group) / len(group)) if group else None
+        rate = rounded(sum(outcome.failed for outcome in group) / len(group)) if group else None
         yield {"rate": rate, **estimate_record(next(found) if group else None)}
 
 
@@ -175,9 +179,9 @@ def reject_lines(passed: Sequence[StageResult], broken: Sequence[tuple[str, str]
         why = rejected_record(Rejected("source", reason))
         yield json_line({"stage": "sources", "id": name, **why})
     for each in passed:
-        for fate in fates(each):
-            if fate.rejected:
-                reject: Mapping[str, Any] = {"stage": each.stage.name, "id": fate.row.id}
-                reject = {**reject, **({CATEGORY: fate.category} if fate.category else {})}
-                why = rejected_record(fate.rejected)
-                yield json_line({**reject, **why, "row": record_of(fate.row)})
+        for outcome in row_outcomes(each):
+            if outcome.rejected:
+                reject: Mapping[str, Any] = {"stage": each.stage.name, "id": outcome.row.id}
+                reject = {**reject, **({CATEGORY: outcome.category} if outcome.category else {})}
+                why = rejected_record(outcome.rejected)
+                yield json_line({**reject, **why, "row": record_of(outcome.row)})

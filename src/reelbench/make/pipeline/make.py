@@ -43,11 +43,11 @@ from reelbench.models.base import ChatModel
 
 @dataclass(frozen=True, slots=True)
 class MakeOptions:
-    """What a user asks for; what is left out is as it was in the folder, or as usual."""
+    """What a user asks for; what is left out is as in the folder's earlier make, or the default."""
 
     sources: Sequence[Path] = ()
     models: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by role
-    prompts: Path | None = None  # a folder with words of one's own
+    prompts: Path | None = None  # a folder with prompts of one's own
     parameters: Mapping[str, Any] = field(default_factory=dict)  # by STAGE.NAME
     seed: int | None = None
     limit: int | None = None  # sources, drawn by the seed
@@ -59,7 +59,7 @@ class MakeOptions:
 
 @dataclass(frozen=True, slots=True)
 class MakeResult:
-    """What came of it."""
+    """The result of a make: what passed each stage, the items, and what was asked and spent."""
 
     passed: Sequence[StageResult]
     items: Sequence[Item]
@@ -102,7 +102,7 @@ class _Prepared:
 
 
 def make_benchmark(recipe: Recipe, out: Path, order: MakeOptions) -> MakeResult:
-    """Make a benchmark, or go on with one; raise a sentence for what is wrong before any call."""
+    """Make a benchmark in a folder, or go on with one; wrong options raise before any call."""
     prepared = _prepare(recipe, out, order)
     work = out / "make"
     with (
@@ -146,30 +146,32 @@ def _prepare(recipe: Recipe, out: Path, order: MakeOptions) -> _Prepared:
     found = _read_sources(recipe, order.sources)
     sources = _limited(found, order.limit, order.seed or 0)
     if not sources.rows and not sources.broken:
-        named = ", ".join(map(str, order.sources))
-        raise ReelbenchError(f"{named} holds nothing to make {recipe.name} of.")
+        where = f" in {', '.join(map(str, order.sources))}: check --source" if order.sources else ""
+        raise ReelbenchError(f"No sources for {recipe.name} were found{where}.")
     return _Prepared(recipe, order, sources, role_models, prompts, left_out)
 
 
 def _check_sources(recipe: Recipe, out: Path, sources: Sequence[Path]) -> None:
     if sources and not recipe.needs_source:
-        raise ReelbenchError(f"{recipe.name} is made from nothing: leave --source out.")
+        raise ReelbenchError(f"{recipe.name} reads no sources: leave out --source.")
     if not sources and recipe.needs_source:
-        raise ReelbenchError(f"From what? Name the sources of {recipe.name} with --source.")
+        raise ReelbenchError(f"{recipe.name} needs sources: name them with --source PATH.")
     if len(sources) > 1 and not recipe.several_sources:
         raise ReelbenchError(f"{recipe.name} takes one --source, not {len(sources)}.")
     for source in sources:
         if out.resolve().is_relative_to(source.resolve()):
-            raise ReelbenchError(f"{out} lies in {source}: name a folder outside of the sources.")
+            raise ReelbenchError(
+                f"{out} is inside {source}: name a folder outside of it with --out."
+            )
 
 
 def _read_sources(recipe: Recipe, paths: Sequence[Path]) -> Sources:
-    """Call what reads the sources; refuse rows that no stage could be handed."""
+    """Read the sources by the recipe's function; refuse rows that its first stage cannot take."""
     found: object = recipe.sources(*paths, **recipe.source_parameters)
     if not isinstance(found, Sources):
         raise ReelbenchError(
-            f"What reads the sources of {recipe.name} returns a {type(found).__name__}: let it "
-            "return Sources(rows) of reelbench.make."
+            f"The function sources of the recipe {recipe.name} returned a "
+            f"{type(found).__name__}: it must return Sources(rows), which reelbench.make has."
         )
     kind = recipe.stages[0].input
     for number, row in enumerate(found.rows, 1):
@@ -190,12 +192,15 @@ def _played(recipe: Recipe, role_models: RoleModels) -> tuple[Recipe, dict[str, 
     }
     kept = tuple(stage for stage in recipe.stages if stage.name not in absent)
     if not kept:
-        raise ReelbenchError(f"No stage of {recipe.name} is left: leave out fewer, or name models.")
+        raise ReelbenchError(
+            f"No stage of {recipe.name} is left to run: name fewer with --without, or name models "
+            "with --model ROLE=NAME."
+        )
     return recipe.only(kept), absent
 
 
 def _limited(sources: Sources, limit: int | None, seed: int) -> Sources:
-    """Draw some of the sources: a larger number keeps those of a smaller one."""
+    """Draw some of the sources by the seed; a larger limit includes those of a smaller one."""
     if limit is None:
         return sources
     drawn = sorted(sources.rows, key=lambda row: seed_for(seed, "limit", row.id))[:limit]
@@ -211,7 +216,7 @@ def _write(
     record: Mapping[str, Any],
     funnel: Mapping[str, Any],
 ) -> Sequence[Item]:
-    """Write what was made; the benchmark itself only where the recipe came to its end."""
+    """Write what was made; the benchmark itself only where all stages ran."""
     broken = prepared.sources.broken
     write_atomically(out / "funnel.json", pretty_json(funnel))
     write_atomically(out / "rejects.jsonl", "".join(reject_lines(passed, broken)))
@@ -256,12 +261,12 @@ def _write_waiting(out: Path, media: Path, passed: Sequence[StageResult]) -> Non
 
 
 def waiting_file(out: Path, stage: str) -> Path:
-    """Return where the rows of a stage are that wait for people."""
+    """Return the path of the rows of a stage that wait for people's verdicts."""
     return out / "make" / f"{stage}-waiting.jsonl"
 
 
 def _write_contexts(out: Path, ctx: StageContext, items: Sequence[Item]) -> None:
-    """Put what items were made from beside them, for people and for who checks them again."""
+    """Write the texts that items were made from beside them, for review and later checks."""
     files = {item.context.get("file"): item.context.get("sha256") for item in items}
     for name, digest in files.items():
         text = digest and ctx.store.kept(digest)
@@ -274,7 +279,10 @@ def _write_contexts(out: Path, ctx: StageContext, items: Sequence[Item]) -> None
 def forecast(
     recipe: Recipe, out: Path, order: MakeOptions
 ) -> tuple[list[CallForecast], list[StageResult], list[str]]:
-    """Return what making would ask, what passes each stage, and notes; nothing is done."""
+    """Return the calls that a make would take, what passes each stage, and warnings.
+
+    No model is called and no file is written.
+    """
     prepared = _prepare(recipe, out, order)
     work = out / "make"
     with contextlib.ExitStack() as stack:

@@ -1,7 +1,7 @@
-"""The words of a recipe: prompts with slots, rules and examples, any of which a user may replace.
+"""The texts of a recipe: prompts with slots, rules and examples, any of which a user may replace.
 
-A recipe's own come before those that all recipes share, and a user's before both. What is asked
-with them is kept under their hash, so that an edit redoes what it touches.
+A recipe's own take precedence over those that all recipes share, and a user's over both. Results
+are kept under the hash of the texts, so that an edited prompt redoes the stages that use it.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -41,7 +41,7 @@ class Prompts:
         return sorted(found, key=lambda each: (len(each), each))
 
     def digest(self, names: Iterable[str]) -> str:
-        """The hash of some of the words, with their variants; so are ``rules`` and ``examples``."""
+        """Return the hash of some prompts and their variants, or of ``rules`` and ``examples``."""
         others = {"rules": self.rules and self.rules.record, "examples": self.examples}
         return digest_of(
             {
@@ -52,45 +52,49 @@ class Prompts:
 
 
 def load_prompts(home: Any, folder: Path | None, categories: Collection[str] | None) -> Prompts:
-    """Read the words of a recipe, and a user's own in their place."""
-    ours = dict(_texts(files("reelbench.make") / "prompts"))
+    """Return the texts of a recipe, those in a user's folder in place of its own."""
+    defaults = dict(_texts(files("reelbench.make") / "prompts"))
     rules = examples = None
+    rules_file: Any = home / RULES if home is not None else None
     if home is not None:
-        ours |= dict(_texts(home / "prompts"))
+        defaults |= dict(_texts(home / "prompts"))
         rules, examples = _text(home / RULES), _text(home / EXAMPLES)
     own: dict[str, str] = {}
     if folder is not None:
         if not folder.is_dir():
-            raise ReelbenchError(f"{folder}, where the prompts should be, is not a folder.")
+            raise ReelbenchError(f"--prompts {folder} is not a folder.")
         own = dict(_texts(folder))
-        rules = _text(folder / RULES) if (folder / RULES).is_file() else rules
+        if (folder / RULES).is_file():
+            rules_file = folder / RULES
+            rules = _text(rules_file)
         examples = _text(folder / EXAMPLES) if (folder / EXAMPLES).is_file() else examples
-        problems = list(_problems(ours, own))
+        problems = list(_problems(defaults, own))
         if problems:
             raise ReelbenchError(f"The prompts in {folder} cannot be used: {'; '.join(problems)}.")
     shown = _examples(examples, folder)
-    return Prompts(ours | own, load_rules(rules, categories) if rules else None, shown)
+    loaded = load_rules(rules, categories, str(rules_file)) if rules else None
+    return Prompts(defaults | own, loaded, shown)
 
 
-def _problems(ours: Mapping[str, str], own: Mapping[str, str]) -> Iterator[str]:
+def _problems(defaults: Mapping[str, str], own: Mapping[str, str]) -> Iterator[str]:
     for name, text in sorted(own.items()):
-        if name not in ours:
+        if name not in defaults:
             # A prompt may come in several variants, each asked for itself.
-            original = ours.get(name.partition(".")[0])
+            original = defaults.get(name.partition(".")[0])
             if original is None:
-                yield f"{name}.md is none of {', '.join(sorted(ours))}"
+                yield f"{name}.md is not one of its prompts ({', '.join(sorted(defaults))})"
                 continue
         else:
-            original = ours[name]
+            original = defaults[name]
         for slot in sorted(slots_of(text) - slots_of(original)):
-            yield f"{name}.md has the slot {{{{{slot}}}}}, which nothing fills"
+            yield f"{name}.md has the slot {{{{{slot}}}}}, which the recipe does not fill"
         for slot in sorted((slots_of(original) & _NEEDED) - slots_of(text)):
             yield f"{name}.md lacks the slot {{{{{slot}}}}}"
 
 
 def _examples(text: str | None, folder: Path | None) -> Mapping[str, Any]:
     """Read examples by category, each a mapping that JSON can hold."""
-    place = f"{EXAMPLES} of {folder or 'ours'}"
+    place = folder / EXAMPLES if folder else f"The recipe's {EXAMPLES}"
     try:
         content = (read_yaml(text)[0] if text else None) or {}
         canonical_json(content)
@@ -101,7 +105,7 @@ def _examples(text: str | None, folder: Path | None) -> Mapping[str, Any]:
         isinstance(each, list) and all(isinstance(one, dict) for one in each) for each in lists
     )
     if not listed or not all(isinstance(name, str) for name in content):
-        raise ReelbenchError(f"{place} holds no examples: write a list of them for each category.")
+        raise ReelbenchError(f"{place} must map each category to a list of examples.")
     return content
 
 
@@ -119,12 +123,12 @@ def _text(path: Any) -> str | None:
 
 
 def copy_prompts(home: Any, names: Iterable[str], folder: Path) -> None:
-    """Write a recipe's words into a new folder, for a user to change."""
-    ours = load_prompts(home, None, None)
+    """Write a recipe's prompts, rules and examples into a new folder, for a user to change."""
+    defaults = load_prompts(home, None, None)
     folder.mkdir(parents=True)
     for name in names:
-        for variant in ours.variants(name):
-            write_atomically(folder / f"{variant}.md", ours.texts[variant])
+        for variant in defaults.variants(name):
+            write_atomically(folder / f"{variant}.md", defaults.texts[variant])
     for name in (RULES, EXAMPLES) if home is not None else ():
         text = _text(home / name)
         if text is not None:

@@ -1,4 +1,4 @@
-"""What was seen in a folder that a forecast can go by: rows let through, and replies repaired."""
+"""Rates of earlier makes that a forecast uses: rows let through, and replies repaired."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ _FILE = "rates.json"
 
 
 class StageRates(msgspec.Struct, frozen=True):
-    """What was seen of one stage: rows as of the last make, replies as of all."""
+    """Counts of one stage: rows of the last make, replies of all makes."""
 
     decided: int = 0
     passed: int = 0
@@ -34,7 +34,7 @@ class StageRates(msgspec.Struct, frozen=True):
 
 
 def read_rates(work: Path) -> dict[str, StageRates]:
-    """Return what was seen, by stage; nothing where nothing was."""
+    """Return the rates by stage; empty where nothing was made yet."""
     try:
         return msgspec.json.decode((work / _FILE).read_bytes(), type=dict[str, StageRates])
     except (OSError, msgspec.DecodeError):
@@ -44,7 +44,7 @@ def read_rates(work: Path) -> dict[str, StageRates]:
 def write_rates(
     work: Path, passed: Sequence[StageResult], replies: Mapping[str, Sequence[int]]
 ) -> None:
-    """Add what was seen: of each stage, how its replies came, as their number and their calls."""
+    """Add the counts of a make; ``replies`` has the JSON replies and their calls by stage."""
     known = read_rates(work)
     for each in passed:
         before = known.get(each.stage.name, StageRates())

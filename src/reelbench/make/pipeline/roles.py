@@ -1,4 +1,4 @@
-"""Who plays which role: models by the parts they have in a recipe."""
+"""Models by the roles that they have in a recipe."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,25 +12,29 @@ RoleModels = Mapping[str, tuple[ChatModel, ...]]
 
 
 def parse_roles(words: Sequence[str], recipe: Recipe) -> dict[str, list[str]]:
-    """Read ``ROLE=MODEL`` as often as it is said; raise a sentence for what is not there."""
+    """Return the models named by role in ``ROLE=MODEL`` words; an unknown role raises an error."""
     named: dict[str, list[str]] = defaultdict(list)
     for word in words:
         role, equals, model = word.partition("=")
         if not equals or role not in recipe.roles or not model:
             known = "".join(f"\n  {name}: {each.does}" for name, each in recipe.roles.items())
             raise ReelbenchError(
-                f"{word!r} gives no role of {recipe.name} to a model: write ROLE=MODEL, such as "
-                f"writer=openai:gpt-4o, with one of these roles:{known or ' (it has none)'}"
+                f"--model {word!r} does not name a role of {recipe.name} and a model: write "
+                "ROLE=MODEL, such as writer=openai:gpt-4o, with one of these roles:"
+                f"{known or ' (it has none)'}"
             )
         named[role].append(model)
     for role, models in named.items():
         if len(models) > 1 and not recipe.roles[role].many:
-            raise ReelbenchError(f"The {role} is one model, not {len(models)}: {', '.join(models)}")
+            raise ReelbenchError(
+                f"The role {role} takes one model, and --model names {len(models)}: "
+                f"{', '.join(models)}."
+            )
     return dict(named)
 
 
 def load_models(recipe: Recipe, named: Mapping[str, Sequence[str]]) -> RoleModels:
-    """Load the models; who is named twice is one model with one pace."""
+    """Load the models of all roles; one that is named twice is loaded once, with one rate limit."""
     loader = Loader()
     role_models: dict[str, tuple[ChatModel, ...]] = {}
     for role, part in recipe.roles.items():
@@ -40,7 +44,7 @@ def load_models(recipe: Recipe, named: Mapping[str, Sequence[str]]) -> RoleModel
             if len(models) > 1 and not part.many:
                 names = ", ".join(model.card.name for model in models)
                 raise ReelbenchError(
-                    f"The role {role} takes one model, and {names} could play it: "
+                    f"The role {role} takes one model, and {names} could stand in for it: "
                     f"name one with --model {role}=NAME."
                 )
             role_models[role] = tuple(models)
@@ -63,8 +67,8 @@ def _check_names(role_models: RoleModels) -> None:
     for model in (model for models in role_models.values() for model in models):
         if known.setdefault(model.card.name, model) is not model:
             raise ReelbenchError(
-                f"Two models are called {model.card.name}: give each a name of its own in its "
-                "card, or nobody can tell who wrote what."
+                f"Two models are called {model.card.name}: set another name in the card of one, so "
+                "that their replies can be told apart."
             )
 
 
@@ -77,17 +81,17 @@ def missing_roles(recipe: Recipe, role_models: RoleModels) -> str:
 
 
 def warnings_about(recipe: Recipe, role_models: RoleModels) -> Iterator[str]:
-    """Say what will be worth less than one may think."""
+    """Yield warnings about models that are a poor choice for a role."""
     writers = {model for role in ("writer", "distractor") for model in role_models.get(role, ())}
     for role, part in recipe.roles.items():
         for model in role_models.get(role, ()):
             if part.verifies and model in writers:
                 yield (
-                    f"{model.card.name} is the {role} of what it wrote itself: it will find its "
-                    "own errors plausible, so name another model"
+                    f"{model.card.name} has the role {role} and checks what it wrote itself: a "
+                    f"model tends to accept its own errors; name another with --model {role}=NAME"
                 )
             if part.verifies and model.parameters.get("temperature") == 0:
                 yield (
-                    f"{model.card.name} is the {role} at temperature 0, so that only the order of "
-                    "the options will differ between its seeds"
+                    f"{model.card.name} has the role {role} at temperature 0: its repeated answers "
+                    "differ only by the order of the options"
                 )

@@ -1,4 +1,4 @@
-"""Take rows through the stages of a recipe; what is kept of an earlier time is not done again."""
+"""Take rows through the stages of a recipe; results kept from an earlier make are used again."""
 
 import asyncio
 import inspect
@@ -93,7 +93,7 @@ class Pipeline:
         return passed
 
     def begin(self, stage: Stage) -> None:
-        """Note which stage comes next."""
+        """Set the stage that runs next."""
         self._ctx.stage, self._ctx.at_work = stage.name, stage
 
     async def _all(self, stage: BatchStage, rows: Sequence[Any]) -> list[RowResult | Undecided]:
@@ -112,12 +112,12 @@ class Pipeline:
         if known is not None:
             self._ctx.notes += known.rows[0].notes
             return _restored(stage, rows, known.rows[0])
-        said_before = len(self._ctx.notes)
+        notes_before = len(self._ctx.notes)
         results = await self._worked(stage, rows)
         decided = [result for result in results if isinstance(result, RowResult)]
         if len(decided) < len(rows):
             return results
-        kept = _batch_result(stage, rows, decided, self._ctx.notes[said_before:])
+        kept = _batch_result(stage, rows, decided, self._ctx.notes[notes_before:])
         self._store.put(key, stage.name, RowResult([kept]))
         return _restored(stage, rows, kept)
 
@@ -135,7 +135,7 @@ class Pipeline:
         made: Any = await asyncio.to_thread(stage.work, rows, self._ctx, **stage.parameters)
         made = await made if inspect.isawaitable(made) else made
         if not isinstance(made, Sequence) or len(made) != len(rows):
-            number = len(made) if isinstance(made, Sequence) else f"{made!r:.60}"
+            number = f"{len(made)} results" if isinstance(made, Sequence) else f"{made!r:.60}"
             raise ReelbenchError(
                 f"The stage {stage.name} returned {number} for {len(rows)} rows: its work must "
                 "return, for each row in order, a row, a list of rows, or a Rejected."
@@ -155,7 +155,7 @@ class Pipeline:
                 places.release()
                 advance()
 
-        # All of them first: what is wrong with a row's files is told before any call.
+        # All of them first: what is wrong with a row's files is reported before any call.
         keys = [await self._key(stage, row) for row in rows]
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -174,7 +174,7 @@ class Pipeline:
         return results
 
     async def _key(self, stage: RowStage, row: Any) -> str:
-        """Hash what decides about a row; nothing where a file that does cannot be read."""
+        """Return the key of a row's result; empty where a file that decides it cannot be read."""
         try:
             read = await asyncio.to_thread(stage.reads, row, self._ctx)
         except MediaError:
@@ -215,14 +215,14 @@ class Pipeline:
         made = await working
         if not isinstance(made, Sequence) or isinstance(made, str):
             raise ReelbenchError(
-                f"The stage {stage.name} returned {made!r:.60} of the row {row.id}: its work must "
+                f"The stage {stage.name} returned {made!r:.60} for the row {row.id}: its work must "
                 "return a list of rows, or raise Rejected."
             )
         return made
 
 
 def label_digests(stage: Stage, row: Any, ctx: StageContext) -> list[Any]:
-    """Return what of the labels that a stage reads decides its result."""
+    """Return the names and hashes of the labels that a stage reads of a row's clip."""
     found = ctx.clip_labels.get(clip_of(row), {})
     return [[name, digest_of(found[name])] for name in stage.labels if name in found]
 
@@ -232,8 +232,11 @@ def _batch_result(
 ) -> BatchResult:
     named = {row.id: result for row, result in zip(rows, results, strict=True)}
     rejects = {id_: rejected_record(r.rejected) for id_, r in named.items() if r.rejected}
-    made = {id_: list(map(record_of, r.rows)) for id_, r in named.items() if not r.rejected}
-    return BatchResult(rejects, None if stage.filters else made, notes)
+    passed = {row.id: named[row.id].rows for row in rows if not named[row.id].rejected}
+    if stage.filters and all(list(passed.get(row.id, [row])) == [row] for row in rows):
+        return BatchResult(rejects, None, notes)  # as most filters: nothing is written twice
+    made = {id_: list(map(record_of, kept)) for id_, kept in passed.items()}
+    return BatchResult(rejects, made, notes)
 
 
 def _restored(
@@ -285,8 +288,8 @@ def _check_signature(stage: Stage) -> None:
     except TypeError as error:
         names = ", ".join(stage.parameters) or "none"
         raise ReelbenchError(
-            f"The work of the stage {stage.name} cannot be called with what comes in, the context "
-            f"and its parameters by name ({names}): {error}."
+            f"The work of the stage {stage.name} cannot be called with its input, the context and "
+            f"its parameters by name ({names}): {error}."
         ) from None
 
 
@@ -294,5 +297,7 @@ def _check_ids(stage: Stage, rows: Sequence[Any]) -> None:
     seen: set[str] = set()
     for row in rows:
         if row.id in seen:
-            raise ReelbenchError(f"Two rows are called {row.id!r} before the stage {stage.name}.")
+            raise ReelbenchError(
+                f"Two rows have the id {row.id!r} before the stage {stage.name}: give each its own."
+            )
         seen.add(row.id)

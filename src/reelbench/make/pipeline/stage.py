@@ -43,7 +43,7 @@ class Rejected(Exception):  # noqa: N818 - it is no error
         super().__init__(reason)
         self.reason = reason  # one of a few, to be counted
         self.detail = detail  # what is wrong with this one
-        self.words = tuple(words)  # what the models said
+        self.words = tuple(words)  # what the models replied
         self.facts = facts  # what was measured
 
 
@@ -60,7 +60,7 @@ class Undecided(Exception):  # noqa: N818
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """One step of a recipe, and all that decides what it makes of a row.
+    """One step of a recipe, with everything that decides its result.
 
     ``parameters`` are handed to the work by name. ``version`` is raised when the work changes.
     """
@@ -73,36 +73,37 @@ class Stage:
     prompts: tuple[str, ...] = ()  # names, all of which decide what comes out
     parameters: Mapping[str, Any] = NOTHING
     version: int = 1
-    optional: bool = False  # left out where nobody plays its roles
-    # For forecasts, until rows have been seen: the share of rows that is let through, and the
-    # tokens of a reply, where that is not a short answer.
-    expected_pass_rate: float = 1.0
+    optional: bool = False  # left out where no model is named for its roles
+    # For forecasts, until rows have been seen: the share of rows that is let through (None: what
+    # random answers decide), and the tokens of a reply, where that is not a short answer.
+    expected_pass_rate: float | None = 1.0
     expected_tokens: int = 0
     filters: bool = False  # whether the share that it rejects is a finding
-    flags: bool = False  # whether what fails is let through, with a note that says so
     labels: tuple[str, ...] = ()  # that it reads with ``ctx.labels``; a change of them redoes it
-    # Says what is wrong with parameters, before anything is paid for.
+    # Returns what is wrong with parameters, or an empty string; called before any model is.
     validate: Callable[[Mapping[str, Any]], str] = lambda _parameters: ""
 
     def __post_init__(self) -> None:
-        """Refuse parameters that cannot be meant."""
+        """Raise an error for parameters that do not pass ``validate``."""
         if fault := self.validate(self.parameters):
             raise ReelbenchError(f"{self.name}.{fault}.")
 
 
 def as_it_is(row: Any, _ctx: "StageContext") -> Sequence[Any]:
-    """Return a row alone."""
+    """Return a row unchanged, as a list."""
     return [row]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowStage(Stage):
-    """A stage that looks at one row at a time; what it made of it is kept.
+    """A stage that works on one row at a time; each result is kept.
 
-    One that ``writes`` files says by ``outputs_exist`` whether those that a row names are still
-    there. ``reads`` returns, as data, what of files decides the result. A forecast imagines replies
-    and goes on with what the work makes of them, or with what ``estimate`` returns where a stage
-    has one of its own or writes files.
+    ``work`` is an ``async`` function of a row, the ``StageContext`` and the parameters by name. It
+    returns a list of rows, or raises ``Rejected`` or ``Undecided``. ``reads`` returns, as data,
+    what of files decides the result, such as their hashes. A stage that ``writes`` files has
+    ``outputs_exist`` return whether those of a row are still there. A forecast makes up replies and
+    goes on with what the work returns for them, or with what ``estimate`` returns where a stage has
+    one or writes files.
     """
 
     work: Callable[..., Awaitable[Sequence[Any]]]
@@ -115,7 +116,7 @@ class RowStage(Stage):
     estimate: Callable[[Any, "StageContext"], Sequence[Any]] = as_it_is
 
     def __post_init__(self) -> None:
-        """Refuse work that cannot be waited for; what is wrapped is seen when it is called."""
+        """Raise an error for work that is not asynchronous; wrapped work is checked when called."""
         Stage.__post_init__(self)
         work = self.work
         is_plain = inspect.isfunction(work) and not hasattr(work, "__wrapped__")
@@ -130,13 +131,13 @@ def not_async(stage: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchStage(Stage):
-    """A stage that must see all rows, such as one that balances, or one that goes in rounds.
+    """A stage that works on all rows together, such as one that balances, or works in rounds.
 
-    For each row that goes in, in order, its work returns a row, a list of rows, or why there is
-    none: ``Rejected`` or ``Undecided``. It may be ``async`` and ask the models of its ``roles``;
-    then, as with one that ``filters``, its result is kept while the rows are the same. A stage that
-    filters returns rows as they were. One that is done ``always`` is not kept, and one that
-    ``writes`` files is not done for a forecast, which goes on with what ``estimate`` returns.
+    For each row in order, its work returns a row, a list of rows, or why there is none: a
+    ``Rejected`` or ``Undecided``. It may be ``async`` and ask the models of its ``roles``;
+    then, as with one that ``filters``, its result is kept while the rows are the same. One that is
+    done ``always`` is not kept, and one that ``writes`` files is not done for a forecast, which
+    goes on with what ``estimate`` returns.
     """
 
     work: Callable[..., Sequence[Any] | Awaitable[Sequence[Any]]]
@@ -149,12 +150,12 @@ class BatchStage(Stage):
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A part for models to play."""
+    """A role of a recipe, for which a user names models with ``--model ROLE=NAME``."""
 
-    does: str
-    stands_in: str = ""  # the role whose model plays this one where none is named
-    many: bool = False  # whether several models may play it together
-    verifies: bool = False  # whether it must not be played by who wrote
+    does: str  # in a few words, for the user
+    stands_in: str = ""  # the role whose model is used where none is named
+    many: bool = False  # whether several models may be named
+    verifies: bool = False  # whether a user is warned who names the model that wrote the items
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,14 +206,14 @@ class Recipe:
     flags: tuple[Flag, ...] = ()  # for what is changed most often
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be a recipe."""
+        """Raise an error for names, stages, flags or roles that do not fit together."""
         _check_names(self)
         _check_flow(self)
         _check_flags(self)
         _check_roles(self)
 
     def until(self, name: str | None) -> "Recipe":
-        """Return the part of a recipe up to a stage; it may end with other rows than items."""
+        """Return the recipe up to a stage; it may end with other rows than items."""
         if name is None:
             return self
         names = [stage.name for stage in self.stages]
@@ -228,12 +229,12 @@ class Recipe:
             stage = next((stage for stage in self.stages if stage.name == name), None)
             if stage is None or stage.input is not stage.output:
                 able = ", ".join(s.name for s in self.stages if s.input is s.output)
-                others = f"it can without {able}" if able else "all its stages are needed"
-                raise ReelbenchError(f"{self.name} cannot be made without {name!r}; {others}.")
+                others = f"it can leave out {able}" if able else "all its stages are needed"
+                raise ReelbenchError(f"{self.name} cannot leave out the stage {name!r}: {others}.")
         return self.only(tuple(stage for stage in self.stages if stage.name not in names))
 
     def only(self, stages: tuple[Stage, ...]) -> "Recipe":
-        """Return a recipe with some of its stages, which need not make a whole any more."""
+        """Return a recipe with some of its stages, without checking that they fit together."""
         short = object.__new__(Recipe)
         short.__dict__.update(self.__dict__, stages=stages)
         return short
@@ -253,12 +254,12 @@ class Recipe:
         known = self.parameters
         new: dict[str, dict[str, Any]] = defaultdict(dict)
         faults = []
+        if unknown := [name for name in changes if name not in known]:
+            has = ", ".join(known) or "none"
+            faults.append(f"{self.name} has no parameter {', '.join(unknown)}; it has {has}.")
         for name, value in changes.items():
             where, _, parameter = name.rpartition(".")
-            if name not in known:
-                has = ", ".join(known) or "nothing"
-                faults.append(f"There is nothing called {name} to set; {self.name} has {has}.")
-            elif not is_like(known[name], value):
+            if name in known and not is_like(known[name], value):
                 faults.append(f"{name} is {known[name]!r} by default and cannot be {value!r}.")
             new[where][parameter] = value
         stages = list(self.stages)
@@ -279,7 +280,10 @@ def _check_names(recipe: Recipe) -> None:
     if not names:
         raise ReelbenchError(f"The recipe {recipe.name} has no stages.")
     if SOURCES in names:
-        raise ReelbenchError(f"A stage of {recipe.name} is called {SOURCES}: name it otherwise.")
+        raise ReelbenchError(
+            f"A stage of {recipe.name} is called {SOURCES}, which --set uses for the parameters of "
+            "the sources: give it another name."
+        )
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise ReelbenchError(
             f"The recipe {recipe.name} has more than one stage called {' and '.join(twice)}: "
@@ -297,14 +301,18 @@ def _check_flow(recipe: Recipe) -> None:
                 f"{after.input.__name__}."
             )
     if recipe.stages[-1].output is not Item:
-        raise ReelbenchError(f"The recipe {recipe.name} does not end with items.")
+        raise ReelbenchError(
+            f"The recipe {recipe.name} must end with a stage whose output is Item; that of "
+            f"{recipe.stages[-1].name} is {recipe.stages[-1].output.__name__}."
+        )
 
 
 def _check_flags(recipe: Recipe) -> None:
     for flag in recipe.flags:
         if absent := [name for name in flag.sets if name not in recipe.parameters]:
             raise ReelbenchError(
-                f"The recipe {recipe.name} has no {' and '.join(absent)} for --{flag.name} to set."
+                f"The flag --{flag.name} of the recipe {recipe.name} sets {' and '.join(absent)}, "
+                "which is not one of its parameters."
             )
 
 
@@ -316,11 +324,12 @@ def _check_roles(recipe: Recipe) -> None:
             role = recipe.roles[role.stands_in]
         if role.stands_in:
             raise ReelbenchError(
-                f"In the recipe {recipe.name}, nobody stands in for {name}: {role.stands_in} "
-                "is no role, or leads back to it."
+                f"In the recipe {recipe.name}, no model can stand in for the role {name}: "
+                f"stands_in={role.stands_in!r} is not a role, or leads back to it."
             )
     unknown = {role for stage in recipe.stages for role in stage.roles} - set(recipe.roles)
     if unknown:
         raise ReelbenchError(
-            f"The recipe {recipe.name} does not say what {sorted(unknown)} do: add them to roles."
+            f"The recipe {recipe.name} has stages with the roles {', '.join(sorted(unknown))}: add "
+            "these to the roles of the recipe."
         )

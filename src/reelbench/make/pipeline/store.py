@@ -1,6 +1,6 @@
-"""What stages made of rows, kept under the hash of everything that decided it.
+"""The results of stages, kept under the hash of everything that decided them.
 
-A second run finds all of it here; a change redoes what it touches and what follows from that.
+A second make finds them here; a change redoes the rows that it affects and what follows from them.
 """
 
 import sqlite3
@@ -12,20 +12,20 @@ from typing import Any
 
 import msgspec
 
-from reelbench.base.durable import SHELF, Shelf, damaged, nothing_durable, open_durable
+from reelbench.base.durable import RESULT_SCHEMA, ResultStore, damaged, open_durable, open_in_memory
 from reelbench.base.files import digest_of, json_line, whole_text
 from reelbench.data.item_rules import item_from_line
 from reelbench.data.items import Item
 from reelbench.make.pipeline.stage import Rejected
 
-_SCHEMA = f"""{SHELF}
+_SCHEMA = f"""{RESULT_SCHEMA}
 CREATE TABLE IF NOT EXISTS texts (digest TEXT PRIMARY KEY, text TEXT NOT NULL);
 """
 
 
 @dataclass(frozen=True, slots=True)
 class RowResult:
-    """What a stage made of one row: other rows, or a reject."""
+    """The result of a stage for one row: rows, or why it was rejected."""
 
     rows: Sequence[Any] = ()
     rejected: Rejected | None = None
@@ -36,11 +36,11 @@ class RowStore:
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self._path, self._connection = path, connection
-        self._shelf = Shelf(path, connection)
+        self._results = ResultStore(path, connection)
 
     def get(self, key: str, kind: type) -> RowResult | None:
-        """Return what is kept under a key, its rows being of that type."""
-        body = self._shelf.get(key)
+        """Return the result kept under a key, with rows of type ``kind``, or None."""
+        body = self._results.get(key)
         if body is None:
             return None
         if "rejected" in body:
@@ -53,10 +53,10 @@ class RowStore:
             body: Mapping[str, Any] = {"rejected": rejected_record(result.rejected)}
         else:
             body = {"rows": [record_of(row) for row in result.rows]}
-        self._shelf.put(key, stage, body)
+        self._results.put(key, stage, body)
 
     def keep(self, text: str) -> str:
-        """Keep a text that many rows refer to; return the digest that it is found by."""
+        """Store a text that many rows refer to; return its digest, for ``StageContext.kept``."""
         text = whole_text(text)
         digest = digest_of(text)
         with self._connection:
@@ -64,7 +64,7 @@ class RowStore:
         return digest
 
     def kept(self, digest: str) -> str | None:
-        """Return a text that was kept."""
+        """Return the text stored under a digest; None where there is none."""
         row = self._connection.execute("SELECT text FROM texts WHERE digest = ?", (digest,))
         found = row.fetchone()
         if found is not None and digest_of(found[0]) != digest:
@@ -82,7 +82,7 @@ def open_store(path: Path) -> Iterator[RowStore]:
 @contextmanager
 def copied_store(path: Path) -> Iterator[RowStore]:
     """Open a copy of a store in memory: what is written to it is forgotten."""
-    with nothing_durable(_SCHEMA) as connection:
+    with open_in_memory(_SCHEMA) as connection:
         if path.exists():
             with open_durable(path, _SCHEMA, reading=True) as there:
                 there.backup(connection)
@@ -95,7 +95,7 @@ def record_of(row: Any) -> Any:
 
 
 def row_of(record: Any, kind: type) -> Any:
-    """Return the row that plain data was made of."""
+    """Return the row of a type that ``record_of`` gave this record for."""
     if kind is not Item:
         return msgspec.convert(record, kind)
     item, _ = item_from_line(json_line(record).strip().encode())

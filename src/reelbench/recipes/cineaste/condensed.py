@@ -1,6 +1,6 @@
-"""The CSV files of CondensedMovies, and of whoever lays theirs out alike, read and checked.
+"""The CSV files of CondensedMovies, or of the same layout, read and checked.
 
-Which files and columns there are, and where they come from, is told in ``source.py``.
+``source.py`` describes the files and their columns.
 """
 
 import os
@@ -32,12 +32,12 @@ _SUMMARY_COLUMNS = ("summary", "plot")
 _NAMED = 10  # how many a warning names
 
 USABLE_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
-USABLE_ID_SAID = "at most 100 of the characters A-Z a-z 0-9 . _ - (no dot first)"
+USABLE_ID_RULE = "at most 100 of the characters A-Z a-z 0-9 . _ - (no dot first)"
 
 
 @dataclass(frozen=True, slots=True)
 class ListedScene:
-    """A scene as its source tells it, before any of its files was looked at."""
+    """A scene as its source lists it, before any of its files is opened."""
 
     video: str  # relative to the source, as is the path of the captions
     title: str
@@ -49,7 +49,7 @@ class ListedScene:
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """A movie as its source tells it; its files must lie in ``folder``."""
+    """A movie as its source describes it; its files must be in ``folder``."""
 
     id: str
     title: str
@@ -61,7 +61,7 @@ class Film:
 
 @dataclass(slots=True)
 class ReadFilms:
-    """What a source tells, and all that is wrong or odd in it."""
+    """The films of a source, with all problems and warnings."""
 
     films: list[Film] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -75,14 +75,14 @@ def metadata_folder(source: Path) -> Path | None:
 
 
 def read_condensed(source: Path, folder: Path) -> ReadFilms:
-    """Read the movies that the CSV files tell of; nothing is raised, all that is wrong listed."""
+    """Return the movies in the CSV files, with all problems listed; nothing is raised."""
     read = ReadFilms()
     tables = {name: _table(folder / name, read) for name in _NEEDED}
     rows = list(_clip_rows(tables[CLIPS], read))
     if not rows and not read.problems:
         place = Place(str(folder / CLIPS))
-        read.problems.append(place.problem("NO_ITEMS", "file", "no clips", "one line for each"))
-    _refuse_twice(rows, read)
+        read.problems.append(place.problem("NO_ITEMS", "file", "no clips", "a line for each clip"))
+    _refuse_duplicates(rows, read)
     videos = _videos(source)
     _refuse_missing(rows, videos, folder, read)
     films = _by_film(rows)
@@ -127,7 +127,7 @@ def _clip_rows(table: CsvTable, read: ReadFilms) -> Iterator[_Row]:
         imdbid = row["imdbid"]
         if not USABLE_ID.fullmatch(imdbid):
             found = shown(imdbid) if imdbid else "nothing"
-            problems.append(place.problem("BAD_FIELD", "imdbid", found, USABLE_ID_SAID))
+            problems.append(place.problem("BAD_FIELD", "imdbid", found, USABLE_ID_RULE))
         index = _whole(row["clip_idx"])
         if index is None or index < 0:  # the dataset has -1 for a number that is not known
             found, expected = shown(row["clip_idx"]), "a whole number from 0"
@@ -156,14 +156,16 @@ def _year(text: str, place: Place, problems: list[Problem]) -> int | None:
     return year
 
 
-def _refuse_twice(rows: Iterable[_Row], read: ReadFilms) -> None:
+def _refuse_duplicates(rows: Iterable[_Row], read: ReadFilms) -> None:
     videos: dict[str, int] = {}
     places: dict[tuple[str, int], int] = {}
     for row in rows:
         earlier = videos.setdefault(row.videoid, row.place.line)
         if earlier != row.place.line:
             found = f"{shown(row.videoid)}, as on line {earlier}"
-            read.problems.append(row.place.problem("DUPLICATE_ID", "videoid", found, "each once"))
+            read.problems.append(
+                row.place.problem("DUPLICATE_ID", "videoid", found, "each videoid once")
+            )
             continue
         earlier = places.setdefault((row.imdbid, row.index), row.place.line)
         if earlier != row.place.line:
@@ -206,7 +208,7 @@ def _refuse_missing(
     for row in rows:
         if len(files := videos.get(row.videoid, [])) > 1:
             found = f"{len(files)} videos: {', '.join(files)}"
-            read.problems.append(row.place.problem("NO_VIDEO", "videoid", found, "one"))
+            read.problems.append(row.place.problem("NO_VIDEO", "videoid", found, "one video"))
 
 
 def _by_film(rows: Iterable[_Row]) -> dict[str, list[_Row]]:
@@ -218,7 +220,7 @@ def _by_film(rows: Iterable[_Row]) -> dict[str, list[_Row]]:
 
 
 class _Facts:
-    """What the files beside clips.csv say of clips and movies."""
+    """The facts about clips and movies in the files beside clips.csv."""
 
     def __init__(self, folder: Path, tables: dict[str, CsvTable], read: ReadFilms) -> None:
         self.folder = folder
@@ -234,7 +236,7 @@ class _Facts:
 
 
 def _column(table: CsvTable, column: str, read: ReadFilms) -> dict[str, str]:
-    """What a column says of each id; two things of one id are a problem."""
+    """Return the values of a column by id; two different values for one id are a problem."""
     values: dict[str, str] = {}
     if column not in table.columns:
         return values
@@ -310,10 +312,10 @@ def _warn_undescribed(rows: Sequence[_Row], facts: _Facts, read: ReadFilms) -> N
             f"their log-lines are empty: {some_of(lacking)}."
         )
     elif lacking:
-        read.warnings.append("There is no descriptions.csv, so all log-lines are empty.")
+        read.warnings.append(f"{facts.folder} has no descriptions.csv, so all log-lines are empty.")
 
 
 def some_of(names: Sequence[str]) -> str:
-    """Name the first few."""
+    """Return the first few names as text, with the number of the others."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more

@@ -1,6 +1,6 @@
 """A folder per movie, each with a ``movie.yaml``, read and checked.
 
-The layout is told in ``source.py``.
+``source.py`` describes the layout.
 """
 
 import os
@@ -15,7 +15,7 @@ from reelbench.interop.csv_tables import Place
 from reelbench.interop.described_file import read_described_file
 from reelbench.recipes.cineaste.condensed import (
     USABLE_ID,
-    USABLE_ID_SAID,
+    USABLE_ID_RULE,
     YEARS,
     Film,
     ListedScene,
@@ -28,7 +28,7 @@ _PATHS = frozenset({"video", "captions"})
 
 
 def read_described(source: Path) -> ReadFilms:
-    """Read the movies of a source; nothing is raised, all that is wrong is listed."""
+    """Return the movies of a source, with all problems listed; nothing is raised."""
     read = ReadFilms()
     for folder in sorted(path for path in source.iterdir() if os.path.isdir(path)):
         hidden = folder.name.startswith(".")
@@ -44,7 +44,7 @@ def read_described(source: Path) -> ReadFilms:
 
 
 def _film(source: Path, folder: Path, problems: list[Problem]) -> Film | None:
-    """Read one movie; None where so much is wrong that nothing more can be looked at."""
+    """Return one movie; None where its folder or file cannot be read."""
     place = Place(str(folder / MOVIE_FILE))
     if not _is_usable(source, folder, problems):
         return None
@@ -64,7 +64,7 @@ def _film(source: Path, folder: Path, problems: list[Problem]) -> Film | None:
         at = Place(place.file, read.entries.get((number, ""), 0), f"scenes[{number}]")
         clips.append(_clip(folder.name, scene, at, problems))
     kept = tuple(clip for clip in clips if clip is not None)
-    problems += _said_twice(kept)
+    problems += _repeated_videos(kept)
     title, summary = (_text(record.get(name)) for name in ("title", "summary"))
     year = record["year"] if _is_year(record.get("year")) else None
     return Film(folder.name, title, summary, kept, year, folder.name)
@@ -74,7 +74,7 @@ def _is_usable(source: Path, folder: Path, problems: list[Problem]) -> bool:
     place = Place(str(folder))
     if not USABLE_ID.fullmatch(folder.name):
         found = shown(folder.name)
-        problems.append(place.problem("BAD_FIELD", "folder", found, USABLE_ID_SAID))
+        problems.append(place.problem("BAD_FIELD", "folder", found, USABLE_ID_RULE))
     real = link_outside(source, folder)
     if real:
         found, expected = f"a link to {real}", "a folder in the source: copy it there, or mount it"
@@ -82,7 +82,7 @@ def _is_usable(source: Path, folder: Path, problems: list[Problem]) -> bool:
     return not real
 
 
-def _said_twice(clips: Sequence[ListedScene]) -> Iterator[Problem]:
+def _repeated_videos(clips: Sequence[ListedScene]) -> Iterator[Problem]:
     seen: dict[str, str] = {}
     for clip in clips:
         earlier = seen.setdefault(clip.video, clip.place.prefix)
@@ -92,7 +92,7 @@ def _said_twice(clips: Sequence[ListedScene]) -> Iterator[Problem]:
 
 
 def _clip(folder: str, scene: Any, at: Place, problems: list[Problem]) -> ListedScene | None:
-    """Read one scene; None where its files cannot be looked for."""
+    """Return one scene; None where its paths are wrong."""
     if not isinstance(scene, dict):
         expected = "a mapping with video, title and logline"
         problems.append(at.problem("BAD_FIELD", "", found_as(scene), expected))

@@ -1,4 +1,4 @@
-"""Cinéaste's own steps: join scenes into a condensed film, describe them, ask for questions."""
+"""Cinéaste's own stages: join scenes into a condensed film, describe them, plan the questions."""
 
 import asyncio
 import statistics
@@ -68,8 +68,8 @@ def is_joined(movie: Movie, ctx: StageContext) -> bool:
     )
 
 
-def imagine_joined(movie: Movie, _ctx: StageContext) -> list[Movie]:
-    """What joining would give, without the video."""
+def estimate_joined(movie: Movie, _ctx: StageContext) -> list[Movie]:
+    """Return what joining would give, without the video."""
     offsets = [0.0]
     for scene in movie.scenes:
         offsets.append(offsets[-1] + scene.seconds)
@@ -83,7 +83,7 @@ def imagine_joined(movie: Movie, _ctx: StageContext) -> list[Movie]:
 async def describe_scenes(
     movie: Movie, ctx: StageContext, *, frames: int, size: str
 ) -> list[Movie]:
-    """Have what is seen in each scene described, from frames spread evenly over it."""
+    """Return the movie with a description of each scene, from frames spread evenly over it."""
 
     async def described(scene: MovieScene) -> MovieScene:
         prompt = ctx.prompts.prompt("describe", film=movie.title, title=scene.title)
@@ -95,8 +95,8 @@ async def describe_scenes(
     return [structs.replace(movie, scenes=tuple(scenes))]
 
 
-def imagine_described(movie: Movie, _ctx: StageContext) -> list[Movie]:
-    """Descriptions of usual length."""
+def estimate_described(movie: Movie, _ctx: StageContext) -> list[Movie]:
+    """Return the movie with made-up descriptions of the usual length."""
     scenes = [structs.replace(s, description="words " * _USUAL_WORDS) for s in movie.scenes]
     return [structs.replace(movie, scenes=tuple(scenes))]
 
@@ -104,7 +104,7 @@ def imagine_described(movie: Movie, _ctx: StageContext) -> list[Movie]:
 async def writing_tasks(
     movie: Movie, ctx: StageContext, *, categories: Mapping[str, str], distractors: int
 ) -> list[WritingTask]:
-    """Put all that is known of a film into one text, and ask for questions of every category."""
+    """Return a writing task for each category, all with the text of the whole film as context."""
     prompts = ctx.prompts
     scenes = [
         prompts.prompt(
@@ -142,7 +142,7 @@ async def writing_tasks(
 
 
 def film_statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    """Count what the paper counts of its films (3.4 and Figure 5)."""
+    """Return the statistics that the paper has of its films (3.4 and Figure 5)."""
     movies: Sequence[Movie] = rows.get("describe", ())
     if not movies:
         return {}

@@ -23,9 +23,9 @@ from reelbench.make.pipeline.stage import Recipe, Role, RowStage
 from reelbench.recipes.cineaste.film import (
     concatenate,
     describe_scenes,
+    estimate_described,
+    estimate_joined,
     film_statistics,
-    imagine_described,
-    imagine_joined,
     is_joined,
     writing_tasks,
 )
@@ -50,7 +50,7 @@ STAGES = (
         parameters={"rate": 25.0},
         writes=True,
         outputs_exist=is_joined,
-        estimate=imagine_joined,
+        estimate=estimate_joined,
     ),
     # 3.1: what is seen in each scene, from 32 frames.
     RowStage(
@@ -61,7 +61,7 @@ STAGES = (
         roles=("captioner",),
         prompts=("describe",),
         parameters={"frames": 32, "size": "long:768"},
-        estimate=imagine_described,
+        estimate=estimate_described,
         expected_tokens=460,  # 344.5 words (3.4)
     ),
     # 3.3: descriptions, captions, titles, log-lines and the summary as one context; a prompt for
@@ -118,7 +118,7 @@ RECIPE = Recipe(
     roles={
         "captioner": Role("describes what is seen in a scene", stands_in="writer"),
         "writer": Role("writes questions, keys and distractors"),
-        "blind": Role("answers without the film; what it gets right goes", verifies=True),
+        "blind": Role("answers without the film; what it gets right is dropped", verifies=True),
         "veracity": Role("answers from the text of the film", stands_in="blind", verifies=True),
     },
     manifest=_manifest,

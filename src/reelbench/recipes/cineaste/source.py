@@ -14,7 +14,7 @@ items: letters, digits, ``.``, ``_`` and ``-``. In it is a ``movie.yaml``::
         logline: Tom sees the ship's light and runs for the lamp.
         captions: captions/01.srt       # .srt or .vtt; may be left out
 
-Where ``captions`` is not said, a file of the video's name beside it is taken: ``01.srt``,
+Without ``captions``, a file of the video's name beside it is used: ``01.srt``,
 ``01.vtt``, ``01.en.srt`` or ``01.en.vtt``. A scene may have none. Folders whose names begin with
 a dot are left alone.
 
@@ -103,9 +103,9 @@ class MovieSourceError(BenchmarkError):
 
 
 def movies_in(source: Path | str) -> Sources:
-    """Read the movies of a folder in either layout; ``MovieSourceError`` lists all that is wrong.
+    """Return the movies of a folder in either layout; raise ``MovieSourceError`` with all problems.
 
-    A movie with a video that cannot be used is in ``broken``, and the others are not held up.
+    A movie with a video that cannot be used is in ``broken``; the others are returned.
     """
     source = Path(source)
     read = _read_films(source)
@@ -122,10 +122,11 @@ def movies_in(source: Path | str) -> Sources:
 
 
 def _read_films(source: Path) -> ReadFilms:
-    """Read what the source says of itself, in whichever layout it is."""
+    """Return the films that the files of the source describe, in either layout."""
     if not source.is_dir():
         raise ReelbenchError(
-            f"{source} is not a folder: give one with a folder per movie, or with clips.csv."
+            f"{source} is not a folder: name one with a folder per movie, or with clips.csv, in "
+            "--source."
         )
     tables, described = metadata_folder(source), any(source.glob(f"[!.]*/{MOVIE_FILE}"))
     if tables and described:
@@ -178,7 +179,7 @@ def _cues(source: Path, folder: str, captions: str) -> list[Cue]:
 
 
 def _fault(source: Path, folder: str, path: str) -> str:
-    """Say why a path is no plain file in the folder that it must lie in; "" where it is."""
+    """Return why a path is not a file in the folder that it must be in; "" where it is."""
     if outside := link_outside(source / folder, source / path):
         return f"{path}, a link to {outside}"
     full = os.path.realpath(source / path)
@@ -186,11 +187,11 @@ def _fault(source: Path, folder: str, path: str) -> str:
         return ""
     if os.path.isdir(full):
         return f"{path}, a folder"
-    return f"{path}, no plain file" if os.path.lexists(full) else f"{path}, no such file"
+    return f"{path}, not a regular file" if os.path.lexists(full) else f"{path}, no such file"
 
 
 def _measured(source: Path, movies: list[Movie], read: ReadFilms) -> Sources:
-    """Open the videos: a movie with one that cannot be used is set apart."""
+    """Measure all videos; a movie with one that cannot be used is in ``broken``."""
     whole, broken = [], []
     for movie in movies:
         faults: list[str] = []
@@ -217,7 +218,7 @@ def _measured_scene(source: Path, scene: MovieScene, faults: list[str]) -> Movie
 
 
 def _seconds(path: Path) -> str:
-    """Measure a video; refuse what is none, and half a download."""
+    """Return the duration of a video; raise for other files and for incomplete ones."""
     info = run_isolated(probe, path, False)
     if not info.has_video:
         raise MediaError(path, "sound without a picture")

@@ -19,10 +19,10 @@ _CLEAR_OF_EDGE = 0.4  # seconds between an event and the edge of the time span t
 
 @dataclass(frozen=True, slots=True)
 class SceneQuestion:
-    """What a question says, which options are right, which are wrong, and where it shows.
+    """A question about a scene: right and wrong options, evidence, and the slots of its text.
 
-    Where options are numbers or times, ``wrong`` is all that come into question, in order with
-    the right one; the recipe then picks among them, so that the key's rank tells nothing.
+    Where options are numbers or times, ``ladder`` has all values in order, the right one among
+    them; the recipe then picks wrong ones, so that the key's rank gives nothing away.
     """
 
     right: tuple[str, ...]

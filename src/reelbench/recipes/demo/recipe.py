@@ -1,11 +1,11 @@
-"""The demo's recipe: compose scenes, render them, and ask what their truth answers.
+"""The demo's recipe: compose scenes, render them, and ask questions that their truth answers.
 
-It needs no sources. Every answer is a fact that the renderer obeyed, so a model's error is the
-model's. The places of the keys, the ranks of right numbers and times, and yes against no are dealt
-evenly.
+It needs no sources. Every answer is a fact of the rendered scene. The positions of keys, the ranks
+of right numbers and times, and yes against no are balanced.
 """
 
 import asyncio
+import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
@@ -17,6 +17,7 @@ import yaml
 
 from reelbench.base.files import sweep_partial_files
 from reelbench.base.seeds import rng_for
+from reelbench.base.workers import cores
 from reelbench.client.client import Stopped
 from reelbench.data.benchmark import ITEMS_FILE, MANIFEST_FILE
 from reelbench.data.items import LETTERS, Item, Media, freeze
@@ -35,6 +36,7 @@ from reelbench.world.scene import Scene
 
 NAME = "reelbench-demo"
 VIDEOS, QUESTIONS_PER_VIDEO = 24, 9
+_RENDERING = threading.Semaphore(cores())
 QUESTIONS: dict[str, dict[str, Any]] = yaml.safe_load(
     files(__package__).joinpath("questions.yaml").read_text()
 )
@@ -47,13 +49,13 @@ class PlannedScene(msgspec.Struct, frozen=True):
 
 
 class RenderedScene(msgspec.Struct, frozen=True):
-    """A scene whose video and truth are there."""
+    """A scene whose video and truth file exist."""
 
     id: str
 
 
 def planned_scenes(videos: int) -> Sources:
-    """Return as many scenes as there are to be videos."""
+    """Return a planned scene for each video."""
     return Sources([PlannedScene(f"scene-{number:02d}") for number in range(1, videos + 1)])
 
 
@@ -64,10 +66,11 @@ async def render(planned: PlannedScene, ctx: StageContext) -> list[RenderedScene
     scene = compose(ctx.seed, planned.id)
 
     def write() -> None:
-        if ctx.client.stopping.is_set():
-            raise Stopped
-        if not is_synthesized(scene, *_files(ctx.out, scene)):
-            run_isolated(_synthesize, ctx.out / _video(scene), scene, ctx.out / _truth(scene))
+        with _RENDERING:  # not in line for a worker, where Ctrl-C would no longer stop it
+            if ctx.client.stopping.is_set():
+                raise Stopped
+            if not is_synthesized(scene, *_files(ctx.out, scene)):
+                run_isolated(_synthesize, ctx.out / _video(scene), scene, ctx.out / _truth(scene))
 
     await asyncio.to_thread(write)
     return [RenderedScene(scene.name)]
@@ -86,7 +89,7 @@ def is_rendered(rendered: RenderedScene, ctx: StageContext) -> bool:
 def ask(
     rendered: Sequence[RenderedScene], ctx: StageContext, *, questions: int
 ) -> list[list[Item]]:
-    """Ask each scene a few of the questions it can answer; take away videos of other scenes."""
+    """Return some of the questions that each scene can answer; remove videos of other scenes."""
     scenes = [compose(ctx.seed, each.id) for each in rendered]
     _tidy(ctx.out, {scene.name for scene in scenes})
     return list(_items(ctx.seed, scenes, questions))

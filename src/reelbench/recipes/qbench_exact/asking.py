@@ -1,4 +1,4 @@
-"""From made questions to items: as many as are asked for, options dealt, pairs graded."""
+"""From made questions to items: as many as are asked for, with options, pairs fine or coarse."""
 
 import statistics
 from collections import Counter, defaultdict
@@ -23,20 +23,22 @@ _TELLING = ("blur", "noise", "compression")  # which no scene has by itself
 def ask(
     questions: Sequence[MadeQuestion], ctx: StageContext, *, items: int
 ) -> list[Item | Rejected]:
-    """Make an item of each question that is kept, or say why it is not."""
+    """Return an item for each question that is kept, the others rejected."""
     kept = _kept(questions, items)
     ctx.notes.extend(_not_clean(questions))
     if len(kept) < items:
         ctx.notes.append(
-            f"There are {len(kept)} items, not {items}: the clips cannot show more of what was "
-            "ordered. Give more or longer clips, or a smaller margin."
+            f"Only {len(kept)} of {items} items were made: the clips cannot show more of the "
+            "planned damages. Add more or longer clips to --source, or set a smaller --margin."
         )
     chosen = [question for question in questions if question.id in kept]
     segments = (video.segment for question in questions for video in question.videos)
     wrong = _wrong_options(chosen, seed_of(ctx.seed, segments))
     apart = {question.id: _apart(question) for question in chosen if _compares(question)}
     median = statistics.median(apart.values()) if apart else 0.0
-    spare = Rejected("more than are asked for", "Some are made to spare, should others not do.")
+    spare = Rejected(
+        "more than are asked for", "More questions are made than are asked for, as some may fail."
+    )
     return [
         _item(question, wrong.get(question.id, ()), _context(question, apart, median))
         if question.id in kept
@@ -46,7 +48,7 @@ def ask(
 
 
 def _not_clean(questions: Sequence[MadeQuestion]) -> Iterator[str]:
-    """Say which clips are damaged before anyone damages them, as far as that can be told."""
+    """Yield a warning about clips that are not clean, as far as that can be measured."""
     found: dict[str, set[str]] = defaultdict(set)
     for video in (video for question in questions for video in question.videos):
         found[video.segment.path] |= {
@@ -56,14 +58,14 @@ def _not_clean(questions: Sequence[MadeQuestion]) -> Iterator[str]:
     if bad:
         yield (
             f"{counted(len(bad), 'clip does', 'clips do')} not look clean: {', '.join(bad[:10])}"
-            f"{' and others' if len(bad) > 10 else ''}. Their own damage is reckoned with, but "
-            "clean clips make better questions."
+            f"{' and others' if len(bad) > 10 else ''}. Their own damage is taken into account, "
+            "but clean clips make better questions."
         )
 
 
 def _kept(questions: Sequence[MadeQuestion], items: int) -> set[str]:
     """Choose so many that families are in their shares, and the keys of each in equal numbers."""
-    decks = {
+    remaining = {
         family: _placed([question for question in questions if question.order.family == family])
         for family in FAMILIES
     }
@@ -71,17 +73,17 @@ def _kept(questions: Sequence[MadeQuestion], items: int) -> set[str]:
     counts: Counter[str] = Counter()
     answers: Counter[Any] = Counter()  # yes and no, over all families
     kept: set[str] = set()
-    while len(kept) < items and any(decks.values()):
-        left = [family for family in FAMILIES if decks[family]]
+    while len(kept) < items and any(remaining.values()):
+        left = [family for family in FAMILIES if remaining[family]]
         # The family that is furthest behind its share, and in it the key that is.
         share = {f: FAMILIES[f]["share"] / total * (len(kept) + 1) - counts[f] for f in left}
         family = max(left, key=lambda f: (share[f], f))
         closed = FAMILIES[family]["kind"] == "yesno"
         place, question = min(
-            decks[family],
-            key=lambda card: (card[0], answers[card[1].order.goal] if closed else 0, card[1].id),
+            remaining[family],
+            key=lambda each: (each[0], answers[each[1].order.goal] if closed else 0, each[1].id),
         )
-        decks[family].remove((place, question))
+        remaining[family].remove((place, question))
         kept.add(question.id)
         counts[family] += 1
         answers[question.order.goal] += closed
@@ -89,11 +91,11 @@ def _kept(questions: Sequence[MadeQuestion], items: int) -> set[str]:
 
 
 def _placed(questions: Sequence[MadeQuestion]) -> list[tuple[int, MadeQuestion]]:
-    """Number the questions of each key, so that taking them by number takes all keys alike."""
+    """Return the questions of each key numbered, so that those of low numbers have all keys."""
     groups: dict[Any, list[MadeQuestion]] = defaultdict(list)
     for question in sorted(questions, key=lambda question: question.id):
         groups[_key(question)].append(question)
-    return [card for group in groups.values() for card in enumerate(group)]
+    return [each for group in groups.values() for each in enumerate(group)]
 
 
 def _key(question: MadeQuestion) -> Any:
@@ -104,8 +106,8 @@ def _key(question: MadeQuestion) -> Any:
 def _wrong_options(questions: Sequence[MadeQuestion], seed: int) -> dict[str, list[str]]:
     """Draw wrong options where the key is a damage, so that all are offered about equally often.
 
-    What seldom fits is drawn the more readily where it does. To deal them out evenly would tell who
-    has seen half of the answers what must come in the other half.
+    What seldom fits is drawn with a higher weight where it does. Exactly equal counts would let
+    anyone who knows half of the answers infer the other half.
     """
     found: dict[str, list[str]] = {}
     for family in ("what", "shared"):
@@ -191,7 +193,7 @@ def _reference(question: MadeQuestion) -> str:
 
 
 def _facts(question: MadeQuestion) -> dict[str, Any]:
-    """All that makes the key a fact."""
+    """Return the measurements that make the key a fact."""
     return {
         "damage": question.order.damage,
         "goal": question.order.goal,

@@ -42,11 +42,11 @@ def clean_clips(source: Path) -> Sources:
 async def cut(clip: SourceClip, _ctx: StageContext, *, seconds: float) -> list[Segment]:
     """Cut a clip into segments of equal length, none of which share a frame."""
     if not clip.has_video:
-        raise Rejected("no picture", "There is nothing to see in it.")
+        raise Rejected("no picture", "It has no video stream.")
     count = int(clip.seconds / seconds + 1e-6)
     if not count:
         raise Rejected(
-            "too short", f"{clip.seconds:.1f} s are less than a segment of {seconds:g} s."
+            "too short", f"It lasts {clip.seconds:.1f} s, less than a segment of {seconds:g} s."
         )
     return [
         Segment(

@@ -1,4 +1,4 @@
-"""Damage a segment until it shows as much of the damage as is wanted, and write it down.
+"""Damage a segment until its frames show the wanted amount of the damage, and write the video.
 
 How severe a damage must be depends on the picture: noise hides in leaves, and a dark scene cannot
 get much darker. So the severity is searched for, by what is measured in the very frames that a
@@ -19,7 +19,7 @@ from reelbench.media.decode.frames import FrameSpec, decoded_frames
 from reelbench.media.decode.sample import parse_sampling
 from reelbench.media.decode.stream import scan_frames
 from reelbench.media.edit.degrade import degrade_images
-from reelbench.media.edit.write import even, written
+from reelbench.media.edit.write import even, video_writer
 from reelbench.media.measure.quality import CORNERS, DAMAGES, all_qualities, part_of
 from reelbench.recipes.qbench_exact.clips import Segment
 
@@ -31,12 +31,12 @@ _FEW = 4  # frames that a search looks at, where each shows the damage
 
 
 class UnfitError(Exception):
-    """A segment that cannot show what is wanted."""
+    """A segment cannot show the damage that is wanted."""
 
 
 @dataclass(frozen=True, slots=True)
 class DamageTarget:
-    """How a segment is to be damaged: how bad it is to look, and by what the damage makes it so."""
+    """How a segment is to be damaged: the level to reach, and the part that the damage adds."""
 
     damage: str
     kind: str
@@ -50,7 +50,7 @@ class DamageTarget:
 
 @dataclass(frozen=True, slots=True)
 class WrittenVideo:
-    """A video that was written: how severe its damage is, and what its frames show of quality."""
+    """A written video: the severity of its damage, and the qualities measured in its frames."""
 
     before: dict[str, float]  # of the segment
     after: dict[str, float]
@@ -75,7 +75,7 @@ class SegmentFrames:
         self.shown = self._as_planned(videos)
 
     def _as_planned(self, videos: int) -> list[int]:
-        """The frames that will be shown, if the file comes to lie as it is meant to."""
+        """Return the frames that will be shown, if the file's times are as planned."""
         count = parse_sampling(self.spec.sampling).shared_by(videos).count
         assert count is not None, "the protocol has so many frames"
         if len(self.images) < count:
@@ -89,7 +89,7 @@ class SegmentFrames:
         return int(np.searchsorted(self.times, target.begin * self.seconds))
 
     def damaged(self, target: DamageTarget, severity: float, seed: int) -> list[Image]:
-        """All frames, those from the wanted moment on damaged."""
+        """Return all frames, those from the wanted moment on damaged."""
         if not severity:
             return self.images
         first, region = self.first(target), CORNERS.get(target.corner or "")
@@ -97,8 +97,8 @@ class SegmentFrames:
         return [*self.images[:first], *damaged]
 
     def write(self, images: Sequence[Image], out: Path) -> list[Image]:
-        """Write them, and return those that the protocol shows of what was written."""
-        with written(out, self.rate, _CLEAN) as writer:
+        """Write the frames; return those of the file that the protocol shows."""
+        with video_writer(out, self.rate, _CLEAN) as writer:
             for image, time in zip(images, self.times, strict=True):
                 writer.show(image, time)
         frames = decoded_frames(out, self.spec)
@@ -110,7 +110,7 @@ class SegmentFrames:
 def write_degraded(
     footage: SegmentFrames, target: DamageTarget, out: Path, seed: int
 ) -> WrittenVideo:
-    """Write a segment as it is wanted; raise ``UnfitError`` where it cannot be."""
+    """Write a segment with the wanted damage; raise ``UnfitError`` where it cannot show it."""
     least, most = _window(footage, target)
     aim = (least + most) / 2
     extent = math.nan
@@ -124,7 +124,7 @@ def write_degraded(
         if least <= extent <= most:
             return _measured(footage, target, shown, severity, extent)
         aim += (least + most) / 2 - extent  # writing costs some of it
-    raise UnfitError(f"{target.damage} came to {extent:.2f}, not {least:.2f} to {most:.2f}")
+    raise UnfitError(f"{target.damage} reached {extent:.2f}, not {least:.2f} to {most:.2f}")
 
 
 def _clean(footage: SegmentFrames) -> list[Image]:
@@ -136,7 +136,7 @@ def _window(footage: SegmentFrames, target: DamageTarget) -> tuple[float, float]
     own = DAMAGES[target.damage].seen_in(_affected(footage, target, _clean(footage)))
     least, most = max(target.least, target.low - own), min(target.most, target.high - own)
     if least > most:
-        raise UnfitError(f"it has {own:.2f} of {target.damage} itself")
+        raise UnfitError(f"it already has {own:.2f} of {target.damage}")
     return least, most
 
 
@@ -156,7 +156,7 @@ def _search(extent: Callable[[float], float], aim: float, least: float, most: fl
         return 0.0
     worst = extent(1.0)
     if worst < least:
-        raise UnfitError(f"the worst of it comes to {worst:.2f}, not {least:.2f}")
+        raise UnfitError(f"the highest severity reaches {worst:.2f}, not {least:.2f}")
     aim = min(aim, (least + worst) / 2)
     low, high = 0.0, 1.0
     for _ in range(_SEARCH):

@@ -1,7 +1,7 @@
 """Which question is asked of which segment.
 
-Families come in their shares and the keys of each in equal numbers, dealt like cards, so that
-neither the question nor its options tell what is right. Damages are drawn.
+Families have their shares, and the keys of each come in equal numbers, so that neither the question
+nor its options give away what is right. Damages are random.
 """
 
 import math
@@ -33,7 +33,7 @@ _TRIES = 6  # segments that an order may go to, one after the other
 
 
 class QuestionPlan(msgspec.Struct, frozen=True, rename={"segments": "takes"}):
-    """One question to be made: all about it that is decided beforehand."""
+    """One question to be made, with everything that is decided before its videos are."""
 
     id: str
     family: str
@@ -45,40 +45,42 @@ class QuestionPlan(msgspec.Struct, frozen=True, rename={"segments": "takes"}):
     instead: tuple[tuple[str, str], ...] = ()  # damages and kinds, where no segment shows the first
 
 
-class Sheet(msgspec.Struct, frozen=True):
-    """A segment, and the orders that begin with it."""
+class SegmentPlan(msgspec.Struct, frozen=True):
+    """A segment, and the questions that are planned for it first."""
 
     id: str
     orders: tuple[QuestionPlan, ...] = ()
 
 
-def plan(segments: Sequence[Segment], ctx: StageContext, *, items: int) -> list[Sheet | Rejected]:
-    """Deal the questions to the segments."""
+def plan(
+    segments: Sequence[Segment], ctx: StageContext, *, items: int
+) -> list[SegmentPlan | Rejected]:
+    """Return each segment with the questions planned for it, or why it has none."""
     seed = seed_of(ctx.seed, segments)
     orders = _orders(segments, math.ceil(items * (1 + RESERVE)) if segments else 0, seed)
     given: dict[str, list[QuestionPlan]] = {segment.id: [] for segment in segments}
     for order in orders:
         given[order.segments[0][0].id].append(order)
     spare = Rejected("not needed", "There are more segments than questions.")
-    return [Sheet(t.id, tuple(given[t.id])) if given[t.id] else spare for t in segments]
+    return [SegmentPlan(t.id, tuple(given[t.id])) if given[t.id] else spare for t in segments]
 
 
 def seed_of(seed: int, segments: Iterable[Segment]) -> int:
-    """A seed that nobody knows who has not got the clips: seeds are often 0, and ids are public."""
+    """Return a seed that depends on the clips: seeds are often 0, and ids are public."""
     return seed_for(seed, "clips", *sorted({segment.sha256 for segment in segments}))
 
 
-async def order(sheet: Sheet, _ctx: StageContext) -> list[QuestionPlan]:
-    """Take the orders one by one."""
-    return list(sheet.orders)
+async def order(segment: SegmentPlan, _ctx: StageContext) -> list[QuestionPlan]:
+    """Return the questions that are planned for a segment."""
+    return list(segment.orders)
 
 
 def _orders(segments: Sequence[Segment], number: int, seed: int) -> Iterator[QuestionPlan]:
-    decks = {name: _deck(name, seed) for name in FAMILIES}
+    sequences = {name: _damages_and_keys(name, seed) for name in FAMILIES}
     pool = sorted(segments, key=lambda segment: segment.id)
     rng_for(seed, "takes").shuffle(pool)
     for place, family in enumerate(_families(number, seed)):
-        damage, goal, turned = next(decks[family])
+        damage, goal, turned = next(sequences[family])
         rng = rng_for(seed, "order", place)
         yield QuestionPlan(
             id=f"exact-{place + 1:05d}",
@@ -97,7 +99,7 @@ def _orders(segments: Sequence[Segment], number: int, seed: int) -> Iterator[Que
 
 
 def _families(number: int, seed: int) -> list[str]:
-    """So many families in their shares, any part of the row as mixed as the whole."""
+    """Return so many families by their shares, evenly mixed."""
     total = sum(family["share"] for family in FAMILIES.values())
     places = [
         ((turn + 0.5) * total / family["share"], rng_for(seed, "family", name, turn).random(), name)
@@ -112,11 +114,11 @@ def damages_of(family: str) -> tuple[str, ...]:
     return STILL if FAMILIES[family]["damages"] == "still" else tuple(DAMAGES)
 
 
-def _deck(family: str, seed: int) -> Iterator[tuple[str, int, bool]]:
-    """Deal the keys of a family evenly; the damage is drawn.
+def _damages_and_keys(family: str, seed: int) -> Iterator[tuple[str, int, bool]]:
+    """Yield damages with keys: every key equally often, the damage at random.
 
-    Were damages dealt with the keys, each once with each, then who has seen half of the answers
-    could count cards: what was not yet the answer to a question would be it the next time.
+    If damages were balanced with the keys too, anyone who knows half of the answers could infer the
+    others from what has not been an answer yet.
     """
     facts, damages = FAMILIES[family], damages_of(family)
     keys = list(product(range(facts["keys"]), (False, True) if facts.get("turns") else (False,)))
@@ -130,7 +132,7 @@ def _deck(family: str, seed: int) -> Iterator[tuple[str, int, bool]]:
 def _candidates(
     pool: Sequence[Segment], place: int, family: str, rng: Random
 ) -> tuple[tuple[Segment, ...], ...]:
-    """The next segment of the pool, and others for the case that it will not do."""
+    """Return the next segment of the pool, and others in case it cannot show the damage."""
     firsts = [pool[place % len(pool)], *(rng.choice(pool) for _ in range(_TRIES - 1))]
     if FAMILIES[family]["context"] in SINGLE:
         return tuple((segment,) for segment in firsts)

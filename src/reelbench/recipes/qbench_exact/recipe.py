@@ -21,7 +21,7 @@ from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, RowStage, wh
 from reelbench.media.measure.quality import COURSE, DAMAGES, STILL
 from reelbench.recipes.qbench_exact.asking import ask
 from reelbench.recipes.qbench_exact.clips import Segment, SourceClip, clean_clips, cut
-from reelbench.recipes.qbench_exact.plan import HOME, QuestionPlan, Sheet, order, plan
+from reelbench.recipes.qbench_exact.plan import HOME, QuestionPlan, SegmentPlan, order, plan
 from reelbench.recipes.qbench_exact.targets import MARGINS
 from reelbench.recipes.qbench_exact.videos import (
     MadeQuestion,
@@ -40,15 +40,17 @@ def _validate_damage(parameters: Mapping[str, Any]) -> str:
     margin = parameters["margin"]
     if not least <= margin <= most:
         return f"margin is {margin}: give a number from {least} to {most}"
-    return "" if parameters["longest"] >= 64 else "longest must be 64 pixels or more"
+    longest = parameters["longest"]
+    return "" if longest >= 64 else f"longest is {longest}: give 64 pixels or more"
 
 
 def _validate_seconds(parameters: Mapping[str, Any]) -> str:
-    return "" if parameters["seconds"] >= 0.5 else "seconds must be 0.5 or more"
+    seconds = parameters["seconds"]
+    return "" if seconds >= 0.5 else f"seconds is {seconds}: give 0.5 or more"
 
 
 def _validate_items(parameters: Mapping[str, Any]) -> str:
-    return "" if parameters["items"] > 0 else "items must be 1 or more"
+    return "" if parameters["items"] > 0 else f"items is {parameters['items']}: give 1 or more"
 
 
 STAGES = (
@@ -65,12 +67,12 @@ STAGES = (
     BatchStage(
         name="plan",
         input=Segment,
-        output=Sheet,
+        output=SegmentPlan,
         work=plan,
         parameters={"items": ITEMS},
         validate=_validate_items,
     ),
-    RowStage(name="order", input=Sheet, output=QuestionPlan, work=order),
+    RowStage(name="order", input=SegmentPlan, output=QuestionPlan, work=order),
     # The severity that shows as much as is wanted, and by the margin no more of anything else.
     RowStage(
         name="damage",
@@ -150,7 +152,7 @@ RECIPE = Recipe(
         Flag("items", "how many items to make", ("plan.items", "ask.items"), whole_number),
         Flag(
             "margin",
-            "how far right and wrong are apart in what is measured, from 0.02, hard, to 0.2, easy",
+            "how far right and wrong differ in what is measured, from 0.02 (hard) to 0.2 (easy)",
             ("damage.margin",),
             float,
         ),

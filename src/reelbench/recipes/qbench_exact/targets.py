@@ -1,9 +1,9 @@
-"""What the videos of each family of questions must show, and whether it came out so.
+"""What the videos of each family of questions must show, and whether they do.
 
 The margin is the least distance, in what is measured, between a key and what would make another
 option right. The smaller it is, the harder the questions. Levels and extents are those of
-``reelbench.media.measure.quality``: a level is how bad it looks, an extent how much of that is our
-doing.
+``reelbench.media.measure.quality``: a level is how bad a video looks, an extent how much of that is
+due to the added damage.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ def are_alike(one: str, other: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class QuestionTargets:
-    """An order, with the draws that belong to it."""
+    """A planned question, with its margin and random choices."""
 
     order: QuestionPlan
     margin: float
@@ -166,7 +166,7 @@ class QuestionTargets:
     def check(
         self, target: Sequence[DamageTarget], shown: Sequence[WrittenVideo]
     ) -> tuple[str, ...]:
-        """Return the damages that may stand as wrong options; raise where the key is no fact."""
+        """Return the damages that may be wrong options; raise where the key is not a fact."""
         name = self.order.damage
         for each, seen in zip(target, shown, strict=True):
             if each.damage == name:
@@ -175,7 +175,7 @@ class QuestionTargets:
                 DAMAGES[name].level(seen.after), DAMAGES[name].extent(seen.before, seen.after)
             )
             if level > self._none_at_most:
-                raise UnfitError(f"{name} is at {level:.2f} without being wanted")
+                raise UnfitError(f"{name} is at {level:.2f}, though it should be absent")
         self._check_place(target[0], shown[0])
         if self.order.family in COMPARED:
             self._check_order(shown)
@@ -202,11 +202,13 @@ class QuestionTargets:
             inside, outside = shown.levels[shown.begin :], shown.levels[: shown.begin]
             seen = shown.begin * 4 // len(shown.levels)
             if self.order.family == "when" and seen != self.order.goal:
-                raise UnfitError("the quarter in which it begins shows none of it")
+                raise UnfitError(
+                    "the first damaged frame that is shown is in another quarter than planned"
+                )
         if any(level < self.there for level in inside):
-            raise UnfitError(f"{target.damage} is not seen all the while where it is")
+            raise UnfitError(f"{target.damage} is not visible everywhere it should be")
         if any(level > NOT_THERE for level in outside):
-            raise UnfitError(f"{target.damage} is seen elsewhere too")
+            raise UnfitError(f"{target.damage} is also visible elsewhere")
 
     def _check_order(self, shown: Sequence[WrittenVideo]) -> None:
         """Two videos must be as far apart as wanted, and more severe must be worse."""
@@ -214,17 +216,17 @@ class QuestionTargets:
         milder, worse = reversed(shown) if self.first_is_worse else shown
         apart = worse.level - milder.level
         if not least <= apart <= most or worse.severity <= milder.severity:
-            raise UnfitError(f"the two are {apart:.2f} apart, not {least:.2f} to {most:.2f}")
+            raise UnfitError(f"the two videos differ by {apart:.2f}, not {least:.2f} to {most:.2f}")
 
     def _unlike(self, shown: Sequence[WrittenVideo]) -> tuple[str, ...]:
         """The damages of which no video shows any, and which nobody takes for its own."""
         mine = self.order.damage
         seen = {n: max(_apparent(n, each) for each in shown) for n in DAMAGES if n != mine}
         if self.order.family == "explain" and max(seen.values()) > shown[0].level - self.margin:
-            raise UnfitError(f"something is as apparent as {mine}")
+            raise UnfitError(f"another damage is as visible as {mine}")
         fits = [n for n in seen if not are_alike(n, mine) and seen[n] <= NOT_THERE]
         if len(fits) < _WRONG:
-            raise UnfitError(f"too much else is seen beside {mine}")
+            raise UnfitError(f"too many other damages are visible beside {mine}")
         return tuple(fits)
 
 

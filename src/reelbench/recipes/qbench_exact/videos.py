@@ -1,4 +1,4 @@
-"""Carry out orders: write the videos, and keep all that was measured of them as facts."""
+"""Write the videos of planned questions, and keep all measurements of them as facts."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from reelbench.base.files import digest_of_file
 from reelbench.base.seeds import seed_for
 from reelbench.client.client import Stopped
 from reelbench.data.items import Item
-from reelbench.make.parts.existing import give_second_name
+from reelbench.make.parts.existing import link_or_copy
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.media.decode.isolated import run_isolated
@@ -35,7 +35,7 @@ _LIMIT = 900  # seconds that one attempt may take, on a slow machine
 
 
 class MadeVideo(msgspec.Struct, frozen=True, rename={"segment": "take", "target": "wanted"}):
-    """A video of a question, and the facts about it; folders of before have it in other words."""
+    """A video of a question, and the facts about it; the field names on disk are older."""
 
     name: str
     sha256: str
@@ -45,7 +45,7 @@ class MadeVideo(msgspec.Struct, frozen=True, rename={"segment": "take", "target"
 
 
 class MadeQuestion(msgspec.Struct, frozen=True):
-    """An order that was carried out."""
+    """A question whose videos were written."""
 
     id: str
     order: QuestionPlan
@@ -59,7 +59,7 @@ class MadeQuestion(msgspec.Struct, frozen=True):
 async def damage(
     order: QuestionPlan, ctx: StageContext, *, margin: float, longest: int
 ) -> list[MadeQuestion]:
-    """Write the videos of an order, from the first of its segments that can show what is wanted."""
+    """Write the videos of a question, from the first of its segments that can show its damage."""
     folder = ctx.out / _FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     outs = [folder / name for name in _names(order)]
@@ -107,7 +107,7 @@ def is_there(question: MadeQuestion, ctx: StageContext) -> bool:
 
 
 def estimated_question(order: QuestionPlan, _ctx: StageContext) -> list[MadeQuestion]:
-    """What a forecast goes on with: a question as it is planned, without its videos."""
+    """Return the question as it is planned, without its videos, for forecasts."""
     others = tuple(name for name in DAMAGES if name != order.damage)
     nothing = dict.fromkeys((damage.quality for damage in DAMAGES.values()), 0.0)
     videos = tuple(
@@ -158,9 +158,9 @@ def _write_videos(
 
 
 async def collect(item: Item, ctx: StageContext) -> list[Item]:
-    """Put the videos of an item among the media of the benchmark."""
+    """Put the videos of an item into the folder ``media`` of the benchmark."""
     for media in item.media:
-        give_second_name(ctx.out / _FOLDER / Path(media.path).name, ctx.out / media.path)
+        link_or_copy(ctx.out / _FOLDER / Path(media.path).name, ctx.out / media.path)
     return [item]
 
 

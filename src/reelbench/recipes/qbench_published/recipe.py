@@ -1,8 +1,8 @@
 """Q-Bench-Video (arXiv 2409.20063) as its authors published it, or questions written in its form.
 
 Nothing is made up: files of questions (3.3) become items, yes and no are evened out by opposite
-questions (3.3) where a writer is named, and questions without a split are dealt to dev and test
-(4.1). The format of the files is in ``source.py``.
+questions (3.3) where a writer is named, and questions without a split are divided between dev and
+test (4.1). The format of the files is in ``source.py``.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _OPEN_LISTS = ("context", "concern")  # tags of which files may have values of t
 
 
 def published_manifest(items: Sequence[Item], _source: Path) -> Manifest:
-    """Return the manifest; what files call by names of their own is in its taxonomy too."""
+    """Return the manifest, with values in its taxonomy that only the files have."""
     manifest = quality_manifest("qbench-video", "Q-Bench-Video: video quality", items)
     taxonomy = dict(manifest.taxonomy)
     for tag in _OPEN_LISTS:

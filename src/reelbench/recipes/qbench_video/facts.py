@@ -1,4 +1,4 @@
-"""What there is to know of a make in numbers: Table 1, the intervals, the pairs, the questions."""
+"""The statistics of a make: Table 1, the intervals, the pairs, the questions."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from reelbench.recipes.qbench_video.rows import ScoredVideo
 
 
 def quality_statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    """Count what the paper counts, and what the sampling could not do as it was asked to."""
+    """Return the statistics that the paper has, and the shortfalls of the sampling."""
     videos: Sequence[ScoredVideo] = rows.get("sample", ())
     datasets: dict[str, list[ScoredVideo]] = defaultdict(list)
     for video in sorted(videos, key=lambda video: video.id):
@@ -39,7 +39,7 @@ def quality_statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
 
 
 def _last_items(rows: Mapping[str, Sequence[Any]]) -> Sequence[Item]:
-    """The items as they are in the end, or as far as they came."""
+    """Return the items of the last stage that made some."""
     made = [each for each in rows.values() if any(isinstance(row, Item) for row in each)]
     return made[-1] if made else ()
 
@@ -106,7 +106,7 @@ def _questions(items: Sequence[Item]) -> dict[str, dict[str, int]]:
 
 
 def _numbers(found: Mapping[str, Any]) -> dict[str, Any]:
-    """The tiles of the page: what there is at a glance, shortfalls among it."""
+    """Return the numbers for the page, shortfalls among them."""
     numbers: dict[str, Any] = {}
     for name, dataset in found.get("datasets", {}).items():
         numbers[f"videos of {name}, of {dataset['there']:,}"] = dataset["drawn"]
@@ -114,9 +114,9 @@ def _numbers(found: Mapping[str, Any]) -> dict[str, Any]:
         there = " / ".join(str(each["there"]) for each in dataset["intervals"])
         numbers[f"drawn of each interval of {name}, where there are {there}"] = drawn
         if lacking := sum(each["shortfall"] for each in dataset["intervals"]):
-            numbers[f"that thin intervals of {name} could not give"] = lacking
+            numbers[f"videos that the thin intervals of {name} lack"] = lacking
     for name, pairs in found.get("pairs", {}).items():
-        numbers[f"pairs of {name}, parted at a difference of {pairs['median']:.4g}"] = pairs[
+        numbers[f"pairs of {name}, coarse above a difference of {pairs['median']:.4g}"] = pairs[
             "drawn"
         ]
     for values in found.get("questions", {}).values():

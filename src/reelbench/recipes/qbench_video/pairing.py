@@ -2,8 +2,8 @@
 
 Pairs are of one dataset, whose scores alone can be compared, and no two videos meet twice. They are
 drawn in rounds, each of which pairs every video at most once, so that a video is in as few pairs as
-can be; and round after round within small groups, of two, then four, then eight. So what is asked
-about a video and its pairs can go into one split without taking half of the dataset along.
+possible; and round after round within small groups, of two, then four, then eight. So the questions
+about a video and its pairs can be in one split without half of the dataset.
 """
 
 from collections import defaultdict
@@ -28,7 +28,7 @@ Pair = tuple[ScoredVideo, ScoredVideo]
 
 
 def pair(videos: Sequence[ScoredVideo], ctx: StageContext) -> list[ScoredVideo]:
-    """Draw the pairs of each dataset, and note each with the video that comes first in it."""
+    """Return the videos with the pairs drawn for each dataset, each pair with its first video."""
     datasets: dict[str, list[ScoredVideo]] = defaultdict(list)
     for video in videos:
         datasets[video.dataset].append(video)
@@ -39,8 +39,8 @@ def pair(videos: Sequence[ScoredVideo], ctx: StageContext) -> list[ScoredVideo]:
         pairs = draw_pairs(name, members, count, ctx.seed)
         if len(pairs) < count:
             ctx.notes.append(
-                f"{name}: {count:,} pairs are asked for, and {len(members):,} videos make "
-                f"{len(pairs):,}: all are taken"
+                f"{name}: {count:,} pairs are asked for, but {len(members):,} videos make only "
+                f"{len(pairs):,}: all are used"
             )
         for first, partner in graded(pairs):
             partners[first.id].append(partner)
@@ -48,31 +48,31 @@ def pair(videos: Sequence[ScoredVideo], ctx: StageContext) -> list[ScoredVideo]:
 
 
 def draw_pairs(dataset: str, videos: Sequence[ScoredVideo], count: int, seed: int) -> list[Pair]:
-    """Draw so many pairs, or as many as there are; which video comes first is drawn too."""
+    """Return ``count`` pairs, or all there are; which video comes first is random too."""
     shuffled = sorted(videos, key=lambda video: (seed_for(seed, "pair", video.id), video.id))
     pairs = []
-    for one, other in islice(_meetings(len(shuffled)), count):
+    for one, other in islice(_all_pairs(len(shuffled)), count):
         both = sorted((shuffled[one], shuffled[other]), key=lambda video: video.id)
         rng_for(seed, "first", dataset, *(video.id for video in both)).shuffle(both)
         pairs.append((both[0], both[1]))
     return pairs
 
 
-def _meetings(players: int) -> Iterator[tuple[int, int]]:
+def _all_pairs(count: int) -> Iterator[tuple[int, int]]:
     """Yield every two of so many once: in the round r, each meets the one r away by exclusive or.
 
-    Rounds below a power of two stay within groups of that size. Who has nobody to meet in a round,
-    as their number is no power of two, sits it out.
+    Rounds below a power of two stay within groups of that size. One without a partner in a round,
+    as the number is no power of two, is not in it.
     """
-    for distance in range(1, 1 << max(players - 1, 0).bit_length()):
-        for one in range(players):
+    for distance in range(1, 1 << max(count - 1, 0).bit_length()):
+        for one in range(count):
             other = one ^ distance
-            if one < other < players:
+            if one < other < count:
                 yield one, other
 
 
 def graded(pairs: Sequence[Pair]) -> Iterator[tuple[ScoredVideo, Partner]]:
-    """Call pairs coarse whose scores differ by more than the median, and the others fine.
+    """Yield pairs as coarse if their scores differ by more than the median, else as fine.
 
     Differences are exact: of 3.2 and 3.0, and of 2.2 and 2.0, neither is the larger one.
     """
@@ -95,7 +95,7 @@ def graded(pairs: Sequence[Pair]) -> Iterator[tuple[ScoredVideo, Partner]]:
 
 
 def assign(videos: Sequence[ScoredVideo], ctx: StageContext) -> list[ScoredVideo]:
-    """Assign question types, and what a question looks at, evenly to videos and to pairs (3.3).
+    """Return the videos with question types and contexts assigned evenly to them and pairs (3.3).
 
     They are assigned in the order of datasets and intervals, or of fine and coarse, so that no type
     gets the bad videos; within these, chance decides.
@@ -119,8 +119,8 @@ def assign(videos: Sequence[ScoredVideo], ctx: StageContext) -> list[ScoredVideo
     )
 
     def assigned(first: str, partner: Partner) -> Partner:
-        question_type, looks = paired[first, partner.id]
-        context = JOINT if looks == JOINT else partner.grain
+        question_type, context = paired[first, partner.id]
+        context = JOINT if context == JOINT else partner.grain
         return structs.replace(partner, question_type=question_type, context=context)
 
     return [
@@ -134,10 +134,10 @@ def assign(videos: Sequence[ScoredVideo], ctx: StageContext) -> list[ScoredVideo
     ]
 
 
-def _combinations(looks: Sequence[str], seed: int) -> Iterator[tuple[str, str]]:
-    """Yield types and looks in turn: any two have both looks, three all types, six all of both."""
-    types, either = list(QUESTION_TYPES), list(looks)
-    rng = rng_for(seed, "hands", *looks)
+def _combinations(contexts: Sequence[str], seed: int) -> Iterator[tuple[str, str]]:
+    """Yield types with contexts in turn: any six have all combinations of both."""
+    types, either = list(QUESTION_TYPES), list(contexts)
+    rng = rng_for(seed, "hands", *contexts)
     rng.shuffle(types)
     rng.shuffle(either)
     return zip(cycle(types), cycle(either), strict=False)
@@ -147,6 +147,6 @@ def _refuse_without_videos(videos: Sequence[ScoredVideo]) -> None:
     lacking = sorted({video.dataset for video in videos if not video.path})
     if lacking:
         raise ReelbenchError(
-            f"The videos of {', '.join(lacking)} are needed from here on, and no folder of them is "
-            f"named: add `videos: FOLDER` to each in {DATASETS}, or end with --until pair."
+            f"The stage assign needs the videos of {', '.join(lacking)}: add `videos: FOLDER` to "
+            f"each in {DATASETS}, or stop before it with --until pair."
         )

@@ -46,7 +46,11 @@ STAGES = (
         output=ScoredVideo,
         work=sample,
         parameters={"intervals": INTERVALS},
-        validate=lambda values: "" if values["intervals"] >= 1 else "intervals is less than 1",
+        validate=lambda values: (
+            ""
+            if values["intervals"] >= 1
+            else f"intervals is {values['intervals']}: give a number from 1 on"
+        ),
     ),
     # 3.3.3 and 16, Algorithm 1: pairs of one dataset, coarse where scores differ more than usual.
     BatchStage(name="pair", input=ScoredVideo, output=ScoredVideo, work=pair),
@@ -89,7 +93,9 @@ RECIPE = Recipe(
     roles={
         "writer": Role("looks at videos and writes questions about their quality"),
         "reviewer": Role(
-            "looks at videos and answers; what not all agree on goes", many=True, verifies=True
+            "looks at videos and answers; questions on which not all agree are dropped",
+            many=True,
+            verifies=True,
         ),
     },
     manifest=_manifest,

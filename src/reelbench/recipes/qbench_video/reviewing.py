@@ -1,8 +1,8 @@
-"""Review (9): others answer each question; what they do not all answer as its key says is left out.
+"""Review (9): other models answer each question; it is kept where all answers match the key.
 
 In the paper each question is reviewed by three experts beside its author, and only those on which
-all four agree are kept: 85.1%, while 3 agreed on 10.2% and 2 on 4.7%. Here each model that plays
-the reviewer is an expert. Open questions have nothing to choose from and pass unreviewed.
+all four agree are kept: 85.1%, while 3 agreed on 10.2% and 2 on 4.7%. Here each model of the role
+``reviewer`` is an expert. Open questions have no options and pass unreviewed.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ def reviewing(seeds: int = 1) -> RowStage:
         optional=True,
         expected_pass_rate=AGREED,
         validate=lambda values: (
-            "" if values["seeds"] >= 1 else f"seeds is {values['seeds']}: ask once at least"
+            "" if values["seeds"] >= 1 else f"seeds is {values['seeds']}: give a number from 1 on"
         ),
     )
 
@@ -51,7 +51,7 @@ async def _reviewed(item: Item, ctx: StageContext, *, seeds: int) -> list[Item]:
 
 
 def agreeing() -> BatchStage:
-    """Return the stage that keeps what all who looked at it agree on."""
+    """Return the stage that keeps the items on which all reviewers agree."""
     return BatchStage(name="agree", input=Item, output=Item, work=_agreed, filters=True)
 
 
@@ -68,7 +68,7 @@ def _verdict(item: Item) -> Item | Rejected:
 
 
 def agreement(items: Sequence[Item]) -> dict[str, int]:
-    """Count on how many questions how many agree, who wrote them among them (9)."""
+    """Return the number of questions by how many agree, the writer included (9)."""
     notes = [item.provenance[_NAME] for item in items if _NAME in item.provenance]
     counts = Counter((note["of"] + 1, note["right"] + 1) for note in notes)
     return {f"{agree} of {of}": counts[of, agree] for of, agree in sorted(counts, reverse=True)}

@@ -14,7 +14,7 @@ class Interval(msgspec.Struct, frozen=True):
 
 
 class Partner(msgspec.Struct, frozen=True, kw_only=True):
-    """The second video of a pair, and what there is to know of the pair (16)."""
+    """The second video of a pair, and the facts about the pair (16)."""
 
     id: str
     name: str
@@ -29,7 +29,7 @@ class Partner(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScoredVideo(msgspec.Struct, frozen=True, kw_only=True):
-    """A video with a score. What was drawn with it and dealt to it is added stage by stage."""
+    """A video with a score; stages add its interval, its pairs and what is asked about it."""
 
     id: str
     dataset: str

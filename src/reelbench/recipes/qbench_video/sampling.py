@@ -15,8 +15,8 @@ Real files leave intervals thin, for few videos are very bad or very good:
 - Where n is more than there are, all are taken.
 - Where all scores are the same, there is one interval.
 
-All of this is told, with numbers. Whoever asks for more gets those of a smaller sample again and
-others besides, and the order of the rows in a file decides nothing.
+All of this is reported, with numbers. A larger sample includes a smaller one, and the order of the
+rows in a file does not matter.
 """
 
 from bisect import bisect_right
@@ -37,7 +37,7 @@ INTERVALS = 5
 def sample(
     videos: Sequence[ScoredVideo], ctx: StageContext, *, intervals: int
 ) -> list[ScoredVideo | Rejected]:
-    """Draw the sample of each dataset; say what could not be drawn evenly."""
+    """Return the sample of each dataset, the other videos rejected; shortfalls are reported."""
     datasets: dict[str, list[ScoredVideo]] = defaultdict(list)
     for video in videos:
         datasets[video.dataset].append(video)
@@ -59,8 +59,8 @@ def sample(
 
 def _not_drawn(video: ScoredVideo, number: int, interval: Interval) -> Rejected:
     detail = (
-        f"{interval.drawn} of {interval.there} were drawn of interval {number}, "
-        f"{interval.low:g} to {interval.high:g}; it has {video.score:g}"
+        f"{interval.drawn} of {interval.there} were drawn from interval {number} "
+        f"({interval.low:g} to {interval.high:g}); its score is {video.score:g}"
     )
     return Rejected("not drawn", detail)
 
@@ -84,7 +84,7 @@ def exactly(score: float) -> Fraction:
 
 
 def in_intervals(videos: Sequence[ScoredVideo], intervals: int) -> list[list[ScoredVideo]]:
-    """Part videos by their scores; an end belongs to the interval above, the last to the last."""
+    """Return videos by interval; an end belongs to the interval above, the last to the last."""
     bounds = bounds_of(videos, intervals)
     bins: list[list[ScoredVideo]] = [[] for _ in bounds[1:]]
     for video in videos:
@@ -99,7 +99,7 @@ def draw(
     wanted: int | None,
     seed: int,
 ) -> tuple[list[ScoredVideo], tuple[Interval, ...]]:
-    """Draw so many videos, and say how many of which interval."""
+    """Return the videos drawn, and the intervals with how many were drawn from each."""
     there = [len(inside) for inside in bins]
     asked = wanted if wanted is not None else len(bins) * min(filter(None, there))
     turns = list(range(len(bins)))
@@ -122,7 +122,7 @@ def draw(
 def _counts(
     dataset: str, there: Sequence[int], turns: Sequence[int], asked: int, seed: int
 ) -> list[int]:
-    """Deal out one after the other, so that more is always some more of each and never less."""
+    """Return the number of videos by interval; a larger sample has no fewer of any."""
     counts = [0] * len(there)
     for number in range(min(asked, sum(there))):
         own = turns[number % len(turns)]
@@ -154,13 +154,13 @@ def _drawn_within(
 
 
 def shortfalls(dataset: str, intervals: Sequence[Interval], wanted: int | None) -> Iterator[str]:
-    """Say in words what is not as it was asked for; nothing where all is even."""
+    """Yield a sentence for each way in which the sample is not as asked for."""
     there = sum(interval.there for interval in intervals)
     drawn = sum(interval.drawn for interval in intervals)
     if len(intervals) == 1:
-        yield f"{dataset}: every score is {intervals[0].low:g}, so that there is one interval"
+        yield f"{dataset}: every score is {intervals[0].low:g}, so there is one interval only"
     if wanted is not None and wanted > there:
-        yield f"{dataset}: {wanted:,} videos are asked for and {there:,} are there: all are taken"
+        yield f"{dataset}: {wanted:,} videos are asked for, but there are {there:,}: all are used"
     elif thin := [each for each in intervals if each.there < each.wanted]:
         short = ", ".join(
             f"{each.there} of {each.wanted} from {each.low:.4g} to {each.high:.4g}" for each in thin
@@ -168,10 +168,10 @@ def shortfalls(dataset: str, intervals: Sequence[Interval], wanted: int | None) 
         lacking = sum(each.wanted - each.there for each in thin)
         yield (
             f"{dataset}: not all intervals of scores have their share of {drawn:,} videos: "
-            f"{short}; what they lack, {lacking} in all, is taken from the nearest ones"
+            f"{short}; the {lacking} missing ones are taken from the nearest intervals"
         )
     if wanted is None and len(intervals) > 1:
         yield (
-            f"{dataset}: no sample is asked for, so {drawn:,} of {there:,} videos are drawn, "
-            f"{len(intervals)} times what the thinnest interval has"
+            f"{dataset}: no sample is set in datasets.yaml, so {drawn:,} of {there:,} videos are "
+            f"drawn, {len(intervals)} times the number in the smallest interval"
         )

@@ -1,7 +1,7 @@
 """Files of quality scores as the datasets have them: CSV, plain lists and JSON.
 
-Each gives the same: names of videos, each with a score as it is written and the place where that
-is said. What a score means is decided in ``source.py``.
+Each is read as names of videos, each with its score as text and the place in the file.
+``source.py`` decides what a score means.
 """
 
 import json
@@ -44,12 +44,12 @@ class Columns:
     place: Place
 
     def lacking(self, name: str, expected: str) -> Problem:
-        """Say that one of the two is not declared."""
+        """Return the problem that one of the two is not declared."""
         return self.place.problem("MISSING_FIELD", name, "nothing", expected)
 
 
 def read_scores(path: Path, columns: Columns) -> tuple[list[WrittenScore], list[Problem]]:
-    """Read a file of scores by its ending and its content; all that is wrong with it is listed."""
+    """Return the scores in a file, read by its ending and content, and all problems."""
     text, problems = read_text(path, "a file of scores")
     if problems:
         return [], problems
@@ -61,7 +61,7 @@ def read_scores(path: Path, columns: Columns) -> tuple[list[WrittenScore], list[
 
 
 def _records(path: Path, text: str, ending: str) -> tuple[list[Record], list[Problem]]:
-    """Part a text at what its first line has most of: commas, semicolons, tabs, or else spaces."""
+    """Split lines at what the first has most of: commas, semicolons, tabs, or else spaces."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     delimiter = max(_DELIMITERS, key=first.count)
     if delimiter in first or ending == ".csv":
@@ -83,7 +83,7 @@ def _from_records(
         both = "two names, or two numbers: a file has a first line of names or it has none"
         problems.append(columns.place.problem("BAD_FIELD", "score", found, both))
     if not records and not problems:
-        found, wanted = "nothing in it", "a line for each video"
+        found, wanted = "an empty file", "a line for each video"
         problems.append(Place(str(path)).problem("NOT_CSV", "file", found, wanted))
     if problems:
         return [], problems
@@ -140,7 +140,7 @@ def _from_json(path: Path, text: str, columns: Columns) -> tuple[list[WrittenSco
         fault, line, _ = json_fault(error)
         return [], [Place(place.file, line).problem("UNREADABLE", "file", fault, "JSON")]
     except RecursionError:
-        return [], [place.problem("UNREADABLE", "file", "too deep a nesting", "JSON")]
+        return [], [place.problem("UNREADABLE", "file", "too many levels of nesting", "JSON")]
     scores: list[WrittenScore] = []
     problems: list[Problem] = []
     entries = _listed(data) if not isinstance(data, _Fields) else iter(data)
@@ -155,7 +155,7 @@ def _from_json(path: Path, text: str, columns: Columns) -> tuple[list[WrittenSco
         else:
             scores.append(made)
     if not scores and not problems:
-        problems.append(place.problem("NO_ITEMS", "file", "nothing in it", "a score per video"))
+        problems.append(place.problem("NO_ITEMS", "file", "no scores", "a score per video"))
     return scores, _once(problems)
 
 
@@ -193,7 +193,7 @@ def _field(
         return made if isinstance(made, Problem) else made.score
     found = f"{len(values)} fields of that name" if values else "no such field"
     names = shown(", ".join(name for name, _ in entry), 120)
-    return at.problem("BAD_FIELD", named, f"{found} among {names}", "one")
+    return at.problem("BAD_FIELD", named, f"{found} among {names}", "one field of that name")
 
 
 def _scalar(value: Any, field: str, at: Place, name: str) -> WrittenScore | Problem:
@@ -209,5 +209,5 @@ def _found(value: Any) -> str:
 
 
 def _once(problems: Sequence[Problem]) -> list[Problem]:
-    """What is wrong with a declaration is wrong for every entry, and said once."""
+    """Return each problem once: one of the declaration comes with every entry."""
     return list(dict.fromkeys(problems))

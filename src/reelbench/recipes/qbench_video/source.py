@@ -62,7 +62,7 @@ class ScoreSourceError(BenchmarkError):
 
 @dataclass(slots=True)
 class _Found:
-    """What is in a source, and all that is wrong or odd in it."""
+    """The videos of a source, with all problems and warnings."""
 
     videos: list[ScoredVideo] = field(default_factory=list)
     broken: list[tuple[str, str]] = field(default_factory=list)
@@ -71,10 +71,10 @@ class _Found:
 
 
 def videos_in(source: Path | str) -> Sources:
-    """Read the scored videos of all datasets; raise ``ScoreSourceError`` with all that is wrong."""
+    """Return the scored videos of all datasets; raise ``ScoreSourceError`` with all problems."""
     source, found = Path(source), _Found()
     if not source.is_dir():
-        raise ReelbenchError(f"{source} is not a folder: give one with a {DATASETS}.")
+        raise ReelbenchError(f"{source} is not a folder: name one with a {DATASETS} in --source.")
     for entry, place in _entries(source, found.problems):
         _read_dataset(source, entry, place, found)
     if found.problems:
@@ -147,14 +147,14 @@ def _read_dataset(source: Path, entry: Mapping[str, Any], place: Place, found: _
         if entry.get(name) and link_outside(source, source / entry[name])
     ]
     for name in outside:
-        expected = "something in the folder: copy it there, or mount it"
-        link = f"{entry[name]}, a link that leads out of it"
+        expected = f"a path inside {source}: copy it there, or mount it"
+        link = f"{entry[name]}, a link that leads out of {source}"
         found.problems.append(place.problem("MEDIA_PATH", name, link, expected))
     folder = entry.get("videos")
     if folder is not None and not outside and not os.path.isdir(source / folder):
         expected = "a folder with the videos; leave it out to sample and pair without them"
         found.problems.append(
-            place.problem("MEDIA_PATH", "videos", f"{folder}, no folder", expected)
+            place.problem("MEDIA_PATH", "videos", f"{folder}, which is not a folder", expected)
         )
         folder = None
     if "scores" in outside:
@@ -170,7 +170,7 @@ def _read_dataset(source: Path, entry: Mapping[str, Any], place: Place, found: _
 def _without_repeats(
     scores: Sequence[WrittenScore], dataset: str, found: _Found
 ) -> list[WrittenScore]:
-    """Leave out what is said again; two scores of one video cannot both be right."""
+    """Return each score once; two different scores for one video are a problem."""
     first: dict[str, WrittenScore] = {}
     again: list[str] = []
     for each in scores:
@@ -210,7 +210,7 @@ def _add_videos(
     scores: Sequence[WrittenScore],
     found: _Found,
 ) -> None:
-    """Add what can be used of a dataset; set apart what cannot; refuse it where nothing can."""
+    """Add the videos that can be used and those that cannot; none at all is a problem."""
     files = _files(source, entry.get("videos"))
     problems: list[Problem] = []
     broken: list[tuple[str, str]] = []
@@ -244,7 +244,7 @@ def _add_videos(
             if broken
             else ""
         )
-        expected = "scores of videos that are there"
+        expected = "scores of videos that exist"
         problems.append(Place(str(path)).problem("NO_ITEMS", "file", why or "no rows", expected))
     found.problems += problems
     found.broken += broken
@@ -252,7 +252,7 @@ def _add_videos(
 
 
 def _score_of(written: WrittenScore, column: str) -> float | str | Problem:
-    """Return a score; why there is none; or what is written there in its place."""
+    """Return a score, why there is none, or the problem with what is written."""
     place = written.place
     if written.score.lower() in _NO_SCORE:
         # Without the line: the order of rows decides nothing, not even in what is said of them.

@@ -1,9 +1,9 @@
 """What the writer is asked for: a question about each video and one about each pair (3.3).
 
 The paper's eight experts are a model here, which sees what models are later asked with: 16 frames,
-or 8 and 8. Which type of question, and whether it looks at a whole, at a part, at both or at the
-difference, was assigned before. The writer is told in which part of the range of scores a video is,
-so that what it writes does not contradict what people saw.
+or 8 and 8. The type of question and its context (the whole video, a part, both videos or their
+difference) were assigned before. The prompt has the part of the range of scores that a video is in,
+so that the question does not contradict what people saw.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ PROMPTS = (
 
 
 async def writing_tasks(video: ScoredVideo, ctx: StageContext) -> list[WritingTask]:
-    """Ask for a question about a video, and for one about each pair in which it comes first."""
+    """Return the tasks for a video, and for each pair in which it comes first."""
     pairs = [
         _task(f"{video.id}+{partner.id.partition(':')[2]}", video, (video, partner), ctx)
         for partner in video.partners
@@ -59,7 +59,7 @@ def _task(
         media=tuple(MediaRef(video.path) for video in videos),
         forms=(form,),
         slots={
-            "shown": prompt("pair" if len(videos) > 1 else "single", **_scores_told(first, videos)),
+            "shown": prompt("pair" if len(videos) > 1 else "single", **_score_slots(first, videos)),
             "look": prompt(_ASPECTS.get(assigned.context, _COMPARE)),
             "concerns": prompt("concerns-generated" if GENERATED in concerns else "concerns"),
             "type": prompt(_TYPES[assigned.question_type]),
@@ -75,8 +75,8 @@ def _task(
     )
 
 
-def _scores_told(first: ScoredVideo, videos: Sequence[ScoredVideo | Partner]) -> dict[str, str]:
-    """Return what the writer is told of scores: which parts of their range, and which is higher."""
+def _score_slots(first: ScoredVideo, videos: Sequence[ScoredVideo | Partner]) -> dict[str, str]:
+    """Return the prompt's slots about scores: the parts of their range, and which is higher."""
     slots = {"first": str(first.interval), "parts": str(len(first.intervals))}
     for second in videos[1:]:
         better = "neither" if first.score == second.score else "the second"
@@ -86,7 +86,7 @@ def _scores_told(first: ScoredVideo, videos: Sequence[ScoredVideo | Partner]) ->
 
 
 def _scores(videos: Sequence[ScoredVideo | Partner]) -> dict[str, Any]:
-    """Return what people gave the videos, by the names that the paper has for it."""
+    """Return the scores of the videos, by the paper's names."""
     scores: dict[str, Any] = {f"q{number}": v.score for number, v in enumerate(videos, 1)}
     for partner in videos:
         if isinstance(partner, Partner):

@@ -1,7 +1,6 @@
-"""Balance: what a benchmark must not give away by its places, its shares and its splits.
+"""Balance: key positions, yes against no, ratios, none of the above, and splits.
 
-Every function takes items and gives items. What happens to one depends on the seed, the ids and
-the set of items, never on the order they came in.
+What happens to an item depends on the seed, the ids and the set of items, never on their order.
 """
 
 from reelbench.make.parts.balance.key_placer import KeyPlacer

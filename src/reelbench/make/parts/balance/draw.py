@@ -1,4 +1,4 @@
-"""What the draws have in common: an order of chance, and keys by their place."""
+"""What all balancing uses: a random order of items, and the positions of their keys."""
 
 from collections.abc import Iterable, Mapping
 
@@ -12,35 +12,34 @@ NONE_MARK = "none_of_the_above"  # in the note on an item whose last option we m
 
 
 def in_order_of_chance(items: Iterable[Item], seed: int, purpose: str) -> list[Item]:
-    """Return the items in an order that has nothing to do with the one they came in."""
+    """Return the items in a random order by seed and id, whatever order they came in."""
     by_id: dict[str, Item] = {}
     for item in items:
         if item.id in by_id:
             raise ReelbenchError(
-                f"Two items have the id {item.id!r}: what is drawn for an item depends on its id, "
-                "so give each one of its own."
+                f"Two items have the id {item.id!r}: give each its own; draws depend on it."
             )
         by_id[item.id] = item
     return sorted(by_id.values(), key=lambda item: (seed_for(seed, purpose, item.id), item.id))
 
 
 def right_places(item: Item) -> frozenset[int]:
-    """Return the places of the right options, or say that the answer names none."""
+    """Return the positions of the right options; an answer that names none raises an error."""
     known = [letter for letter in item.answer if len(letter) == 1 and letter in item.letters]
     one = item.kind != "multi"
     if not known or len(known) < len(item.answer) or (one and len(known) > 1):
         expected = "one letter" if one else "letters"
         raise ReelbenchError(
             f"Item {item.id!r} has the answer {list(item.answer)} and {len(item.options)} options: "
-            f"give it {expected} of its options."
+            f"its answer must be {expected} of its options."
         )
     return frozenset(LETTERS.index(letter) for letter in known)
 
 
 def none_places(item: Item) -> frozenset[int]:
-    """Return the places of options that say none of the others is right.
+    """Return the positions of options that say that none of the others is right.
 
-    The mark tells those in other languages that we wrote ourselves.
+    In other languages, those that ``none_of_the_above`` wrote are known by its note.
     """
     places = {place for place, text in enumerate(item.options) if is_none_of_them(text)}
     notes = [item.provenance, *item.provenance.values()]  # itself, as it was once written
@@ -62,6 +61,6 @@ def depends_on_places(item: Item) -> bool:
 
 
 def reference_after(item: Item, right: str) -> str | None:
-    """Return the reference beside a new right option; it changes where it spelt out the old one."""
+    """Return the reference of an item with a new key: the key itself if it was the old one."""
     spelt_out = item.reference is not None and plain(item.reference) == plain(item.correct[0])
     return right if spelt_out else item.reference

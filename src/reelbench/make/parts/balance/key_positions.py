@@ -1,4 +1,4 @@
-"""The places of right options: every one as often as the others."""
+"""The positions of right options: every one equally often."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ def spread_key_positions(items: Sequence[Item], seed: int) -> tuple[Item, ...]:
 
 
 def _keys(items: Sequence[Item]) -> Iterator[str]:
-    """What no one knows who has not got the answers: with it, ids and a seed tell no place."""
+    """Yield ids and keys for the seed: without the answers, positions cannot be computed."""
     for item in sorted(items, key=lambda item: item.id):
         if item.kind in ("single", "multi"):
             yield from (item.id, *sorted(item.options[place] for place in right_places(item)))

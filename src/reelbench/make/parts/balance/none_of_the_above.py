@@ -32,14 +32,14 @@ def offer_none_of_the_above(
     text: str = "None of the above",
     note: str = "none-of-the-above",
 ) -> tuple[Item, ...]:
-    """Let it take the key's place in a share of the single-choice items, a wrong one's in another.
+    """Return items in which it replaces the key of a share, and a wrong option of another share.
 
-    The shares are of the items that can have it: three options or more, none of which says so
-    already, names others by their places, or says the same as the key (which would stay right).
-    Under ``note``, the item's provenance says which of the two it stands for.
+    The shares are of the single-choice items that can have it: those with three options or more,
+    none of which says so already, refers to others by letter, or equals the key. Under ``note``,
+    the provenance of a changed item has which of the two it replaces.
     """
     if not text.strip():
-        raise ReelbenchError("The option that none is right has no text: give it some.")
+        raise ReelbenchError("The text of the option 'none of the above' is empty: give it one.")
     shares = {"key": share_of_all("as_key", as_key)}
     shares["distractor"] = share_of_all("as_distractor", as_distractor)
     rest = max(1 - shares["key"] - shares["distractor"], Fraction(0))

@@ -14,8 +14,9 @@ _FINEST = 10_000  # denominator beyond which a number is not meant as part of a 
 def keep_ratio(
     items: Sequence[Item], tag: str, ratio: Mapping[str, float | Fraction], seed: int
 ) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
-    """Keep as many items as can be while the values of a tag are in a ratio: kept, left out.
+    """Return the items to keep and to leave out, so that the values of a tag are in a ratio.
 
+    As many as possible are kept.
     The counts are exact, so ``{"positive": 1, "neutral": 1, "negative": 2}`` keeps a number that
     four divides; 0.25, 0.25 and 0.5 mean the same. An item whose value is not in the ratio, and
     one with several values, is left out.
@@ -30,7 +31,7 @@ def keep_ratio(
         if len(there) < whole[value]:
             raise ReelbenchError(
                 f"The ratio {_written(whole)} of the {tag} needs {whole[value]} of {value!r} at "
-                f"least, and there is {len(there) or 'none'}: add some, or change the ratio."
+                f"least, and there are {len(there)}: add items, or change the ratio."
             )
     times = min(len(there) // whole[value] for value, there in classes.items())
     kept = {item.id for value in classes for item in classes[value][: times * whole[value]]}
@@ -54,7 +55,7 @@ def _rational(tag: str, value: str, part: float | Fraction) -> Fraction:
     if not 0 < part < math.inf:
         raise ReelbenchError(
             f"The ratio of the {tag} gives {value!r} the part {part}: give a number above 0, or "
-            "leave out what is not to be kept."
+            "remove the value from the ratio."
         )
     near = Fraction(part).limit_denominator(_FINEST)
     if not math.isclose(near, part, rel_tol=1e-12):

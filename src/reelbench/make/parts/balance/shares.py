@@ -1,4 +1,4 @@
-"""Shares of whole things, by largest remainder: of all, and of each stratum besides."""
+"""Divide counts by shares, by largest remainder: of all items, and of each stratum too."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ def exact(number: float | Fraction) -> Fraction:
 
 
 def share_of_all(name: str, share: float) -> Fraction:
-    """Return a share from 0 to 1 exactly, or say which one is none."""
+    """Return a share as a fraction; one that is not from 0 to 1 raises an error."""
     if not 0 <= share <= 1:  # which no comparison with a nan is
         raise ReelbenchError(f"{name} is {share}: give a share from 0 to 1.")
     return exact(share)
@@ -55,67 +55,67 @@ def apportion_within(
         stratum: {name: math.floor(size * share) for name, share in shares.items()}
         for stratum, size in sizes.items()
     }
-    seats = _Seats(apportion(sum(sizes.values()), shares))
+    remainders = _Matching(apportion(sum(sizes.values()), shares))
     for part in parts.values():
-        seats.fill(part)
+        remainders.subtract(part)
     for stratum in sorted(sizes, key=lambda stratum: (seed_for(seed, "stratum", stratum), stratum)):
         part, size = parts[stratum], sizes[stratum]
         rests = {name: size * share % 1 for name, share in shares.items() if size * share % 1}
-        specs = sorted(rests, key=lambda n: (now[stratum].get(n, 0) <= part[n], -rests[n]))
+        preferred = sorted(rests, key=lambda n: (now[stratum].get(n, 0) <= part[n], -rests[n]))
         for _ in range(size - sum(part.values())):
-            seats.seat(stratum, specs)
-    for stratum, name in seats.taken():
+            remainders.add(stratum, preferred)
+    for stratum, name in remainders.matched():
         parts[stratum][name] += 1
     return parts
 
 
-class _Seats:
-    """What is left of strata takes seats at names, one at each name at most if it can be.
+class _Matching:
+    """Assigns what is left of strata to names with free places, at most once each if possible.
 
-    Who finds all seats taken where it may sit sends another on, so that sitting down early does
-    not decide (Kuhn's matching).
+    Where all places that a stratum prefers are taken, another one is moved to a place that it
+    prefers too, so that the order of strata does not decide (Kuhn's algorithm).
     """
 
-    def __init__(self, seats: Counts) -> None:
-        self._free = dict(seats)
-        self._wishes: dict[Stratum, list[str]] = {}
-        self._at: dict[str, dict[Stratum, None]] = {name: {} for name in seats}
-        self._anywhere: list[tuple[Stratum, str]] = []
+    def __init__(self, places: Counts) -> None:
+        self._free = dict(places)
+        self._preferred: dict[Stratum, list[str]] = {}
+        self._at: dict[str, dict[Stratum, None]] = {name: {} for name in places}
+        self._others: list[tuple[Stratum, str]] = []  # at names that they do not prefer
 
-    def fill(self, counts: Mapping[str, int]) -> None:
-        """Take seats away before anyone sits down."""
+    def subtract(self, counts: Mapping[str, int]) -> None:
+        """Take away places that are used already."""
         for name, count in counts.items():
             self._free[name] -= count
 
-    def seat(self, stratum: Stratum, specs: list[str]) -> None:
-        """Find a seat for one of a stratum: where it wishes, or where it does not if it must."""
-        self._wishes[stratum] = specs
-        if not self._sits(stratum, set()):
-            free = [name for name, seats in self._free.items() if seats]
+    def add(self, stratum: Stratum, preferred: list[str]) -> None:
+        """Assign one of a stratum to a name, one of the preferred ones if possible."""
+        self._preferred[stratum] = preferred
+        if not self._assign(stratum, set()):
+            free = [name for name, places in self._free.items() if places]
             name = min(free, key=lambda name: stratum in self._at[name])
             self._free[name] -= 1
-            self._anywhere.append((stratum, name))
+            self._others.append((stratum, name))
 
-    def _sits(self, stratum: Stratum, tried: set[str]) -> bool:
-        for name in self._wishes[stratum]:
+    def _assign(self, stratum: Stratum, tried: set[str]) -> bool:
+        for name in self._preferred[stratum]:
             if name in tried or stratum in self._at[name]:
                 continue
             tried.add(name)
-            if self._free[name] or self._sends_one_on(name, tried):
+            if self._free[name] or self._move_one(name, tried):
                 self._free[name] -= 1
                 self._at[name][stratum] = None
                 return True
         return False
 
-    def _sends_one_on(self, name: str, tried: set[str]) -> bool:
+    def _move_one(self, name: str, tried: set[str]) -> bool:
         for other in self._at[name]:
-            if self._sits(other, tried):
+            if self._assign(other, tried):
                 del self._at[name][other]
                 self._free[name] += 1
                 return True
         return False
 
-    def taken(self) -> Iterator[tuple[Stratum, str]]:
-        """Yield who sits where."""
-        yield from self._anywhere
+    def matched(self) -> Iterator[tuple[Stratum, str]]:
+        """Yield each stratum with the name that one of it was assigned to."""
+        yield from self._others
         yield from ((stratum, name) for name, there in self._at.items() for stratum in there)

@@ -1,4 +1,4 @@
-"""Splits: strata divided alike, and what shares a video kept together."""
+"""Splits: every stratum divided by the same shares, items on the same video kept together."""
 
 import math
 from collections import Counter, defaultdict
@@ -32,11 +32,11 @@ def split_items(
     seed: int,
     together: bool = True,
 ) -> tuple[Item, ...]:
-    """Tag each item with its split, so that each has its share of all items and of each stratum.
+    """Return items tagged with splits, each with its share of all items and of each stratum.
 
-    A stratum is the items with equal values of the tags ``by``. Together, items on the same media
-    are in the same split, and sizes are as near as that allows; otherwise the sizes are exact, and
-    those within a stratum one item off at most.
+    A stratum is the items with equal values of the tags ``by``. With ``together``, items on the
+    same media are in the same split, and sizes are as near as that allows; otherwise the sizes are
+    exact, and those within a stratum one item off at most.
     """
     wanted = _checked(shares)
     drawn = in_order_of_chance(items, seed, "split")
@@ -51,7 +51,7 @@ def split_items(
 
 
 def known_splits(items: Sequence[Item]) -> dict[str, str]:
-    """Return the splits that items are tagged with, and so those of others on the same videos."""
+    """Return splits by item id: those that items are tagged with, and of others on their videos."""
     split = {item.id: item.tag("split")[0] for item in items if item.tag("split")}
     ordered, before = sorted(items, key=lambda item: item.id), -1
     while len(split) != before:

@@ -47,8 +47,8 @@ def negated(item: Item, question: str, note: str = "negate") -> Item:
     _side(item)
     if not question.strip() or plain(question) == plain(item.question):
         raise ReelbenchError(
-            f"The question of item {item.id!r} is to become {question!r}: give its "
-            f"opposite, where it asks {item.question!r}."
+            f"The question of item {item.id!r}, {item.question!r}, cannot be negated to "
+            f"{question!r}: give its opposite."
         )
     (other,) = {0, 1} - right_places(item)
     changed = structs.replace(
@@ -70,7 +70,7 @@ def ids_by_answer(items: Sequence[Item], seed: int) -> dict[str, list[str]]:
 
 
 def _side(item: Item) -> str:
-    """Yes or no: what the item's key says."""
+    """Return yes or no, as the item's key says."""
     words = [plain(option).strip(" .!") for option in item.options]
     if item.kind != "yesno" or sorted(words) != ["no", "yes"]:
         raise ReelbenchError(

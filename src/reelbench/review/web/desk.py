@@ -162,7 +162,8 @@ async def invite(request: Request, person: ChangingOrganiser) -> Response:
     token = await run_in_threadpool(
         accounts.invite, asked.role, person.name, _tidy(asked.expertise)
     )
-    return JSONResponse({"link": f"{str(request.base_url).rstrip('/')}/join/{token}"})
+    address = context_of(request).address or str(request.base_url).rstrip("/")
+    return JSONResponse({"link": f"{address}/join/{token}"})
 
 
 @router.post("/api/desk/revoke")

@@ -66,6 +66,12 @@ class Review:
             self._look_again()
             yield self.state
 
+    @contextmanager
+    def changing(self) -> Iterator[ReviewState]:
+        """Let nobody else change anything between a look and what is recorded after it."""
+        with self._lock, self.reading() as state:
+            yield state
+
     def catch_up(self, connection: sql.Connection | None = None) -> None:
         """Take in what is in the database and was not known yet."""
         with self._looking:

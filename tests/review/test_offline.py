@@ -45,6 +45,11 @@ class Restarted:
         self.running = self._stack.enter_context(served(self.root, "--port", port))
         assert self.running.address == self.address
 
+    def ensure(self) -> None:
+        """Start it again where a test that failed left it dead."""
+        if self.running.process.poll() is not None:
+            self.start()
+
     def close(self) -> None:
         self._stack.close()
 
@@ -69,6 +74,7 @@ def server(root: Path, session: str) -> Iterator[Restarted]:
 
 def opened(page: Any, server: Restarted, queue: str) -> str:
     """Open a queue, with one further item and its video in hand; return the question."""
+    server.ensure()
     page.goto(f"{server.address}/q/{queue}")
     page.locator(".question").wait_for()
     page.locator("#work[data-ahead]").wait_for()

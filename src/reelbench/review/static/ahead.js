@@ -1,22 +1,24 @@
-// The item that comes next, with its videos: it can be worked on when the server does not answer.
-import { call, nextTask } from "./api.js";
+// The videos of the item that comes next: it can be worked on when the server does not answer.
+import { call } from "./api.js";
 
 const MOST = 64 << 20; // bytes of a video that a tab keeps
 
-// Takes one item more than that in hand; its media hold what the player needs of them.
-export async function fetchAhead(task) {
-  const ahead = await nextTask(task.item);
-  if (ahead) await Promise.all(ahead.media.map((medium, number) => fetchMedium(ahead, medium, number).catch(() => {})));
-  return ahead;
-}
+// Fetches the videos of an item as long as they are wanted; its media then hold what the player needs.
+export const fetchMedia = (task, isWanted) =>
+  Promise.allSettled(task.media.map((medium, number) => fetchMedium(task, medium, number, isWanted)));
 
-async function fetchMedium(task, medium, number) {
+async function fetchMedium(task, medium, number, isWanted) {
   const place = `${encodeURIComponent(task.queue)}/${number}?item=${encodeURIComponent(task.item)}`;
-  const facts = await call("GET", `/api/media/${place}`);
-  if (facts.status !== "ready" || facts.kind === "image") return;
+  let facts = await call("GET", `/api/media/${place}`);
+  while (facts.status === "preparing" && isWanted()) {
+    await new Promise((resolve) => { setTimeout(resolve, 1000); });
+    facts = await call("GET", `/api/media/${place}`);
+  }
+  if (facts.status !== "ready" || facts.kind === "image" || !isWanted()) return;
   const response = await fetch(`/media/${place}`);
   if (!response.ok || Number(response.headers.get("content-length")) > MOST) return void response.body?.cancel();
-  medium.fetched = { facts, address: URL.createObjectURL(await response.blob()) };
+  const blob = await response.blob();
+  if (isWanted()) medium.fetched = { facts, address: URL.createObjectURL(blob) };
 }
 
 // Lets go of the videos of an item.

@@ -1,7 +1,7 @@
 // What the pages of a queue have in common: the next item, one more in hand for when the server does
 // not answer, drafts, time spent, and what is said when an item has changed meanwhile.
 import { call, data, element, itemPath, nextTask, queuePath, Refused, save, sendLeftovers, showRefused, t, tellUnreachable, textsIn, Unreachable, unsent } from "./api.js";
-import { fetchAhead, release } from "./ahead.js";
+import { fetchMedia, release } from "./ahead.js";
 import { itemDiff } from "./diff.js";
 import { Draft } from "./drafts.js";
 import { setKeys } from "./shortcuts.js";
@@ -91,10 +91,11 @@ export class Work {
     if (this.ahead && this.ahead.item !== task.item) return;
     this.ahead = null;
     try {
-      const ahead = await fetchAhead(task);
-      if (this.task === task) this.ahead = ahead;
-      else release(ahead);
-      place.toggleAttribute("data-ahead", Boolean(this.ahead));
+      const ahead = await nextTask(task.item);
+      if (!ahead || this.task !== task) return;
+      this.ahead = ahead;
+      await fetchMedia(ahead, () => this.ahead === ahead);
+      place.toggleAttribute("data-ahead", this.ahead === ahead);
     } catch { /* There is none today, or the server is away: then we wait. */ }
   }
 

@@ -3,7 +3,6 @@
 import os
 import resource
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -16,16 +15,11 @@ from uuid import uuid4
 
 import pytest
 from review.databases import PostgresServer
-from review.serving import Browser, local, served
+from review.serving import Browser, free_port, local, served
 
 from reelbench.data.manifest import read_manifest
 from reelbench.review.database import ReviewDatabase, sqlite_url
 from reelbench.review.people import Accounts, csrf_token
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 def until(condition: Callable[[], Any], seconds: float = 60.0) -> Any:

@@ -30,6 +30,8 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import canonical_json
 from reelbench.base.limits import decode_json
 
+FOLDER = "review"  # of a benchmark, for what a review keeps
+DATABASE_FILE = "review.sqlite"
 _LOCK = 0x7265656C  # PostgreSQL's advisory locks have numbers
 _PATIENCE = 5.0  # seconds for which a database may not answer
 _PAUSE = 1.0  # after which one that was down is tried again
@@ -220,7 +222,8 @@ class ReviewDatabase:
             row = fields | {"checksum": _checksum(fields)}
             query = EVENTS.insert().returning(EVENTS.c.seq)
             seq = connection.execute(query, row).scalar_one()
-            added.append(msgspec.structs.replace(event, seq=seq))
+            # As it would be read back, so that nothing depends on who read it when.
+            added.append(msgspec.structs.replace(event, seq=seq, body=decode_json(fields["body"])))
         return added
 
     def close(self) -> None:

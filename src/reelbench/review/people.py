@@ -54,6 +54,17 @@ class Person:
         return ROLES.index(self.role) >= ROLES.index(role)
 
 
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """An open invitation; its link was shown once and cannot be had from here."""
+
+    key: str  # the hash of its token
+    role: Role
+    expertise: tuple[str, ...]
+    by: str
+    expires: float
+
+
 class Accounts:
     """The people of a review, their invitations and sessions."""
 
@@ -87,6 +98,23 @@ class Accounts:
                 )
             )
         return token
+
+    def invitations(self) -> list["Invitation"]:
+        """Return those that nobody has used yet, the next to expire first."""
+        query = INVITATIONS.select().where(INVITATIONS.c.used.is_(None)).order_by("expires")
+        with self._database.reading() as connection:
+            return [
+                Invitation(
+                    row.token, row.role, tuple(json.loads(row.expertise)), row.by, row.expires
+                )
+                for row in connection.execute(query)
+            ]
+
+    def revoke(self, key: str) -> None:
+        """Take back an invitation that nobody has used yet, by its key in ``invitations``."""
+        unused = INVITATIONS.c.used.is_(None)
+        with self._database.writing() as connection:
+            connection.execute(INVITATIONS.delete().where(INVITATIONS.c.token == key, unused))
 
     def invitation(self, token: str) -> Role:
         """Return the role that an invitation gives; refuse one that is used, old or made up."""

@@ -98,14 +98,11 @@ class ReviewQueue:
     def settlement(self, subject: Subject) -> Settlement:
         """Return where an item of a verify queue stands."""
         progress = self.progress(subject.id)
-        assert subject.item is not None
         key = subject.digest, subject.author, len(progress.events)
         kept = self._settled.get(subject.id)
         if kept is None or kept[0] != key:
             verdicts = list(progress.verdicts.values())
-            found = settle(
-                self.protocol, subject.item, verdicts, subject.author, progress.resolution
-            )
+            found = settle(self.protocol, subject.id, verdicts, subject.author, progress.resolution)
             kept = self._settled[subject.id] = key, found
         return kept[1]
 

@@ -6,8 +6,8 @@ action is checked against it, and it is acknowledged when its event is on the di
 
 import re
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -53,10 +53,18 @@ class Review:
         self.state = ReviewState()
         self.files = SubjectFiles(root)
         self.queues = {p.name: ReviewQueue(p, self.files, self.state) for p in protocols}
+        self.on_change: Callable[[], None] = lambda: None  # called when something is kept
         self._fixed_last = fixed_last
         self._drafts = Drafts(database)
         self._lock = threading.RLock()  # of who changes something, until it is on the disk
         self._looking = threading.RLock()  # at the state; taken behind the other, never before it
+
+    @contextmanager
+    def reading(self) -> Iterator[ReviewState]:
+        """Hold what has happened still while it is looked at; it is up to date."""
+        with self._looking:
+            self._look_again()
+            yield self.state
 
     def catch_up(self, connection: sql.Connection | None = None) -> None:
         """Take in what is in the database and was not known yet."""
@@ -120,7 +128,15 @@ class Review:
             task = self._task(person, queue, subject)
         if "discussion" in task:
             self._note_read(person, queue, subject)
-        return {**task, "draft": self._drafts.read((person.name, name, item))}
+        draft = self._drafts.read((person.name, name, item))
+        return {**task, **self._advice(queue, subject), "draft": draft}
+
+    def _advice(self, queue: ReviewQueue, subject: Subject) -> dict[str, int]:
+        """Return how many questions a video should have; measuring it may take a while."""
+        protocol = queue.protocol
+        if not protocol.questions:
+            return {}
+        return {"fewest": protocol.fewest_questions(queue.seconds(subject) or 0.0)}
 
     def _note_read(self, person: Person, queue: ReviewQueue, subject: Subject) -> None:
         """Keep that someone was shown what others did, once for each new thing."""
@@ -258,6 +274,7 @@ class Review:
                     self._drafts.drop(connection, draft)
             self._drafts.known().discard(draft)
             self._take(added)
+            self.on_change()
         with self._looking:
             return self._saved(person, queue, self.state.ids[action.id])
 
@@ -304,6 +321,10 @@ class Review:
             reason = "" if handed_out else queue.why_not(person, subject)
             if reason:
                 raise ActionError(reason)
+        return self.order(person, queue, subject)
+
+    def order(self, person: Person, queue: ReviewQueue, subject: Subject) -> tuple[int, ...]:
+        """Return the places of the options as this person is shown them."""
         item = subject.item
         return queue.order(item, person.name, self._fixed_last) if item else ()
 

@@ -18,7 +18,7 @@ from reelbench.data.benchmark import MANIFEST_FILE
 from reelbench.data.manifest import read_manifest
 from reelbench.make.pipeline.folder import read_make
 from reelbench.make.pipeline.make import waiting_file
-from reelbench.review.database import ReviewDatabase, sqlite_url
+from reelbench.review.database import DATABASE_FILE, FOLDER, ReviewDatabase, sqlite_url
 from reelbench.review.people import Accounts
 from reelbench.review.protocol import (
     PAGES,
@@ -31,8 +31,7 @@ from reelbench.review.review import Review
 from reelbench.review.strings import strings_in
 from reelbench.review.web.app import AppContext, create_app
 
-FOLDER = "review"  # of a benchmark, for what a review keeps
-LOCK = "server.lock"  # in it: held by the server, and says where that is
+LOCK = "server.lock"  # in the folder of a review: held by the server, and says where that is
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +70,23 @@ def opened_review(root: Path, options: ServeOptions) -> Iterator[tuple[Review, A
         ) from None
     title, fixed_last = _facts(root)
     with _alone(folder, options):
-        url = options.database or sqlite_url(folder / "review.sqlite")
+        url = options.database or sqlite_url(folder / DATABASE_FILE)
         database = ReviewDatabase(url)
         try:
-            database.create(title)
+            database.create(_identity(root))
             review = Review(root, protocols, database, fixed_last)
             review.catch_up()
             yield review, Accounts(database), title
         finally:
             database.close()
+
+
+def _identity(root: Path) -> str:
+    """Return what a review is known by for good: titles change, also by what it leads to."""
+    path = root / FOLDER / "identity"
+    if not path.exists():
+        write_atomically(path, f"{root.resolve().name} {secrets.token_hex(8)}\n")
+    return path.read_text("utf-8").strip()
 
 
 def install_protocols(root: Path, names: Sequence[str]) -> list[ReviewProtocol]:

@@ -55,6 +55,7 @@ class ReviewState:
         self.edits = 0  # how often items were written, taken back or imported
         self._candidates: tuple[int, list[Subject]] = 0, []
         self.applied: dict[str, str] = {}  # digests of items as we wrote them into the benchmark
+        self.taken_out: dict[str, Mapping[str, Any]] = {}  # items that we took out of it
 
     def apply(self, event: ReviewEvent) -> None:
         """Take the next event in."""
@@ -117,6 +118,11 @@ class ReviewState:
 
     def _applied(self, _: ItemProgress, event: ReviewEvent) -> None:
         self.applied |= event.body["digests"]
+        self.taken_out |= event.body["rejected"]
+
+    def _released(self, _: ItemProgress, event: ReviewEvent) -> None:
+        claimed = self.queues[event.body["queue"]][event.body["item"]]
+        claimed.opened.pop(event.body["who"], None)
 
 
 def verdict_of(event: ReviewEvent) -> Verdict:

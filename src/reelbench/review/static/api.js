@@ -48,7 +48,8 @@ async function request(method, path, body) {
   try {
     response = await fetch(path, {
       method, headers: { "x-csrf-token": csrf, "content-type": "application/json" },
-      body: body === undefined ? undefined : JSON.stringify(body), signal: AbortSignal.timeout(PATIENCE),
+      body: body === undefined || body instanceof Blob ? body : JSON.stringify(body),
+      signal: AbortSignal.timeout(PATIENCE),
     });
   } catch (error) {
     throw new Unreachable(error.message);

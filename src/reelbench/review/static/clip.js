@@ -96,7 +96,7 @@ export class Clip extends EventTarget {
     if (!this.frames) { this.seek(frame * STEP); return; }
     const wanted = Math.min(Math.max(frame, this.firstFrame), this.lastFrame);
     this.chosen = this.isPlaying ? null : wanted;
-    this.jump(this.frames.middle(wanted));
+    this.jump(this.frames.middle(wanted), this.frames.start(wanted));
   }
 
   seek(time) {
@@ -107,15 +107,16 @@ export class Clip extends EventTarget {
   }
 
   // What is passed over was not played: noting goes on from there.
-  jump(time) {
+  jump(time, since = time) {
     this.note();
-    this.since = time;
+    this.since = since;
     this.element.currentTime = time;
   }
 
   async play() {
+    this.since = this.time; // of the start of the frame on the screen
     this.chosen = null;
-    this.since = this.element.currentTime;
+    this.runs = true;
     await this.element.play().catch(() => {});
   }
 
@@ -124,6 +125,7 @@ export class Clip extends EventTarget {
     if (!this.isPlaying) return;
     const frame = this.frame;
     this.note();
+    this.runs = false;
     this.element.pause();
     if (this.frames) this.goTo(frame);
   }
@@ -132,12 +134,13 @@ export class Clip extends EventTarget {
   note() {
     const { currentTime, ended, paused, seeking } = this.element;
     if (seeking) return;
-    const isSeen = !document.hidden && (!paused || ended);
+    const isSeen = this.runs && !document.hidden && (!paused || ended);
     if (isSeen && currentTime > this.since) {
       this.played = added(this.played, this.since, currentTime);
       sessionStorage.setItem(this.memory, JSON.stringify(this.played));
     }
     this.since = isSeen ? currentTime : undefined;
+    this.runs &&= !ended;
   }
 
   get seconds() { return covered(this.played, this.start, this.end); }

@@ -17,7 +17,8 @@ export class Work {
     Object.assign(this, { show, conflict, ending });
     this.task = this.ahead = null;
     this.takeDown = () => {};
-    window.addEventListener("pagehide", () => this.keep({}));
+    // Seconds go on after the last word that was typed.
+    window.addEventListener("pagehide", () => { if (this.isTouched) this.keep({}); });
   }
 
   async start() {
@@ -55,6 +56,7 @@ export class Work {
     this.task = task;
     this.draft = new Draft(task);
     this.state = this.draft.value;
+    this.isTouched = false;
     this.stopwatch = new Stopwatch(document.getElementById("timer"), this.state.seconds ?? 0);
     showProgress(task.progress);
     notices.replaceChildren();
@@ -84,7 +86,8 @@ export class Work {
 
   // Keeps what was typed so far.
   keep(changed) {
-    if (!this.task || this.task.done) return;
+    if (!this.task) return;
+    this.isTouched = true;
     Object.assign(this.state, changed, { digest: this.task.digest, seconds: this.stopwatch.seconds });
     this.draft.keep(this.state);
   }
@@ -102,6 +105,7 @@ export class Work {
     let goOn;
     const kept = new Promise((resolve) => { goOn = resolve; });
     clearTimeout(draft.timer);
+    this.isTouched = false;
     setBusy(true);
     const sent = save(task, type, full, { onkept: () => goOn(true) });
     sent.then(() => draft.forget(), () => {});

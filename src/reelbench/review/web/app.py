@@ -1,5 +1,7 @@
 """The application: what is shared by all requests, and how errors become answers."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from fastapi import FastAPI, Request, Response
@@ -20,6 +22,7 @@ from reelbench.review.media import MediaLibrary
 from reelbench.review.people import Accounts, LoginLimit
 from reelbench.review.review import Review
 from reelbench.review.strings import Strings
+from reelbench.review.verdict_file import VerdictWriter
 from reelbench.review.web import access, desk, media, pages, tasks
 from reelbench.review.web.guard import Guard
 from reelbench.review.web.session import LogInFirstError
@@ -44,7 +47,15 @@ class AppContext:
 
 def create_app(context: AppContext, hosts: tuple[str, ...] = ()) -> FastAPI:
     """Return the application of a review; requests for other ``hosts`` are refused, if any."""
-    app = FastAPI(title="Reelbench review", docs_url=None, redoc_url=None, openapi_url=None)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        with VerdictWriter(context.review):
+            yield
+
+    app = FastAPI(
+        title="Reelbench review", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan
+    )
     app.state.context = context
     for part in (access, pages, tasks, media, desk):
         app.include_router(part.router)

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BODY = 1 << 20  # bytes of a request
 MOST_UPLOAD = 64 << 20  # of a file of candidates
-UPLOADS = ("/desk/import",)
+UPLOADS = ("/api/desk/import",)
 TOO_LARGE = "The request is too large."
 FAILED = "This failed in the server, which has noted why: tell the organiser. Nothing was kept."
 POLICY = (

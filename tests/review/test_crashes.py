@@ -222,9 +222,11 @@ def test_a_database_that_hangs_does_not_take_the_pages_with_it(
         someone = local(running)
         task = someone.next("answer")
         assert task is not None
-        pids = [int(pid) for pid in subprocess.run(
-            ["pgrep", "-P", str(postgresql.process.pid)],  # type: ignore[union-attr]
-            capture_output=True, text=True).stdout.split()]  # fmt: skip
+        assert postgresql.process is not None
+        first = postgresql.process.pid
+        os.kill(first, signal.SIGSTOP)  # or it would start a fresh process for a new connection
+        listed = subprocess.run(["pgrep", "-P", str(first)], capture_output=True, text=True)
+        pids = [*map(int, listed.stdout.split()), first]
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
         try:

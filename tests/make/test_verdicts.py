@@ -113,8 +113,8 @@ class TestDecisions:
 
     def test_on_what_had_the_id_before_are_not_used(self, tmp_path: Path) -> None:
         settled = said("ann", "accept", settled=True)
-        assert accepted(tmp_path, {**settled, "digest": ITEM.digest}).id == "q-1"
-        earlier = {**settled, "digest": ITEM.replace(question="What was it?").digest}
+        assert accepted(tmp_path, {**settled, "digest": ITEM.content_digest}).id == "q-1"
+        earlier = {**settled, "digest": ITEM.replace(question="What was it?").content_digest}
         assert isinstance(fate(tmp_path, earlier), Undecided)
 
     def test_by_one_person_twice_are_the_last(self, tmp_path: Path) -> None:

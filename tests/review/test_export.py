@@ -16,6 +16,7 @@ from reelbench.data.verdicts import read_verdicts
 from reelbench.review.agreements import live_agreement
 from reelbench.review.apply import apply_decisions, decided_benchmark
 from reelbench.review.decisions import decisions
+from reelbench.review.errors import ChangedItemError
 from reelbench.review.export import export_archive, export_files, write_export
 from reelbench.review.people import Person
 from reelbench.review.protocol import Axis, ReviewProtocol
@@ -50,6 +51,11 @@ def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
+def save(folder: Path, *items: Item) -> None:
+    """Write the items of a benchmark anew, as an editor would."""
+    Benchmark(folder, Benchmark.load(folder).manifest, items).save(folder)
+
+
 class TestVerdicts:
     def test_are_written_of_what_is_settled_and_end_with_what_holds(self, tmp_path: Path) -> None:
         with opened(tmp_path, questions(3), VERIFY) as review:
@@ -77,7 +83,7 @@ class TestVerdicts:
         with opened(tmp_path, questions(2), ALONE) as review:
             decide(review, ANN)
             before = export_files(review)["verdicts.jsonl"]
-            Benchmark(tmp_path, Benchmark.load(tmp_path).manifest, (make_item(2),)).save(tmp_path)
+            save(tmp_path, make_item(2))
             assert list(review.queue("check").subjects()) == ["q-2"]
             assert export_files(review)["verdicts.jsonl"] == before
 
@@ -138,11 +144,47 @@ class TestTheDecidedBenchmark:
         with opened(tmp_path, questions(2), ALONE) as review:
             decide(review, ANN, q1={"decision": "change", "changes": {"answer": [0]}})
             edited = make_item(1, question="Edited by hand?")
-            manifest = Benchmark.load(tmp_path).manifest
-            Benchmark(tmp_path, manifest, (edited, make_item(2))).save(tmp_path)
+            save(tmp_path, edited, make_item(2))
             made = decided_benchmark(review)
             assert (made.outdated, made.accepted) == (["q-1"], ["q-2"])
             assert made.items[0] == edited
+
+    def test_waits_for_who_reviews_an_edited_item_again(self, tmp_path: Path) -> None:
+        with opened(tmp_path, questions(1), VERIFY) as review:
+            first = verify(review, ANN, "check")
+            save(tmp_path, make_item(1, question="Edited by hand?"))
+            with pytest.raises(ChangedItemError):
+                act(review, ANN, first, "verdict", decision="accept")
+            verify(review, BEN, "check")
+            queue = review.queue("check")
+            (subject,) = queue.subjects().values()
+            assert queue.settlement(subject).status == "open"  # ann has seen another question
+            assert review.task(ANN, "check", "q-1")["done"] is False
+            verify(review, ANN, "check", "change", changes={"question": "Who?"})
+            verify(review, CAT, "check", "reject", tags=["dull"])
+            entries = review.task(BEN, "check", "q-1")["discussion"]
+            earlier = [(each["who"], each["type"]) for each in entries if each["earlier"]]
+            assert earlier == [("ann", "answered"), ("ann", "verdict")]
+            save(tmp_path, make_item(1))
+            assert queue.settlement(queue.subjects()["q-1"]).needed == 1  # ann's counts again
+
+    def test_counts_what_it_changed_itself_as_decided(self, tmp_path: Path) -> None:
+        with opened(tmp_path, questions(2), ALONE, ANSWER) as review:
+            while task := review.next_task(BEN, "test"):
+                act(review, BEN, task, "answered", choice=[0])
+            verify(review, ANN, "check", "change", changes={"question": "Who?"})
+            apply_decisions(review, BOSS)
+            assert take(review, CAT, "check")["item"] == "q-2"
+            assert len(lines(export_files(review)["predictions.jsonl"])) == 2
+            (changed, _) = Benchmark.load(tmp_path).items
+            assert changed.question == "Who?"
+            save(tmp_path, changed.replace(question="Who then?"), make_item(2))
+            assert len(lines(export_files(review)["predictions.jsonl"])) == 1
+            verify(review, CAT, "check")
+            assert verify(review, CAT, "check")["item"] == "q-1"
+            found = lines(export_files(review)["verdicts.jsonl"])
+            digests = {each["digest"] for each in found if each["item"] == "q-1"}
+            assert len(digests) == 2  # a recipe may come by with either
 
     def test_takes_in_candidates_that_were_accepted(self, tmp_path: Path) -> None:
         candidates = ReviewProtocol(
@@ -211,8 +253,7 @@ class TestHumanAnswers:
         with opened(tmp_path, questions(1), ANSWER) as review:
             act(review, ANN, take(review, ANN, "test"), "answered", choice=[0])
             assert "predictions.jsonl" in export_files(review)
-            manifest = Benchmark.load(tmp_path).manifest
-            Benchmark(tmp_path, manifest, (make_item(1, answer=("C",)),)).save(tmp_path)
+            save(tmp_path, make_item(1, answer=("C",)))
             assert "predictions.jsonl" not in export_files(review)
 
 

@@ -138,6 +138,11 @@ class Item(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
         """The hash of the item's content, independent of the layout of its line."""
         return digest_of(self.to_record())
 
+    @property
+    def content_digest(self) -> str:
+        """The hash of what people see and decide about: of all but the provenance."""
+        return digest_of({**self.to_record(), "provenance": {}})
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:

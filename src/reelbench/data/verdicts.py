@@ -8,7 +8,8 @@ holds is left alone. Of several lines by one person about one item, the last cou
 
 A line with ``"settled": true`` says what came of it where people decided by a protocol, with a
 further reviewer or a discussion: it counts alone, and the others are there to be read. A line with
-a ``digest`` is about the item with that hash: where another item has its id by now, it is not used.
+a ``digest`` is about the item whose content has that hash (``Item.content_digest``): where another
+item has its id by now, it is not used.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,7 +63,7 @@ def read_verdicts(path: Path) -> Mapping[str, Sequence[Verdict]]:
 
 @lru_cache(maxsize=4)
 def _read(path: Path, _changed: int, _size: int) -> Mapping[str, Sequence[Verdict]]:
-    found: dict[tuple[str, bool, str], Verdict] = {}
+    found: dict[tuple[str, bool, str, str], Verdict] = {}
     faults = []
     for number, line in enumerate(path.read_bytes().splitlines(), 1):
         if not line.strip():
@@ -78,7 +79,7 @@ def _read(path: Path, _changed: int, _size: int) -> Mapping[str, Sequence[Verdic
                 f"{', '.join(CHANGEABLE)}"
             )
         who = "" if verdict.settled else verdict.who  # one settled verdict an item
-        found[verdict.item, verdict.settled, who] = verdict
+        found[verdict.item, verdict.settled, who, verdict.digest] = verdict
     if faults:
         raise ReelbenchError("\n".join(faults))
     verdicts: dict[str, list[Verdict]] = {}

@@ -53,7 +53,7 @@ def _data(project: LabelStudioProject, item: Item) -> dict[str, Any]:
     data: dict[str, Any] = {
         "item": item.id,
         "queue": project.name,
-        "digest": item.digest,
+        "digest": item.content_digest,
         "question": item.question,
         "options": [
             {"value": text, "alias": letter}

@@ -55,8 +55,8 @@ class Attempt:
 
     @property
     def progress(self) -> ItemProgress:
-        """What people did with the item so far."""
-        return self.queue.progress(self.subject.id)
+        """What people did with the item, as it is, so far."""
+        return self.queue.progress(self.subject)
 
 
 def checked_body(attempt: Attempt) -> dict[str, Any]:

@@ -15,10 +15,10 @@ from reelbench.data.benchmark import ITEMS_FILE, MANIFEST_FILE, Benchmark, items
 from reelbench.data.items import Item
 from reelbench.data.manifest import Manifest, read_manifest
 from reelbench.make.pipeline.folder import read_make
-from reelbench.review.decisions import Decision, decisions
+from reelbench.review.decisions import Decision, decisions, settled_decisions, verify_queues
 from reelbench.review.people import Person
 from reelbench.review.review import Review
-from reelbench.review.state import item_of
+from reelbench.review.state import ReviewState, item_of
 
 PROVENANCE = "review"  # where an item says who decided about it
 
@@ -53,39 +53,44 @@ def decided_benchmark(review: Review) -> DecidedBenchmark:
     """
     made = DecidedBenchmark()
     settled: dict[str, list[Decision]] = {}
-    for decision in decisions(review):
-        if decision.verdict is not None:
-            settled.setdefault(decision.item, []).append(decision)
+    for queue in verify_queues(review):
+        for name in queue.items():
+            settled.setdefault(name, []).extend(settled_decisions(queue, name))
     there = read_items(review.root / ITEMS_FILE).items
     for item in there:
-        _take(made, review, item, settled.get(item.id, []), is_there=True)
+        _take(made, review.state, item, settled.get(item.id, []), is_there=True)
     ids = {item.id for item in there}
     candidates = {**review.state.written, **review.state.imported}
     for name, subject in sorted(candidates.items()):
         if name not in ids and name in settled and subject.item:
-            _take(made, review, subject.item, settled[name], is_there=False)
-    made.rejects = _rejects(review, settled)
+            _take(made, review.state, subject.item, settled[name], is_there=False)
+    made.rejects = [
+        _reject(each, review.state)
+        for each in decisions(review)
+        if each.verdict and each.verdict.decision == "reject"
+    ]
     return made
 
 
 def _take(
-    made: DecidedBenchmark, review: Review, item: Item, found: list[Decision], is_there: bool
+    made: DecidedBenchmark, state: ReviewState, item: Item, found: list[Decision], is_there: bool
 ) -> None:
-    """Put one item where it belongs."""
-    new = [each for each in found if not _is_in(item, each)]
-    if any(each.is_outdated(review.state.applied.get(item.id)) for each in new):
-        made.outdated.append(item.id)
-        new = []
-    elif any(each.verdict and each.verdict.decision == "reject" for each in found):
+    """Put one item where it belongs; what was decided about other versions of it is not used."""
+    version = state.version(item.content_digest)
+    current = [each for each in found if state.version(each.seen) == version]
+    new = [each for each in current if not _is_in(item, each)]
+    if any(each.verdict and each.verdict.decision == "reject" for each in current):
         made.removed += [item.id] if is_there else []
         return
-    elif new:
+    if new:
         before = item
         for each in new:
             item = with_decision(item, each)
         edited = _content(before) != _content(item)
         names = made.added if not is_there else made.changed if edited else made.accepted
         names.append(item.id)
+    elif not current and not all(_is_in(item, each) for each in found):
+        made.outdated.append(item.id)
     if is_there or new:
         made.items.append(item)
 
@@ -127,18 +132,9 @@ def _content(item: Item) -> Item:
     return item.replace(provenance={})
 
 
-def _rejects(review: Review, settled: Mapping[str, list[Decision]]) -> list[dict[str, Any]]:
-    rejects = []
-    for name, found in sorted(settled.items()):
-        for each in found:
-            if each.verdict and each.verdict.decision == "reject":
-                item = each.subject.item if each.subject else None
-                record = item.to_record() if item else review.state.taken_out.get(name)
-                rejects.append(_reject(each, record))
-    return rejects
-
-
-def _reject(decision: Decision, record: Mapping[str, Any] | None) -> dict[str, Any]:
+def _reject(decision: Decision, state: ReviewState) -> dict[str, Any]:
+    item = decision.subject.item if decision.subject else None
+    record = item.to_record() if item else state.taken_out.get(decision.item)
     verdict = decision.verdict
     assert verdict is not None
     rejecting = [v for v in decision.progress.verdicts.values() if v.decision == "reject"]
@@ -174,18 +170,27 @@ def apply_decisions(review: Review, person: Person) -> tuple[DecidedBenchmark, s
         _check(review.root, made.items)
         before = {item.id: item for item in read_items(review.root / ITEMS_FILE).items}
         kept = _keep_old(review.root)
-        if not (review.root / MANIFEST_FILE).exists():
-            write_atomically(review.root / MANIFEST_FILE, manifest_of(review.root).to_yaml())
-        write_atomically(review.root / ITEMS_FILE, items_text(made.items))
-        ours = {*made.accepted, *made.changed, *made.added}
         body = {
-            "digests": {item.id: item.digest for item in made.items if item.id in ours},
+            "became": _became(review, made),
             "rejected": {name: before[name].to_record() for name in made.removed},
             "kept": kept,
             "counts": counts_of(made),
         }
+        # First, so that what is in the file is known to be ours, whatever happens in between.
         review.record(person, "applied", body)
+        if not (review.root / MANIFEST_FILE).exists():
+            write_atomically(review.root / MANIFEST_FILE, manifest_of(review.root).to_yaml())
+        write_atomically(review.root / ITEMS_FILE, items_text(made.items))
     return made, kept
+
+
+def _became(review: Review, made: DecidedBenchmark) -> dict[str, str]:
+    """Return the hashes of what people decided about, each with that of what they made of it."""
+    there = {**review.state.written, **review.state.imported}
+    before = {name: subject.digest for name, subject in there.items()}
+    before |= {each.id: each.digest for each in review.files.benchmark()}
+    after = {item.id: item.content_digest for item in made.items}
+    return {before[name]: after[name] for name in [*made.changed, *made.added]}
 
 
 def counts_of(made: DecidedBenchmark) -> dict[str, int]:

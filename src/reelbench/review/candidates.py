@@ -56,7 +56,7 @@ def _unfit(review: Review, file: ItemsFile) -> Iterator[Problem]:
     known |= {name: each.item for name, each in review.state.written.items()}
     for number, item in zip(file.lines, file.items, strict=True):
         earlier = review.state.imported.get(item.id)
-        if item.id in known or (earlier and earlier.digest != item.digest):
+        if item.id in known or (earlier and earlier.digest != item.content_digest):
             yield Problem("DUPLICATE_ID", "id", shown(item.id), "an id of its own", line=number)
         for place, medium in enumerate(item.media):
             if not (review.root / medium.path).is_file():

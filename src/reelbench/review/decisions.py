@@ -1,13 +1,14 @@
 """What people came to about items: the verdicts of each queue, and what holds by its protocol."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from reelbench.data.verdicts import Verdict
+from reelbench.review.database import ReviewEvent
 from reelbench.review.protocol import ReviewProtocol
 from reelbench.review.queue import ReviewQueue
 from reelbench.review.review import Review
-from reelbench.review.settle import Settlement, settle
+from reelbench.review.settle import Settlement
 from reelbench.review.state import ItemProgress
 from reelbench.review.subjects import Subject
 
@@ -38,19 +39,16 @@ class Decision:
     @property
     def time(self) -> str:
         """When the last of those who decided did so."""
-        deciding = [each for each in self.progress.events if each.type in ("verdict", "resolved")]
-        return max(each.time for each in deciding)
+        return max(each.time for each in self._deciding)
 
     @property
     def seen(self) -> str:
         """The hash of the item as it was decided about."""
-        deciding = [each for each in self.progress.events if each.type in ("verdict", "resolved")]
-        return deciding[-1].digest
+        return self._deciding[-1].digest
 
-    def is_outdated(self, applied: str | None) -> bool:
-        """Whether the item was edited since, other than by putting this decision into it."""
-        now = self.subject.digest if self.subject else self.seen
-        return now not in (self.seen, applied)
+    @property
+    def _deciding(self) -> list[ReviewEvent]:
+        return [each for each in self.progress.events if each.type in ("verdict", "resolved")]
 
 
 def verify_queues(review: Review) -> list[ReviewQueue]:
@@ -60,17 +58,34 @@ def verify_queues(review: Review) -> list[ReviewQueue]:
 
 
 def decisions(review: Review) -> Iterator[Decision]:
-    """Yield all items about which someone has decided, by queue and id."""
+    """Yield all items about which someone has decided as they are now, by queue and id.
+
+    Of an item that is no longer there, what was decided last.
+    """
     for queue in verify_queues(review):
-        for item in sorted(review.state.queues[queue.name]):
-            if queue.progress(item).verdicts:
-                yield decision_about(queue, item)
+        for item in queue.items():
+            yield from _decided(queue, item, [queue.last_progress(item)])
 
 
-def decision_about(queue: ReviewQueue, item: str) -> Decision:
-    """Return where an item stands about which someone has decided."""
-    progress, subject = queue.progress(item), queue.subjects().get(item)
+def outdated_decisions(review: Review) -> Iterator[Decision]:
+    """Yield what was settled about items that were edited since and are not settled again."""
+    for queue in verify_queues(review):
+        for item, subject in sorted(queue.subjects().items()):
+            if queue.settlement(subject).verdict is None:
+                found = settled_decisions(queue, item)
+                yield from found[-1:]
+
+
+def settled_decisions(queue: ReviewQueue, item: str) -> list[Decision]:
+    """Return what was settled about each version of an item, in the order they were begun."""
+    versions = queue.history(item).versions.values()
+    return [each for each in _decided(queue, item, versions) if each.verdict]
+
+
+def _decided(queue: ReviewQueue, item: str, versions: Iterable[ItemProgress]) -> Iterator[Decision]:
+    subject = queue.subjects().get(item)
     author = subject.author if subject else ""
-    verdicts = list(progress.verdicts.values())
-    settlement = settle(queue.protocol, item, verdicts, author, progress.resolution)
-    return Decision(queue.protocol, item, progress, settlement, subject)
+    for progress in versions:
+        if progress.verdicts:
+            settlement = queue.settled(item, progress, author)
+            yield Decision(queue.protocol, item, progress, settlement, subject)

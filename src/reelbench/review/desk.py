@@ -14,7 +14,7 @@ from reelbench.review.agreements import (
     rejected_tags,
 )
 from reelbench.review.database import ReviewEvent
-from reelbench.review.decisions import Decision, decisions, verify_queues
+from reelbench.review.decisions import Decision, decisions, outdated_decisions, verify_queues
 from reelbench.review.people import Person
 from reelbench.review.protocol import ReviewProtocol
 from reelbench.review.queue import ReviewQueue
@@ -22,6 +22,7 @@ from reelbench.review.records import rating_sets
 from reelbench.review.review import DESK, Review
 from reelbench.review.rounds import RoundsOfCategory, rounds_by_category
 from reelbench.review.settle import position_of
+from reelbench.review.subjects import Subject
 
 _WINDOW_DAYS = 7  # over which throughput is taken
 _ENDING = ("verdict", "rated", "finished")  # with which a person is done with an item
@@ -93,7 +94,7 @@ class DeskFigures:
 
 def desk_figures(review: Review, people: Iterable[Person]) -> DeskFigures:
     """Return the numbers as they are now."""
-    with review.reading() as state:
+    with review.reading():
         decided = list(decisions(review))
         queues = [_queue_figures(queue, decided) for queue in review.queues.values()]
         disputed = [
@@ -108,7 +109,7 @@ def desk_figures(review: Review, people: Iterable[Person]) -> DeskFigures:
             no_edit=no_edit_rates(settled),
             rejected=rejected_tags(settled),
             disputes=[each for each in disputed if each.subject],
-            outdated=[each for each in settled if each.is_outdated(state.applied.get(each.item))],
+            outdated=list(outdated_decisions(review)),
             claims=[claim for queue in queues for claim in queue.claims],
             rounds=[
                 (queue.name, rounds_by_category(queue))
@@ -121,12 +122,12 @@ def desk_figures(review: Review, people: Iterable[Person]) -> DeskFigures:
 def _queue_figures(queue: ReviewQueue, decided: Iterable[Decision]) -> QueueFigures:
     subjects = queue.subjects()
     own = [each for each in decided if each.protocol.name == queue.name and each.subject]
-    ended = [event for item in subjects for event in _ended(queue, item)]
+    ended = [event for each in subjects.values() for event in _ended(queue, each)]
     everyone = queue.protocol.page == "answer"
     left = None if everyone else sum(queue.needed(each) for each in subjects.values())
     per_day = _per_day(ended)
-    settled = sum(bool(_ended(queue, item)) if everyone else not queue.needed(subject)
-                  for item, subject in subjects.items())  # fmt: skip
+    settled = sum(bool(_ended(queue, each)) if everyone else not queue.needed(each)
+                  for each in subjects.values())  # fmt: skip
     return QueueFigures(
         protocol=queue.protocol,
         total=len(subjects),
@@ -135,24 +136,23 @@ def _queue_figures(queue: ReviewQueue, decided: Iterable[Decision]) -> QueueFigu
         discussion=sum(each.settlement.status == "discussion" for each in own),
         done=len(ended),
         left=left,
-        seconds=_median(_seconds(queue, item, event.who) for item in subjects
-                        for event in _ended(queue, item)),
+        seconds=_median(_seconds(queue, event.item, event.who) for event in ended),
         per_day=per_day,
         ready=_ready(left, per_day),
         claims=tuple(_claims(queue)),
     )  # fmt: skip
 
 
-def _ended(queue: ReviewQueue, item: str) -> list[ReviewEvent]:
+def _ended(queue: ReviewQueue, subject: Subject) -> list[ReviewEvent]:
     """Return the events with which people were done with an item, one of each."""
-    progress = queue.progress(item)
+    progress = queue.progress(subject)
     found = progress.answers if queue.protocol.page == "answer" else progress.finished
     return list(found.values())
 
 
 def _seconds(queue: ReviewQueue, item: str, who: str) -> float | None:
     """Return how long someone took for an item: pages measure from when it was shown."""
-    events = [each for each in queue.progress(item).events if each.who == who]
+    events = [each for each in queue.history(item).events if each.who == who]
     measured = [each.body["seconds"] for each in events if "seconds" in each.body]
     return max(measured, default=None)
 
@@ -176,10 +176,9 @@ def _ready(left: int | None, per_day: float) -> str:
 
 
 def _claims(queue: ReviewQueue) -> Iterator[Claim]:
-    for item in queue.subjects():
-        progress = queue.progress(item)
-        for who, event in progress.opened.items():
-            if not queue.is_done_by(who, item):
+    for item, subject in queue.subjects().items():
+        for who, event in queue.progress(subject).opened.items():
+            if not queue.is_done_by(who, subject):
                 yield Claim(queue.name, item, who, event.time)
 
 

@@ -16,14 +16,14 @@ def may_discuss(person: Person, queue: ReviewQueue, subject: Subject) -> bool:
     """Whether an item is or was in discussion, and this person took part or is a reviewer."""
     if queue.protocol.page != "verify" or subject.item is None:
         return False
-    progress = queue.progress(subject.id)
+    progress = queue.progress(subject)
     discussed = progress.resolution or queue.settlement(subject).status == "discussion"
     return bool(discussed) and (person.name in progress.verdicts or person.may("reviewer"))
 
 
 def discussion_events(queue: ReviewQueue, subject: Subject) -> list[ReviewEvent]:
-    """Return what is shown of an item in discussion, in the order in which it happened."""
-    return [each for each in queue.progress(subject.id).events if each.type in OPEN_TO_ALL]
+    """Return what is shown of an item in discussion, as it happened, also before it was edited."""
+    return [each for each in queue.history(subject.id).events if each.type in OPEN_TO_ALL]
 
 
 def shown_entry(event: ReviewEvent, item: Item, order: Sequence[int]) -> dict[str, Any]:

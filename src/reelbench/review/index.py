@@ -22,10 +22,10 @@ class IndexedQueue(Protocol):
     def needed(self, subject: Subject) -> int:
         """Return how many people an item still needs."""
 
-    def progress(self, item: str) -> ItemProgress:
-        """Return what people did with an item."""
+    def progress(self, subject: Subject) -> ItemProgress:
+        """Return what people did with an item as it is now."""
 
-    def is_done_by(self, who: str, item: str) -> bool:
+    def is_done_by(self, who: str, subject: Subject) -> bool:
         """Whether a person has nothing more to do with an item."""
 
     def calibration_set(self) -> frozenset[str]:
@@ -49,8 +49,8 @@ class QueueIndex:
         self._order: list[Place] = []
         self._own_orders: dict[str, list[str]] = {}
         self._barred: dict[tuple[str, tuple[str, ...]], frozenset[str]] = {}
-        for item in subjects:
-            progress = queue.progress(item)
+        for item, subject in subjects.items():
+            progress = queue.progress(subject)
             for who in {*progress.opened, *progress.answers, *progress.finished}:
                 self._note(item, who)
             self._stand(item)
@@ -62,13 +62,14 @@ class QueueIndex:
             self._stand(item)
 
     def _note(self, item: str, who: str) -> None:
-        done = self._queue.is_done_by(who, item)
-        opened = not done and who in self._queue.progress(item).opened
+        subject = self.subjects[item]
+        done = self._queue.is_done_by(who, subject)
+        opened = not done and who in self._queue.progress(subject).opened
         (self.done[who].add if done else self.done[who].discard)(item)
         (self.opened[who].add if opened else self.opened[who].discard)(item)
 
     def _stand(self, item: str) -> None:
-        progress = self._queue.progress(item)
+        progress = self._queue.progress(self.subjects[item])
         before = self._places.pop(item, None)
         if before is not None:
             del self._order[bisect_left(self._order, before)]

@@ -16,7 +16,7 @@ from reelbench.review.index import QueueIndex
 from reelbench.review.people import Person
 from reelbench.review.protocol import ReviewProtocol
 from reelbench.review.settle import Settlement, settle
-from reelbench.review.state import ItemProgress, ReviewState
+from reelbench.review.state import ItemHistory, ItemProgress, ReviewState
 from reelbench.review.subjects import Subject, SubjectFiles, sampled
 
 CLAIM_MINUTES = 120  # for which an item that was opened is kept for who opened it
@@ -86,9 +86,25 @@ class ReviewQueue:
         """Return how long the (longest) video of a subject is; None where nobody can say."""
         return self._files.seconds(subject)
 
-    def progress(self, item: str) -> ItemProgress:
-        """Return what people did with an item."""
-        return self._state.queues[self.name].get(item, _UNTOUCHED)
+    def progress(self, subject: Subject) -> ItemProgress:
+        """Return what people did with an item as it is now."""
+        version = self._state.version(subject.digest)
+        return self.history(subject.id).versions.get(version, _UNTOUCHED)
+
+    def history(self, item: str) -> ItemHistory:
+        """Return what people did with an item, also before it was edited."""
+        return self._state.history(self.name, item)
+
+    def items(self) -> list[str]:
+        """Return the ids of all items with which someone did something, by name."""
+        return sorted(self._state.queues[self.name])
+
+    def last_progress(self, item: str) -> ItemProgress:
+        """Return what people did with an item as it is now, or as it was when it went."""
+        subject = self.subjects().get(item)
+        if subject is not None:
+            return self.progress(subject)
+        return list(self.history(item).versions.values() or [_UNTOUCHED])[-1]
 
     def written_about(self, subject: Subject) -> dict[str, str]:
         """Return the ids of the questions that were written about a video, with their authors."""
@@ -97,36 +113,40 @@ class ReviewQueue:
 
     def settlement(self, subject: Subject) -> Settlement:
         """Return where an item of a verify queue stands."""
-        progress = self.progress(subject.id)
-        key = subject.digest, subject.author, len(progress.events)
+        progress = self.progress(subject)
+        key = self._state.version(subject.digest), subject.author, len(progress.events)
         kept = self._settled.get(subject.id)
         if kept is None or kept[0] != key:
-            verdicts = list(progress.verdicts.values())
-            found = settle(self.protocol, subject.id, verdicts, subject.author, progress.resolution)
+            found = self.settled(subject.id, progress, subject.author)
             kept = self._settled[subject.id] = key, found
         return kept[1]
 
-    def is_done_by(self, who: str, item: str) -> bool:
+    def settled(self, item: str, progress: ItemProgress, author: str = "") -> Settlement:
+        """Return where a version of an item stands."""
+        verdicts = list(progress.verdicts.values())
+        return settle(self.protocol, item, verdicts, author, progress.resolution)
+
+    def is_done_by(self, who: str, subject: Subject) -> bool:
         """Whether a person has nothing more to do with an item."""
-        progress = self.progress(item)
+        progress = self.progress(subject)
         if self.protocol.page == "answer":
             return who in progress.answers
         return who in progress.finished
 
     def needed(self, subject: Subject) -> int:
         """Return how many people an item still needs, those who have it open not counted."""
-        progress = self.progress(subject.id)
         if self.protocol.page == "verify":
             return self.settlement(subject).needed
         if self.protocol.page == "answer" or subject.id in self.calibration_set():
             return 1  # everyone
-        return max(0, self.protocol.reviewers - len(progress.finished))
+        return max(0, self.protocol.reviewers - len(self.progress(subject).finished))
 
     def calibration_set(self) -> frozenset[str]:
         """The ids of the items that everyone rates first."""
-        sample, subjects = self.protocol.calibration, self.subjects()
+        sample = self.protocol.calibration
         if not sample.count and not sample.share:
             return frozenset()
+        subjects = self.subjects()
         if self._first is None or self._first[0] is not subjects:  # asked for every item: kept
             drawn = sampled(list(subjects.values()), sample, self.protocol.name, "calibration")
             self._first = subjects, frozenset(drawn)
@@ -139,7 +159,7 @@ class ReviewQueue:
         needed = self.needed(subject)
         if not needed:
             return "Enough people have decided."
-        if self.protocol.page == "answer" or needed > self._claimed(subject.id, person.name):
+        if self.protocol.page == "answer" or needed > self._claimed(subject, person.name):
             return ""
         return "Someone else is working on it."
 
@@ -152,9 +172,9 @@ class ReviewQueue:
             return f"It needs expertise in {', '.join(subject.tag(tag)) or tag}."
         return ""
 
-    def _claimed(self, item: str, not_by: str) -> int:
+    def _claimed(self, subject: Subject, not_by: str) -> int:
         """Count the others who opened an item lately and have not finished with it."""
-        progress = self.progress(item)
+        progress = self.progress(subject)
         now = datetime.now(UTC)
         opened, ahead = (
             (now - timedelta(minutes=minutes)).isoformat()
@@ -185,7 +205,7 @@ class ReviewQueue:
         begun = [
             each
             for each in free
-            if _videos(each) in today or person.name in self.progress(each.id).opened
+            if _videos(each) in today or person.name in self.progress(each).opened
         ]
         if free and not begun:
             raise AccessError(
@@ -220,7 +240,7 @@ class ReviewQueue:
 
         def urgency(place: int) -> tuple[int, bool, int, int]:
             subject = free[place]
-            opened = self.progress(subject.id).opened.get(person.name)
+            opened = self.progress(subject).opened.get(person.name)
             since = opened.seq if opened else sys.maxsize  # what was opened first is finished first
             return since, subject.id not in first, self._rank(subject, person), place
 
@@ -230,7 +250,7 @@ class ReviewQueue:
         """Items that others have begun come first; in a test everyone has an order of their own."""
         if self.protocol.page == "answer":
             return seed_for(self.name, "item order", person.name, subject.id)
-        return -len(self.progress(subject.id).finished)
+        return -len(self.progress(subject).finished)
 
     def _open_to(self, person: Person) -> list[Subject]:
         """Return what a person could go on with: all that they have open, and the next two."""

@@ -11,7 +11,6 @@ from reelbench.review.database import ReviewEvent
 from reelbench.review.queue import ReviewQueue
 from reelbench.review.review import Review
 from reelbench.review.state import ReviewState
-from reelbench.review.subjects import Subject
 from reelbench.score.people import HUMAN
 
 DECISIONS = ("accept", "change", "reject")
@@ -44,16 +43,14 @@ def prediction_lines(review: Review) -> list[str]:
     found: dict[tuple[str, str, str], dict[str, Any]] = {}
     for queue in sorted(review.queues.values(), key=lambda each: each.name):
         if queue.protocol.page == "answer":
-            for row in _predictions(queue, review.state):
+            for row in _predictions(queue):
                 found.setdefault((row["model"], row["condition"], row["id"]), row)
     return [json_line(found[key]) for key in sorted(found)]
 
 
-def _predictions(queue: ReviewQueue, state: ReviewState) -> Iterator[dict[str, Any]]:
+def _predictions(queue: ReviewQueue) -> Iterator[dict[str, Any]]:
     for subject in queue.subjects().values():
-        for who, event in queue.progress(subject.id).answers.items():
-            if not is_current(event, subject, state):
-                continue
+        for who, event in queue.progress(subject).answers.items():
             row: dict[str, Any] = {"id": subject.id, "model": f"{HUMAN}{who}"}
             row |= {"condition": queue.protocol.condition, "order": 0, "status": "ok"}
             if "written" in event.body:
@@ -65,11 +62,6 @@ def _predictions(queue: ReviewQueue, state: ReviewState) -> Iterator[dict[str, A
             yield row
 
 
-def is_current(event: ReviewEvent, subject: Subject, state: ReviewState) -> bool:
-    """Whether an event is about an item as it is now, or as our own decision changed it."""
-    return subject.digest in (event.digest, state.applied.get(subject.id))
-
-
 def rating_sets(review: Review) -> list[RatingSet]:
     """Return all that agreement is measured of: axes, blind answers and decisions."""
     found: list[RatingSet] = []
@@ -77,7 +69,7 @@ def rating_sets(review: Review) -> list[RatingSet]:
         if queue.protocol.page == "rate":
             found += _axes(queue)
         elif queue.protocol.page == "verify":
-            found += _blind_answers(queue, review.state), _decided(queue, review.state)
+            found += _blind_answers(queue), _decided(queue)
     return [each for each in found if each.rows]
 
 
@@ -87,8 +79,8 @@ def _axes(queue: ReviewQueue) -> Iterator[RatingSet]:
     for axis in protocol.axes:
         rows = [
             (item, who, str(rating[axis.name]))
-            for item in sorted(queue.subjects())
-            for who, rating in sorted(queue.progress(item).ratings.items())
+            for item, subject in sorted(queue.subjects().items())
+            for who, rating in sorted(queue.progress(subject).ratings.items())
             if axis.name in rating
         ]
         parts = {axis.name: False, f"{axis.name}-calibration": True}
@@ -97,11 +89,11 @@ def _axes(queue: ReviewQueue) -> Iterator[RatingSet]:
             yield RatingSet(queue.name, name, protocol.weights, tuple(axis.categories), chosen)
 
 
-def _blind_answers(queue: ReviewQueue, state: ReviewState) -> RatingSet:
+def _blind_answers(queue: ReviewQueue) -> RatingSet:
     rows = [
         (item, who, "+".join(event.body.get("answer", ())) or WRITTEN)
-        for item in sorted(state.queues[queue.name])
-        for who, event in sorted(queue.progress(item).answers.items())
+        for item in queue.items()
+        for who, event in sorted(queue.last_progress(item).answers.items())
     ]
     return RatingSet(queue.name, "answer", "identity", _categories(rows), tuple(rows))
 
@@ -112,11 +104,11 @@ def _categories(rows: Iterable[RatingRow]) -> tuple[str, ...]:
     return tuple(found if len(found) > 1 else dict.fromkeys([*found, "A", "B"]))
 
 
-def _decided(queue: ReviewQueue, state: ReviewState) -> RatingSet:
+def _decided(queue: ReviewQueue) -> RatingSet:
     rows = [
         (item, who, verdict.decision)
-        for item in sorted(state.queues[queue.name])
-        for who, verdict in sorted(queue.progress(item).verdicts.items())
+        for item in queue.items()
+        for who, verdict in sorted(queue.last_progress(item).verdicts.items())
     ]
     return RatingSet(queue.name, "decision", "identity", DECISIONS, tuple(rows))
 

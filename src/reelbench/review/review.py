@@ -117,7 +117,7 @@ class Review:
                     subject = queue.next_for(person, besides)
                     if subject is None:
                         return None
-                    opened = queue.progress(subject.id).opened.get(person.name)
+                    opened = queue.progress(subject).opened.get(person.name)
                 if opened is None or ("ahead" in opened.body and not besides):
                     ahead = {"ahead": True} if besides else {}
                     event = self._event(person, name, subject, "opened", ahead)
@@ -147,7 +147,7 @@ class Review:
 
     def _note_read(self, person: Person, queue: ReviewQueue, subject: Subject, last: int) -> None:
         """Keep that someone was shown what people did up to an event, once for each new one."""
-        before = queue.progress(subject.id).read.get(person.name)
+        before = queue.progress(subject).read.get(person.name)
         if before is None or before.body["seen"] < last:
             with self._lock, self.database.writing() as connection:
                 event = self._event(person, queue.name, subject, "read", {"seen": last})
@@ -165,16 +165,17 @@ class Review:
                  "time": events[-1].time}
                 for each in queue.subjects().values()
                 if each.item and may_discuss(person, queue, each)
-                and not queue.progress(each.id).resolution
+                and not queue.progress(each).resolution
                 and (events := discussion_events(queue, each))
             ]  # fmt: skip
 
     def check_may_see(self, person: Person, queue: ReviewQueue, subject: Subject) -> None:
         """Refuse an item that was not handed out to this person; organisers see all."""
-        progress, protocol = queue.progress(subject.id), queue.protocol
+        progress, protocol = queue.progress(subject), queue.protocol
         if protocol.page == "answer" and person.name in progress.answers and not protocol.back:
             raise ActionError("You have answered this already: an answer stays, with no way back.")
-        if person.name in progress.opened or person.may("organiser"):
+        handed_out = queue.history(subject.id).handed_out
+        if person.name in handed_out or person.may("organiser"):
             return
         if may_discuss(person, queue, subject):
             return
@@ -187,7 +188,7 @@ class Review:
         return subject
 
     def _task(self, person: Person, queue: ReviewQueue, subject: Subject) -> dict[str, Any]:
-        progress = queue.progress(subject.id)
+        progress = queue.progress(subject)
         task: dict[str, Any] = {
             "queue": queue.name,
             "page": queue.protocol.page,
@@ -198,7 +199,7 @@ class Review:
                 for media in subject.media
             ],
             "seen": max((each.seq for each in progress.last_shared(person.name)), default=0),
-            "done": queue.is_done_by(person.name, subject.id),
+            "done": queue.is_done_by(person.name, subject),
             "progress": asdict(queue.counts(person)),
             "calibration": subject.id in queue.calibration_set(),
         }
@@ -217,7 +218,7 @@ class Review:
         self, person: Person, queue: ReviewQueue, subject: Subject, item: Item
     ) -> dict[str, Any]:
         order = queue.order(item, person.name, self._fixed_last)
-        progress = queue.progress(subject.id)
+        progress = queue.progress(subject)
         shown: dict[str, Any] = {
             "kind": item.kind,
             "question": item.question,
@@ -236,16 +237,21 @@ class Review:
         if page == "verify":
             shown["status"] = queue.settlement(subject).status
         if discussed:
-            events = discussion_events(queue, subject)
-            shown["discussion"] = [shown_entry(each, item, order) for each in events]
+            current = queue.progress(subject).events
+            shown["discussion"] = [
+                {**shown_entry(each, item, order), "earlier": each not in current}
+                for each in discussion_events(queue, subject)
+            ]
             shown["author"] = subject.author
         return shown
 
     def _previous(self, person: Person, queue: ReviewQueue, subject: Subject) -> str | None:
         """Return the item that a person answered before this one, or last where it is open."""
-        found = ((each, queue.progress(each).answers.get(person.name)) for each in queue.subjects())
-        answers = sorted((event.seq, each) for each, event in found if event)
-        own = queue.progress(subject.id).answers.get(person.name)
+        found = (
+            queue.progress(each).answers.get(person.name) for each in queue.subjects().values()
+        )
+        answers = sorted((event.seq, event.item) for event in found if event)
+        own = queue.progress(subject).answers.get(person.name)
         before = [each for seq, each in answers if own is None or seq < own.seq]
         return before[-1] if before else None
 
@@ -255,7 +261,7 @@ class Review:
         """Return how others rated a calibration item, for who has rated it."""
         if subject.id not in queue.calibration_set():
             return []
-        events = [e for e in queue.progress(subject.id).events if e.type == "rated"]
+        events = [e for e in queue.progress(subject).events if e.type == "rated"]
         last = {e.who: e.body for e in events if e.who != person.name}
         return [
             {"who": who, "rating": body["rating"], "comment": body.get("comment", "")}
@@ -314,17 +320,17 @@ class Review:
             raise ChangedItemError("This item was edited since you opened it.")
         self.check_may_see(person, queue, subject)
         if action.type in SHARED:
-            unseen = [each for each in queue.progress(subject.id).last_shared(person.name)
+            unseen = [each for each in queue.progress(subject).last_shared(person.name)
                       if each.seq > action.seen]  # fmt: skip
             if unseen:
                 raise ConflictError(unseen)
-        elif queue.is_done_by(person.name, subject.id) and not queue.protocol.back:
+        elif queue.is_done_by(person.name, subject) and not queue.protocol.back:
             raise ActionError("You have finished with this item.")
         elif action.type != "finished":
             queue.check_may_work(person)
             # What was handed out may be finished, also when others were quicker.
-            handed_out = person.name in queue.progress(subject.id).opened
-            reason = "" if handed_out else queue.why_not(person, subject)
+            handed_out = queue.history(subject.id).handed_out
+            reason = "" if person.name in handed_out else queue.why_not(person, subject)
             if reason:
                 raise ActionError(reason)
         return self.order(person, queue, subject)

@@ -22,7 +22,7 @@ SHOWN = ("opened", "revealed", "read")
 
 @dataclass(slots=True)
 class ItemProgress:
-    """What people did with one item in one queue; each mapping is by person."""
+    """What people did with one version of an item in one queue; each mapping is by person."""
 
     opened: dict[str, ReviewEvent] = field(default_factory=dict)
     read: dict[str, ReviewEvent] = field(default_factory=dict)  # the discussion, last
@@ -38,14 +38,26 @@ class ItemProgress:
         return [each for each in self.events if each.type in SHARED and each.who != not_by]
 
 
+@dataclass(slots=True)
+class ItemHistory:
+    """What people did with one item in one queue, whatever it said; versions are by digest."""
+
+    events: list[ReviewEvent] = field(default_factory=list)
+    versions: dict[str, ItemProgress] = field(default_factory=dict)  # as they were worked on
+    handed_out: set[str] = field(default_factory=set)  # to whom, in any version
+
+
+_UNTOUCHED = ItemHistory()
+
+
 class ReviewState:
     """All that has happened; ``apply`` takes the next event."""
 
     def __init__(self) -> None:
         self.seq = 0
         self.ids: dict[str, ReviewEvent] = {}
-        self.queues: dict[str, dict[str, ItemProgress]] = defaultdict(
-            lambda: defaultdict(ItemProgress)
+        self.queues: dict[str, dict[str, ItemHistory]] = defaultdict(
+            lambda: defaultdict(ItemHistory)
         )
         self.written: dict[str, Subject] = {}  # by the id of the item
         self.written_about: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -54,13 +66,15 @@ class ReviewState:
         self.touched: dict[str, list[tuple[str, str]]] = defaultdict(list)  # (item, who) by queue
         self.edits = 0  # how often items were written, taken back or imported
         self._candidates: tuple[int, list[Subject]] = 0, []
-        self.applied: dict[str, str] = {}  # digests of items as we wrote them into the benchmark
+        self._became: dict[str, str] = {}  # digests, with those from which our decisions made them
         self.taken_out: dict[str, Mapping[str, Any]] = {}  # items that we took out of it
 
     def apply(self, event: ReviewEvent) -> None:
         """Take the next event in."""
         self.seq, self.ids[event.id] = event.seq, event
-        progress = self.queues[event.queue][event.item]
+        history = self.queues[event.queue][event.item]
+        history.events.append(event)
+        progress = history.versions.setdefault(self.version(event.digest), ItemProgress())
         progress.events.append(event)
         self.touched[event.queue].append((event.item, event.who))
         if event.type not in SHOWN:
@@ -68,6 +82,14 @@ class ReviewState:
         handle = getattr(self, f"_{event.type}", None)
         if handle:
             handle(progress, event)
+
+    def version(self, digest: str) -> str:
+        """Return the digest of what people decided about, also after that was put into the item."""
+        return self._became.get(digest, digest)
+
+    def history(self, queue: str, item: str) -> ItemHistory:
+        """Return what people did with an item in a queue."""
+        return self.queues[queue].get(item, _UNTOUCHED)
 
     def candidates(self) -> list[Subject]:
         """Return what people wrote and organisers imported; the same list until that changes."""
@@ -77,6 +99,7 @@ class ReviewState:
 
     def _opened(self, progress: ItemProgress, event: ReviewEvent) -> None:
         progress.opened[event.who] = event
+        self.queues[event.queue][event.item].handed_out.add(event.who)
 
     def _read(self, progress: ItemProgress, event: ReviewEvent) -> None:
         progress.read[event.who] = event
@@ -117,13 +140,18 @@ class ReviewState:
             self.imported[item.id] = subject_of(item)
 
     def _applied(self, _: ItemProgress, event: ReviewEvent) -> None:
-        self.applied |= event.body["digests"]
+        for before, after in event.body["became"].items():
+            if self.version(before) != after:  # which may be what it was at first
+                self._became[after] = self.version(before)
         self.taken_out |= event.body["rejected"]
 
     def _released(self, _: ItemProgress, event: ReviewEvent) -> None:
-        claimed = self.queues[event.body["queue"]][event.body["item"]]
-        claimed.opened.pop(event.body["who"], None)
-        self.touched[event.body["queue"]].append((event.body["item"], event.body["who"]))
+        queue, item, who = (event.body[name] for name in ("queue", "item", "who"))
+        history = self.queues[queue][item]
+        history.handed_out.discard(who)
+        for progress in history.versions.values():
+            progress.opened.pop(who, None)
+        self.touched[queue].append((item, who))
 
 
 def verdict_of(event: ReviewEvent) -> Verdict:

@@ -37,7 +37,7 @@ class Subject:
 
 def subject_of(item: Item, author: str = "") -> Subject:
     """Return what is worked on where that is an item."""
-    return Subject(item.id, item.digest, item.media, item, author or _author(item))
+    return Subject(item.id, item.content_digest, item.media, item, author or _author(item))
 
 
 def _author(item: Item) -> str:

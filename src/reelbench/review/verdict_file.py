@@ -15,7 +15,7 @@ from reelbench.base.files import json_line, write_atomically
 from reelbench.base.limits import decode_json
 from reelbench.base.progress import announce
 from reelbench.data.verdicts import VERDICTS_FILE, Verdict
-from reelbench.review.decisions import Decision, decision_about, verify_queues
+from reelbench.review.decisions import Decision, settled_decisions, verify_queues
 from reelbench.review.review import Review
 
 _WAIT = 0.5  # seconds in which further decisions are gathered
@@ -27,7 +27,10 @@ def verdict_lines(review: Review) -> list[str]:
 
 
 class VerdictLines:
-    """The lines of a review; what has not changed since the last time is not looked at again."""
+    """The lines of a review, of every version of an item that was settled.
+
+    What has not changed since the last time is not looked at again.
+    """
 
     def __init__(self, review: Review) -> None:
         self._review = review
@@ -38,12 +41,13 @@ class VerdictLines:
         found: list[str] = []
         with self._review.reading():
             for queue in verify_queues(self._review):
-                for item in sorted(self._review.state.queues[queue.name]):
-                    progress = queue.progress(item)
+                for item in queue.items():
+                    events = len(queue.history(item).events)
                     count, lines = self._kept.get((queue.name, item), (0, []))
-                    if progress.verdicts and count != len(progress.events):
-                        lines = list(_lines(decision_about(queue, item)))
-                        self._kept[queue.name, item] = len(progress.events), lines
+                    if count != events:
+                        settled = settled_decisions(queue, item)
+                        lines = [line for each in settled for line in _lines(each)]
+                        self._kept[queue.name, item] = events, lines
                     found += lines
         return found
 

@@ -62,7 +62,7 @@ def _of(
 def _about(item: Item, given: Mapping[str, Sequence[Verdict]]) -> list[Verdict]:
     """Return the verdicts on an item as it is now; those on what had its id before are left out."""
     found = given.get(item.id, ())
-    return [each for each in found if each.digest in ("", item.digest)]
+    return [each for each in found if each.digest in ("", item.content_digest)]
 
 
 def _decided(

@@ -194,7 +194,7 @@ async def release(request: Request, person: ChangingOrganiser) -> Response:
     """Give an item that someone left open to others."""
     asked = await json_body(request, _Release)
     review = context_of(request).review
-    if asked.who not in review.queue(asked.queue).progress(asked.item).opened:
+    if asked.who not in review.queue(asked.queue).history(asked.item).handed_out:
         raise ActionError(f"{asked.who} does not have this item open.")
     body = {"queue": asked.queue, "item": asked.item, "who": asked.who}
     await run_in_threadpool(review.record, person, "released", body)

@@ -103,8 +103,9 @@ def _own_question(do: Attempt, name: Any) -> str:
     written = do.queue.written_about(do.subject)
     if not isinstance(name, str) or name not in written:
         raise ActionError("This question is not there: it was taken back, or is another video's.")
-    if written[name] != do.person.name and not do.person.may("organiser"):
-        raise ActionError(f"{written[name]} wrote this question: only they can change it.")
+    author = written[name].author
+    if author != do.person.name and not do.person.may("organiser"):
+        raise ActionError(f"{author} wrote this question: only they can change it.")
     return name
 
 

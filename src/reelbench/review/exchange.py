@@ -133,10 +133,10 @@ def _actions(review: Review, each: LabelStudioAnnotation) -> Iterator[tuple[str,
     if queue.protocol.page == "rate":
         yield "rated", {"rating": _rating(queue, each.values), **comment}
         return
-    answer = _answer(review, queue, subject, each)
+    answer = _answer(queue, subject, each)
     yield "answered", answer
     if queue.protocol.page == "verify":
-        yield "verdict", {**_verdict(review, queue, subject, each), **comment}
+        yield "verdict", {**_verdict(queue, subject, each), **comment}
 
 
 def _rating(queue: ReviewQueue, values: Mapping[str, Sequence[str]]) -> dict[str, int]:
@@ -144,14 +144,12 @@ def _rating(queue: ReviewQueue, values: Mapping[str, Sequence[str]]) -> dict[str
     return {name: int(value) for name, value in given.items() if value.isdigit()}
 
 
-def _answer(
-    review: Review, queue: ReviewQueue, subject: Subject, each: LabelStudioAnnotation
-) -> dict[str, Any]:
+def _answer(queue: ReviewQueue, subject: Subject, each: LabelStudioAnnotation) -> dict[str, Any]:
     written = " ".join(each.values.get("written", ()))
     if written:
         return {"written": written}
     letters = each.values.get("answer", ())
-    return {"choice": _places(review.order(_person(each), queue, subject), letters)}
+    return {"choice": _places(queue.order(subject, each.who), letters)}
 
 
 def _places(order: Sequence[int], letters: Sequence[str]) -> list[int]:
@@ -160,9 +158,7 @@ def _places(order: Sequence[int], letters: Sequence[str]) -> list[int]:
     return [order.index(place) for place in known if letters]
 
 
-def _verdict(
-    review: Review, queue: ReviewQueue, subject: Subject, each: LabelStudioAnnotation
-) -> dict[str, Any]:
+def _verdict(queue: ReviewQueue, subject: Subject, each: LabelStudioAnnotation) -> dict[str, Any]:
     """Return the verdict: who keeps an item and answered otherwise than its key changes the key."""
     item = subject.item
     assert item is not None
@@ -172,7 +168,7 @@ def _verdict(
     written = " ".join(each.values.get("written", ()))
     if item.kind == "open" or (not written and letters == sorted(item.answer)):
         return {"decision": "accept"}
-    order = review.order(_person(each), queue, subject)
+    order = queue.order(subject, each.who)
     if not written:
         return {"decision": "change", "changes": {"answer": _places(order, letters)}}
     options = [item.options[place] for place in order]

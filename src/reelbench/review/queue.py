@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 
 from reelbench.base.seeds import seed_for
-from reelbench.data.items import Item
 from reelbench.data.manifest import Protocol
 from reelbench.evaluate.condition import option_orders
 from reelbench.review.errors import AccessError
@@ -37,8 +36,15 @@ class QueueCounts:
 class ReviewQueue:
     """The items of one protocol, with what people did with them so far."""
 
-    def __init__(self, protocol: ReviewProtocol, files: SubjectFiles, state: ReviewState) -> None:
+    def __init__(
+        self,
+        protocol: ReviewProtocol,
+        files: SubjectFiles,
+        state: ReviewState,
+        fixed_last: tuple[str, ...] = (),
+    ) -> None:
         self.protocol, self._files, self._state = protocol, files, state
+        self._fixed_last = fixed_last  # options that keep their place
         self._kept: tuple[object, dict[str, Subject]] | None = None
         self._first: tuple[object, frozenset[str]] | None = None  # calibration, of which subjects
         self._settled: dict[str, tuple[object, Settlement]] = {}
@@ -106,10 +112,14 @@ class ReviewQueue:
             return self.progress(subject)
         return list(self.history(item).versions.values() or [_UNTOUCHED])[-1]
 
-    def written_about(self, subject: Subject) -> dict[str, str]:
-        """Return the ids of the questions that were written about a video, with their authors."""
+    def written_about(self, subject: Subject) -> dict[str, Subject]:
+        """Return the questions that were written about a video, by id."""
         ids = self._state.written_about.get((self.name, subject.id), ())
-        return {name: self._state.written[name].author for name in ids}
+        return {name: self._state.written[name] for name in ids}
+
+    def is_written(self, item: str) -> bool:
+        """Whether someone wrote a question that has this id."""
+        return item in self._state.written
 
     def settlement(self, subject: Subject) -> Settlement:
         """Return where an item of a verify queue stands."""
@@ -296,12 +306,15 @@ class ReviewQueue:
             done, total = len(index.done.get(person.name, ())), len(index.subjects)
             return QueueCounts(done, len(free) - taken, self.today(person), total)
 
-    def order(self, item: Item, who: str, fixed_last: tuple[str, ...]) -> tuple[int, ...]:
-        """Return the places of the options as this person is shown them."""
+    def order(self, subject: Subject, who: str) -> tuple[int, ...]:
+        """Return the places of the options as this person is shown them; a video has none."""
+        item = subject.item
+        if item is None:
+            return ()
         plain = tuple(range(len(item.options)))
         if item.kind == "yesno" or (self.protocol.page == "answer" and not self.protocol.shuffle):
             return plain
-        drawn = Protocol(orders=2, fixed_last=fixed_last)
+        drawn = Protocol(orders=2, fixed_last=self._fixed_last)
         return option_orders(item, drawn, seed_for(self.name, "options", who))[-1]
 
 

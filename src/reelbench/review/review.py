@@ -16,10 +16,9 @@ from uuid import uuid4
 
 import sqlalchemy as sql
 
-from reelbench.data.items import LETTERS, Item
 from reelbench.review.actions import Action, Attempt, checked_body
 from reelbench.review.database import DatabaseDownError, ReviewDatabase, ReviewEvent
-from reelbench.review.discussion import discussion_events, may_discuss, shown_entry
+from reelbench.review.discussion import discussion_events, may_discuss
 from reelbench.review.drafts import Drafts
 from reelbench.review.errors import AccessError, ActionError, ChangedItemError, ConflictError
 from reelbench.review.people import Person
@@ -27,6 +26,7 @@ from reelbench.review.protocol import ReviewProtocol
 from reelbench.review.queue import ReviewQueue
 from reelbench.review.state import SHARED, ReviewState
 from reelbench.review.subjects import Subject, SubjectFiles
+from reelbench.review.tasks import other_ratings, reveal, shown_task
 
 DESK = "desk"  # the queue of what organisers do
 
@@ -52,9 +52,10 @@ class Review:
         self.root, self.database = root, database
         self.state = ReviewState()
         self.files = SubjectFiles(root)
-        self.queues = {p.name: ReviewQueue(p, self.files, self.state) for p in protocols}
+        self.queues = {
+            each.name: ReviewQueue(each, self.files, self.state, fixed_last) for each in protocols
+        }
         self.on_change: Callable[[], None] = lambda: None  # called when something is kept
-        self._fixed_last = fixed_last
         self._drafts = Drafts(database)
         self._lock = threading.RLock()  # of who changes something, until it is on the disk
         self._looking = threading.RLock()  # at the state; taken behind the other, never before it
@@ -131,7 +132,7 @@ class Review:
         with self._looking:
             subject = self._subject(queue, item)
             self.check_may_see(person, queue, subject)
-            task = self._task(person, queue, subject)
+            task = shown_task(person, queue, subject)
         if "discussion" in task:
             last = max(each["seq"] for each in task["discussion"])
             self._note_read(person, queue, subject, last)
@@ -186,87 +187,6 @@ class Review:
         if subject is None:
             raise ChangedItemError("This item is no longer in the queue: it was deleted or moved.")
         return subject
-
-    def _task(self, person: Person, queue: ReviewQueue, subject: Subject) -> dict[str, Any]:
-        progress = queue.progress(subject)
-        task: dict[str, Any] = {
-            "queue": queue.name,
-            "page": queue.protocol.page,
-            "item": subject.id,
-            "digest": subject.digest,
-            "media": [
-                {"start": media.start, "end": media.end, "name": Path(media.path).name}
-                for media in subject.media
-            ],
-            "seen": max((each.seq for each in progress.last_shared(person.name)), default=0),
-            "done": queue.is_done_by(person.name, subject),
-            "progress": asdict(queue.counts(person)),
-            "calibration": subject.id in queue.calibration_set(),
-        }
-        if queue.protocol.page == "write":
-            task["written"] = self._written(queue, subject)
-        if subject.item is not None:
-            task |= self._question(person, queue, subject, subject.item)
-        return task
-
-    def _written(self, queue: ReviewQueue, subject: Subject) -> list[dict[str, Any]]:
-        ids = self.state.written_about.get((queue.name, subject.id), ())
-        found = [self.state.written[each] for each in ids]
-        return [{"author": each.author, **each.item.to_record()} for each in found if each.item]
-
-    def _question(
-        self, person: Person, queue: ReviewQueue, subject: Subject, item: Item
-    ) -> dict[str, Any]:
-        order = queue.order(item, person.name, self._fixed_last)
-        progress = queue.progress(subject)
-        shown: dict[str, Any] = {
-            "kind": item.kind,
-            "question": item.question,
-            "options": [item.options[place] for place in order],
-        }
-        page, discussed = queue.protocol.page, may_discuss(person, queue, subject)
-        if page == "rate" or discussed or (page == "verify" and person.name in progress.answers):
-            shown["reveal"] = reveal(item, order)
-        if page in ("answer", "verify") and (answered := progress.answers.get(person.name)):
-            shown["mine"] = shown_entry(answered, item, order)
-        if page == "answer" and queue.protocol.back:
-            shown["previous"] = self._previous(person, queue, subject)
-        if page == "rate" and (rating := progress.ratings.get(person.name)):
-            shown["mine"] = dict(rating)
-            shown["others"] = self._other_ratings(person, queue, subject)
-        if page == "verify":
-            shown["status"] = queue.settlement(subject).status
-        if discussed:
-            current = queue.progress(subject).events
-            shown["discussion"] = [
-                {**shown_entry(each, item, order), "earlier": each not in current}
-                for each in discussion_events(queue, subject)
-            ]
-            shown["author"] = subject.author
-        return shown
-
-    def _previous(self, person: Person, queue: ReviewQueue, subject: Subject) -> str | None:
-        """Return the item that a person answered before this one, or last where it is open."""
-        found = (
-            queue.progress(each).answers.get(person.name) for each in queue.subjects().values()
-        )
-        answers = sorted((event.seq, event.item) for event in found if event)
-        own = queue.progress(subject).answers.get(person.name)
-        before = [each for seq, each in answers if own is None or seq < own.seq]
-        return before[-1] if before else None
-
-    def _other_ratings(
-        self, person: Person, queue: ReviewQueue, subject: Subject
-    ) -> list[dict[str, Any]]:
-        """Return how others rated a calibration item, for who has rated it."""
-        if subject.id not in queue.calibration_set():
-            return []
-        events = [e for e in queue.progress(subject).events if e.type == "rated"]
-        last = {e.who: e.body for e in events if e.who != person.name}
-        return [
-            {"who": who, "rating": body["rating"], "comment": body.get("comment", "")}
-            for who, body in last.items()
-        ]
 
     def act(self, person: Person, name: str, action: Action) -> Saved:
         """Keep what a person did; when this returns, it survives a crash of the machine."""
@@ -333,22 +253,17 @@ class Review:
             reason = "" if person.name in handed_out else queue.why_not(person, subject)
             if reason:
                 raise ActionError(reason)
-        return self.order(person, queue, subject)
-
-    def order(self, person: Person, queue: ReviewQueue, subject: Subject) -> tuple[int, ...]:
-        """Return the places of the options as this person is shown them."""
-        item = subject.item
-        return queue.order(item, person.name, self._fixed_last) if item else ()
+        return queue.order(subject, person.name)
 
     def _saved(self, person: Person, queue: ReviewQueue, event: ReviewEvent) -> Saved:
         subject = queue.subjects().get(event.item)
         if subject is None or subject.item is None:
             return Saved(event)
         if event.type == "answered" and queue.protocol.page == "verify":
-            order = queue.order(subject.item, person.name, self._fixed_last)
+            order = queue.order(subject, person.name)
             return Saved(event, reveal(subject.item, order))
         if event.type == "rated" and event.item in queue.calibration_set():
-            return Saved(event, {"others": self._other_ratings(person, queue, subject)})
+            return Saved(event, {"others": other_ratings(person, queue, subject)})
         return Saved(event)
 
     def record(self, person: Person, kind: str, body: Mapping[str, Any]) -> ReviewEvent:
@@ -381,13 +296,6 @@ class Review:
         with self._looking:
             self.check_may_see(person, self.queue(queue), self._subject(self.queue(queue), item))
         self._drafts.keep((person.name, queue, item), body, _now())
-
-
-def reveal(item: Item, order: Sequence[int]) -> dict[str, Any]:
-    """Return what is hidden before the answer: the key, as places among the options as shown."""
-    right = [order.index(LETTERS.index(letter)) for letter in item.answer]
-    evidence = [list(span) for span in item.evidence]
-    return {"answer": sorted(right), "reference": item.reference, "evidence": evidence}
 
 
 def _new_event(

@@ -1,0 +1,96 @@
+"""What a page is given of an item: all that one person may know of it by then, and no more."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from reelbench.data.items import LETTERS, Item
+from reelbench.review.discussion import discussion_events, may_discuss, shown_entry
+from reelbench.review.people import Person
+from reelbench.review.queue import ReviewQueue
+from reelbench.review.subjects import Subject
+
+
+def shown_task(person: Person, queue: ReviewQueue, subject: Subject) -> dict[str, Any]:
+    """Return what a page shows of an item, or of a video that questions are written about."""
+    others = queue.progress(subject).last_shared(person.name)
+    task: dict[str, Any] = {
+        "queue": queue.name,
+        "page": queue.protocol.page,
+        "item": subject.id,
+        "digest": subject.digest,
+        "media": [
+            {"start": media.start, "end": media.end, "name": Path(media.path).name}
+            for media in subject.media
+        ],
+        "seen": max((each.seq for each in others), default=0),
+        "done": queue.is_done_by(person.name, subject),
+        "progress": asdict(queue.counts(person)),
+        "calibration": subject.id in queue.calibration_set(),
+    }
+    if queue.protocol.page == "write":
+        written = queue.written_about(subject).values()
+        task["written"] = [
+            {"author": each.author, **each.item.to_record()} for each in written if each.item
+        ]
+    if subject.item is not None:
+        task |= _question(person, queue, subject, subject.item)
+    return task
+
+
+def _question(person: Person, queue: ReviewQueue, subject: Subject, item: Item) -> dict[str, Any]:
+    order, progress = queue.order(subject, person.name), queue.progress(subject)
+    shown: dict[str, Any] = {
+        "kind": item.kind,
+        "question": item.question,
+        "options": [item.options[place] for place in order],
+    }
+    page, discussed = queue.protocol.page, may_discuss(person, queue, subject)
+    if page == "rate" or discussed or (page == "verify" and person.name in progress.answers):
+        shown["reveal"] = reveal(item, order)
+    if page in ("answer", "verify") and (answered := progress.answers.get(person.name)):
+        shown["mine"] = shown_entry(answered, item, order)
+    if page == "answer" and queue.protocol.back:
+        shown["previous"] = _previous(person, queue, subject)
+    if page == "rate" and (rating := progress.ratings.get(person.name)):
+        shown["mine"] = dict(rating)
+        shown["others"] = other_ratings(person, queue, subject)
+    if page == "verify":
+        shown["status"] = queue.settlement(subject).status
+    if discussed:
+        shown["discussion"] = [
+            {**shown_entry(each, item, order), "earlier": each not in progress.events}
+            for each in discussion_events(queue, subject)
+        ]
+        shown["author"] = subject.author
+    return shown
+
+
+def _previous(person: Person, queue: ReviewQueue, subject: Subject) -> str | None:
+    """Return the item that a person answered before this one, or last where it is open."""
+    subjects = queue.subjects().values()
+    found = (queue.progress(each).answers.get(person.name) for each in subjects)
+    answers = sorted((event.seq, event.item) for event in found if event)
+    own = queue.progress(subject).answers.get(person.name)
+    before = [each for seq, each in answers if own is None or seq < own.seq]
+    return before[-1] if before else None
+
+
+def other_ratings(person: Person, queue: ReviewQueue, subject: Subject) -> list[dict[str, Any]]:
+    """Return how others rated a calibration item, for who has rated it."""
+    if subject.id not in queue.calibration_set():
+        return []
+    events = [each for each in queue.progress(subject).events if each.type == "rated"]
+    last = {each.who: each.body for each in events if each.who != person.name}
+    return [
+        {"who": who, "rating": body["rating"], "comment": body.get("comment", "")}
+        for who, body in last.items()
+    ]
+
+
+def reveal(item: Item, order: Sequence[int]) -> dict[str, Any]:
+    """Return what is hidden before the answer: the key, as places among the options as shown."""
+    right = [order.index(LETTERS.index(letter)) for letter in item.answer]
+    evidence = [list(span) for span in item.evidence]
+    return {"answer": sorted(right), "reference": item.reference, "evidence": evidence}

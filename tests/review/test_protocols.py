@@ -11,7 +11,8 @@ from support import make_item
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item, Media
-from reelbench.review.errors import AccessError, ActionError, ConflictError
+from reelbench.review.actions import Action
+from reelbench.review.errors import AccessError, ActionError
 from reelbench.review.people import Person
 from reelbench.review.protocol import (
     ReviewProtocol,
@@ -321,57 +322,11 @@ def test_everything_wrong_with_a_protocol_is_listed_with_its_line(tmp_path: Path
         find_protocol("mmou-writ")
 
 
-def test_pairs_are_those_of_the_file_or_neighbours_by_name(tmp_path: Path) -> None:
-    (tmp_path / "media").mkdir()
-    for name in "abcd":
-        (tmp_path / "media" / f"{name}.mp4").write_bytes(b"")
-    protocol = of("qbench-video-write-pair", items="media")
-    with opened(tmp_path, (), protocol) as review:
-        queue = review.queue(protocol.name)
-        assert list(queue.subjects()) == ["media/a.mp4 + media/b.mp4", "media/c.mp4 + media/d.mp4"]
-        (tmp_path / "review").mkdir()
-        pairs = tmp_path / "review" / "pairs.csv"
-        pairs.write_text("first,second\nmedia/a.mp4,media/d.mp4\n")
-        assert list(queue.subjects()) == ["media/a.mp4 + media/d.mp4"]
-        pairs.write_text("first,second\nmedia/a.mp4,../d.mp4\n")
-        with pytest.raises(ReelbenchError, match=r"pairs.csv:2: second: found '../d.mp4'"):
-            queue.subjects()
-
-
-def test_questions_belong_to_who_wrote_them(tmp_path: Path) -> None:
-    (tmp_path / "media").mkdir()
-    (tmp_path / "media" / "a.mp4").write_bytes(b"")
-    protocol = of("write", items="media", reviewers=2)
-    question = {"kind": "open", "question": "What falls?", "reference": "A cup."}
-    with opened(tmp_path, (), protocol) as review:
-        task = take(review, ANN, protocol.name)
-        act(review, ANN, task, "wrote", item=question)
-        (written,) = review.task(ANN, protocol.name, task["item"])["written"]
-        other = take(review, BEN, protocol.name)
-        for kind, body in (
-            ("wrote", {"item": {**question, "id": written["id"]}}),
-            ("withdrew", {"id": written["id"]}),
-        ):
-            with pytest.raises(ActionError, match="ann wrote this question"):
-                act(review, BEN, other, kind, **body)
-        with pytest.raises(ActionError, match="not there"):
-            act(review, BEN, other, "wrote", item={**question, "id": "q-1"})
-        act(review, ANN, task, "wrote", item={**question, "id": written["id"], "question": "What?"})
-        act(review, ANN, task, "withdrew", id=written["id"])
-        with pytest.raises(ActionError, match="not there"):
-            act(review, ANN, task, "withdrew", id=written["id"])
-        assert review.task(ANN, protocol.name, task["item"])["written"] == []
-
-
-def test_who_works_on_what_another_did_meanwhile_sees_it_first(tmp_path: Path) -> None:
-    (tmp_path / "media").mkdir()
-    (tmp_path / "media" / "a.mp4").write_bytes(b"")
-    protocol = of("write", items="media", reviewers=2)
-    question = {"kind": "open", "question": "What falls?", "reference": "A cup."}
-    with opened(tmp_path, (), protocol) as review:
-        first, second = take(review, ANN, protocol.name), take(review, BEN, protocol.name)
-        saved = act(review, ANN, first, "wrote", item=question)
-        with pytest.raises(ConflictError) as conflict:
-            act(review, BEN, second, "wrote", item=question)
-        assert [each.who for each in conflict.value.events] == ["ann"]
-        act(review, BEN, {**second, "seen": saved.event.seq}, "wrote", item=question)
+def test_an_answer_in_one_queue_shows_no_key_of_another(tmp_path: Path) -> None:
+    queues = of("answer", items="benchmark"), of("verify", items="benchmark")
+    with opened(tmp_path, [make_item(1)], *queues) as review:
+        task = take(review, ANN, "answer")
+        answer = Action("0" * 16, "answered", task["item"], task["digest"], 0, {"choice": [0]})
+        assert review.act(ANN, "answer", answer).reveal is None
+        with pytest.raises(ActionError, match="another action"):
+            review.act(ANN, "verify", answer)

@@ -84,13 +84,15 @@ def _check_texts(value: Any) -> None:
 
 
 def _wrote(do: Attempt) -> dict[str, Any]:
-    record = do.body.get("item")
-    if isinstance(record, dict) and record.get("id") is not None:
-        _own_question(do, record["id"])
+    record: Any = do.body.get("item")
+    author = do.person.name
+    edited = isinstance(record, dict) and record.get("id") is not None
+    if edited:
+        author = do.queue.written_about(do.subject)[_own_question(do, record["id"])].author
     seconds = do.queue.seconds(do.subject)
-    item = written_item(
-        do.queue.protocol, do.subject, record, do.action.id, do.person.name, seconds
-    )
+    item = written_item(do.queue.protocol, do.subject, record, do.action.id, author, seconds)
+    if not edited and do.queue.is_written(item.id):
+        raise ActionError("This id belongs to another question.")
     return {**_measured(do), "item": item.to_record()}
 
 

@@ -45,7 +45,7 @@ class ReviewQueue:
     ) -> None:
         self.protocol, self._files, self._state = protocol, files, state
         self._fixed_last = fixed_last  # options that keep their place
-        self._kept: tuple[object, dict[str, Subject]] | None = None
+        self._kept: tuple[list[list[Subject]], dict[str, Subject]] | None = None  # made of which
         self._first: tuple[object, frozenset[str]] | None = None  # calibration, of which subjects
         self._settled: dict[str, tuple[object, Settlement]] = {}
         self._index: tuple[QueueIndex, int] | None = None  # with how much of ``touched`` is in it
@@ -60,15 +60,16 @@ class ReviewQueue:
         """Return what the queue is about, by id."""
         found = self._all_subjects()
         # Files hand out the same list until they change: what was drawn from it is drawn once.
-        key = [*map(id, found), self._state.edits]
-        if self._kept is None or self._kept[0] != key:
+        if self._kept is None or any(
+            before is not now for before, now in zip(self._kept[0], found, strict=True)
+        ):
             by_id = {each.id: each for part in found for each in part}
             sample = self.protocol.sample
             drawn = set(sampled(list(by_id.values()), sample, self.protocol.name, "sample"))
             # What someone has begun stays, also when the sample is drawn from more than before.
             begun = self._state.queues[self.name]
             self._kept = (
-                key,
+                found,
                 {name: each for name, each in by_id.items() if name in drawn or name in begun},
             )
         return self._kept[1]

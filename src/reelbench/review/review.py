@@ -214,7 +214,8 @@ class Review:
         """Return the events that an action becomes; none where it is kept already."""
         known = self.state.ids.get(action.id)
         if known is not None:
-            if (known.who, known.type, known.item) != (person.name, action.type, action.item):
+            same = person.name, queue.name, action.type, action.item
+            if (known.who, known.queue, known.type, known.item) != same:
                 raise ActionError("This id belongs to another action.")
             return []
         subject = self._subject(queue, action.item)

@@ -64,8 +64,7 @@ class ReviewState:
         self.imported: dict[str, Subject] = {}
         self.days: dict[tuple[str, str, str], set[str]] = defaultdict(set)
         self.touched: dict[str, list[tuple[str, str]]] = defaultdict(list)  # (item, who) by queue
-        self.edits = 0  # how often items were written, taken back or imported
-        self._candidates: tuple[int, list[Subject]] = 0, []
+        self._candidates: list[Subject] | None = None  # None: to be gathered again
         self._became: dict[str, str] = {}  # digests, with those from which our decisions made them
         self.taken_out: dict[str, Mapping[str, Any]] = {}  # items that we took out of it
 
@@ -93,9 +92,9 @@ class ReviewState:
 
     def candidates(self) -> list[Subject]:
         """Return what people wrote and organisers imported; the same list until that changes."""
-        if self._candidates[0] != self.edits:
-            self._candidates = self.edits, [*self.written.values(), *self.imported.values()]
-        return self._candidates[1]
+        if self._candidates is None:
+            self._candidates = [*self.written.values(), *self.imported.values()]
+        return self._candidates
 
     def _opened(self, progress: ItemProgress, event: ReviewEvent) -> None:
         progress.opened[event.who] = event
@@ -122,19 +121,19 @@ class ReviewState:
         progress.resolution = verdict_of(event)
 
     def _wrote(self, _: ItemProgress, event: ReviewEvent) -> None:
-        self.edits += 1
+        self._candidates = None
         item = item_of(event.body["item"])
         if item.id not in self.written:
             self.written_about[event.queue, event.item].append(item.id)
-        self.written[item.id] = subject_of(item, event.who)
+        self.written[item.id] = subject_of(item)
 
     def _withdrew(self, _: ItemProgress, event: ReviewEvent) -> None:
-        self.edits += 1
+        self._candidates = None
         self.written.pop(event.body["id"], None)
         self.written_about[event.queue, event.item].remove(event.body["id"])
 
     def _imported(self, _: ItemProgress, event: ReviewEvent) -> None:
-        self.edits += 1
+        self._candidates = None
         for record in event.body["items"]:
             item = item_of(record)
             self.imported[item.id] = subject_of(item)

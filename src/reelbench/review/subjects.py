@@ -1,7 +1,7 @@
 """What a queue is about: the benchmark's items, candidates for it, or videos to write about."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,8 +16,6 @@ from reelbench.media.decode.durations import duration_of
 from reelbench.review.protocol import Sample
 
 PAIRS_FILE, PAIR_COLUMNS = "review/pairs.csv", ("first", "second")
-
-Stamp = tuple[tuple[str, int, int], ...]  # files with their times and sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +33,11 @@ class Subject:
         return self.item.tag(name) if self.item else ()
 
 
-def subject_of(item: Item, author: str = "") -> Subject:
+def subject_of(item: Item) -> Subject:
     """Return what is worked on where that is an item."""
-    return Subject(item.id, item.content_digest, item.media, item, author or _author(item))
-
-
-def _author(item: Item) -> str:
     author = item.provenance.get("author", "")
-    return author if isinstance(author, str) else ""
+    author = author if isinstance(author, str) else ""
+    return Subject(item.id, item.content_digest, item.media, item, author)
 
 
 class SubjectFiles:
@@ -50,7 +45,7 @@ class SubjectFiles:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._kept: dict[str, tuple[Stamp, list[Subject]]] = {}
+        self._kept: dict[str, tuple[object, list[Subject]]] = {}  # with what they were made of
 
     def benchmark(self) -> list[Subject]:
         """Return the items of the benchmark."""
@@ -78,10 +73,7 @@ class SubjectFiles:
         groups = [names[at : at + size] for at in range(0, len(names) - size + 1, size)]
         if pairs and (self.root / PAIRS_FILE).exists():
             groups = _listed_pairs(self.root / PAIRS_FILE, set(names))
-        return [
-            Subject(" + ".join(group), digest_of(group), tuple(map(Media, group)))
-            for group in groups
-        ]
+        return self._unless_kept("pairs" if pairs else "media", groups, lambda: map(_media, groups))
 
     def seconds(self, subject: Subject) -> float | None:
         """Return how long the longest video of a subject is; None where one cannot be opened."""
@@ -90,11 +82,24 @@ class SubjectFiles:
         return max(known) if known and len(known) == len(lengths) else None
 
     def _items(self, key: str, paths: Sequence[Path]) -> list[Subject]:
-        stamp = tuple(_stamps(paths))
-        if key not in self._kept or self._kept[key][0] != stamp:
-            items = [item for path in paths if path.exists() for item in read_items(path).items]
-            self._kept[key] = stamp, [subject_of(item) for item in items]
-        return self._kept[key][1]
+        def read() -> Iterator[Subject]:
+            for path in paths:
+                yield from map(subject_of, read_items(path).items if path.exists() else ())
+
+        return self._unless_kept(key, list(_stamps(paths)), read)
+
+    def _unless_kept(
+        self, key: str, source: object, make: Callable[[], Iterable[Subject]]
+    ) -> list[Subject]:
+        """Return the same list as the last time, unless what it is made of has changed."""
+        kept = self._kept.get(key)
+        if kept is None or kept[0] != source:
+            kept = self._kept[key] = source, list(make())
+        return kept[1]
+
+
+def _media(paths: Sequence[str]) -> Subject:
+    return Subject(" + ".join(paths), digest_of(paths), tuple(map(Media, paths)))
 
 
 def _listed_pairs(path: Path, names: set[str]) -> list[list[str]]:
@@ -113,6 +118,7 @@ def _listed_pairs(path: Path, names: set[str]) -> list[list[str]]:
 
 
 def _stamps(paths: Iterable[Path]) -> Iterator[tuple[str, int, int]]:
+    """Yield files with their times and sizes."""
     for path in paths:
         if path.exists():
             state = path.stat()

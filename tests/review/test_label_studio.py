@@ -149,12 +149,13 @@ def test_annotations_that_the_protocol_does_not_allow_are_named_and_others_taken
             label_studio_files(review), "check",
             [annotation(1, 7, answer=["B"], decision=["reject"])],
             [annotation(2, 7, decision=["keep"])],
-            [annotation(3, 7, answer=["B"], decision=["keep"])],
+            [annotation(3, 7, answer=["B"], decision=["keep"]),
+             annotation(4, 8, answer=["AB"], decision=["keep"])],
         )  # fmt: skip
         path.write_text(text.replace('"q-2"', '"q-9"'))
         report = import_file(review, path)
         assert [each.split(":")[0] for each in report.problems] == [
-            "label-studio-7 on q-1", "label-studio-7 on q-9",
+            "label-studio-7 on q-1", "label-studio-7 on q-9", "label-studio-8 on q-3",
         ]  # fmt: skip
         assert [each.item for each in decisions(review)] == ["q-3"]
 

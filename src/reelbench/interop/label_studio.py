@@ -145,7 +145,10 @@ def read_annotations(
     problems: list[Problem] = []
     for number, task in enumerate(tasks, 1):
         for each in _annotations(task, f"task {number}", name):
-            (problems if isinstance(each, Problem) else found).append(each)  # type: ignore[arg-type]
+            if isinstance(each, Problem):
+                problems.append(each)
+            else:
+                found.append(each)
     return found, problems
 
 

@@ -141,7 +141,7 @@ def _actions(review: Review, each: LabelStudioAnnotation) -> Iterator[tuple[str,
 
 def _rating(queue: ReviewQueue, values: Mapping[str, Sequence[str]]) -> dict[str, int]:
     given = {axis.name: values.get(axis.name, ("",))[0] for axis in queue.protocol.axes}
-    return {name: int(value) for name, value in given.items() if value.isdigit()}
+    return {name: int(value) for name, value in given.items() if value.isdecimal()}
 
 
 def _answer(queue: ReviewQueue, subject: Subject, each: LabelStudioAnnotation) -> dict[str, Any]:
@@ -154,8 +154,10 @@ def _answer(queue: ReviewQueue, subject: Subject, each: LabelStudioAnnotation) -
 
 def _places(order: Sequence[int], letters: Sequence[str]) -> list[int]:
     """Return where options were shown, whose letters are those of the benchmark."""
-    known = [LETTERS.index(letter) for letter in letters if letter in LETTERS[: len(order)]]
-    return [order.index(place) for place in known if letters]
+    known = list(LETTERS[: len(order)])
+    if unknown := [letter for letter in letters if letter not in known]:
+        raise ReelbenchError(f"the item has no option {', '.join(unknown)}.")
+    return [order.index(known.index(letter)) for letter in letters]
 
 
 def _verdict(queue: ReviewQueue, subject: Subject, each: LabelStudioAnnotation) -> dict[str, Any]:

@@ -99,7 +99,7 @@ class Accounts:
             )
         return token
 
-    def invitations(self) -> list["Invitation"]:
+    def invitations(self) -> list[Invitation]:
         """Return those that nobody has used yet, the next to expire first."""
         query = INVITATIONS.select().where(INVITATIONS.c.used.is_(None)).order_by("expires")
         with self._database.reading() as connection:
@@ -119,7 +119,8 @@ class Accounts:
     def invitation(self, token: str) -> Role:
         """Return the role that an invitation gives; refuse one that is used, old or made up."""
         with self._database.reading() as connection:
-            return _valid_invitation(connection, token).role  # type: ignore[no-any-return]
+            role: Role = _valid_invitation(connection, token).role
+            return role
 
     def join(self, token: str, name: str, password: str) -> str:
         """Make the account of an invitation; return the token of its first session."""

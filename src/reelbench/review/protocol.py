@@ -18,7 +18,7 @@ from reelbench.base.spelling import closest_name
 from reelbench.base.yaml_files import YamlError, read_yaml
 from reelbench.data.fields import Fault, Rule, field_faults, found_as, is_text
 from reelbench.data.items import KINDS, shown
-from reelbench.review.people import ROLES
+from reelbench.review.people import ROLES, Role
 from reelbench.score.agreement import WEIGHTS
 
 PAGES = ("write", "verify", "rate", "answer")
@@ -71,7 +71,7 @@ class ReviewProtocol:
     title: str
     items: str
     instructions: str = ""
-    role: str = "annotator"  # who may work in it
+    role: Role = "annotator"  # who may work in it
     reviewers: int = 1  # people per item
     per_day: int = 0  # items or videos per person and day; 0: as many as they like
     watch: str = ""  # "full": nothing is saved before every second was played

@@ -201,7 +201,7 @@ class ReviewQueue:
     def check_may_work(self, person: Person) -> None:
         """Refuse who has not the role."""
         role = self.protocol.role
-        if not person.may(role):  # type: ignore[arg-type]
+        if not person.may(role):
             raise AccessError(f"This queue is for the role {role}; you are {person.role}.")
 
     def _within_today(

@@ -101,7 +101,7 @@ class Review:
         """Return the queues that a person may work in, each with how far they have come."""
         with self._looking:
             self._look_again()
-            may = [q for q in self.queues.values() if person.may(q.protocol.role)]  # type: ignore[arg-type]
+            may = [q for q in self.queues.values() if person.may(q.protocol.role)]
             return [(queue, asdict(queue.counts(person))) for queue in may]
 
     def next_task(self, person: Person, name: str, besides: str = "") -> dict[str, Any] | None:

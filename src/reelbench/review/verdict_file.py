@@ -130,5 +130,6 @@ class VerdictWriter:
     def _write(self) -> None:
         try:
             write_verdicts(self._path, self._lines.all())
-        except (OSError, ReelbenchError) as error:  # a full disk: the database has it all
+        # A full disk, or a file that is no text: the database has it all.
+        except (OSError, ReelbenchError, UnicodeDecodeError) as error:
             announce(f"{self._path} could not be written ({error}); the next decision tries again.")

@@ -4,7 +4,6 @@ import os
 import resource
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -16,6 +15,7 @@ from uuid import uuid4
 import pytest
 from review.databases import PostgresServer
 from review.serving import Browser, free_port, local, served
+from support import reelbench
 
 from reelbench.review.database import ReviewDatabase, sqlite_url
 from reelbench.review.people import csrf_token
@@ -180,15 +180,9 @@ def test_on_a_full_disk_a_save_is_refused_and_goes_through_later(benchmark: Path
 
 def test_a_second_server_is_told_where_the_first_is(benchmark: Path) -> None:
     with served(benchmark, "--local") as first:
-        refused = started(benchmark)
+        refused = reelbench("review", benchmark, "--no-browser")
     assert refused.returncode != 0
     assert f"already being reviewed, at {first.address}" in refused.stderr
-
-
-def started(benchmark: Path) -> subprocess.CompletedProcess[str]:
-    """Start a server that is refused."""
-    command = [sys.executable, "-m", "reelbench", "review", str(benchmark), "--no-browser"]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
 
 
 def test_a_folder_that_cannot_be_written_is_told(benchmark: Path) -> None:
@@ -196,7 +190,7 @@ def test_a_folder_that_cannot_be_written_is_told(benchmark: Path) -> None:
         (benchmark / "review").write_text("")
     else:
         benchmark.chmod(0o555)
-    refused = started(benchmark)
+    refused = reelbench("review", benchmark, "--no-browser")
     assert refused.returncode != 0
     assert "review cannot be written" in refused.stderr
     assert "Traceback" not in refused.stderr
@@ -208,7 +202,7 @@ def test_damaged_files_of_a_review_are_told(benchmark: Path, name: str) -> None:
     folder.mkdir()
     path = folder / ("verify.yaml" if name == "protocol" else name)
     path.write_bytes(b"\xff not what it should be\n" * 300)
-    refused = started(benchmark)
+    refused = reelbench("review", benchmark, "--no-browser")
     assert refused.returncode != 0
     assert path.name in refused.stderr
     assert "Traceback" not in refused.stderr

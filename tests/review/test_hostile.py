@@ -1,17 +1,14 @@
 """What strangers and people with less than the right role try, and do not get."""
 
 import http.client
-import json
 import random
 import re
 import shutil
-import socket
 import sqlite3
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -19,34 +16,13 @@ from uuid import uuid4
 
 import pytest
 from review.serving import Browser, ServedReview, joined, local, served
+from review.town import SCRIPT, Town, get, make_hostile, status_of
 
 from reelbench.review.database import ReviewDatabase, sqlite_url
 from reelbench.review.errors import AccessError
 from reelbench.review.people import SESSION_SECONDS, Accounts, LoginLimit
 
-SCRIPT = "<img src=x onerror=window.harmed=1><script>window.harmed=1</script>"
 JSON_TYPE = {"content-type": "application/json"}
-
-
-@dataclass
-class Town:
-    """A server with accounts, and who lives there."""
-
-    served: ServedReview
-    root: Path
-    accounts: Accounts
-    organiser: Browser
-    ann: Browser
-    bob: Browser
-
-    @property
-    def address(self) -> str:
-        return self.served.address
-
-    def newcomer(self, role: str = "annotator") -> Browser:
-        """Let someone else in."""
-        token = self.accounts.invite(role, "olga")
-        return joined(self.address, f"/join/{token}", f"n {uuid4().hex[:8]}")
 
 
 @pytest.fixture(scope="module")
@@ -65,45 +41,6 @@ def town(small_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         )
         yield Town(running, root, accounts, organiser, ann, bob)
         database.close()
-
-
-def make_hostile(root: Path) -> None:
-    """Let items carry scripts, and name files that are not theirs to name."""
-    lines = [json.loads(line) for line in (root / "items.jsonl").read_text().splitlines()]
-    name = "media/<img src=x onerror=harmed=1>.mp4"
-    shutil.copy(root / lines[0]["media"][0]["path"], root / name)
-    (root / "media" / "link.mp4").symlink_to("/etc/passwd")
-    first = {**lines[0], "question": f"{SCRIPT} what?", "media": [{"path": name}]}
-    first["options"] = [f"{number} {SCRIPT}" for number, _ in enumerate(first["options"])]
-    odd = [
-        {**lines[1], "id": "link", "media": [{"path": "media/link.mp4"}]},
-        {**lines[1], "id": "database", "media": [{"path": "review/review.sqlite"}]},
-        {**lines[1], "id": "wal", "media": [{"path": "review/review.sqlite-wal"}]},
-        {**lines[1], "id": "../../x", "media": [{"path": "media/none.mp4"}]},
-    ]
-    kept = [first, *lines[1:], *odd]
-    (root / "items.jsonl").write_text("".join(json.dumps(each) + "\n" for each in kept))
-
-
-def raw(address: str, request: bytes) -> bytes:
-    """Send bytes as they are, and return what comes back."""
-    host, port = address.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=20) as connection:
-        connection.sendall(request)
-        return b"".join(iter(lambda: connection.recv(65536), b""))
-
-
-def get(town: Town, path: str, someone: Browser | None = None, **headers: str) -> bytes:
-    """Ask for a path as it is written here: nothing is made plainer on the way."""
-    host = town.address.removeprefix("http://")
-    cookie = "; ".join(f"{c.name}={c.value}" for c in someone.jar) if someone else ""
-    fields = {"Host": host, "Cookie": cookie, "Connection": "close", **headers}
-    head = "".join(f"{name}: {value}\r\n" for name, value in fields.items() if value)
-    return raw(town.address, f"GET {path} HTTP/1.1\r\n{head}\r\n".encode())
-
-
-def status_of(answer: bytes) -> int:
-    return int(answer.split(b" ", 2)[1])
 
 
 UP = ("../" * 12, "..%2f" * 12, "%2e%2e/" * 12, "..%5c" * 12, "....//" * 12, "%00")

@@ -10,12 +10,13 @@ from typing import Any
 import msgspec
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.base.files import json_line, write_atomically
+from reelbench.base.files import digest_of, json_line, write_atomically
 from reelbench.data.benchmark import ITEMS_FILE, MANIFEST_FILE, Benchmark, items_text, read_items
 from reelbench.data.items import Item
 from reelbench.data.manifest import Manifest, read_manifest
 from reelbench.make.pipeline.folder import read_make
 from reelbench.review.decisions import Decision, decisions, settled_decisions, verify_queues
+from reelbench.review.errors import ActionError
 from reelbench.review.people import Person
 from reelbench.review.review import Review
 from reelbench.review.state import ReviewState, item_of
@@ -39,6 +40,11 @@ class DecidedBenchmark:
     def is_new(self) -> bool:
         """Whether it differs from what is in the folder."""
         return bool(self.accepted or self.changed or self.added or self.removed)
+
+    @property
+    def digest(self) -> str:
+        """The hash of what it would be, by which one says that it is what one was shown."""
+        return digest_of([items_text(self.items), self.removed])
 
     @property
     def rejects_text(self) -> str:
@@ -158,13 +164,18 @@ def manifest_of(root: Path) -> Manifest:
     return manifest or Manifest(root.resolve().name, "1")
 
 
-def apply_decisions(review: Review, person: Person) -> tuple[DecidedBenchmark, str]:
+def apply_decisions(
+    review: Review, person: Person, digest: str = ""
+) -> tuple[DecidedBenchmark, str]:
     """Replace the items of a benchmark by what people decided; return that and the old file's name.
 
-    The old file stays beside the new one, and an event says that the change is ours.
+    The old file stays beside the new one, and an event says that the change is ours. With a
+    ``digest``, nothing is done where it would be another benchmark than that.
     """
     with review.changing():
         made = decided_benchmark(review)
+        if digest and made.digest != digest:
+            raise ActionError("More was settled meanwhile: look at what would change, then decide.")
         if not made.is_new:
             raise ReelbenchError("Nothing new is settled: the benchmark is as people decided it.")
         _check(review.root, made.items)

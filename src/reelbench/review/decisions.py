@@ -63,8 +63,8 @@ def decisions(review: Review) -> Iterator[Decision]:
     Of an item that is no longer there, what was decided last.
     """
     for queue in verify_queues(review):
-        for item in queue.items():
-            yield from _decided(queue, item, [queue.last_progress(item)])
+        for item, subject, progress in queue.worked_on():
+            yield from _decided(queue, item, subject, [progress])
 
 
 def outdated_decisions(review: Review) -> Iterator[Decision]:
@@ -72,18 +72,18 @@ def outdated_decisions(review: Review) -> Iterator[Decision]:
     for queue in verify_queues(review):
         for item, subject in sorted(queue.subjects().items()):
             if queue.settlement(subject).verdict is None:
-                found = settled_decisions(queue, item)
-                yield from found[-1:]
+                yield from settled_decisions(queue, item)[-1:]
 
 
 def settled_decisions(queue: ReviewQueue, item: str) -> list[Decision]:
     """Return what was settled about each version of an item, in the order they were begun."""
-    versions = queue.history(item).versions.values()
-    return [each for each in _decided(queue, item, versions) if each.verdict]
+    subject, versions = queue.subjects().get(item), queue.history(item).versions.values()
+    return [each for each in _decided(queue, item, subject, versions) if each.verdict]
 
 
-def _decided(queue: ReviewQueue, item: str, versions: Iterable[ItemProgress]) -> Iterator[Decision]:
-    subject = queue.subjects().get(item)
+def _decided(
+    queue: ReviewQueue, item: str, subject: Subject | None, versions: Iterable[ItemProgress]
+) -> Iterator[Decision]:
     author = subject.author if subject else ""
     for progress in versions:
         if progress.verdicts:

@@ -1,5 +1,6 @@
 """What people have typed and not sent: kept for each of them, until it is sent."""
 
+import threading
 from typing import Any
 
 import sqlalchemy as sql
@@ -19,14 +20,16 @@ class Drafts:
     def __init__(self, database: ReviewDatabase) -> None:
         self._database = database
         self._keys: set[DraftKey] | None = None  # None: not asked yet
+        self._asking = threading.Lock()
 
     def known(self) -> set[DraftKey]:
         """Return which drafts there are."""
-        if self._keys is None:
-            query = sql.select(DRAFTS.c.who, DRAFTS.c.queue, DRAFTS.c.item)
-            with self._database.reading() as connection:
-                self._keys = {(row[0], row[1], row[2]) for row in connection.execute(query)}
-        return self._keys
+        with self._asking:  # or who asked first would lose what was added since
+            if self._keys is None:
+                query = sql.select(DRAFTS.c.who, DRAFTS.c.queue, DRAFTS.c.item)
+                with self._database.reading() as connection:
+                    self._keys = {(row[0], row[1], row[2]) for row in connection.execute(query)}
+            return self._keys
 
     def read(self, key: DraftKey) -> Any:
         """Return a draft; None where there is none."""

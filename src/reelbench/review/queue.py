@@ -106,12 +106,15 @@ class ReviewQueue:
         """Return the ids of all items with which someone did something, by name."""
         return sorted(self._state.queues[self.name])
 
-    def last_progress(self, item: str) -> ItemProgress:
-        """Return what people did with an item as it is now, or as it was when it went."""
-        subject = self.subjects().get(item)
-        if subject is not None:
-            return self.progress(subject)
-        return list(self.history(item).versions.values() or [_UNTOUCHED])[-1]
+    def worked_on(self) -> Iterator[tuple[str, Subject | None, ItemProgress]]:
+        """Yield these items with what people did with them as they are, or were when they went."""
+        subjects = self.subjects()
+        for item in self.items():
+            subject, versions = subjects.get(item), self.history(item).versions
+            if subject is not None:
+                yield item, subject, self.progress(subject)
+            elif versions:
+                yield item, None, list(versions.values())[-1]
 
     def written_about(self, subject: Subject) -> dict[str, Subject]:
         """Return the questions that were written about a video, by id."""

@@ -92,8 +92,8 @@ def _axes(queue: ReviewQueue) -> Iterator[RatingSet]:
 def _blind_answers(queue: ReviewQueue) -> RatingSet:
     rows = [
         (item, who, "+".join(event.body.get("answer", ())) or WRITTEN)
-        for item in queue.items()
-        for who, event in sorted(queue.last_progress(item).answers.items())
+        for item, _, progress in queue.worked_on()
+        for who, event in sorted(progress.answers.items())
     ]
     return RatingSet(queue.name, "answer", "identity", _categories(rows), tuple(rows))
 
@@ -107,8 +107,8 @@ def _categories(rows: Iterable[RatingRow]) -> tuple[str, ...]:
 def _decided(queue: ReviewQueue) -> RatingSet:
     rows = [
         (item, who, verdict.decision)
-        for item in queue.items()
-        for who, verdict in sorted(queue.last_progress(item).verdicts.items())
+        for item, _, progress in queue.worked_on()
+        for who, verdict in sorted(progress.verdicts.items())
     ]
     return RatingSet(queue.name, "decision", "identity", DECISIONS, tuple(rows))
 

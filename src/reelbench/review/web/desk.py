@@ -1,15 +1,14 @@
 """The organiser's desk: its page, its numbers, and what organisers change."""
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
-from reelbench.base.files import digest_of
-from reelbench.data.benchmark import ITEMS_FILE, items_text
+from reelbench.data.benchmark import ITEMS_FILE
 from reelbench.data.verdicts import VERDICTS_FILE
 from reelbench.review.apply import apply_decisions, counts_of, decided_benchmark, made_by
 from reelbench.review.candidates import import_candidates
@@ -55,7 +54,7 @@ class _Revoke(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Apply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    digest: str
+    digest: Annotated[str, msgspec.Meta(min_length=1)]  # of what was shown
 
 
 @router.get("/desk")
@@ -127,10 +126,9 @@ def plan(request: Request, _: Organiser) -> Response:
 def _plan(review: Review) -> dict[str, Any]:
     with review.reading():
         made = decided_benchmark(review)
-    digest = digest_of([items_text(made.items), made.removed])
     ids = {name: getattr(made, name)[:20] for name in ("changed", "added", "removed", "outdated")}
     recipe = made_by(review.root)
-    return {"counts": counts_of(made), "ids": ids, "digest": digest, "new": made.is_new,
+    return {"counts": counts_of(made), "ids": ids, "digest": made.digest, "new": made.is_new,
             "recipe": recipe}  # fmt: skip
 
 
@@ -139,9 +137,7 @@ async def apply(request: Request, person: ChangingOrganiser) -> Response:
     """Put decisions into the benchmark, if they are those that were shown."""
     asked = await json_body(request, _Apply)
     review = context_of(request).review
-    if (await run_in_threadpool(_plan, review))["digest"] != asked.digest:
-        raise ActionError("More was settled meanwhile: look at what would change, then decide.")
-    made, kept = await run_in_threadpool(apply_decisions, review, person)
+    made, kept = await run_in_threadpool(apply_decisions, review, person, asked.digest)
     return JSONResponse({"counts": counts_of(made), "kept": kept})
 
 

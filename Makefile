@@ -45,7 +45,8 @@ demo: $(READY) ## make a small benchmark, run three baselines on it, write demo/
 	@$(BIN)/reelbench demo --out demo
 
 test: check chromium ## run every check and test
-	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+	@# Bytecode is kept: hundreds of processes would compile the same files again.
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 test-models: $(MODELS_READY) ## test with real models: a tiny one that answers, those inside operators
 	@$(MODELS)/bin/reelbench weights pull $(WEIGHTS)

@@ -105,7 +105,7 @@ class TestAFileOfVerdicts:
         told = str(error.value).splitlines()
         assert [line.split(": ")[0].rsplit(" ", 1)[1] for line in told] == ["1", "2", "5"]
         assert "decision" in told[1]
-        assert "changes has id; what can be changed is question" in told[2]
+        assert "changes: id cannot be changed, only question" in told[2]
 
     def test_that_is_not_there_is_empty(self, tmp_path: Path) -> None:
         assert read_verdicts(tmp_path / "none.jsonl") == {}

@@ -223,7 +223,7 @@ def _summary(made: "MakeResult", options: argparse.Namespace) -> int:
     broken = made.funnel["sources"]["rejected"]
     if broken:
         text = counted(broken, "source", "sources")
-        tell(f"{text} could not be taken up; {options.out / 'rejects.jsonl'} says why.")
+        tell(f"{text} could not be used: {options.out / 'rejects.jsonl'} says why.")
     for name, roles in made.left_out.items():
         models = " ".join(f"--model {role}=NAME" for role in roles)
         tell(f"{name} was left out: no model for role {', '.join(roles)}: add {models}.")

@@ -37,7 +37,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--local", action="store_true", help="one person on this machine, without accounts"
     )
-    parser.add_argument("--language", default="en", help="of the pages")
+    parser.add_argument(
+        "--language", default="en", help="of the pages: en, or a JSON file with translated texts"
+    )
     parser.add_argument("--no-browser", action="store_true", help="only print the link")
 
 

@@ -34,7 +34,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def new_fields(self) -> dict[str, Any]:
-        """The fields of the item that are to be otherwise."""
+        """The fields of the item to replace, with their new values."""
         if self.decision != "change":
             return {}
         answer = {} if self.answer is None else {"answer": list(self.answer)}
@@ -42,7 +42,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_verdicts(path: Path) -> Mapping[str, Sequence[Verdict]]:
-    """Return the verdicts of a file by item, in the order of names; none where there is no file."""
+    """Return the verdicts of a file by item, sorted by person; none where there is no file."""
     try:
         state = path.stat()
     except FileNotFoundError:
@@ -64,7 +64,7 @@ def _read(path: Path, _changed: int, _size: int) -> Mapping[str, Sequence[Verdic
             continue
         if unknown := [name for name in verdict.changes if name not in CHANGEABLE]:
             faults.append(
-                f"{path}, line {number}: changes has {', '.join(unknown)}; what can be changed is "
+                f"{path}, line {number}: changes: {', '.join(unknown)} cannot be changed, only "
                 f"{', '.join(CHANGEABLE)}"
             )
         found[verdict.item, verdict.who] = verdict

@@ -1,5 +1,6 @@
 """A queue: which of its items a person may take next, and where each item stands."""
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -36,6 +37,7 @@ class ReviewQueue:
     def __init__(self, protocol: ReviewProtocol, files: SubjectFiles, state: ReviewState) -> None:
         self.protocol, self._files, self._state = protocol, files, state
         self._kept: tuple[object, dict[str, Subject]] | None = None
+        self._first: tuple[object, frozenset[str]] | None = None  # calibration, of which subjects
 
     @property
     def name(self) -> str:
@@ -46,7 +48,7 @@ class ReviewQueue:
         """Return what the queue is about, by id."""
         found = self._all_subjects()
         # Files hand out the same list until they change: what was drawn from it is drawn once.
-        key = [(id(part), len(part)) for part in found]
+        key = [*map(id, found), self._state.edits]
         if self._kept is None or self._kept[0] != key:
             by_id = {each.id: each for part in found for each in part}
             sample = self.protocol.sample
@@ -64,19 +66,15 @@ class ReviewQueue:
             return [self._files.media(self.protocol.pairs)]
         if self.protocol.items == "benchmark":
             return [self._files.benchmark()]
-        own = [*self._state.written.values(), *self._state.imported.values()]
-        candidates = [self._files.waiting(), own]
+        candidates = [self._files.waiting(), self._state.candidates()]
         if self.protocol.items == "candidates":
             return candidates
         return [*candidates, self._files.benchmark()]  # which has what became of candidates
 
     def calibration(self) -> list[str]:
         """Return the ids of the items that everyone rates first."""
-        sample = self.protocol.calibration
-        if not sample.count and not sample.share:
-            return []
-        subjects = list(self.subjects().values())
-        return sampled(subjects, sample, self.protocol.name, "calibration")
+        first = self.calibration_set()
+        return [each for each in self.subjects() if each in first]
 
     def seconds(self, subject: Subject) -> float | None:
         """Return how long the (longest) video of a subject is; None where nobody can say."""
@@ -116,7 +114,13 @@ class ReviewQueue:
 
     def calibration_set(self) -> frozenset[str]:
         """The ids of the items that everyone rates first."""
-        return frozenset(self.calibration())
+        sample, subjects = self.protocol.calibration, self.subjects()
+        if not sample.count and not sample.share:
+            return frozenset()
+        if self._first is None or self._first[0] is not subjects:  # asked for every item: kept
+            drawn = sampled(list(subjects.values()), sample, self.protocol.name, "calibration")
+            self._first = subjects, frozenset(drawn)
+        return self._first[1]
 
     def why_not(self, person: Person, subject: Subject) -> str:
         """Say why a person cannot take an item; empty where nothing speaks against it."""
@@ -147,9 +151,13 @@ class ReviewQueue:
         if not person.may(role):  # type: ignore[arg-type]
             raise AccessError(f"This queue is for the role {role}; you are {person.role}.")
 
-    def _within_today(self, person: Person, free: list[Subject]) -> list[Subject]:
+    def _within_today(
+        self, person: Person, free: list[Subject], in_hand: Subject | None
+    ) -> list[Subject]:
         """Return what a person may still begin today; who has begun something may finish it."""
         most, today = self.protocol.per_day, self._videos_today(person)
+        if in_hand:
+            today.add(_videos(in_hand))
         if not most or len(today) < most:
             return free
         begun = [
@@ -176,18 +184,23 @@ class ReviewQueue:
         items = self._state.days.get((self.name, person.name, day), ())
         return {_videos(subjects[item]) if item in subjects else (item,) for item in items}
 
-    def next_for(self, person: Person) -> Subject | None:
-        """Return what a person goes on with: what is open, then what needs fewest, in order."""
+    def next_for(self, person: Person, besides: str = "") -> Subject | None:
+        """Return what a person goes on with: what is open, then what needs fewest, in order.
+
+        With an item in hand, ``besides``, the one to come after it.
+        """
         self.check_may_work(person)
-        free = self._within_today(person, list(self._open_to(person)))
+        others = [each for each in self._open_to(person) if each.id != besides]
+        free = self._within_today(person, others, self.subjects().get(besides))
         if not free:
             return None
         first = self.calibration_set()
 
-        def urgency(place: int) -> tuple[bool, bool, int, int]:
+        def urgency(place: int) -> tuple[int, bool, int, int]:
             subject = free[place]
-            opened = person.name in self.progress(subject.id).opened
-            return not opened, subject.id not in first, self._rank(subject, person), place
+            opened = self.progress(subject.id).opened.get(person.name)
+            since = opened.seq if opened else sys.maxsize  # what was opened first is finished first
+            return since, subject.id not in first, self._rank(subject, person), place
 
         return free[min(range(len(free)), key=urgency)]
 

@@ -20,6 +20,7 @@ from reelbench.base.limits import decode_json
 from reelbench.data.items import LETTERS, Item
 from reelbench.review.actions import Action, Attempt, checked_body
 from reelbench.review.database import DRAFTS, ReviewDatabase, ReviewEvent
+from reelbench.review.discussion import discussion_events, may_discuss, shown_entry
 from reelbench.review.errors import AccessError, ActionError, ChangedItemError, ConflictError
 from reelbench.review.people import Person
 from reelbench.review.protocol import ReviewProtocol
@@ -36,7 +37,7 @@ class Saved:
     """What a page gets back once its action is kept."""
 
     event: ReviewEvent
-    reveal: Mapping[str, Any] | None = None  # the key, once a reviewer has answered
+    reveal: Mapping[str, Any] | None = None  # the key, or others' ratings, after one's own
 
 
 class Review:
@@ -75,17 +76,21 @@ class Review:
             may = [q for q in self.queues.values() if person.may(q.protocol.role)]  # type: ignore[arg-type]
             return [(queue, asdict(queue.counts(person))) for queue in may]
 
-    def next_task(self, person: Person, name: str) -> dict[str, Any] | None:
-        """Hand out the next item of a queue, and keep that it was handed out; None: no more."""
+    def next_task(self, person: Person, name: str, besides: str = "") -> dict[str, Any] | None:
+        """Hand out the next item of a queue, and keep that it was handed out; None: no more.
+
+        With ``besides``, an item in hand, one further is handed out ahead of time.
+        """
         queue = self.queue(name)
         with self._lock, self.database.writing() as connection:
             self.catch_up(connection)
-            subject = queue.next_for(person)
+            subject = queue.next_for(person, besides)
             if subject is None:
                 return None
             opened = person.name in queue.progress(subject.id).opened
             if not opened:
-                event = self._event(person, name, subject, "opened", {})
+                ahead = {"ahead": True} if besides else {}
+                event = self._event(person, name, subject, "opened", ahead)
                 self.database.add(connection, [event])
         self.catch_up()
         return self.task(person, name, subject.id)
@@ -96,15 +101,44 @@ class Review:
         with self._lock:
             subject = self._subject(queue, item)
             self.check_may_see(person, queue, subject)
-            return self._task(person, queue, subject)
+            task = self._task(person, queue, subject)
+            if "discussion" in task:
+                self._note_read(person, queue, subject)
+            return task
+
+    def _note_read(self, person: Person, queue: ReviewQueue, subject: Subject) -> None:
+        """Keep that someone was shown what others did, once for each new thing."""
+        last = max(each.seq for each in discussion_events(queue, subject))
+        before = queue.progress(subject.id).read.get(person.name)
+        if before is None or before.body["seen"] < last:
+            with self.database.writing() as connection:
+                event = self._event(person, queue.name, subject, "read", {"seen": last})
+                self.database.add(connection, [event])
+            self.catch_up()
+
+    def discussions(self, person: Person, name: str) -> list[dict[str, Any]]:
+        """Return the items in discussion that a person has a say in, with who took part."""
+        queue = self.queue(name)
+        with self._lock:
+            self.catch_up()
+            return [
+                {"item": each.id, "question": each.item.question, "seq": events[-1].seq,
+                 "people": list(dict.fromkeys(event.who for event in events)),
+                 "time": events[-1].time}
+                for each in queue.subjects().values()
+                if each.item and may_discuss(person, queue, each)
+                and not queue.progress(each.id).resolution
+                and (events := discussion_events(queue, each))
+            ]  # fmt: skip
 
     def check_may_see(self, person: Person, queue: ReviewQueue, subject: Subject) -> None:
         """Refuse an item that was not handed out to this person; organisers see all."""
-        progress = queue.progress(subject.id)
+        progress, protocol = queue.progress(subject.id), queue.protocol
+        if protocol.page == "answer" and person.name in progress.answers and not protocol.back:
+            raise ActionError("You have answered this already: an answer stays, with no way back.")
         if person.name in progress.opened or person.may("organiser"):
             return
-        in_dispute = queue.protocol.page == "verify" and queue.settlement(subject).status
-        if in_dispute == "discussion" and person.may("reviewer"):
+        if may_discuss(person, queue, subject):
             return
         raise AccessError("This item was not handed out to you.")
 
@@ -152,27 +186,43 @@ class Review:
             "question": item.question,
             "options": [item.options[place] for place in order],
         }
-        page = queue.protocol.page
-        if page == "rate" or (page == "verify" and person.name in progress.answers):
+        page, discussed = queue.protocol.page, may_discuss(person, queue, subject)
+        if page == "rate" or discussed or (page == "verify" and person.name in progress.answers):
             shown["reveal"] = reveal(item, order)
-        if page == "rate":
-            shown["evidence"] = item.evidence
-            if task_done := progress.ratings.get(person.name):
-                shown["mine"] = dict(task_done)
+        if page in ("answer", "verify") and (answered := progress.answers.get(person.name)):
+            shown["mine"] = shown_entry(answered, item, order)
+        if page == "answer" and queue.protocol.back:
+            shown["previous"] = self._previous(person, queue, subject)
+        if page == "rate" and (rating := progress.ratings.get(person.name)):
+            shown["mine"] = dict(rating)
+            shown["others"] = self._other_ratings(person, queue, subject)
         if page == "verify":
-            settlement = queue.settlement(subject)
-            shown["status"] = settlement.status
-            if settlement.status == "discussion":
-                shown["discussion"] = self._discussion(queue, subject)
+            shown["status"] = queue.settlement(subject).status
+        if discussed:
+            events = discussion_events(queue, subject)
+            shown["discussion"] = [shown_entry(each, item, order) for each in events]
+            shown["author"] = subject.author
         return shown
 
-    def _discussion(self, queue: ReviewQueue, subject: Subject) -> list[dict[str, Any]]:
-        """Return who answered and decided what, and what they wrote, for those who discuss it."""
-        open_to_all = ("answered", "verdict", "commented", "resolved")
+    def _previous(self, person: Person, queue: ReviewQueue, subject: Subject) -> str | None:
+        """Return the item that a person answered before this one, or last where it is open."""
+        found = ((each, queue.progress(each).answers.get(person.name)) for each in queue.subjects())
+        answers = sorted((event.seq, each) for each, event in found if event)
+        own = queue.progress(subject.id).answers.get(person.name)
+        before = [each for seq, each in answers if own is None or seq < own.seq]
+        return before[-1] if before else None
+
+    def _other_ratings(
+        self, person: Person, queue: ReviewQueue, subject: Subject
+    ) -> list[dict[str, Any]]:
+        """Return how others rated a calibration item, for who has rated it."""
+        if subject.id not in queue.calibration_set():
+            return []
+        events = [e for e in queue.progress(subject.id).events if e.type == "rated"]
+        last = {e.who: e.body for e in events if e.who != person.name}
         return [
-            {"who": each.who, "time": each.time, "type": each.type, "body": each.body}
-            for each in queue.progress(subject.id).events
-            if each.type in open_to_all
+            {"who": who, "rating": body["rating"], "comment": body.get("comment", "")}
+            for who, body in last.items()
         ]
 
     def act(self, person: Person, name: str, action: Action) -> Saved:
@@ -189,12 +239,21 @@ class Review:
                     order = self._check(person, queue, subject, action)
                     body = checked_body(Attempt(queue, person, subject, action, order))
                     event = self._event(person, name, subject, action.type, body, action.id)
-                    self.database.add(connection, [event])
+                    self.database.add(connection, [event, *self._shown_by(person, queue, event)])
                 elif (known.who, known.type, known.item) != (person.name, action.type, action.item):
                     raise ActionError("This id belongs to another action.")
             self.catch_up()
             self.forget_draft(person, name, action.item)
             return self._saved(person, queue, self.state.ids[action.id])
+
+    def _shown_by(
+        self, person: Person, queue: ReviewQueue, event: ReviewEvent
+    ) -> list[ReviewEvent]:
+        """Return what is kept beside an answer to which the key is shown: who saw it, and when."""
+        if event.type != "answered" or queue.protocol.page != "verify":
+            return []
+        subject = self._subject(queue, event.item)
+        return [self._event(person, queue.name, subject, "revealed", {})]
 
     def _check(
         self, person: Person, queue: ReviewQueue, subject: Subject, action: Action
@@ -222,11 +281,14 @@ class Review:
 
     def _saved(self, person: Person, queue: ReviewQueue, event: ReviewEvent) -> Saved:
         subject = queue.subjects().get(event.item)
-        if event.type != "answered" or queue.protocol.page != "verify" or not subject:
+        if subject is None or subject.item is None:
             return Saved(event)
-        assert subject.item is not None
-        order = queue.order(subject.item, person.name, self._fixed_last)
-        return Saved(event, reveal(subject.item, order))
+        if event.type == "answered" and queue.protocol.page == "verify":
+            order = queue.order(subject.item, person.name, self._fixed_last)
+            return Saved(event, reveal(subject.item, order))
+        if event.type == "rated" and event.item in queue.calibration_set():
+            return Saved(event, {"others": self._other_ratings(person, queue, subject)})
+        return Saved(event)
 
     def record(self, person: Person, kind: str, body: Mapping[str, Any]) -> ReviewEvent:
         """Keep what an organiser did at the desk."""
@@ -278,9 +340,10 @@ class Review:
 
 
 def reveal(item: Item, order: Sequence[int]) -> dict[str, Any]:
-    """Return the key as places among the options as shown, and the reference of an open item."""
+    """Return what is hidden before the answer: the key, as places among the options as shown."""
     right = [order.index(LETTERS.index(letter)) for letter in item.answer]
-    return {"answer": sorted(right), "reference": item.reference}
+    evidence = [list(span) for span in item.evidence]
+    return {"answer": sorted(right), "reference": item.reference, "evidence": evidence}
 
 
 def _new_event(

@@ -1,4 +1,4 @@
-"""Read what raters said: one row per subject or one per rating, as CSV or as lines of JSON."""
+"""Read ratings: one row per subject or one per rating, as CSV or as lines of JSON."""
 
 import codecs
 import csv

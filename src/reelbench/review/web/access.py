@@ -3,11 +3,11 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import JSONResponse, RedirectResponse
 
 from reelbench.review.errors import AccessError
 from reelbench.review.web.pages import show
-from reelbench.review.web.session import COOKIE, ChangingPerson, context_of, remember
+from reelbench.review.web.session import COOKIE, ChangingPerson, CurrentPerson, context_of, remember
 
 router = APIRouter()
 Text = Annotated[str, Form(max_length=500)]
@@ -61,6 +61,12 @@ def enter(request: Request, token: str) -> Response:
     if session is None:
         raise AccessError("This link is not from this server's start: look in its terminal.")
     return _entered(request, session)
+
+
+@router.get("/api/session")
+def session(request: Request, person: CurrentPerson) -> Response:
+    """Return who is logged in and the token of their pages, for a page of an ended session."""
+    return JSONResponse({"person": person.name, "csrf": request.state.csrf})
 
 
 @router.post("/logout")

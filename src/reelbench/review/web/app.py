@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from reelbench.base.errors import ReelbenchError
 from reelbench.review.database import DatabaseDownError
 from reelbench.review.errors import AccessError, ActionError, ChangedItemError, ConflictError
+from reelbench.review.media import MediaLibrary
 from reelbench.review.people import Accounts, LoginLimit
 from reelbench.review.review import Review
 from reelbench.review.strings import Strings
@@ -27,6 +28,10 @@ class AppContext:
     strings: Strings
     logins: LoginLimit = field(default_factory=LoginLimit)
     entries: dict[str, str] = field(default_factory=dict)  # local links, with their sessions
+    media: MediaLibrary = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.media = MediaLibrary(self.review.root)
 
 
 def create_app(context: AppContext, hosts: tuple[str, ...] = ()) -> FastAPI:

@@ -44,8 +44,12 @@ def error_page(request: Request, message: str, status: int) -> HTMLResponse:
 @router.get("/")
 def home(request: Request, person: CurrentPerson) -> Response:
     """Show the queues of a person."""
-    queues = context_of(request).review.queues_for(person)
-    return show(request, "home.html.j2", person, queues=queues)
+    review = context_of(request).review
+    queues = review.queues_for(person)
+    for queue, counts in queues:
+        counts["discussions"] = len(review.discussions(person, queue.name))
+    data = {"person": person.name}
+    return show(request, "home.html.j2", person, queues=queues, data=data)
 
 
 @router.get("/q/{queue}")
@@ -60,7 +64,8 @@ def protocol_for_page(protocol: ReviewProtocol) -> dict[str, Any]:
     """Return what the script of a page needs to know of its protocol."""
     names = (
         "name", "page", "title", "instructions", "watch", "pairs", "gap", "kinds", "options",
-        "evidence", "agree", "failure_tags", "written_answers", "back", "per_day", "reviewers",
+        "evidence", "questions", "agree", "failure_tags", "written_answers", "back", "per_day",
+        "reviewers",
     )  # fmt: skip
     shown: dict[str, Any] = {name: getattr(protocol, name) for name in names}
     shown["tags"] = [

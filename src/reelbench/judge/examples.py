@@ -21,7 +21,7 @@ _STEPS_SORTED = 16  # steps whose rows are sorted by length together
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class TrainingExample:
     """A prompt and its reply as tokens; only those of the reply have a loss."""
 
     prompt: tuple[int, ...]
@@ -35,7 +35,7 @@ class Example:
 
 def make_examples(
     tokenizer: Any, rows: Sequence[RatedResponse], folder: JudgeFolder, source: str
-) -> list[Example]:
+) -> list[TrainingExample]:
     """Return rows as tokens, part by part as a served judge writes them.
 
     Long captions are cut as in serving. A row that is too long without one is refused by name.
@@ -55,7 +55,7 @@ def make_examples(
         except PromptTooLongError as error:
             problems.append(Problem("TOO_LONG", row.id, str(error), "a shorter one", source))
             continue
-        examples.append(Example(tuple(prompt), tuple(reply)))
+        examples.append(TrainingExample(tuple(prompt), tuple(reply)))
     if problems:
         raise BenchmarkError(problems)
     return examples

@@ -14,6 +14,7 @@ from reelbench.base.files import digest_of_file, json_fault, json_line, write_at
 from reelbench.base.limits import bounded_lines, decode_json
 from reelbench.base.progress import counted
 from reelbench.base.seeds import seed_for
+from reelbench.client.structured import accepted_schema
 from reelbench.data.benchmark import BenchmarkError
 from reelbench.data.items import Problem, shown
 from reelbench.evaluate.rubric import Rubric
@@ -55,7 +56,7 @@ def write_rows(path: Path, rows: Iterable[RatedResponse]) -> None:
 
 def read_rows(path: Path, rubric: Rubric) -> list[RatedResponse]:
     """Read a ShareGPT file; raise ``BenchmarkError`` that names every row that is not right."""
-    validator = jsonschema.Draft202012Validator(dict(rubric.schema))
+    validator = jsonschema.Draft202012Validator(accepted_schema(rubric.schema))
     rows: list[RatedResponse] = []
     problems: list[Problem] = []
     if not path.is_file():

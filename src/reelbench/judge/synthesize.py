@@ -34,37 +34,34 @@ ROUNDS = 3
 _REPLY_TOKENS = 130  # of one response with its ratings, for forecasts
 _PURPOSE = "judge synthesize"
 _AT_ONCE = 64  # questions under way
-_SCORE = {
-    "type": "object",
-    "properties": {"score": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
-                   "reason": {"type": "string"}},
-    "required": ["score", "reason"],
-}  # fmt: skip
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "question": {"type": "string"},
-        "reference_answer": {"type": "string"},
-        "synthetic_responses": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "synthetic_model_response": {"type": "string"},
-                    "intended_error_type": {"type": "string"},
-                    "ratings": {
-                        "type": "object",
-                        "properties": dict.fromkeys(CRITERIA, _SCORE),
-                        "required": list(CRITERIA),
-                    },
-                },
-                # The type may come as intended_error_Type, as the paper spells it in places.
-                "required": ["synthetic_model_response", "ratings"],
-            },
-        },
+
+
+def _object(more: dict[str, Any] | None = None, **properties: Any) -> dict[str, Any]:
+    """A schema that strict servers take."""
+    required = list(properties)
+    shape = {"type": "object", "properties": properties, "required": required}
+    return {**shape, "additionalProperties": False, **(more or {})}
+
+
+_TEXT = {"type": "string"}
+_SCORE = _object(score={"type": "integer", "enum": [1, 2, 3, 4, 5]}, reason=_TEXT)
+_RESPONSE = _object(
+    # The type may come as intended_error_Type, as the paper spells it in places.
+    {
+        "x-accepts": {
+            "required": ["synthetic_model_response", "ratings"],
+            "additionalProperties": True,
+        }
     },
-    "required": ["question", "reference_answer", "synthetic_responses"],
-}
+    synthetic_model_response=_TEXT,
+    intended_error_type=_TEXT,
+    ratings=_object(**dict.fromkeys(CRITERIA, _SCORE)),
+)
+SCHEMA = _object(
+    question=_TEXT,
+    reference_answer=_TEXT,
+    synthetic_responses={"type": "array", "items": _RESPONSE},
+)
 
 
 @dataclass(frozen=True, slots=True)

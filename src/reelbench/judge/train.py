@@ -19,7 +19,7 @@ from reelbench.base.progress import progress
 from reelbench.base.seeds import seed_for
 from reelbench.judge.checkpoint import last_checkpoint, save_checkpoint
 from reelbench.judge.curve import write_curve
-from reelbench.judge.examples import Example, plan_steps, split_step
+from reelbench.judge.examples import TrainingExample, plan_steps, split_step
 
 _WARM_UP = 0.05  # of the steps
 _LEAST_RATE = 0.1  # of the learning rate, at the end
@@ -43,7 +43,7 @@ class JudgeTrainer:
     """A training under way: a base model with an adapter, its optimizer, and the losses so far."""
 
     def __init__(
-        self, model: Any, examples: Sequence[Example], settings: TrainSettings, pad: int
+        self, model: Any, examples: Sequence[TrainingExample], settings: TrainSettings, pad: int
     ) -> None:
         import torch
 
@@ -88,7 +88,7 @@ class JudgeTrainer:
         self.losses.append(record)
         return record
 
-    def mean_loss(self, examples: Sequence[Example]) -> float:
+    def mean_loss(self, examples: Sequence[TrainingExample]) -> float:
         """Return the mean loss of a reply's token over examples that are not trained on."""
         torch = self._torch
         self.model.eval()
@@ -106,7 +106,7 @@ class JudgeTrainer:
             return nullcontext()
         return self._torch.autocast("cuda", self._torch.bfloat16)
 
-    def _loss(self, examples: Sequence[Example]) -> Any:
+    def _loss(self, examples: Sequence[TrainingExample]) -> Any:
         """Sum the losses of the replies, which stand at the end of their rows: padding is before.
 
         So only the last logits are made, not those of prompts that are many times as long.
@@ -192,7 +192,7 @@ def run_training(
     out: Path,
     identity: dict[str, Any],
     *,
-    test: Sequence[Example] = (),
+    test: Sequence[TrainingExample] = (),
     checkpoint_every: int = 50,
     stop_after: int = 0,
     on_step: Callable[[dict[str, Any]], None] = lambda _: None,

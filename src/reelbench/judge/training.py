@@ -18,7 +18,7 @@ from reelbench.judge.examples import make_examples, padded_tokens
 from reelbench.judge.sharegpt import RatedResponse, check_disjoint, file_record, read_rows
 from reelbench.judge.train import JudgeTrainer, TrainSettings, run_training, with_adapter
 from reelbench.models.judge.folder import JUDGE_FILE, JudgeFolder, base_digest, load_tokenizer
-from reelbench.weights.needs import needs
+from reelbench.weights import import_extra
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def train_judge(
     check_disjoint(rows, tested)
     _check_prompts(rows, rubric, data)
     for package in ("torch", "transformers", "peft"):
-        needs(package, "train")
+        import_extra(package, "train")
     folder = _folder(base, rubric, asked)
     tokenizer = _loaded(base, lambda: load_tokenizer(folder))
     examples = make_examples(tokenizer, rows, folder, str(data))

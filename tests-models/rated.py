@@ -1,9 +1,10 @@
 """Rated responses whose grades follow written rules, and a tiny decoder that can learn them.
 
-A world of colours and sounds: each question asks for two facts. A response states facts,
-right or wrong, leaves some out, adds one that nothing supports, or hedges. The rules:
+A world of colours and sounds: each question asks for two facts. A response states them, denies them
+(which the reference contradicts), leaves some out, adds one that nothing supports, or rambles. The
+rules:
 
-- correctness: 5 less 2 for each wrong fact, at least 1
+- correctness: 5 less 2 for each fact that is denied
 - completeness: 5, 3 or 1 as no, one or more facts are left out
 - faithfulness: 5, or 2 with a made-up addition
 - clarity: 5, or 2 where the response rambles
@@ -51,15 +52,14 @@ def rows_of(videos: int, rubric: Rubric, each: int = 8) -> list[RatedResponse]:
 
 
 def _response(truth: dict[str, str], rng: Any) -> SyntheticResponse:
-    choices = {"colour": COLOURS, "sound": SOUNDS}
     words, wrong, missing = [], 0, 0
-    for name, value in truth.items():
+    for value in truth.values():
         fate = rng.random()
         if fate < 0.2:
             missing += 1
         elif fate < 0.45:
             wrong += 1
-            words.append(rng.choice([other for other in choices[name] if other != value]))
+            words.append(f"not {value}")
         else:
             words.append(value)
     added, rambles = rng.random() < 0.4, rng.random() < 0.4
@@ -67,7 +67,7 @@ def _response(truth: dict[str, str], rng: Any) -> SyntheticResponse:
     scores = dict(
         zip(
             CRITERIA,
-            (max(1, 5 - 2 * wrong), 5 if not missing else 3 if missing == 1 else 1,
+            (5 - 2 * wrong, 5 if not missing else 3 if missing == 1 else 1,
              2 if added else 5, 2 if rambles else 5),
             strict=True,
         )
@@ -75,7 +75,7 @@ def _response(truth: dict[str, str], rng: Any) -> SyntheticResponse:
     reasons = dict(
         zip(
             CRITERIA,
-            (f"{wrong} wrong", f"{missing} missing", "made up" if added else "supported",
+            (f"{wrong} denied", f"{missing} missing", "made up" if added else "supported",
              "rambles" if rambles else "plain"),
             strict=True,
         )
@@ -88,13 +88,19 @@ def make_decoder(folder: Path, texts: list[str], seed: int = 0, **shape: Any) ->
     """Write a randomly initialised decoder, and a tokenizer trained on the data at hand."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+        [
+            pre_tokenizers.Digits(individual_digits=True),
+            pre_tokenizers.ByteLevel(add_prefix_space=False),
+        ]
     )
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     special = ["<pad>", "<s>", "</s>"]
     trainer = trainers.BpeTrainer(
-        vocab_size=900, special_tokens=special, initial_alphabet=sorted(alphabet), show_progress=False
+        vocab_size=900,
+        special_tokens=special,
+        initial_alphabet=sorted(alphabet),
+        show_progress=False,
     )
     tokenizer.train_from_iterator(texts, trainer)
     fast = PreTrainedTokenizerFast(
@@ -107,6 +113,7 @@ def make_decoder(folder: Path, texts: list[str], seed: int = 0, **shape: Any) ->
             "hidden_size": 64,
             "intermediate_size": 128,
             "num_hidden_layers": 2,
+            "initializer_range": 0.125,
             "num_attention_heads": 4,
             "max_position_embeddings": 2048,
             "pad_token_id": 0,

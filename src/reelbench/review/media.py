@@ -24,7 +24,7 @@ from reelbench.media.errors import MediaError, refuse_no_file
 from reelbench.review.playable import PlayableMedia, inspect, transcode
 
 VERSION = 1  # raise it when a change alters what is kept
-_AT_ONCE = 1.5  # seconds for which a request waits: most files are ready by then
+_AT_ONCE = 1.5  # seconds for which the first request waits: most files are ready by then
 _TRY_AGAIN = 30.0  # seconds after which a file that failed is looked at again
 _SLOWEST = 100.0  # times its duration, that encoding a video may take
 _WORST = 3600.0  # seconds that it may take in any case
@@ -40,17 +40,17 @@ class MediaJob:
     media: PlayableMedia | None = None
     path: Path | None = None  # what is served, once it is ready
     reports: Path | None = None  # the file that tells how much is done
+    done: float = 0.0  # the share that was told last
     ended: float = 0.0
     settled: threading.Event = field(default_factory=threading.Event)
 
     @property
     def progress(self) -> float:
-        """The share that is done."""
-        if self.status == "ready":
-            return 1.0
-        with suppress(OSError, ValueError, AttributeError):
-            return float(self.reports.read_text())  # type: ignore[union-attr]
-        return 0.0
+        """The share that is done; it never goes back."""
+        if self.reports is not None:
+            with suppress(OSError, ValueError):
+                self.done = max(self.done, float(self.reports.read_text()))
+        return 1.0 if self.status == "ready" else self.done
 
 
 class MediaLibrary:
@@ -62,9 +62,12 @@ class MediaLibrary:
         self._jobs: dict[str, MediaJob] = {}
         self._lock, self._turn = threading.Lock(), threading.Lock()
 
-    def find(self, name: str, wait: float = _AT_ONCE) -> MediaJob:
+    def find(self, name: str) -> MediaJob:
         """Return where a file of the benchmark stands; what is new is begun."""
-        path = inner_path(self._root, name)
+        try:
+            path = inner_path(self._root, name)
+        except ReelbenchError:  # which says where the file is, and that is nobody's business
+            return _failed(f"{name} is not inside the benchmark's folder.")
         try:
             refuse_no_file(path)
             identity = identity_of(path)
@@ -74,11 +77,13 @@ class MediaLibrary:
             return _failed(f"{name}: {error.strerror}.")
         with self._lock:
             job = self._jobs.get(name)
-            if job is None or job.identity != identity or _is_stale(job):
+            is_new = job is None or job.identity != identity or _is_stale(job)
+            if job is None or is_new:
                 job = self._jobs[name] = MediaJob(identity)
                 work = threading.Thread(target=self._prepare, args=(job, path, name), daemon=True)
                 work.start()
-        job.settled.wait(wait)
+        if is_new:
+            job.settled.wait(_AT_ONCE)
         return job
 
     def _prepare(self, job: MediaJob, path: Path, name: str) -> None:
@@ -91,7 +96,9 @@ class MediaLibrary:
             job.message = f"{name} cannot be played: encoding it {error}."
         except (ReelbenchError, OSError) as error:
             reason = str(error).replace(f"{self._root}{os.sep}", "").rstrip(".")
-            job.message = f"{name} cannot be prepared for the browser: {reason}."
+            job.message = (
+                f"{name} cannot be prepared for the browser: {reason}. Tell the organiser."
+            )
         except Exception as error:  # of a library, on whatever the file holds
             job.message = f"{name} cannot be prepared for the browser: {error}."
         finally:
@@ -109,6 +116,7 @@ class MediaLibrary:
             self._folder.mkdir(parents=True, exist_ok=True)
             if not known.type:
                 job.reports = self._folder / f"{key}.progress"
+                job.reports.unlink(missing_ok=True)  # of a server that was killed
                 known = self._encoded(path, facts, job.reports, known.duration)
             with suppress(ReelbenchError, OSError):  # it is looked into again, then
                 write_atomically(facts, msgspec.json.encode(known))

@@ -1,15 +1,18 @@
 """A queue: which of its items a person may take next, and where each item stands."""
 
 import sys
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 
 from reelbench.base.seeds import seed_for
 from reelbench.data.items import Item
 from reelbench.data.manifest import Protocol
 from reelbench.evaluate.condition import option_orders
 from reelbench.review.errors import AccessError
+from reelbench.review.index import QueueIndex
 from reelbench.review.people import Person
 from reelbench.review.protocol import ReviewProtocol
 from reelbench.review.settle import Settlement, settle
@@ -17,6 +20,7 @@ from reelbench.review.state import ItemProgress, ReviewState
 from reelbench.review.subjects import Subject, SubjectFiles, sampled
 
 CLAIM_MINUTES = 120  # for which an item that was opened is kept for who opened it
+AHEAD_MINUTES = 20  # the same, for one that is only in hand
 _UNTOUCHED = ItemProgress()
 
 
@@ -38,6 +42,9 @@ class ReviewQueue:
         self.protocol, self._files, self._state = protocol, files, state
         self._kept: tuple[object, dict[str, Subject]] | None = None
         self._first: tuple[object, frozenset[str]] | None = None  # calibration, of which subjects
+        self._settled: dict[str, tuple[object, Settlement]] = {}
+        self._index: tuple[QueueIndex, int] | None = None  # with how much of ``touched`` is in it
+        self._lock = threading.RLock()
 
     @property
     def name(self) -> str:
@@ -92,9 +99,13 @@ class ReviewQueue:
     def settlement(self, subject: Subject) -> Settlement:
         """Return where an item of a verify queue stands."""
         progress = self.progress(subject.id)
-        assert subject.item is not None
-        verdicts = list(progress.verdicts.values())
-        return settle(self.protocol, subject.item, verdicts, subject.author, progress.resolution)
+        key = subject.digest, subject.author, len(progress.events)
+        kept = self._settled.get(subject.id)
+        if kept is None or kept[0] != key:
+            verdicts = list(progress.verdicts.values())
+            found = settle(self.protocol, subject.id, verdicts, subject.author, progress.resolution)
+            kept = self._settled[subject.id] = key, found
+        return kept[1]
 
     def is_done_by(self, who: str, item: str) -> bool:
         """Whether a person has nothing more to do with an item."""
@@ -124,11 +135,8 @@ class ReviewQueue:
 
     def why_not(self, person: Person, subject: Subject) -> str:
         """Say why a person cannot take an item; empty where nothing speaks against it."""
-        if subject.author and subject.author.casefold() == person.name.casefold():
-            return "You wrote it yourself."
-        tag = self.protocol.expertise
-        if tag and not set(subject.tag(tag)) & set(person.expertise):
-            return f"It needs expertise in {', '.join(subject.tag(tag)) or tag}."
+        if reason := self.unfit(person, subject):
+            return reason
         needed = self.needed(subject)
         if not needed:
             return "Enough people have decided."
@@ -136,12 +144,27 @@ class ReviewQueue:
             return ""
         return "Someone else is working on it."
 
+    def unfit(self, person: Person, subject: Subject) -> str:
+        """Say why an item is not for this person, whatever others do; empty where it is."""
+        if subject.author and subject.author.casefold() == person.name.casefold():
+            return "You wrote it yourself."
+        tag = self.protocol.expertise
+        if tag and not set(subject.tag(tag)) & set(person.expertise):
+            return f"It needs expertise in {', '.join(subject.tag(tag)) or tag}."
+        return ""
+
     def _claimed(self, item: str, not_by: str) -> int:
         """Count the others who opened an item lately and have not finished with it."""
         progress = self.progress(item)
-        since = (datetime.now(UTC) - timedelta(minutes=CLAIM_MINUTES)).isoformat()
+        now = datetime.now(UTC)
+        opened, ahead = (
+            (now - timedelta(minutes=minutes)).isoformat()
+            for minutes in (CLAIM_MINUTES, AHEAD_MINUTES)
+        )
         return sum(
-            who != not_by and who not in progress.finished and event.time > since
+            who != not_by
+            and who not in progress.finished
+            and event.time > (ahead if "ahead" in event.body else opened)
             for who, event in progress.opened.items()
         )
 
@@ -210,18 +233,50 @@ class ReviewQueue:
             return seed_for(self.name, "item order", person.name, subject.id)
         return -len(self.progress(subject.id).finished)
 
-    def _open_to(self, person: Person) -> Iterator[Subject]:
-        for subject in self.subjects().values():
-            if not self.is_done_by(person.name, subject.id) and not self.why_not(person, subject):
-                yield subject
+    def _open_to(self, person: Person) -> list[Subject]:
+        """Return what a person could go on with: all that they have open, and the next two."""
+        with self._lock:
+            index = self.index()
+            free, opened = index.free(person), index.opened.get(person.name, set())
+            mine, rest = sorted(free & opened, key=index.numbers.__getitem__), free - opened
+            others = (item for item in self._in_order(index, person) if item in rest)
+            # On the last videos of a day, what comes next may be far down: all is looked at.
+            most = self.protocol.per_day
+            few = None if most and self.today(person) + 1 >= most else 2
+            return [*self._takeable(person, mine), *islice(self._takeable(person, others), few)]
+
+    def _takeable(self, person: Person, items: Iterable[str]) -> Iterator[Subject]:
+        subjects = self.subjects()
+        return (subjects[each] for each in items if not self.why_not(person, subjects[each]))
+
+    def _in_order(self, index: QueueIndex, person: Person) -> Iterable[str]:
+        if self.protocol.page != "answer":
+            return index.in_order()
+        subjects = index.subjects
+        return index.in_own_order(person.name, lambda item: self._rank(subjects[item], person))
+
+    def index(self) -> QueueIndex:
+        """Return what is known of each item, brought up to date."""
+        with self._lock:
+            subjects, touched = self.subjects(), self._state.touched[self.name]
+            if self._index is None or self._index[0].subjects is not subjects:
+                self._index = QueueIndex(self, subjects), len(touched)
+            index, seen = self._index
+            for item, who in touched[seen:]:
+                index.refresh(item, who)
+            self._index = index, len(touched)
+            return index
 
     def counts(self, person: Person) -> QueueCounts:
         """Return how far a person, and everyone, has come."""
-        subjects = self.subjects()
-        done = sum(self.is_done_by(person.name, each) for each in subjects)
-        left = sum(1 for _ in self._open_to(person))
-        settled = sum(not self.needed(each) for each in subjects.values())
-        return QueueCounts(done, left, self.today(person), settled, len(subjects))
+        with self._lock:
+            index = self.index()
+            free = index.free(person)
+            begun = free & index.begun
+            taken = len(begun) - sum(1 for _ in self._takeable(person, begun))
+            done, total = len(index.done.get(person.name, ())), len(index.subjects)
+            settled = total - len(index.open)
+            return QueueCounts(done, len(free) - taken, self.today(person), settled, total)
 
     def order(self, item: Item, who: str, fixed_last: tuple[str, ...]) -> tuple[int, ...]:
         """Return the places of the options as this person is shown them."""

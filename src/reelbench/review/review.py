@@ -6,7 +6,8 @@ action is checked against it, and it is acknowledged when its event is on the di
 
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,12 +16,11 @@ from uuid import uuid4
 
 import sqlalchemy as sql
 
-from reelbench.base.files import canonical_json
-from reelbench.base.limits import decode_json
 from reelbench.data.items import LETTERS, Item
 from reelbench.review.actions import Action, Attempt, checked_body
-from reelbench.review.database import DRAFTS, ReviewDatabase, ReviewEvent
+from reelbench.review.database import DatabaseDownError, ReviewDatabase, ReviewEvent
 from reelbench.review.discussion import discussion_events, may_discuss, shown_entry
+from reelbench.review.drafts import Drafts
 from reelbench.review.errors import AccessError, ActionError, ChangedItemError, ConflictError
 from reelbench.review.people import Person
 from reelbench.review.protocol import ReviewProtocol
@@ -28,7 +28,6 @@ from reelbench.review.queue import ReviewQueue
 from reelbench.review.state import SHARED, ReviewState
 from reelbench.review.subjects import Subject, SubjectFiles
 
-MOST_DRAFT = 200_000  # characters
 DESK = "desk"  # the queue of what organisers do
 
 
@@ -54,14 +53,42 @@ class Review:
         self.state = ReviewState()
         self.files = SubjectFiles(root)
         self.queues = {p.name: ReviewQueue(p, self.files, self.state) for p in protocols}
+        self.on_change: Callable[[], None] = lambda: None  # called when something is kept
         self._fixed_last = fixed_last
-        self._lock = threading.RLock()
+        self._drafts = Drafts(database)
+        self._lock = threading.RLock()  # of who changes something, until it is on the disk
+        self._looking = threading.RLock()  # at the state; taken behind the other, never before it
+
+    @contextmanager
+    def reading(self) -> Iterator[ReviewState]:
+        """Hold what has happened still while it is looked at; it is up to date."""
+        with self._looking:
+            self._look_again()
+            yield self.state
+
+    @contextmanager
+    def changing(self) -> Iterator[ReviewState]:
+        """Let nobody else change anything between a look and what is recorded after it."""
+        with self._lock, self.reading() as state:
+            yield state
 
     def catch_up(self, connection: sql.Connection | None = None) -> None:
         """Take in what is in the database and was not known yet."""
-        with self._lock:
+        with self._looking:
             for event in self.database.events_after(self.state.seq, connection):
                 self.state.apply(event)
+
+    def _look_again(self) -> None:
+        """Take in what is new; while the database does not answer, what is known can be read."""
+        with suppress(DatabaseDownError):
+            self.catch_up()
+
+    def _take(self, events: Sequence[ReviewEvent]) -> None:
+        """Take in what this process has added, unless someone read it meanwhile."""
+        with self._looking:
+            for event in events:
+                if event.seq > self.state.seq:
+                    self.state.apply(event)
 
     def queue(self, name: str) -> ReviewQueue:
         """Return a queue by its name."""
@@ -71,8 +98,8 @@ class Review:
 
     def queues_for(self, person: Person) -> list[tuple[ReviewQueue, dict[str, Any]]]:
         """Return the queues that a person may work in, each with how far they have come."""
-        with self._lock:
-            self.catch_up()
+        with self._looking:
+            self._look_again()
             may = [q for q in self.queues.values() if person.may(q.protocol.role)]  # type: ignore[arg-type]
             return [(queue, asdict(queue.counts(person))) for queue in may]
 
@@ -82,36 +109,47 @@ class Review:
         With ``besides``, an item in hand, one further is handed out ahead of time.
         """
         queue = self.queue(name)
-        with self._lock, self.database.writing() as connection:
-            self.catch_up(connection)
-            subject = queue.next_for(person, besides)
-            if subject is None:
-                return None
-            opened = person.name in queue.progress(subject.id).opened
-            if not opened:
-                ahead = {"ahead": True} if besides else {}
-                event = self._event(person, name, subject, "opened", ahead)
-                self.database.add(connection, [event])
-        self.catch_up()
+        added: list[ReviewEvent] = []
+        with self._lock:
+            with self.database.writing() as connection:
+                with self._looking:
+                    self.catch_up(connection)
+                    subject = queue.next_for(person, besides)
+                    if subject is None:
+                        return None
+                    opened = queue.progress(subject.id).opened.get(person.name)
+                if opened is None or ("ahead" in opened.body and not besides):
+                    ahead = {"ahead": True} if besides else {}
+                    event = self._event(person, name, subject, "opened", ahead)
+                    added = self.database.add(connection, [event])
+            self._take(added)
         return self.task(person, name, subject.id)
 
     def task(self, person: Person, name: str, item: str) -> dict[str, Any]:
         """Return what a page shows of an item that this person has open or has done."""
         queue = self.queue(name)
-        with self._lock:
+        with self._looking:
             subject = self._subject(queue, item)
             self.check_may_see(person, queue, subject)
             task = self._task(person, queue, subject)
-            if "discussion" in task:
-                self._note_read(person, queue, subject)
-            return task
+        if "discussion" in task:
+            last = max(each["seq"] for each in task["discussion"])
+            self._note_read(person, queue, subject, last)
+        draft = self._drafts.read((person.name, name, item))
+        return {**task, **self._advice(queue, subject), "draft": draft}
 
-    def _note_read(self, person: Person, queue: ReviewQueue, subject: Subject) -> None:
-        """Keep that someone was shown what others did, once for each new thing."""
-        last = max(each.seq for each in discussion_events(queue, subject))
+    def _advice(self, queue: ReviewQueue, subject: Subject) -> dict[str, int]:
+        """Return how many questions a video should have; measuring it may take a while."""
+        protocol = queue.protocol
+        if not protocol.questions:
+            return {}
+        return {"fewest": protocol.fewest_questions(queue.seconds(subject) or 0.0)}
+
+    def _note_read(self, person: Person, queue: ReviewQueue, subject: Subject, last: int) -> None:
+        """Keep that someone was shown what people did up to an event, once for each new one."""
         before = queue.progress(subject.id).read.get(person.name)
         if before is None or before.body["seen"] < last:
-            with self.database.writing() as connection:
+            with self._lock, self.database.writing() as connection:
                 event = self._event(person, queue.name, subject, "read", {"seen": last})
                 self.database.add(connection, [event])
             self.catch_up()
@@ -119,8 +157,8 @@ class Review:
     def discussions(self, person: Person, name: str) -> list[dict[str, Any]]:
         """Return the items in discussion that a person has a say in, with who took part."""
         queue = self.queue(name)
-        with self._lock:
-            self.catch_up()
+        with self._looking:
+            self._look_again()
             return [
                 {"item": each.id, "question": each.item.question, "seq": events[-1].seq,
                  "people": list(dict.fromkeys(event.who for event in events)),
@@ -161,7 +199,6 @@ class Review:
             ],
             "seen": max((each.seq for each in progress.last_shared(person.name)), default=0),
             "done": queue.is_done_by(person.name, subject.id),
-            "draft": self.draft(person, queue.name, subject.id),
             "progress": asdict(queue.counts(person)),
             "calibration": subject.id in queue.calibration_set(),
         }
@@ -231,20 +268,34 @@ class Review:
         if not re.fullmatch(r"[0-9a-f-]{16,64}", action.id):
             raise ActionError("An action needs an id of its own.")
         with self._lock:
+            added: list[ReviewEvent] = []
+            draft = person.name, name, action.item
+            self._drafts.known()
             with self.database.writing() as connection:
-                self.catch_up(connection)
-                known = self.state.ids.get(action.id)
-                if known is None:
-                    subject = self._subject(queue, action.item)
-                    order = self._check(person, queue, subject, action)
-                    body = checked_body(Attempt(queue, person, subject, action, order))
-                    event = self._event(person, name, subject, action.type, body, action.id)
-                    self.database.add(connection, [event, *self._shown_by(person, queue, event)])
-                elif (known.who, known.type, known.item) != (person.name, action.type, action.item):
-                    raise ActionError("This id belongs to another action.")
-            self.catch_up()
-            self.forget_draft(person, name, action.item)
+                with self._looking:
+                    self.catch_up(connection)
+                    events = self._new(person, queue, action)
+                if events:
+                    added = self.database.add(connection, events)
+                    self._drafts.drop(connection, draft)
+            self._drafts.known().discard(draft)
+            self._take(added)
+            self.on_change()
+        with self._looking:
             return self._saved(person, queue, self.state.ids[action.id])
+
+    def _new(self, person: Person, queue: ReviewQueue, action: Action) -> list[ReviewEvent]:
+        """Return the events that an action becomes; none where it is kept already."""
+        known = self.state.ids.get(action.id)
+        if known is not None:
+            if (known.who, known.type, known.item) != (person.name, action.type, action.item):
+                raise ActionError("This id belongs to another action.")
+            return []
+        subject = self._subject(queue, action.item)
+        order = self._check(person, queue, subject, action)
+        body = checked_body(Attempt(queue, person, subject, action, order))
+        event = self._event(person, queue.name, subject, action.type, body, action.id)
+        return [event, *self._shown_by(person, queue, event)]
 
     def _shown_by(
         self, person: Person, queue: ReviewQueue, event: ReviewEvent
@@ -276,6 +327,10 @@ class Review:
             reason = "" if handed_out else queue.why_not(person, subject)
             if reason:
                 raise ActionError(reason)
+        return self.order(person, queue, subject)
+
+    def order(self, person: Person, queue: ReviewQueue, subject: Subject) -> tuple[int, ...]:
+        """Return the places of the options as this person is shown them."""
         item = subject.item
         return queue.order(item, person.name, self._fixed_last) if item else ()
 
@@ -296,9 +351,9 @@ class Review:
             with self.database.writing() as connection:
                 self.catch_up(connection)
                 event = _new_event(person, DESK, "", "", kind, body, uuid4().hex)
-                self.database.add(connection, [event])
-            self.catch_up()
-            return self.state.ids[event.id]
+                added = self.database.add(connection, [event])
+            self._take(added)
+            return added[0]
 
     def _event(
         self, person: Person, queue: str, subject: Subject, kind: str, body: Mapping[str, Any],
@@ -315,28 +370,11 @@ class Review:
             key or uuid4().hex,
         )
 
-    def draft(self, person: Person, queue: str, item: str) -> Any:
-        """Return what a person had typed and not sent; None where there is nothing."""
-        with self.database.reading() as connection:
-            found = connection.execute(sql.select(DRAFTS.c.body).where(*_of(person, queue, item)))
-            text = found.scalar()
-        return None if text is None else decode_json(text)
-
     def keep_draft(self, person: Person, queue: str, item: str, body: Any) -> None:
         """Keep what a person has typed so far, in place of what was kept before."""
-        text = canonical_json(body)
-        if len(text) > MOST_DRAFT:
-            raise ActionError(f"A draft has more than {MOST_DRAFT:,} characters.")
-        self.check_may_see(person, self.queue(queue), self._subject(self.queue(queue), item))
-        key = {"who": person.name, "queue": queue, "item": item}
-        with self.database.writing() as connection:
-            connection.execute(DRAFTS.delete().where(*_of(person, queue, item)))
-            connection.execute(DRAFTS.insert().values(**key, time=_now(), body=text))
-
-    def forget_draft(self, person: Person, queue: str, item: str) -> None:
-        """Drop a draft that has been sent."""
-        with self.database.writing() as connection:
-            connection.execute(DRAFTS.delete().where(*_of(person, queue, item)))
+        with self._looking:
+            self.check_may_see(person, self.queue(queue), self._subject(self.queue(queue), item))
+        self._drafts.keep((person.name, queue, item), body, _now())
 
 
 def reveal(item: Item, order: Sequence[int]) -> dict[str, Any]:
@@ -353,10 +391,6 @@ def _new_event(
         id=key, time=_now(), who=person.name, queue=queue, item=item, digest=digest, type=kind,
         body=body,
     )  # fmt: skip
-
-
-def _of(person: Person, queue: str, item: str) -> tuple[sql.ColumnElement[bool], ...]:
-    return DRAFTS.c.who == person.name, DRAFTS.c.queue == queue, DRAFTS.c.item == item
 
 
 def _now() -> str:

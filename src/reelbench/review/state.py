@@ -51,15 +51,18 @@ class ReviewState:
         self.written_about: dict[tuple[str, str], list[str]] = defaultdict(list)
         self.imported: dict[str, Subject] = {}
         self.days: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+        self.touched: dict[str, list[tuple[str, str]]] = defaultdict(list)  # (item, who) by queue
         self.edits = 0  # how often items were written, taken back or imported
         self._candidates: tuple[int, list[Subject]] = 0, []
         self.applied: dict[str, str] = {}  # digests of items as we wrote them into the benchmark
+        self.taken_out: dict[str, Mapping[str, Any]] = {}  # items that we took out of it
 
     def apply(self, event: ReviewEvent) -> None:
         """Take the next event in."""
         self.seq, self.ids[event.id] = event.seq, event
         progress = self.queues[event.queue][event.item]
         progress.events.append(event)
+        self.touched[event.queue].append((event.item, event.who))
         if event.type not in SHOWN:
             self.days[event.queue, event.who, event.time[:10]].add(event.item)
         handle = getattr(self, f"_{event.type}", None)
@@ -115,6 +118,12 @@ class ReviewState:
 
     def _applied(self, _: ItemProgress, event: ReviewEvent) -> None:
         self.applied |= event.body["digests"]
+        self.taken_out |= event.body["rejected"]
+
+    def _released(self, _: ItemProgress, event: ReviewEvent) -> None:
+        claimed = self.queues[event.body["queue"]][event.body["item"]]
+        claimed.opened.pop(event.body["who"], None)
+        self.touched[event.body["queue"]].append((event.body["item"], event.body["who"]))
 
 
 def verdict_of(event: ReviewEvent) -> Verdict:

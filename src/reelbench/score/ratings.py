@@ -104,6 +104,14 @@ def read_ratings(path: Path, scale: Scale, id_column: str | None = None) -> Rati
     return sheet.finish()
 
 
+def ratings_of(rows: Sequence[tuple[str, str, object]], scale: Scale, name: str) -> Ratings:
+    """Return ratings that are at hand as (subject, rater, rating), as if read from a file."""
+    sheet = _Sheet(Path(name), scale, None)
+    for number, (subject, rater, rating) in enumerate(rows, 2):
+        sheet.take(number, subject, rater, rating)
+    return sheet.finish()
+
+
 def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 

@@ -1,7 +1,7 @@
 // The page where people answer as in a test: no key, and no way back where the protocol says so.
 import { call, data, element, itemPath, t } from "./api.js";
 import { keyHint, setKeys } from "./shortcuts.js";
-import { layout, question } from "./layout.js";
+import { labelled, layout, question, textBox } from "./layout.js";
 import { choiceList, optionKeys } from "./options.js";
 import { card, toStart, Work } from "./work.js";
 
@@ -18,15 +18,10 @@ function show(work, place) {
   const send = element("button", { type: "button", class: "primary sends", onclick: answer }, t("answer_send"), keyHint(open ? "Ctrl Enter" : "Enter"));
   const ready = () => { send.disabled = open ? !written().trim() : !picked().length; };
   const choices = open ? null : choiceList(task, picked(), (places) => { work.keep({ picked: places }); ready(); });
-  panel.append(question(task), open ? textBox() : choices.list,
+  panel.append(question(task), open ? labelled(t("answer_text"), textBox(written(), (text) => { work.keep({ written: text }); ready(); }, 5)) : choices.list,
     element("div", { class: "buttons" }, send, task.previous && back()),
     element("p", { class: "note" }, data.protocol.back ? t("answer_back_note") : t("answer_stays")));
   ready();
-
-  function textBox() {
-    const box = element("textarea", { rows: 5, maxlength: 20000, oninput: () => { work.keep({ written: box.value }); ready(); } }, written());
-    return element("label", { class: "field" }, t("answer_text"), box);
-  }
 
   function back() {
     const go = async () => work.open((await call("GET", itemPath("task", task.previous))).task);

@@ -1,7 +1,7 @@
 // Changing an item: its question, options, key and evidence, with what changes shown as one types.
 import { element, t } from "./api.js";
 import { itemDiff } from "./diff.js";
-import { commentBox } from "./layout.js";
+import { commentBox, labelled, textBox } from "./layout.js";
 import { keyHint } from "./shortcuts.js";
 import { letter } from "./options.js";
 
@@ -39,8 +39,8 @@ export function changeForm(work, video, decide) {
     decide({ decision: "change", changes, comment: comment.value });
   }
 
-  const form = element("div", {}, textField(now, "question", 3, changed), work.task.kind === "open" ? textField(now, "reference", 3, changed) : "",
-    fields, preview, element("label", { class: "field" }, t("comment"), comment), element("div", { class: "buttons" }, send));
+  const form = element("div", {}, textField(now, "question", changed), work.task.kind === "open" ? textField(now, "reference", changed) : "",
+    fields, preview, labelled(t("comment"), comment), element("div", { class: "buttons" }, send));
   draw();
   return { element: form, keys: [{ keys: ["Enter"], ctrl: true, label: t("decide_change_now"), run: change }] };
 }
@@ -52,10 +52,8 @@ function withWritten(fields, mine) {
   return { ...fields, options: [...fields.options, mine.written], answer: [fields.options.length] };
 }
 
-function textField(now, name, rows, changed) {
-  const box = element("textarea", { rows, maxlength: 20000, oninput: () => { now[name] = box.value; changed(); } }, now[name]);
-  return element("label", { class: "field" }, t(`field_${name}`), box);
-}
+const textField = (now, name, changed) =>
+  labelled(t(`field_${name}`), textBox(now[name], (text) => { now[name] = text; changed(); }, 3));
 
 function optionFields(kind, now, changed, redraw) {
   const several = kind === "multi";

@@ -1,7 +1,7 @@
 // Deciding about an item whose key is shown: accept it, change it, or reject it with reasons.
 import { data, element, t } from "./api.js";
 import { changeForm } from "./change.js";
-import { commentBox } from "./layout.js";
+import { commentBox, labelled } from "./layout.js";
 import { keyHint } from "./shortcuts.js";
 
 const TAGS = data.protocol.failure_tags;
@@ -13,13 +13,14 @@ export function decisions(work, video, decide, choices = ["accept", "change", "r
   const open = (form) => { work.keep({ form }); draw(); forms.querySelector("textarea, input")?.focus(); };
   const run = { accept, change: () => open("change"), reject: () => open("reject") };
   const buttons = choices.map((name, place) => element("button", {
-    type: "button", class: `sends${place ? "" : " primary"}`, onclick: run[name],
+    type: "button", class: `sends${place ? "" : " primary"}`, onclick: run[name], "data-form": name,
   }, t(`decide_${name}`), keyHint(String(place + 1))));
   let keys;
 
   function draw() {
     const form = work.state.form === "change" ? changeForm(work, video, decide)
       : work.state.form === "reject" ? rejectForm(work, decide) : null;
+    buttons.forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.form === work.state.form)));
     forms.replaceChildren(...(form ? [form.element] : []));
     keys = form ? form.keys : choices.map((name, place) => ({ keys: [String(place + 1)], label: t(`decide_${name}`), run: run[name] }));
     if (form) keys = [...keys, { keys: ["Escape"], label: t("cancel"), run: () => { work.keep({ form: "" }); draw(); } }];
@@ -46,7 +47,7 @@ export function rejectForm(work, decide) {
   const form = element("div", {},
     TAGS.length ? element("fieldset", { class: "choices" }, element("legend", {}, t("decide_reasons")),
       TAGS.map((tag, at) => element("label", { class: "choice" }, boxes[at], at < 9 ? keyHint(String(at + 1)) : "", element("span", { class: "text" }, tag)))) : "",
-    element("label", { class: "field" }, t("comment"), comment), element("div", { class: "buttons" }, send));
+    labelled(t("comment"), comment), element("div", { class: "buttons" }, send));
   ready();
   return {
     element: form,

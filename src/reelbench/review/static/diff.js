@@ -3,7 +3,7 @@ import { element, t } from "./api.js";
 import { letter } from "./options.js";
 
 export function textDiff(before, after) {
-  const [a, b] = [before, after].map((text) => (text ?? "").split(/(\s+)/).filter((word) => word));
+  const [a, b] = [before, after].map((text) => (text ?? "").match(/\S+\s*/g) ?? []);
   const common = longestCommon(a, b);
   const parts = [];
   let [i, j] = [0, 0];
@@ -16,17 +16,19 @@ export function textDiff(before, after) {
   return element("span", { class: "diff" }, parts);
 }
 
+const alike = (word, other) => word.trim() === other.trim();
+
 // Pairs of places of the words that both have, in order.
 function longestCommon(a, b) {
   const most = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
   for (let i = a.length - 1; i >= 0; i--) {
     for (let j = b.length - 1; j >= 0; j--) {
-      most[i][j] = a[i] === b[j] ? most[i + 1][j + 1] + 1 : Math.max(most[i + 1][j], most[i][j + 1]);
+      most[i][j] = alike(a[i], b[j]) ? most[i + 1][j + 1] + 1 : Math.max(most[i + 1][j], most[i][j + 1]);
     }
   }
   const pairs = [];
   for (let i = 0, j = 0; i < a.length && j < b.length;) {
-    if (a[i] === b[j]) pairs.push([i++, j++]);
+    if (alike(a[i], b[j])) pairs.push([i++, j++]);
     else if (most[i + 1][j] >= most[i][j + 1]) i++;
     else j++;
   }

@@ -3,7 +3,7 @@ import { call, element, itemPath, t } from "./api.js";
 import { fieldsOf } from "./change.js";
 import { decisions } from "./decide.js";
 import { itemDiff } from "./diff.js";
-import { commentBox, layout, question } from "./layout.js";
+import { commentBox, labelled, layout, question } from "./layout.js";
 import { letter, markedList } from "./options.js";
 import { setKeys } from "./shortcuts.js";
 import { discussions, notice } from "./work.js";
@@ -42,7 +42,7 @@ export function showDiscussion(work, place) {
     const resolve = async (body) => { if (await work.submit("resolved", body, { needsReply: true })) await again(); };
     const choice = decisions(work, video, resolve);
     choice.element.addEventListener("keys", () => setKeys(choice.keys));
-    panel.append(element("label", { class: "field" }, t("discussion_comment"), box),
+    panel.append(labelled(t("discussion_comment"), box),
       element("div", { class: "buttons" }, element("button", { type: "button", class: "sends", onclick: say }, t("discussion_send"))),
       element("h2", {}, t("discussion_resolve")), choice.element);
     setKeys(choice.keys);

@@ -11,8 +11,14 @@ export function layout(work, place) {
 
 export const question = (task) => element("h1", { class: "question", tabindex: "-1" }, task.question);
 
-// A box for a text that is kept, under a name, as one types.
-export function commentBox(work, name = "comment", rows = 2) {
-  const box = element("textarea", { rows, maxlength: 20000, oninput: () => work.keep({ [name]: box.value }) }, work.state[name] ?? "");
+// A box for text; oninput gets what it holds.
+export function textBox(value, oninput, rows = 2) {
+  const box = element("textarea", { rows, maxlength: 20000, oninput: () => oninput(box.value) });
+  box.value = value ?? "";
   return box;
 }
+
+// A box for a text that is kept, under a name, as one types.
+export const commentBox = (work, name = "comment") => textBox(work.state[name], (text) => work.keep({ [name]: text }));
+
+export const labelled = (text, control) => element("label", { class: "field" }, text, control);

@@ -2,7 +2,7 @@
 import { data, element, t } from "./api.js";
 import { spans } from "./diff.js";
 import { keyHint, setKeys } from "./shortcuts.js";
-import { layout, question } from "./layout.js";
+import { commentBox, labelled, layout, question } from "./layout.js";
 import { markedList } from "./options.js";
 import { Work } from "./work.js";
 
@@ -20,11 +20,11 @@ function show(work, place) {
     work.keep({ rating: { ...work.state.rating, [axis.name]: value } });
     ready();
   }));
-  const comment = element("textarea", { rows: 2, maxlength: 20000, oninput: () => work.keep({ comment: comment.value }) }, work.state.comment ?? "");
+  const comment = commentBox(work);
   panel.append(
     task.calibration ? element("p", { class: "badge" }, t("rate_calibration")) : "",
     question(task), ...keyOf(task), ...scales.map((each) => each.field),
-    element("label", { class: "field" }, t("comment"), comment), element("div", { class: "buttons" }, send));
+    labelled(t("comment"), comment), element("div", { class: "buttons" }, send));
   ready();
 
   async function rate() {

@@ -3,7 +3,7 @@ import { data, element, t } from "./api.js";
 import { decisions, rejectForm } from "./decide.js";
 import { spans } from "./diff.js";
 import { openDiscussion, showConflict, showDiscussion, showList } from "./discussion.js";
-import { layout, question } from "./layout.js";
+import { labelled, layout, question } from "./layout.js";
 import { choiceList, markedList, optionKeys } from "./options.js";
 import { keyHint, setKeys } from "./shortcuts.js";
 import { discussions, notice, Work } from "./work.js";
@@ -17,7 +17,11 @@ route();
 // Which part of the page the address names: the next item, the list of discussions, or one of them.
 async function route() {
   const [part, item] = location.hash.slice(1).split("/");
-  for (const tab of document.querySelectorAll(".tabs a")) tab.toggleAttribute("aria-current", (tab.hash.slice(1) === "discussion") === (part === "discussion"));
+  for (const tab of document.querySelectorAll(".tabs a")) {
+    const isHere = (tab.hash === "#discussion") === (part === "discussion");
+    if (isHere) tab.setAttribute("aria-current", "page");
+    else tab.removeAttribute("aria-current");
+  }
   countDiscussions();
   try {
     if (item) await openDiscussion(work, decodeURIComponent(item));
@@ -54,7 +58,7 @@ function answering(work, panel, video) {
   const choices = open ? null : choiceList(task, state.picked ?? [], (picked) => { text.value = ""; work.keep({ picked, written: "" }); ready(); });
   const text = element(open ? "textarea" : "input", { type: "text", maxlength: 20000, oninput: wrote });
   text.value = state.written ?? "";
-  const ownText = open || data.protocol.written_answers ? element("label", { class: "field" }, t(open ? "answer_text" : "verify_write"), text) : "";
+  const ownText = open || data.protocol.written_answers ? labelled(t(open ? "answer_text" : "verify_write"), text) : "";
   panel.replaceChildren(question(task), open ? "" : choices.list, ownText, element("div", { class: "buttons" }, send, flag()));
   ready();
   setKeys([

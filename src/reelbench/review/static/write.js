@@ -39,7 +39,6 @@ class WritePage {
   listen() {
     this.form.addEventListener("change", () => this.changed());
     this.player.addEventListener("watched", () => { this.work.keep({ watched: true }); this.draw(); });
-    this.player.addEventListener("ready", () => this.draw());
     setKeys([
       { keys: ["Enter"], ctrl: true, shown: "Enter", label: t("write_save"), run: () => this.save() },
       { keys: ["n"], shown: "N", label: t("write_next"), run: () => this.finish() },
@@ -153,11 +152,10 @@ class WritePage {
 
   // How many questions a video of this length should have: advice, never a refusal.
   advise(count) {
-    const seconds = this.player.clips.reduce((sum, clip) => sum + (clip.isTimed ? clip.end - clip.start : 0), 0);
-    const fitting = protocol.questions.find(([upTo]) => upTo == null || seconds < upTo);
-    this.advice.hidden = !seconds || !fitting;
-    if (fitting) this.advice.textContent = t("write_advice", { least: fitting[1], count });
-    this.advice.classList.toggle("is-right", Boolean(fitting) && count >= fitting[1]);
+    const { fewest = 0 } = this.work.task;
+    this.advice.hidden = !fewest;
+    this.advice.textContent = t("write_advice", { least: fewest, count });
+    this.advice.classList.toggle("is-right", count >= fewest);
   }
 
   destroy() {
@@ -167,7 +165,7 @@ class WritePage {
 }
 
 // Others wrote about the same video meanwhile: the writer sees what, and decides.
-async function conflict(work, error) {
+function conflict(work, error) {
   work.task.seen = Math.max(...error.events.map((event) => event.seq));
   const { record } = work.state;
   const theirs = error.events.filter((event) => event.type === "wrote");
@@ -176,7 +174,7 @@ async function conflict(work, error) {
   const card = notice("warning", error.message, element("ul", { class: "plain-list" }, ...cards),
     element("div", { class: "buttons" }, again, element("button", { type: "button", onclick: () => card.remove() }, t("write_keep_editing"))));
   work.keep({ record });
-  await page.reload();
+  page.reload().catch(() => {}); // the button works at once
 }
 
 // What is wrong with a question is shown beside its fields.

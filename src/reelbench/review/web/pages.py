@@ -1,5 +1,6 @@
 """The pages that people see, and the files they are made of."""
 
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -64,8 +65,7 @@ def protocol_for_page(protocol: ReviewProtocol) -> dict[str, Any]:
     """Return what the script of a page needs to know of its protocol."""
     names = (
         "name", "page", "title", "instructions", "watch", "pairs", "gap", "kinds", "options",
-        "evidence", "questions", "agree", "failure_tags", "written_answers", "back", "per_day",
-        "reviewers",
+        "evidence", "agree", "failure_tags", "written_answers", "back", "per_day", "reviewers",
     )  # fmt: skip
     shown: dict[str, Any] = {name: getattr(protocol, name) for name in names}
     shown["tags"] = [
@@ -90,6 +90,7 @@ def static(name: str) -> Response:
     return Response(file, media_type=kind, headers={"Cache-Control": "no-cache"})
 
 
+@cache
 def _static_files() -> dict[str, str]:
     own = files("reelbench.review").joinpath("static")
     found = {each.name: each.read_text("utf-8") for each in own.iterdir()}

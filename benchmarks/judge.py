@@ -79,9 +79,7 @@ def main() -> None:
         rows = rated_rows_of(rubric, batch * steps)
         model, home = build(Path(folder) / "base", shape, rows)
         count = sum(parameter.numel() for parameter in model.parameters())
-        print(
-            f"{name}, {shape}: {count / 1e6:,.0f} million parameters, {steps} steps of {batch} rows"
-        )
+        print(f"{name}, {shape}: {count:,} parameters, {steps} steps of {batch} rows")
         asked = JudgeFolder(base=str(home), prompt=rubric.prompt, schema=dict(rubric.schema))
         tokenizer = load_tokenizer(asked)
         examples = make_examples(tokenizer, rows, asked, "rows")

@@ -267,21 +267,24 @@ class TestResuming:
                 tmp_path / "whole" / name
             ).read_bytes()
 
-    def test_a_split_step_has_the_loss_of_a_whole_one(
+    def test_split_and_checkpointed_steps_learn_what_whole_ones_do(
         self, world: World, few: Path, tmp_path: Path
     ) -> None:
         losses = []
-        for tokens in (10_000, 200):
-            settings = TrainSettings(epochs=1, batch=16, device_tokens=tokens, dropout=0.0, rank=4)
+        for number, (tokens, again) in enumerate([(10_000, False), (200, False), (10_000, True)]):
+            settings = TrainSettings(epochs=3, batch=16, device_tokens=tokens, dropout=0.0, rank=4)
             made = train_judge(
                 str(world.home / "base"),
                 few,
                 world.rubric,
-                tmp_path / str(tokens),
+                tmp_path / str(number),
                 settings=settings,
+                gradient_checkpointing=again,
             )
-            losses.append(made.losses[0]["loss"])
+            losses.append([each["loss"] for each in made.losses])
+        assert losses[0][2] < losses[0][0]
         assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+        assert losses[0] == pytest.approx(losses[2], rel=1e-4)
 
     def test_a_checkpoint_of_another_base_model_is_refused(
         self, world: World, few: Path, tmp_path: Path

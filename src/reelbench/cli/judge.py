@@ -137,10 +137,16 @@ def _synthesize(options: argparse.Namespace) -> int:
     from reelbench.client.budget import parse_budget
     from reelbench.data.benchmark import Benchmark
     from reelbench.judge.material import forecast_material, write_material
+    from reelbench.judge.synthesize import questions_to_grade, without_caption
     from reelbench.models.load import Loader
 
     budget = None if options.budget is None else parse_budget(options.budget)
     benchmark, model = Benchmark.load(options.benchmark), Loader().load(options.model)
+    if bare := without_caption(questions_to_grade(benchmark)):
+        tell(
+            f"warning: {counted(len(bare), 'question')} without context.caption, such as "
+            f"{bare[0]}: what is made up can only be held against the reference there."
+        )
     if options.dry_run:
         put_forecast("step", forecast_material(benchmark, model, options.out, budget), budget)
         tell("Only the first round is counted. Tokens are estimated. Nothing was asked.")

@@ -112,6 +112,11 @@ def questions_to_grade(benchmark: Benchmark) -> list[Item]:
     return items
 
 
+def without_caption(items: Sequence[Item]) -> list[str]:
+    """Return the ids of items whose context has no caption, by which faithfulness is judged."""
+    return [item.id for item in items if not item.context.get("caption")]
+
+
 async def synthesize_all(
     client: Client,
     model: ChatModel,

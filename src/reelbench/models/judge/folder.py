@@ -101,8 +101,8 @@ def load_weights(folder: JudgeFolder, device: str = "") -> Any:
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     dtype = torch.bfloat16 if device.startswith("cuda") else torch.float32
     model: Any = AutoModelForCausalLM.from_pretrained(folder.base, dtype=dtype)
-    check_base(folder, base_digest(folder.base, getattr(model.config, "_commit_hash", None)))
     if folder.adapter:
+        check_base(folder, base_digest(folder.base, getattr(model.config, "_commit_hash", None)))
         from peft import PeftModel
 
         model = PeftModel.from_pretrained(model, folder.adapter).merge_and_unload()

@@ -1,7 +1,6 @@
 """A trained judge as a model that can be asked: in batches, each different prompt once."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,11 +11,18 @@ from reelbench.base.files import canonical_json
 from reelbench.models.base import Request, Response, TextPart
 from reelbench.models.card import Card
 from reelbench.models.hf import LocalModel
-from reelbench.models.judge.folder import JudgeFolder, load_tokenizer, load_weights, read_folder
+from reelbench.models.judge.folder import (
+    JudgeFolder,
+    base_digest,
+    load_tokenizer,
+    load_weights,
+    read_folder,
+)
 from reelbench.models.judge.grammar import ReplyPart, reply_parts
 from reelbench.models.judge.prompt import PromptTooLongError, prompt_tokens
 
-_PARAMETERS = {"temperature", "device"}
+_PARAMETERS = {"temperature", "device", "base"}
+_PLACES = {"device", "base"}  # where it is, which decides no reply: the base model's hash does
 
 
 class TrainedJudge(LocalModel):
@@ -27,12 +33,13 @@ class TrainedJudge(LocalModel):
         self.folder = folder
         self.is_random = bool(card.parameters.get("temperature"))
         self._known: dict[str, Response] = {}
+        self._digest = folder.digest  # of files, which are read once
 
     @property
     def parameters(self) -> Mapping[str, Any]:
         """Which weights, and how they are asked; not where, nor how many at a time."""
-        own = {name: v for name, v in self.card.parameters.items() if name != "device"}
-        return {"model": self.card.model, "judge": self.folder.digest, **own}
+        own = {name: v for name, v in self.card.parameters.items() if name not in _PLACES}
+        return {"model": self.card.model, "judge": self._digest, **own}
 
     def make_engine(self) -> "JudgeEngine":
         """Load the weights."""
@@ -117,6 +124,8 @@ def load(card: Card) -> TrainedJudge:
             f"{', '.join(sorted(_PARAMETERS))}."
         )
     folder = read_folder(card.model)
-    if not folder.adapter and Path(card.model).is_dir():
-        folder = msgspec.structs.replace(folder, base=str(Path(card.model)))
+    if base := card.parameters.get("base"):  # the base model was moved
+        folder = msgspec.structs.replace(folder, base=str(base))
+    if not folder.adapter:
+        folder = msgspec.structs.replace(folder, base_digest=base_digest(folder.base))
     return TrainedJudge(card, folder)

@@ -27,7 +27,7 @@ from judging.shape import SHAPES, build, rated_rows_of
 
 from reelbench.evaluate.rubric import load_rubric
 from reelbench.judge.examples import TrainingExample, make_examples, padded_tokens
-from reelbench.judge.train import JudgeTrainer, TrainSettings, with_adapter
+from reelbench.judge.train import JudgeTrainer, TrainSettings, deterministic, with_adapter
 from reelbench.models.judge.decode import Decoder
 from reelbench.models.judge.folder import JudgeFolder, load_tokenizer
 from reelbench.models.judge.grammar import reply_parts
@@ -104,10 +104,11 @@ def trained(
     trainer = JudgeTrainer(model, examples, settings, pad)
     padding = padded_tokens(trainer.steps, trainer.lengths, settings.device_tokens)
     found = Measured("training, ours", note=f"{padding:.1%} padding")
-    trainer.step()
-    with measuring(found, gpu):
-        for _ in trainer.steps[1:]:
-            found.tokens += trainer.step()["tokens"]
+    with deterministic():
+        trainer.step()
+        with measuring(found, gpu):
+            for _ in trainer.steps[1:]:
+                found.tokens += trainer.step()["tokens"]
     found.note += f", loss {trainer.losses[0]['loss']:.2f} to {trainer.losses[-1]['loss']:.2f}"
     return found
 

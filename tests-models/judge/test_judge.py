@@ -27,6 +27,8 @@ from reelbench.judge.train import TrainSettings
 from reelbench.judge.training import TrainingResult, train_judge
 from reelbench.judge.use import grade_rows
 from reelbench.models.base import Message, Request, Response, TextPart
+from reelbench.models.judge.folder import load_tokenizer, read_folder
+from reelbench.models.judge.prompt import prompt_tokens
 from reelbench.models.load import load_model
 
 pytestmark = [
@@ -210,6 +212,18 @@ class TestReplies:
         assert "longer than the 4,096" in (responses[0].error or "")
         for response in responses[1:]:
             assert_valid(response, world.rubric)
+
+    def test_a_model_with_a_chat_template_is_asked_in_a_turn(self, world: World) -> None:
+        folder = read_folder(str(world.home / "judge"))
+        tokenizer = load_tokenizer(folder)
+        plain = tokenizer.decode(prompt_tokens(tokenizer, "Right?", folder))
+        assert plain == "Right?\n\n"
+        tokenizer.chat_template = (
+            "{% for turn in messages %}{{ turn.role }}: {{ turn.content }}\n{% endfor %}"
+            "{% if add_generation_prompt %}assistant: {% if enable_thinking %}hm{% endif %}{% endif %}"
+        )
+        asked = tokenizer.decode(prompt_tokens(tokenizer, "Right?", folder))
+        assert asked == "user: Right?\nassistant: "
 
     def test_a_server_replies_to_anyone(self, world: World) -> None:
         async def ask() -> tuple[dict[str, Any], int, int]:

@@ -254,5 +254,7 @@ class TestWrong:
 
     def test_two_questions_of_one_id(self, source: Path) -> None:
         write_questions(source, [question_row("media/clip0.mp4", n, id="q") for n in range(2)])
-        with pytest.raises(BenchmarkError, match="questions.jsonl:2: id: found 'q', as in line 1"):
+        with pytest.raises(
+            BenchmarkError, match=r"questions\.jsonl:2: id: found 'q', as in line 1"
+        ):
             questions_in_folder(source)

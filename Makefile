@@ -12,7 +12,7 @@ TORCH ?= torch==2.13.0
 WEIGHTS := face face_identity age gender face_emotion face_mesh coco coco_layout whisper_base turns voice unsafe
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-models test-lowest check chromium lock benchmarks mutate clean
+.PHONY: help setup demo test test-models test-lowest check chromium postgresql lock benchmarks mutate clean
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -44,8 +44,9 @@ $(MODELS_READY): pyproject.toml requirements/models.txt
 demo: $(READY) ## make a small benchmark, run three baselines on it, write demo/run/report.html
 	@$(BIN)/reelbench demo --out demo
 
-test: check chromium ## run every check and test
-	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+test: check chromium postgresql ## run every check and test
+	@# Bytecode is kept: hundreds of processes would compile the same files again.
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 test-models: $(MODELS_READY) ## test with real models: a tiny one that answers, those inside operators
 	@$(MODELS)/bin/reelbench weights pull $(WEIGHTS)
@@ -53,7 +54,7 @@ test-models: $(MODELS_READY) ## test with real models: a tiny one that answers, 
 	@# A process can be of one Ray cluster only.
 	@$(MODELS)/bin/python -m pytest tests-models/engine
 
-test-lowest: chromium ## run the tests with the lowest versions that pyproject.toml allows
+test-lowest: chromium postgresql ## run the tests with the lowest versions that pyproject.toml allows
 	@$(PYTHON) -m venv --clear $(LOWEST)
 	@$(LOWEST)/bin/pip install --quiet uv
 	@uv="$(LOWEST)/bin/uv pip compile --quiet --python $(LOWEST)/bin/python --only-binary :all: pyproject.toml"; \
@@ -75,6 +76,14 @@ chromium: ## install Chromium, which the tests of pages need, where that is poss
 	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium fonts-dejavu-core; } >/dev/null 2>&1 || true; \
 	  fi; \
 	  command -v chromium >/dev/null || echo "Chromium is not here and could not be installed: the tests of pages are skipped. Install it with your system's packages (on Debian: apt-get install chromium)." >&2; }
+
+postgresql: ## install PostgreSQL, which the tests of reviews need, where that is possible
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "Installing PostgreSQL for the tests of reviews ..." >&2; \
+	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends postgresql; } >/dev/null 2>&1 || true; \
+	  fi; \
+	  ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || echo "PostgreSQL is not here and could not be installed: the tests with it are skipped. Install it with your system's packages (on Debian: apt-get install postgresql)." >&2; }
 
 lock: ## resolve all dependencies anew and write requirements/*.txt
 	@sh requirements/lock.sh $(PYTHON)

@@ -19,10 +19,12 @@ pytest.register_assert_rewrite("filming", "writing")  # they assert for several 
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give the whole test run one cache of its own; the workers inherit it."""
+    """Give the whole test run a cache and a store of videos; the workers inherit them."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
-        folder = tempfile.mkdtemp(prefix="reelbench-test-cache-")
-        os.environ["REELBENCH_CACHE"] = folder
+        folder = tempfile.mkdtemp(prefix="reelbench-test-")
+        for name in ("CACHE", "TEST_VIDEOS"):
+            os.environ[f"REELBENCH_{name}"] = os.path.join(folder, name.lower())
+            os.mkdir(os.environ[f"REELBENCH_{name}"])
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 

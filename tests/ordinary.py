@@ -14,7 +14,7 @@ from PIL import Image as Pillow
 from scipy import ndimage
 
 from reelbench.media.decode.frames import FrameSpec, frames_of
-from reelbench.media.edit.write import written
+from reelbench.media.edit.write import video_writer
 
 HEIGHT, WIDTH, RATE = 96, 128, 20
 _SPEED = 1.6  # pixels that it pans from frame to frame
@@ -49,7 +49,7 @@ def ordinary_frames(seed: int, count: int) -> Iterator[np.ndarray]:
 
 def ordinary_clip(path: Path, seed: int, seconds: float = 6.0, rate: int = RATE) -> Path:
     """Write such a clip."""
-    with written(path, rate, 10) as writer:
+    with video_writer(path, rate, 10) as writer:
         for number, image in enumerate(ordinary_frames(seed, round(seconds * rate))):
             writer.show(image, number / rate)
     return path

@@ -6,10 +6,12 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
+
+from commands import CapturedCommand
 
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item, Media
@@ -17,6 +19,11 @@ from reelbench.data.manifest import Manifest, Protocol
 
 REPOSITORY = Path(__file__).parent.parent
 SHARED = REPOSITORY.parent / "shared"
+PRELOAD = [
+    "reelbench.annotate.annotate",
+    "reelbench.recipes.cineaste.recipe",
+    "reelbench.recipes.qbench_exact.recipe",
+]
 
 
 def make_item(number: int = 1, **fields: object) -> Item:
@@ -33,11 +40,18 @@ def make_item(number: int = 1, **fields: object) -> Item:
 
 
 def reelbench(
-    *words: object, cwd: Path | None = None, **more: object
+    *words: object, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command line as a user does, in a process of its own."""
+    """Run the command line as a user does, in a process of its own.
+
+    With an environment, which may decide what Python imports, that is a Python of its own.
+    """
+    if env is None:
+        started = CapturedCommand(*words, cwd=cwd)
+        output, talk = started.communicate()
+        return subprocess.CompletedProcess(words, started.wait(), output, talk)
     command = [sys.executable, "-m", "reelbench", *map(str, words)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, **more)
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
 
 
 def run_here(*words: object) -> int:
@@ -85,12 +99,10 @@ def rows_held(path: Path, table: str) -> int:
 
 
 @contextmanager
-def starting(
-    target: Callable[[list[str], str], None], told: Path, preload: list[str]
-) -> Iterator[Callable[..., Any]]:
+def starting(target: Callable[[list[str], str], None], told: Path) -> Iterator[Callable[..., Any]]:
     """Yield what starts commands as processes that begin at once; what they say is in ``told``."""
     processes = multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(preload)
+    processes.set_forkserver_preload(PRELOAD)  # all at once: there is one server for all tests
     running = []
 
     def started(*words: object) -> Any:

@@ -108,7 +108,7 @@ class TestBadFiles:
         with pytest.raises(BenchmarkError) as caught:
             Benchmark.load(root)
         expected = f'{root}/items.jsonl:2: answer: found ["Z"], expected letters from A to D'
-        assert str(caught.value).splitlines() == [expected, "1 problem to put right first."]
+        assert str(caught.value).splitlines() == [expected, "1 problem to fix first."]
 
     def test_duplicate_ids(self, tmp_path: Path) -> None:
         assert self.problems(self.line(1) + self.line(2) + self.line(1), tmp_path) == [
@@ -162,8 +162,8 @@ class TestBadFiles:
         (root / "benchmark.yaml").rename(root / "benchmark.yml")
         with pytest.raises(BenchmarkError) as caught:
             Benchmark.load(root)
-        assert "no such file, but questions.jsonl" in str(caught.value)
-        assert "no such file, but benchmark.yml" in str(caught.value)
+        assert "no such file (only questions.jsonl)" in str(caught.value)
+        assert "no such file (only benchmark.yml: rename it)" in str(caught.value)
 
     def test_many_of_one_kind_are_grouped_and_every_line_is_named(self, save: Save) -> None:
         root = save(make_item(1))
@@ -277,7 +277,7 @@ class TestManifest:
         assert benchmark.manifest.protocol.extra == {name: "z"}
 
     @pytest.mark.parametrize(("text", "words"), [
-        ("protocol:\n\torders: 1\n", "indent with blanks"),
+        ("protocol:\n\torders: 1\n", "indent with spaces"),
         ("title: Films: a test\n", "into quotes"),
         ("name: @x\n", "character '@'"),
         ("protocol: {orders: 1\n", "expected YAML"),

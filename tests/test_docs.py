@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import shim
 from support import REPOSITORY
 
 PAGES = [
@@ -40,11 +41,11 @@ def steps(page: Path) -> list[tuple[str, str]]:
     return [(name, content) for _, name, content in sorted(found, key=lambda step: step[0])]
 
 
-def run_as_shown(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def run_as_shown(command: str, folder: Path, programs: Path) -> subprocess.CompletedProcess[str]:
     """Run a command of the docs; `make` runs where the Makefile is."""
     if command == "make test":
         command = "make --dry-run test"  # this is make test: a real one would never end
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    path = os.pathsep.join(map(str, (programs, Path(sys.executable).parent, os.environ["PATH"])))
     return subprocess.run(
         command,
         shell=True,
@@ -56,15 +57,25 @@ def run_as_shown(command: str, folder: Path) -> subprocess.CompletedProcess[str]
     )
 
 
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a ``reelbench`` that begins at once."""
+    folder = tmp_path_factory.mktemp("programs")
+    shim(folder)
+    return folder
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_command_of_the_page_runs(page: Path, small_demo: Path, tmp_path: Path) -> None:
+def test_every_command_of_the_page_runs(
+    page: Path, small_demo: Path, programs: Path, tmp_path: Path
+) -> None:
     shutil.copytree(small_demo, tmp_path / "demo")
     for name, content in steps(page):
         if name:
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text(content)
             continue
-        done = run_as_shown(content, tmp_path)
+        done = run_as_shown(content, tmp_path, programs)
         assert done.returncode == 0, f"{page.name}: {content}\n{done.stdout}{done.stderr}"
         if content == "make demo":
             table = [
@@ -114,6 +125,9 @@ def test_every_test_that_a_design_page_names_is_there() -> None:
     assert all(named[page] for page in ("frame-store.md", "journal.md", "parser.md"))
 
 
+SHARED = ("name", "role", "more", "expected_pass_rate")  # by all stages that have them
+
+
 def test_the_page_of_making_shows_every_stage_as_it_is_called() -> None:
     """With its parameters and defaults; those that all of them take are said once."""
     make, page = import_module("reelbench.make"), (REPOSITORY / "docs" / "make.md").read_text()
@@ -129,7 +143,7 @@ def test_the_page_of_making_shows_every_stage_as_it_is_called() -> None:
     assert set(shown) == stages
     for name, signature in shown.items():
         there = inspect.signature(getattr(make, name)).parameters.values()
-        usual = [each for each in there if each.name not in ("name", "role", "more")]
+        usual = [each for each in there if each.name not in SHARED]
         assert [(p.name, p.kind) for p in signature.parameters.values()] == [
             (p.name, p.kind) for p in usual
         ], name

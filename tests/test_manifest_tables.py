@@ -49,7 +49,7 @@ def test_without_them_nothing_has_changed(save: Save) -> None:
 
 
 @pytest.mark.parametrize(("text", "line", "words"), [
-    ("tables: [a]\n", 3, "tables: found a list, expected a mapping of names"),
+    ("tables: [a]\n", 3, "tables: found a list, expected a mapping with text as keys"),
     ("tables:\n  a: 3\n", 4, "tables.a: found 3, expected a mapping with columns"),
     ("tables:\n  a: {title: T}\n", 4, "tables.a.columns: found nothing, expected a mapping of columns"),
     ("tables:\n  a:\n    columns: {}\n", 5, "{} for all items"),
@@ -61,7 +61,7 @@ def test_without_them_nothing_has_changed(save: Save) -> None:
     ("tables:\n  a:\n    where: {year: 2024}\n    columns: {O: {}}\n", 5, "tables.a.where.year: found 2024"),
     ("tables:\n  a:\n    columns:\n      O: test\n", 6, "tables.a.columns.O: found 'test'"),
     ("tables:\n  a:\n    columns:\n      O:\n        type: No\n", 7, "numbers, yes and no in quotes"),
-    ("tables:\n  a:\n    columns:\n      O: {type: []}\n", 6, "or a list of some"),
+    ("tables:\n  a:\n    columns:\n      O: {type: []}\n", 6, "or a list of texts"),
     ("tables:\n  a:\n    columns:\n      O: {type: [x, 3]}\n", 6, "tables.a.columns.O.type: found"),
     ("tables:\n  a:\n    columns:\n      v1.5: {type: 3}\n", 6, "tables.a.columns.v1.5.type"),
     ("tables:\n  a:\n    columns:\n      ' ': {}\n", 5, "a name for the column"),
@@ -69,7 +69,7 @@ def test_without_them_nothing_has_changed(save: Save) -> None:
     ("tables:\n  a:\n    columns:\n      O: {t: x, t: y}\n", 6, "'tables.a.columns.O.t' twice"),
     ("tables:\n  a:\n    columns:\n      O: {}\n      M: {mean_of: O}\n", 7, "a list of the names of other columns"),
     ("tables:\n  a:\n    columns:\n      O: {}\n      M: {mean_of: []}\n", 7, "tables.a.columns.M.mean_of: found"),
-    ("tables:\n  a:\n    columns:\n      O: {}\n      M: {mean_of: [O, P]}\n", 7, "found 'P', expected a column of this table that chooses items: O"),
+    ("tables:\n  a:\n    columns:\n      O: {}\n      M: {mean_of: [O, P]}\n", 7, "found 'P', expected a column of this table that selects items: O"),
     ("tables:\n  a:\n    columns:\n      O: {}\n      M: {mean_of: [O, M]}\n", 7, "found 'M', expected a column"),
     ("tables:\n  a:\n    columns:\n      O: {}\n      M: {mean_of: [O, O]}\n", 7, "found 'O' twice, expected each column once"),
     ("tables:\n  a:\n    columns:\n      O: {}\n      M: {mean_of: [O], t: x}\n", 7, "mean_of alone"),

@@ -51,7 +51,7 @@ def test_fields_are_checked_by_rules_strictly_or_not() -> None:
     assert lenient == [
         ("MISSING_FIELD", "name", "nothing", "a name"),
         ("BAD_FIELD", "file", "'../b.csv' (it leaves the folder)", "a path"),
-        ("UNKNOWN_FIELD", "nmae", "an unknown field", "a known one: perhaps 'name' is meant"),
+        ("UNKNOWN_FIELD", "nmae", "an unknown field", "a known field: perhaps 'name' is meant"),
     ]
     strict = [fault[:2] for fault in field_faults(record, RULES, "top.", strict=True)]
     assert strict == [

@@ -31,7 +31,7 @@ def root(tmp_path: Path) -> Path:
     "name", ["../secret/single.md", "/etc/passwd", "mine/../../x", "", None, 3]
 )
 def test_names_that_leave_the_folder(name: object, root: Path) -> None:
-    with pytest.raises(ReelbenchError, match="does not lie inside"):
+    with pytest.raises(ReelbenchError, match="is not inside"):
         inner_path(root, name)
 
 
@@ -59,9 +59,9 @@ def test_prompts_and_rubrics_that_are_links(root: Path) -> None:
         (root / "mine" / name).symlink_to(root.parent / "secret" / name)
     (root / "theirs").symlink_to(root.parent / "secret")
     for folder in ("mine", "theirs"):
-        with pytest.raises(ReelbenchError, match=r"does not lie inside .*\(a link to"):
+        with pytest.raises(ReelbenchError, match=r"is not inside .*\(a link to"):
             load_prompts(folder, root, {"single"})
-        with pytest.raises(ReelbenchError, match=r"does not lie inside .*\(a link to"):
+        with pytest.raises(ReelbenchError, match=r"is not inside .*\(a link to"):
             load_rubric(folder, root)
 
 

@@ -42,6 +42,8 @@ PRIVATE_WORDS = {
     *("said", "told", "says", "twin", "twins", "glance", "safely", "wants", "sieves", "dials"),
     *("dealing", "foretold", "imagine", "intact", "wish", "wishes", "sits", "strangers"),
     *("deck", "decks", "dealt", "hurry"),
+    *("Asks", "Done", "Shelf", "Holder", "flights", "knock", "pictured", "straightened"),
+    *("hurried", "patiently", "undressed", "looked_over"),
 }
 HEIGHT = {room: height for height, floor in enumerate(FLOORS) for room in floor}
 

@@ -121,7 +121,7 @@ def test_an_unknown_split_names_those_there_are(
     root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(root, tmp_path / "run", "--split", "train") == 2
-    assert "no split 'train'; the splits that it has: dev, test" in capsys.readouterr().err
+    assert "no split 'train'; its splits: dev, test" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 

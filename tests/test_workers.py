@@ -131,7 +131,7 @@ def test_where_memory_is_limited_already() -> None:
 def test_what_cannot_be_passed_on_is_told_so(pool: WorkerPool) -> None:
     with pytest.raises(ReelbenchError, match="cannot be passed between processes"):
         pool.call(lambda: 1, limit=30)
-    with pytest.raises(ReelbenchError, match="What make_a_lock returned"):
+    with pytest.raises(ReelbenchError, match="The result of make_a_lock"):
         pool.call(make_a_lock, limit=30)
     assert pool.call(double, 2, limit=30) == 4
 
@@ -146,5 +146,5 @@ def test_a_function_of_a_script(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
-    assert done.stdout.startswith("ReelbenchError What a worker is to do")
+    assert done.stdout.startswith("ReelbenchError The call for a worker process")
     assert done.stderr == ""

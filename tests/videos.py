@@ -1,6 +1,8 @@
 """Make small videos of every kind for tests, and decode them the plain way for reference."""
 
 import hashlib
+import os
+import shutil
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -65,9 +67,36 @@ def make_video(
     rate: int = 25,
     container: dict[str, str] | None = None,
 ) -> Path:
-    """Write a test video, with so many seconds of sound."""
+    """Write a test video, with so many seconds of sound; copy it if this test run has made it."""
     gif = codec == "gif"
     rate = 10 if gif else rate
+    moments = times and [times(number) for number in range(int(seconds * rate))]
+    facts = (codec, options, moments, seconds, sound, rotation, rate, container)
+    store = os.environ.get("REELBENCH_TEST_VIDEOS")
+    if store is None:
+        _encode(path, *facts)
+        return path
+    kept = Path(store, f"{hashlib.sha256(repr(facts).encode()).hexdigest()}{path.suffix}")
+    if not kept.exists():
+        part = kept.with_name(f"{os.getpid()}-{kept.name}")
+        _encode(part, *facts)
+        part.rename(kept)
+    shutil.copyfile(kept, path)
+    return path
+
+
+def _encode(
+    path: Path,
+    codec: str,
+    options: dict[str, str] | None,
+    moments: list[int] | None,
+    seconds: float,
+    sound: float,
+    rotation: int,
+    rate: int,
+    container: dict[str, str] | None,
+) -> None:
+    gif = codec == "gif"
     with av.open(str(path), "w", options=container or {}) as target:
         stream = target.add_stream(codec, rate=rate)
         stream.width, stream.height = (160, 90) if gif else (320, 180)
@@ -75,22 +104,21 @@ def make_video(
         stream.options = options or {**X264, "g": "30"}
         if rotation:
             stream.set_display_rotation(rotation)
-        if times:
+        if moments:
             stream.codec_context.time_base = Fraction(1, 1000)
         voice = target.add_stream("aac", rate=16000, layout="mono") if sound else None
         for number, picture in enumerate(
             pictures(int(seconds * rate), stream.width, stream.height)
         ):
             frame = av.VideoFrame.from_ndarray(picture, "rgb24")
-            if times:
-                frame.pts, frame.time_base = times(number), Fraction(1, 1000)
+            if moments:
+                frame.pts, frame.time_base = moments[number], Fraction(1, 1000)
             target.mux(stream.encode(frame))
         target.mux(stream.encode(None))
         if voice:
             for frame in tone(sound):
                 target.mux(voice.encode(frame))
             target.mux(voice.encode(None))
-    return path
 
 
 def tone(seconds: float) -> Iterator[av.AudioFrame]:

@@ -14,7 +14,7 @@ from reelbench.media.decode.decode import Image
 from reelbench.media.decode.frames import FrameSpec, decoded_frames
 from reelbench.media.decode.stream import scan_frames
 from reelbench.media.edit.degrade import degrade_images
-from reelbench.media.edit.write import even, written
+from reelbench.media.edit.write import even, video_writer
 from reelbench.media.measure.quality import DAMAGES, quality
 
 SEVERITIES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -69,7 +69,7 @@ def _said(kind: str, quality: str) -> tuple[str, ...]:
 
 def _write(images: Sequence[Image], path: Path) -> None:
     rate = len(images) / SECONDS
-    with written(path, rate, 14) as writer:
+    with video_writer(path, rate, 14) as writer:
         for number, image in enumerate(images):
             writer.show(image, number / rate)
 

@@ -26,7 +26,7 @@ from reelbench.annotate.operator import Clip
 from reelbench.annotate.operators.fingerprint import near_duplicate_clips
 from reelbench.annotate.registry import load_operator
 from reelbench.media.edit.clip import cut_exactly
-from reelbench.media.edit.write import written
+from reelbench.media.edit.write import video_writer
 from reelbench.world.render import draw_frame
 from reelbench.world.scene import FRAME_RATE, HEIGHT, WIDTH, Scene
 
@@ -78,7 +78,7 @@ def frozen(folder: Path, videos: Sequence[tuple[Scene, Clip]]) -> tuple[list[flo
     quality = load_operator("quality", rate=0.5)
     for scene, clip in videos:
         false += len(quality(clip, {})["freeze"]["spans"])
-        with written(folder / "frozen.mp4", FRAME_RATE, 20, None) as writer:
+        with video_writer(folder / "frozen.mp4", FRAME_RATE, 20, None) as writer:
             for number in range(scene.duration * FRAME_RATE):
                 moment = number / FRAME_RATE
                 writer.show(draw_frame(scene, 3.0 if 3 <= moment < 5 else moment), moment)
@@ -117,7 +117,7 @@ def text(folder: Path) -> None:
         rows += [(scene.name, "-", each["text"], "") for each in lines]
     table("text on rendered scenes", ("video", "shown", "read", "time off, s"), rows)
     sizes = (6, 8, 10, 12, 16)
-    with written(folder / "print.mp4", FRAME_RATE, 20, None) as writer:
+    with video_writer(folder / "print.mp4", FRAME_RATE, 20, None) as writer:
         for number in range(len(sizes) * len(SENTENCES) * FRAME_RATE):
             second = number // FRAME_RATE
             shown = printed(SENTENCES[second % 4], sizes[second // 4])

@@ -21,7 +21,7 @@ from reelbench.media.decode.probe import probe
 from reelbench.media.decode.stream import scan_frames
 from reelbench.media.edit.clip import edit
 from reelbench.media.edit.degrade import degrade_video
-from reelbench.media.edit.write import written
+from reelbench.media.edit.write import video_writer
 from reelbench.weights import weights_file
 
 VIDEO = SHARED / "data" / "video"
@@ -50,7 +50,7 @@ def test_shots_are_those_of_pyscenedetect(detector: str, counts: list[int]) -> N
 
 def test_a_cut_is_at_the_first_frame_of_the_new_shot(tmp_path: Path) -> None:
     one, other = pictures(30)[0], pictures(30)[-1] // 3
-    with written(tmp_path / "a.mp4", 25) as writer:
+    with video_writer(tmp_path / "a.mp4", 25) as writer:
         for number in range(100):
             writer.show(one if number < 37 else other, number / 25)
     value = Shots()(clip_of(tmp_path / "a.mp4"), {})

@@ -18,7 +18,7 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.decode import every_frame
 from reelbench.media.decode.probe import probe
 from reelbench.media.edit.degrade import degrade_video
-from reelbench.media.edit.write import even, written
+from reelbench.media.edit.write import even, video_writer
 
 OPERATORS = [Objects(rate=1), ScreenText(), Quality()]
 
@@ -37,14 +37,14 @@ def _real(name: str, folder: Path | None = None, span: tuple[float, float] | Non
 
 
 def _part(path: Path, out: Path, span: tuple[float, float]) -> Path:
-    with written(out, probe(path).frame_rate, 16, None) as writer:
+    with video_writer(out, probe(path).frame_rate, 16, None) as writer:
         for time, image in every_frame(path, *span):
             writer.show(even(image), time - span[0])
     return out
 
 
 def _made(out: Path, images: list[np.ndarray]) -> Clip:
-    with written(out, 25, 16, None) as writer:
+    with video_writer(out, 25, 16, None) as writer:
         for number, image in enumerate(images):
             writer.show(image, number / 25)
     return _clip(out)
@@ -120,7 +120,7 @@ def test_a_track_ends_at_a_cut(tmp_path):
 
 def test_only_known_classes_can_be_asked_for(tmp_path):
     clip = _clip(make_video(tmp_path / "a.mp4", seconds=0.2))
-    with pytest.raises(ReelbenchError, match="does not know 'unicorn'"):
+    with pytest.raises(ReelbenchError, match="has no class 'unicorn'"):
         Objects(classes=("dog", "unicorn"))(clip, {})
     assert {"fork", "toothbrush"} <= CLUTTER
     assert not {"person", "dog", "car"} & CLUTTER
@@ -173,7 +173,7 @@ def test_a_missing_model_of_brisque_is_said_and_never_fetched(tmp_path, monkeypa
     (tmp_path / "brisque_model_live.yml").write_text("other")
     (tmp_path / "brisque_range_live.yml").write_text("other")
     other = Quality(brisque=str(tmp_path))(clip, {})
-    assert "not the known one" in other["notes"][0]
+    assert "are other versions" in other["notes"][0]
 
 
 def test_brisque_is_worse_for_a_blurred_clip(tmp_path):

@@ -173,7 +173,7 @@ def test_a_clip_without_a_picture_is_refused(tmp_path: Path) -> None:
     from reelbench.media.edit.audio import write_wav
 
     write_wav(tmp_path / "a.wav", np.zeros((1, 8000), np.float32), 8000)
-    with pytest.raises(ReelbenchError, match="no picture in it"):
+    with pytest.raises(ReelbenchError, match="contains no video"):
         write_preview(tmp_path / "a.wav", LABELS, tmp_path / "p.mp4", tmp_path / "p.png")
     assert not (tmp_path / "p.mp4").exists()
 

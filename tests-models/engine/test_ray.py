@@ -20,7 +20,7 @@ from support import is_gone, wait_until
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.extras import install_command
 from reelbench.base.workers import GIGABYTE
-from reelbench.engine.base import Done, Engine, Job
+from reelbench.engine.base import Engine, Job, JobResult
 from reelbench.engine.cluster import RayEngine
 from reelbench.engine.local import LocalEngine
 
@@ -65,7 +65,7 @@ def shared(address: str) -> Iterator[RayEngine]:
     engine.close()
 
 
-def told(results: Iterator[Done]) -> list[tuple[str, object, str, str]]:
+def told(results: Iterator[JobResult]) -> list[tuple[str, object, str, str]]:
     return sorted(
         (one.job.name, one.result, f"{type(one.error).__name__}: {one.error}", one.lost)
         for one in results
@@ -110,7 +110,7 @@ def test_what_hangs_or_crashes_costs_itself(shared: RayEngine, tmp_path: Path) -
         "hangs": "took over 3 s",
         "hangs, with a model": "took over 3 s",
         "crashes": "crashed (SIGSEGV), 3 times",
-        "wants a card": "asks for 1 GPU, and no machine of the cluster has as many",
+        "wants a card": "asks for 1 GPU, more than any machine of the cluster has",
     }
     assert attempts(tmp_path) == 3
     assert "cannot be sent to the Ray cluster" in str(found["cannot be sent"].error)
@@ -287,7 +287,7 @@ def test_an_address_where_nothing_is() -> None:
         "try: RayEngine('127.0.0.1:1')\nexcept ReelbenchError as error: print(error)\n"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert found.stdout.startswith("There is no Ray cluster at 127.0.0.1:1 to work on")
+    assert found.stdout.startswith("No Ray cluster could be reached at 127.0.0.1:1")
 
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:

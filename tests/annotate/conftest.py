@@ -46,6 +46,5 @@ def given(tmp_path: Path, films: list[Path], engine: LocalEngine, operators: Non
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
     """Start commands as processes that begin at once; what they say is in ``told``."""
-    preload = ["operators_for_tests", "reelbench.annotate.annotate"]
-    with starting(perform_with_these, tmp_path / "told", preload) as started:
+    with starting(perform_with_these, tmp_path / "told") as started:
         yield started

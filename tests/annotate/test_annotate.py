@@ -134,7 +134,7 @@ class TestFiles:
         assert labels["loudness"]["value"]["lufs"] == pytest.approx(-14, abs=4)
         assert labels["format"]["value"]["width"] == 0
         for label in ("fingerprint", "quality"):
-            assert "picture" in labels[label]["none"]
+            assert "no video" in labels[label]["none"]
 
     def test_a_picture_without_sound(self, given: Given) -> None:
         make_video(given.clips / "mute.mp4", seconds=0.6, rate=5)
@@ -173,7 +173,7 @@ class TestFiles:
         write_sound(given.clips / "tone.wav")
         given.add("z.mp4")
         assert given.command("format", "--preview") == 0
-        assert "tone.wav: no picture in it" in capsys.readouterr().err
+        assert "tone.wav: contains no video" in capsys.readouterr().err
         assert len(list((given.out / "preview").rglob("*.png"))) == 1
 
 

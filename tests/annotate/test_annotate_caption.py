@@ -183,7 +183,7 @@ class TestCaption:
     ) -> None:
         assert given.command("caption") in (1, 2)
         told = capsys.readouterr().err
-        assert "caption asks a model: name one with --model captioner=..." in told
+        assert "The label caption needs a model: add --model captioner=NAME." in told
         assert "Traceback" not in told
 
     def test_a_server_that_fails_costs_that_clip_and_is_named(
@@ -222,7 +222,7 @@ class TestCaption:
     def test_sound_has_nothing_to_describe(self, given: Given, server: Server) -> None:
         write_sound(given.clips / "tone.wav")
         assert given.command("caption", *self.model(given, server)) == 0
-        assert given.labels("tone.wav")["caption"]["none"] == "there is no picture to describe"
+        assert given.labels("tone.wav")["caption"]["none"] == "The clip has no video to describe."
         assert not server.calls
 
     def test_who_does_not_see_is_sent_no_frames(

@@ -24,19 +24,21 @@ class TestWords:
         return told
 
     def test_an_empty_folder(self, given: Given, capsys: pytest.CaptureFixture[str]) -> None:
-        assert f"{given.clips} holds no clips (" in self.refused(given, capsys, "plain")
+        assert f"{given.clips} contains no clips, files that end with" in self.refused(
+            given, capsys, "plain"
+        )
 
     def test_a_folder_that_is_not_there(
         self, given: Given, capsys: pytest.CaptureFixture[str]
     ) -> None:
         given.clips = given.clips.with_name("nowhere")
         told = self.refused(given, capsys, "plain")
-        assert "nowhere is not there: name a clip, or a folder of them." in told
+        assert "nowhere does not exist: name a clip, or a folder with clips." in told
 
     def test_an_unknown_label(self, given: Given, capsys: pytest.CaptureFixture[str]) -> None:
         given.add("a.mp4")
         told = self.refused(given, capsys, "plain,shoes")
-        assert "There is no label 'shoes'; there are format, shots, " in told
+        assert "Unknown label 'shoes'; the known ones: format, shots, " in told
         assert not given.out.exists()
 
     @pytest.mark.parametrize("labels", ["", ",", " "])
@@ -57,9 +59,15 @@ class TestWords:
             ("plain.word", "sets nothing"),
             ("=x", "sets nothing"),
             ("plain=x", "LABEL.NAME=VALUE"),
-            ("plain.colour=red", "There is no plain.colour to set"),
+            (
+                "plain.colour=red",
+                "The operator plain has no parameter 'colour'; its parameters: plain.word",
+            ),
             ("plain.word=[", "sets nothing"),
-            ("other.size=2", "other is not among the labels plain"),
+            (
+                "other.size=2",
+                "Parameters are set for other, which is not among the labels to make (plain)",
+            ),
             ("plain.word=2024-01-01", "plain"),  # a date, to YAML
             ("plain.word=.nan", "plain"),
         ],
@@ -111,7 +119,10 @@ class TestWords:
     ) -> None:
         given.add("a.mp4")
         assert given.command("plain", "--parquet") == 2
-        assert f"pyarrow is not installed: {install_command('annotate')}" in capsys.readouterr().err
+        assert (
+            f"pyarrow is not installed; install it with: {install_command('annotate')}"
+            in capsys.readouterr().err
+        )
 
     def test_a_good_run_says_where_the_labels_are(
         self, given: Given, capsys: pytest.CaptureFixture[str]

@@ -21,7 +21,7 @@ class TestFailures:
         told = {(clip, label): reason for clip, label, reason in found.failures}
         for name, reason in FAILURES.items():
             assert told.pop((f"{name}.mp4", "odd")) == reason
-            assert told.pop((f"{name}.mp4", "on_odd")) == "it needs odd, which failed"
+            assert told.pop((f"{name}.mp4", "on_odd")) == "it needs the label odd, which failed"
         assert not told
         for name in FAILURES:
             labels = given.labels(f"{name}.mp4")

@@ -5,8 +5,11 @@ import shutil
 import signal
 import sqlite3
 import threading
+from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import operators_for_tests as ours
 import pytest
@@ -15,8 +18,22 @@ from operators_for_tests import counts, looks
 from support import is_gone, rows_held, wait_until
 
 from reelbench.annotate.annotate import annotate
+from reelbench.annotate.operator import Clip, Labels, Operator, Value
+from reelbench.annotate.registry import load_operator
 from reelbench.base.errors import ReelbenchError
 from reelbench.engine.local import LocalEngine
+
+
+@dataclass(frozen=True)
+class Renamed(Operator):
+    """The operator ``other`` with another name for its parameter."""
+
+    name: ClassVar[str] = "other"
+    former_names: ClassVar[Mapping[str, str]] = {"scale": "size"}
+    scale: float = 1.0
+
+    def __call__(self, clip: Clip, labels: Labels) -> Value:
+        raise AssertionError("the label is there already")
 
 
 class TestOnce:
@@ -68,6 +85,18 @@ class TestOnce:
         assert given.labels("b.mp4")["plain"]["operator"]["parameters"] == {"word": "y"}
         assert given.annotate(*labels).worked == 0, "what was said before is still known"
         assert given.labels("b.mp4")["maybe"]["value"] == {"read": "x"}
+
+    def test_a_renamed_parameter_keeps_its_labels_and_its_former_name(
+        self, given: Given, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        given.add("a.mp4", "b.mp4")
+        assert given.annotate("other", parameters={"other": {"size": 3.0}}).worked == 2
+        monkeypatch.setattr(ours, "Other", Renamed)
+        for name in ("size", "scale"):
+            found = given.annotate("other", parameters={"other": {name: 3.0}})
+            assert found.worked == 0
+        assert given.labels("a.mp4")["other"]["operator"]["parameters"] == {"scale": 3.0}
+        assert load_operator("tracks", looks=3) == load_operator("tracks", faces_per_track=3)
 
     def test_a_changed_version_redoes_that_operator(
         self, given: Given, monkeypatch: pytest.MonkeyPatch

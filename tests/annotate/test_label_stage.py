@@ -16,12 +16,12 @@ from stages import Worker, stage
 from support import make_item, run_here
 
 from reelbench.annotate import registry
-from reelbench.annotate.ask_model import Asks
+from reelbench.annotate.ask_model import ModelOperator
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Value
 from reelbench.base.errors import ReelbenchError
 from reelbench.client.client import Client
 from reelbench.data.items import Item, Media
-from reelbench.engine.base import Done, Engine, Job
+from reelbench.engine.base import Engine, Job, JobResult
 from reelbench.make.parts.label import label
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.forecast import DryRunClient, DryRunContext, DryRunPipeline
@@ -38,7 +38,7 @@ class Counting:
     engine: Engine
     jobs: int = 0
 
-    def run(self, jobs: Sequence[Job], limit: float) -> Iterator[Done]:
+    def run(self, jobs: Sequence[Job], limit: float) -> Iterator[JobResult]:
         self.jobs += len(jobs)
         return self.engine.run(jobs, limit)
 
@@ -172,8 +172,8 @@ class TestLabels:
         assert result.rejected.reason == "media"
 
     @pytest.mark.parametrize(("fields", "told"), [
-        ({"set": {"plain": {"wrd": "x"}}}, r"There is no plain\.wrd"),
-        ({"set": {"other": {}}}, "other is not among the labels"),
+        ({"set": {"plain": {"wrd": "x"}}}, r"The operator plain has no parameter 'wrd'"),
+        ({"set": {"other": {}}}, "for other, which is not among the labels to make"),
         ({"require": ["other"]}, r"label\.require names other"),
     ])  # fmt: skip
     def test_that_cannot_be_are_refused_before_any_work(
@@ -254,7 +254,7 @@ def test_a_forecast_goes_on_where_labels_are_not_made_yet(given: Given) -> None:
 
 
 @dataclass(frozen=True)
-class Tells(Asks):
+class Tells(ModelOperator):
     """Says what a model says."""
 
     name: ClassVar[str] = "tells"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from videos import make_video
 
-from reelbench.annotate.common.audio import bridged, common, hear, runs, within, without
+from reelbench.annotate.common.audio import bridged, common, mono_sound, runs, within, without
 from reelbench.annotate.operator import Clip, Labels, NotApplicable
 from reelbench.annotate.operators.loudness import Loudness
 from reelbench.annotate.operators.pitch import Pitch
@@ -71,10 +71,10 @@ def test_without_sound_there_is_nothing_to_say(tmp_path: Path) -> None:
 
 def test_sound_that_breaks_off_is_heard_up_to_there(tmp_path: Path) -> None:
     whole = make_video(tmp_path / "whole.ts", seconds=4.0, sound=4.0)
-    full = len(hear(clip_of(whole)))
+    full = len(mono_sound(clip_of(whole)))
     cut = tmp_path / "cut.ts"
     cut.write_bytes(whole.read_bytes()[: whole.stat().st_size * 6 // 10])
-    assert 0.2 * full < len(hear(clip_of(cut))) < full
+    assert 0.2 * full < len(mono_sound(clip_of(cut))) < full
 
 
 @pytest.mark.parametrize("hertz", [80.0, 123.0, 220.0, 311.0, 450.0])
@@ -83,7 +83,7 @@ def test_pitch_of_tones_and_voices_is_within_one_percent(tmp_path: Path, hertz: 
         label = Pitch()(clip_with(tmp_path, sound), speech((0.0, 2.0)))
         assert label["median"] == pytest.approx(hertz, rel=0.01)
         assert len(label["at"]) >= 18
-        hear.__globals__["_decoded"].cache_clear()  # the next sound has the same name
+        mono_sound.__globals__["_decoded"].cache_clear()  # the next sound has the same name
 
 
 def test_pitch_is_heard_in_speech_alone_and_by_speaker(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_loudness_of_a_known_tone(tmp_path: Path) -> None:
     one = Loudness()(clip_with(tmp_path, tone(997.0, 3.0, 0.1, 48_000), rate=48_000), {})
     assert one["lufs"] == pytest.approx(-23.01, abs=0.1)
     assert [db for _, db in one["at"][1:-1]] == pytest.approx([-23.01] * 13, abs=0.1)
-    hear.__globals__["_decoded"].cache_clear()
+    mono_sound.__globals__["_decoded"].cache_clear()
     two = Loudness()(clip_with(tmp_path, *[tone(997.0, 3.0, 0.1, 48_000)] * 2, rate=48_000), {})
     assert two["lufs"] == pytest.approx(-20.0, abs=0.1)
 
@@ -159,7 +159,7 @@ def test_speech_emotion_says_that_there_is_no_model_and_takes_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clip = clip_with(tmp_path, np.concatenate([tone(200.0, level=0.9), tone(200.0, level=0.1)]))
-    with pytest.raises(NotApplicable, match="name one"):
+    with pytest.raises(NotApplicable, match="set your own with --set"):
         SpeechEmotion()(clip, {})
     with pytest.raises(ReelbenchError, match=r"package\.module:function"):
         SpeechEmotion(model="nowhere:listen")(clip, speech())

@@ -67,9 +67,9 @@ def test_json_can_be_piped(four: Path) -> None:
     (["--weights", "linear", "--categories", "5"], "name two or more"),
     (["--weights", "linear", "--categories", ""], "name two or more"),
     (["--weights", "linear", "--categories", "1,,2"], "none of them empty"),
-    (["--weights", "linear", *FIVE, "--method", "ac1"], "ask for ac2"),
+    (["--weights", "linear", *FIVE, "--method", "ac1"], "use ac2"),
     (["--weights", "linear", *FIVE, "--method", "phi"], "There is no coefficient 'phi'"),
-    (["--weights", "linear", *FIVE, "--method", "cohen"], "there are 4: conger"),
+    (["--weights", "linear", *FIVE, "--method", "cohen"], "there are 4: use conger"),
     (["--weights", "linear", *FIVE, "--id", "clip"], "found no column 'clip'"),
     (["--weights", "linear", "--categories", "1,2,3"], "csv:7: Rater4: found '4', expected one of 1, 2, 3"),
 ])  # fmt: skip

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from commands import CapturedCommand
 from support import REPOSITORY, make_item, reelbench, wait_until
 
 from reelbench.base.extras import install_command
@@ -109,7 +110,7 @@ class TestRunScoreReport:
         assert done.returncode == 2
         assert "items.jsonl:1: answer" in done.stderr
         assert "items.jsonl:3: evidence[0]" in done.stderr
-        assert done.stderr.endswith("2 problems to put right first.\n")
+        assert done.stderr.endswith("2 problems to fix first.\n")
         assert not (root / "run").exists()
 
     def test_score_prints_the_table_and_writes_the_file(
@@ -202,9 +203,7 @@ class TestRunScoreReport:
             "--out",
             str(tmp_path / "r"),
         ]
-        process = subprocess.Popen(
-            [sys.executable, "-m", "reelbench", *words], stderr=subprocess.PIPE, text=True
-        )
+        process = CapturedCommand(*words)
         status = tmp_path / "r" / "status.json"
         wait_until(lambda: status.exists())
         process.send_signal(signal.SIGINT)
@@ -329,17 +328,20 @@ def test_a_bar_with_a_rate_and_an_eta_on_a_terminal() -> None:
     assert "0:00:00" in shown
 
 
+@pytest.fixture(scope="module")
+def runs(small_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two runs of the small demo. Read them, do not write to them."""
+    folder = tmp_path_factory.mktemp("runs")
+    for model in ("first", "blind"):
+        words = ["--model", f"baseline:{model}", "--out", folder / model]
+        assert reelbench("run", small_demo / "benchmark", *words).returncode == 0
+    return [folder / "first", folder / "blind"]
+
+
 class TestSeveralRuns:
     """One page of several runs of a benchmark."""
 
-    def runs(self, small_demo: Path, folder: Path) -> list[Path]:
-        for model in ("first", "blind"):
-            words = ["--model", f"baseline:{model}", "--out", folder / model]
-            assert reelbench("run", small_demo / "benchmark", *words).returncode == 0
-        return [folder / "first", folder / "blind"]
-
-    def test_they_stand_in_one_table(self, small_demo: Path, tmp_path: Path) -> None:
-        runs = self.runs(small_demo, tmp_path)
+    def test_they_stand_in_one_table(self, runs: list[Path], tmp_path: Path) -> None:
         done = reelbench("report", *runs, "--out", tmp_path / "page.html")
         assert done.returncode == 0, done.stderr
         page = (tmp_path / "page.html").read_text()
@@ -347,13 +349,12 @@ class TestSeveralRuns:
         assert "</i>baseline:blind" in page
         assert "2 models" in page
 
-    def test_but_not_the_same_twice(self, small_demo: Path, tmp_path: Path) -> None:
-        runs = self.runs(small_demo, tmp_path)
+    def test_but_not_the_same_twice(self, runs: list[Path], tmp_path: Path) -> None:
         done = reelbench("report", runs[0], runs[0], "--out", tmp_path / "page.html")
         assert done.returncode == 2
         assert "so did another run: leave one of them out" in done.stderr
 
-    def test_nor_without_a_name(self, small_demo: Path, tmp_path: Path) -> None:
-        done = reelbench("report", *self.runs(small_demo, tmp_path))
+    def test_nor_without_a_name(self, runs: list[Path]) -> None:
+        done = reelbench("report", *runs)
         assert done.returncode == 2
         assert "--out" in done.stderr

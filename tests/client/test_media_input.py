@@ -82,7 +82,7 @@ class TestForCard:
         silent = MediaInput.of(made / "silent.mp4", sampling="uniform:1", audio=True)
         assert kinds(silent.for_card(DEAF).render().parts) == ["image"]
         (warning,) = silent.for_card(EVERYTHING).render().warnings
-        assert "no sound in it to be heard" in warning
+        assert "it has no sound" in warning
 
     def test_fewer_frames_than_needed_are_refused(self, made: Path) -> None:
         two = MediaInput.of(made / "a.mp4", made / "silent.mp4")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reelbench.client.reply_text import plain, undressed, without_reasoning, without_tokens
+from reelbench.client.reply_text import plain, without_markup, without_reasoning, without_tokens
 
 
 @pytest.mark.parametrize(("reply", "rest"), [
@@ -36,7 +36,7 @@ def test_reasoning_is_left_out(reply: str, rest: str) -> None:
     ("\u201cB\u201d", '"B"'),
 ])  # fmt: skip
 def test_dress_is_taken_off(text: str, bare: str) -> None:
-    assert undressed(text) == bare
+    assert without_markup(text) == bare
 
 
 def test_signs_that_make_a_difference_stay() -> None:

@@ -13,7 +13,7 @@ from jobs import die, double, eat, fail, hang
 from support import is_gone, wait_until
 
 from reelbench.base.workers import GIGABYTE
-from reelbench.engine.base import Done, Job
+from reelbench.engine.base import Job, JobResult
 from reelbench.engine.local import LocalEngine
 
 
@@ -24,7 +24,7 @@ def engine() -> Iterator[LocalEngine]:
     engine.close()
 
 
-def by_name(results: Iterator[Done]) -> dict[str, Done]:
+def by_name(results: Iterator[JobResult]) -> dict[str, JobResult]:
     found = {}
     for result in results:
         assert result.job.name not in found, "a job is told once"

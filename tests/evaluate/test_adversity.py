@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import CapturedCommand
 from servers import Server, completion, serving
-from support import blind_benchmark, make_item, reelbench
+from support import blind_benchmark, make_item, reelbench, wait_until
 
 from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.run import run_benchmark
@@ -131,15 +132,10 @@ def test_two_runs_on_one_folder(benchmark: Benchmark, tmp_path: Path) -> None:
 
     with serving(patient) as server:
         model = card(tmp_path, server)
-        command = [sys.executable, "-m", "reelbench", "run", benchmark.root, "--model", model]
-        first = subprocess.Popen(
-            [*map(str, command), "--out", str(tmp_path / "r")],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        while not server.requests:
-            assert first.poll() is None
-        second = reelbench("run", benchmark.root, "--model", model, "--out", tmp_path / "r")
+        words = ["run", benchmark.root, "--model", model, "--out", tmp_path / "r"]
+        first = CapturedCommand(*words)
+        wait_until(lambda: server.requests or first.poll() is not None)
+        second = reelbench(*words)
         told.set()
         assert second.returncode == 2
         assert "another run writes to this folder" in second.stderr

@@ -5,13 +5,13 @@ import os
 import random
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import CapturedCommand
 from servers import Server, completion, serving
-from support import make_item, wait_until
+from support import make_item, reelbench, wait_until
 from videos import make_video
 
 from reelbench.data.benchmark import Benchmark
@@ -128,10 +128,8 @@ def test_the_key_is_in_no_file(benchmark: Benchmark, card: Path, tmp_path: Path)
         return (401, {}, f"wrong key: {SECRET}".encode()) if number % 3 == 0 else letter(body)
 
     with serving(echo) as server:
-        done = subprocess.run(
-            [sys.executable, "-m", "reelbench", "run", str(tmp_path / "b"), "--model", write(card, server), "--out", str(tmp_path / "r")],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        words = ["--model", write(card, server), "--out", tmp_path / "r"]
+        done = reelbench("run", tmp_path / "b", *words)
     assert done.returncode == 1
     assert "wrong key: ***" in done.stderr
     assert SECRET not in done.stdout + done.stderr
@@ -140,19 +138,11 @@ def test_the_key_is_in_no_file(benchmark: Benchmark, card: Path, tmp_path: Path)
             assert SECRET.encode() not in path.read_bytes(), path
 
 
-PROGRAM = (
-    "import sys\nfrom reelbench.data.benchmark import Benchmark\n"
-    "from reelbench.evaluate.run import run_benchmark\n"
-    "run_benchmark(Benchmark.load(sys.argv[1]), [sys.argv[2]], sys.argv[3])\n"
-)
+def started(benchmark: Path, model: str, out: Path) -> CapturedCommand:
+    return CapturedCommand("run", benchmark, "--model", model, "--out", out)
 
 
-def started(benchmark: Path, model: str, out: Path) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-c", PROGRAM, str(benchmark), model, str(out)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def wait_for(server: Server, count: int, process: "subprocess.Popen[str]") -> None:
+def wait_for(server: Server, count: int, process: CapturedCommand) -> None:
     wait_until(lambda: len(server.requests) >= count or process.poll() is not None)
 
 
@@ -163,7 +153,7 @@ def test_kill_9_at_random_moments(benchmark: Benchmark, card: Path, tmp_path: Pa
     Benchmark(benchmark.root, benchmark.manifest, tuple(many)).save(benchmark.root)
     with serving(letter) as server:
         calm = started(tmp_path / "b", write(card, server), tmp_path / "calm")
-        assert calm.communicate()[1] == ""
+        assert calm.wait() == 0
     rng = random.Random(5)
     with serving(letter, latency=0.01) as server:
         model = write(card, server, connections=connections)
@@ -173,8 +163,7 @@ def test_kill_9_at_random_moments(benchmark: Benchmark, card: Path, tmp_path: Pa
             process.send_signal(signal.SIGKILL)
             process.communicate()
         last = started(tmp_path / "b", model, tmp_path / "r")
-        assert last.communicate()[1] == ""
-        assert last.returncode == 0
+        assert last.wait() == 0
         assert count <= len(server.requests) <= count + kills * connections
     assert results(tmp_path / "r") == results(tmp_path / "calm")
     whole = Benchmark.load(benchmark.root)

@@ -65,7 +65,7 @@ def test_it_stops_and_a_larger_one_finishes(
         assert [row["status"] for row in rows].count("over_budget") == COUNT - asked
         over = [row for row in rows if row["status"] == "over_budget"]
         assert all((row["response"], row["parsed"]) == (None, None) for row in over)
-        assert all("run again with a larger one" in row["error"] for row in over)
+        assert all("run again with a larger --budget" in row["error"] for row in over)
         assert (state.done, len(state.failures)) == (asked, COUNT - asked)
         again = run_benchmark(benchmark, [], tmp_path / "r", budget=Budget(tokens=1e6))
         assert (again.counts.asked, again.counts.known) == (COUNT - asked, asked)
@@ -205,7 +205,7 @@ class TestCommand:
             asked = len(server.requests)
             assert asked <= 7
             assert f"{COUNT - asked} over budget" in told
-            assert "the budget is spent: run again with a larger one" in told
+            assert "the budget is spent: run again with a larger --budget" in told
             assert f"${asked * USD:.4f}" in told
             rest = self.run(tmp_path, model, "--budget", "1usd")
             assert (rest, len(server.requests)) == (0, COUNT)
@@ -224,7 +224,7 @@ class TestCommand:
         self, benchmark: Benchmark, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert self.run(tmp_path, "baseline:random", "--budget", "plenty") == 2
-        assert "The budget 'plenty' is not one we can read" in capsys.readouterr().err
+        assert "The budget 'plenty' cannot be read" in capsys.readouterr().err
         assert not (tmp_path / "r").exists()
 
 
@@ -253,5 +253,5 @@ def test_forms(text: str, budget: Budget) -> None:
     "", "plenty", "-5", "5eur", "nan", "inf", "1e6tokens", "5..0", "5 usd tokens", "usd", "5,000", "$5tokens",
 ])  # fmt: skip
 def test_no_forms(text: str) -> None:
-    with pytest.raises(ReelbenchError, match="is not one we can read: write dollars"):
+    with pytest.raises(ReelbenchError, match="cannot be read: write dollars"):
         parse_budget(text)

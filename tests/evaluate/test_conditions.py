@@ -111,7 +111,7 @@ class TestGrids:
 
 class TestRefusals:
     @pytest.mark.parametrize(("words", "said"), [
-        ("protocol sampling=uniform:4", "protocol is what the benchmark itself says"),
+        ("protocol sampling=uniform:4", "protocol is the name of the benchmark's own condition"),
         ("few frames=4", "found 'frames', expected one of sampling"),
         ("few metrics=accuracy", "found 'metrics'"),
         ("few orders=0", "conditions.few.orders: found 0, expected a whole number from 1"),
@@ -121,9 +121,9 @@ class TestRefusals:
         ("few subtitles=perhaps", "expected true or false"),
         ("few modalities=T modalities=X", "conditions.few.modalities: found 'X'"),
         ("few sampling=", "conditions.few.sampling: found nothing"),
-        ("few sampling=uniform:0", "The sampling 'uniform:0' is not one we know"),
-        ("few sound_encoding=ogg", "'ogg' of sound is not one we know: wav, mp3"),
-        ("few frame_size=big", "is not one we know"),
+        ("few sampling=uniform:0", "The sampling 'uniform:0' is not valid"),
+        ("few sound_encoding=ogg", "The sound encoding 'ogg' is not valid: write wav or mp3"),
+        ("few frame_size=big", "is not valid"),
         ("few sampling", "'sampling' has no ="),
         ("few sampling='uniform:4", "No closing quotation"),
         ("few sampling={", "cannot be read"),
@@ -142,12 +142,12 @@ class TestRefusals:
 
     @pytest.mark.parametrize(("text", "said"), [
         ("few: {sampling: [", "g.yaml cannot be read"),
-        ("few: [sampling]", "g.yaml holds no conditions: write one a line"),
+        ("few: [sampling]", "g.yaml holds no conditions: write one per line"),
         ("- few", "holds no conditions"),
         ("", "holds no conditions"),
         ("3: {modalities: T}", "holds no conditions"),
         ("protocol: {modalities: T}", "choose another name"),
-        ("few: {sampling: [uniform:4, everything]}", "'everything' is not one we know"),
+        ("few: {sampling: [uniform:4, everything]}", "'everything' is not valid"),
         ("few: {orders: []}", "orders"),
         (None, "g.yaml cannot be read"),
         (b"few: \xff", "g.yaml cannot be read"),
@@ -172,7 +172,7 @@ class TestRefusals:
         finally:
             signal.signal(signal.SIGTERM, before)
         assert done == 2
-        assert "The condition 'few' cannot be asked" in capsys.readouterr().err
+        assert "The condition 'few' is not valid" in capsys.readouterr().err
         assert not (tmp_path / "r").exists()
 
 

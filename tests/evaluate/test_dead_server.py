@@ -2,13 +2,12 @@
 
 import json
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import CapturedCommand
 from servers import completion, serving
 from support import blind_benchmark, make_item, pending_signals, wait_until
 
@@ -129,10 +128,7 @@ def test_a_polite_end_finishes_what_is_under_way(
 
     with serving(patient) as server:
         model = card(tmp_path, server.url, connections=4)
-        words = ["run", str(benchmark.root), "--model", model, "--out", str(tmp_path / "r")]
-        process = subprocess.Popen(
-            [sys.executable, "-m", "reelbench", *words], stderr=subprocess.PIPE, text=True
-        )
+        process = CapturedCommand("run", benchmark.root, "--model", model, "--out", tmp_path / "r")
         wait_until(lambda: len(server.requests) == 4 or process.poll() is not None)
         process.send_signal(number)
         wait_until(lambda: not pending_signals(process.pid))

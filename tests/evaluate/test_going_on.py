@@ -3,13 +3,12 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import CapturedCommand
 from servers import Server, completion, serving
 from support import blind_benchmark, make_item, pending_signals, wait_until
 
@@ -120,11 +119,9 @@ class TestCards:
 
 
 class TestJudging:
-    def start(self, benchmark: Path, model: str, out: Path, *more: str) -> subprocess.Popen[str]:
-        words = ["run", str(benchmark), "--model", model, "--judge", model, "--out", str(out)]
-        return subprocess.Popen(
-            [sys.executable, "-m", "reelbench", *words, *more], stderr=subprocess.PIPE, text=True
-        )
+    def start(self, benchmark: Path, model: str, out: Path, *more: str) -> CapturedCommand:
+        words = ["--model", model, "--judge", model, "--out", out]
+        return CapturedCommand("run", benchmark, *words, *more)
 
     def opened(self, root: Path) -> Benchmark:
         item = make_item(1, kind="open", options=(), answer=(), reference="A dog.")
@@ -143,8 +140,7 @@ class TestJudging:
         with serving(answer) as server:
             model = card(tmp_path, server)
             process = self.start(tmp_path / "b", model, tmp_path / "r")
-            while len(server.requests) < 6:
-                assert process.poll() is None
+            wait_until(lambda: len(server.requests) >= 6 or process.poll() is not None)
             os.kill(process.pid, signal.SIGINT)
             wait_until(lambda: not pending_signals(process.pid))
             judging.set()
@@ -170,8 +166,7 @@ class TestJudging:
             before = (tmp_path / "r" / "judgements.jsonl").read_bytes()
             slow = card(tmp_path, server, "slow")
             process = self.start(tmp_path / "b", slow, tmp_path / "r")
-            while not any(body["model"] == "slow" for body in server.requests):
-                assert process.poll() is None
+            wait_until(lambda: any(body["model"] == "slow" for body in server.requests))
             os.kill(process.pid, signal.SIGINT)
             stuck.set()
             process.communicate()

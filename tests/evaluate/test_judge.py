@@ -342,9 +342,9 @@ class TestOwnRubric:
         assert not (tmp_path / "r").exists()
 
     @pytest.mark.parametrize(("name", "told"), [
-        ("../outside", "does not lie inside"),
-        ("/tmp", "does not lie inside"),
-        ("absent", r"one of ours \(criteria, points, quality\) or a folder"),
+        ("../outside", "is not inside"),
+        ("/tmp", "is not inside"),
+        ("absent", r"a built-in one \(criteria, points, quality\) or a folder"),
     ])  # fmt: skip
     def test_none_outside(self, name: str, told: str, tmp_path: Path) -> None:
         self.folder(tmp_path / "outside", "{{response}}", self.SCHEMA)

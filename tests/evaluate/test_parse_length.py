@@ -8,7 +8,7 @@ from dataclasses import fields
 
 import pytest
 
-from reelbench.client.reply_text import plain, undressed, without_reasoning
+from reelbench.client.reply_text import plain, without_markup, without_reasoning
 from reelbench.evaluate.parse import complete_answer, parse_answer
 from reelbench.evaluate.parse.languages import LANGUAGES, Vocabulary
 
@@ -62,7 +62,7 @@ def test_long_loops_and_what_is_cut_off() -> None:
         reply = (mark * 262_144)[:262_144]
         parse_answer(reply, "single", OPTIONS)
         complete_answer(reply, "single", OPTIONS)
-        plain(undressed(without_reasoning(reply)))
+        plain(without_markup(without_reasoning(reply)))
 
 
 def test_an_answer_after_a_long_loop_is_read() -> None:

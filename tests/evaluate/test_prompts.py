@@ -71,10 +71,10 @@ class TestFiles:
 
     @pytest.mark.parametrize(("texts", "words"), [
         ({"single_pair": "{{options}}"}, "single-pair.md lacks the slot {{question}}"),
-        ({"single_pair": "{{question}} {{options}} {{first}}"}, "single-pair.md has the slot {{first}}"),
-        ({"single": "{{question}} {{options}} {{frames_3}}"}, "single.md has the slot {{frames_3}}"),
+        ({"single_pair": "{{question}} {{options}} {{first}}"}, "single-pair.md has the unknown slot {{first}}"),
+        ({"single": "{{question}} {{options}} {{frames_3}}"}, "single.md has the unknown slot {{frames_3}}"),
         ({"single": "{{frames}}\n{{question}}\n\n{{options}}"}, "single.md has the slot {{question}} in a paragraph about frames, which is left out"),
-        ({"singel_pair": "{{question}} {{options}}"}, "singel-pair.md is for no kind of question"),
+        ({"singel_pair": "{{question}} {{options}}"}, "singel-pair.md is named after no kind of question"),
     ])  # fmt: skip
     def test_a_wrong_one_is_told(self, texts: dict[str, str], words: str, tmp_path: Path) -> None:
         self.write(tmp_path, **{"single": "{{question}} {{options}}", **texts})

@@ -4,12 +4,11 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import CapturedCommand
 from support import blind_benchmark, make_item, reelbench, rows_held, wait_until
 
 from reelbench.base.errors import ReelbenchError
@@ -103,7 +102,6 @@ class TestResume:
 
     def test_kill_9_and_go_on(self, small_demo: Path, tmp_path: Path) -> None:
         benchmark, out = small_demo / "benchmark", tmp_path / "run"
-        command = [sys.executable, "-m", "reelbench", "run", str(benchmark), "--out", str(out)]
         models = [
             "--model",
             "baseline:random",
@@ -112,15 +110,13 @@ class TestResume:
             "--model",
             "baseline:pixels",
         ]
-        process = subprocess.Popen(
-            [*command, *models], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-        )
+        process = CapturedCommand("run", benchmark, "--out", out, *models)
         journal = out / "journal.sqlite"
         wait_until(lambda: rows_held(journal, "responses") >= 20)
         process.send_signal(signal.SIGKILL)
         process.wait()
         assert not (out / "predictions.jsonl").exists()
-        resumed = subprocess.run([*command, *models], capture_output=True, text=True, check=False)
+        resumed = reelbench("run", benchmark, "--out", out, *models)
         assert resumed.returncode == 0, resumed.stderr
         asked = int(re.search(r"(\d+) asked now", resumed.stderr)[1])
         total = len(predictions(out))
@@ -233,8 +229,8 @@ class TestPrompts:
     @pytest.mark.parametrize(
         ("name", "words"),
         [
-            ("../b", "does not lie inside"),
-            ("absent", "one of ours \\(default, qbench, reasoned\\)"),
+            ("../b", "is not inside"),
+            ("absent", "a built-in one \\(default, qbench, reasoned\\)"),
         ],
     )
     def test_no_such_prompt(self, name: str, words: str, tmp_path: Path) -> None:
@@ -302,7 +298,7 @@ def test_media_that_never_end_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("text", "words"), [
     ("{{options}}", "single.md lacks the slot {{question}}"),
     ("{{question}}", "single.md lacks the slot {{options}}"),
-    (b"{{question}} {{options}} \xff", "single.md has 'utf-8' codec"),
+    (b"{{question}} {{options}} \xff", "single.md cannot be read: 'utf-8' codec"),
     (None, "single.md is missing"),
 ])  # fmt: skip
 def test_prompts_are_checked_before_any_work(

@@ -12,7 +12,7 @@ from videos import make_video
 from reelbench.data.items import Media
 from reelbench.lint import lint_benchmark
 from reelbench.lint.duplicates import duplicate_findings
-from reelbench.lint.evenness import EXACT, SIMULATIONS, at_least, evenness_of
+from reelbench.lint.evenness import EXACT, SIMULATIONS, at_least, binomial_p, evenness_of
 from reelbench.lint.options import standing_out
 
 Save = Callable[..., Path]
@@ -66,6 +66,17 @@ class TestEvenness:
         wins = bets // 4 + 10
         exact = stats.binom.sf(wins - 1, bets, 0.25)
         assert at_least(wins, [0.25] * bets) == pytest.approx(exact, rel=0.03)
+
+    @pytest.mark.parametrize(("hits", "of", "chance"), [(8, 10, 0.5), (0, 3, 0.5), (30, 90, 0.25)])
+    def test_rarer_counts_on_both_sides_are_counted(
+        self, hits: int, of: int, chance: float
+    ) -> None:
+        exact = stats.binomtest(hits, of, chance).pvalue
+        assert binomial_p(hits, of, chance) == pytest.approx(exact, rel=1e-9)
+
+    def test_few_bets_with_different_chances_are_exact(self) -> None:
+        assert at_least(2, [0.5, 0.25, 0.2]) == pytest.approx(0.225, rel=1e-12)
+        assert at_least(3, [0.5, 0.25, 0.2]) == pytest.approx(0.025, rel=1e-12)
 
 
 class TestLengths:

@@ -18,6 +18,7 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.client.forecast import CallForecast
 from reelbench.data.items import Item
 from reelbench.data.sources import Sources
+from reelbench.make.parts.filters import filter_blind
 from reelbench.make.pipeline.context import StageContext, together
 from reelbench.make.pipeline.example_reply import imagined_json, imagined_text
 from reelbench.make.pipeline.make import MakeOptions, forecast, make_benchmark
@@ -182,6 +183,22 @@ class TestRates:
         place = Place(tmp_path, filtering, asking(narrate, name="after"), items=2)
         assert place.count("after") == 36
 
+    def test_of_a_filter_without_a_figure_are_those_of_random_answers(self, tmp_path: Path) -> None:
+        """One in four is right by chance about four options, and dropped for it."""
+        blind = filter_blind(1, 1, role="one")
+        place = Place(tmp_path, blind, asking(ask_again, name="after"), items=200)
+        assert place.count("independence") == 200
+        assert 130 <= place.count("after") <= 170
+
+    def test_that_were_not_seen_here_are_named(self, tmp_path: Path) -> None:
+        stages = (asking(judge, name="judge", expected_pass_rate=0.25), asking(ask_again))
+        place = Place(tmp_path, *stages, items=10)
+        (note,) = place.forecast()[2]
+        assert "pass judge is not known here yet, so the recipe's figure of 25% is used" in note
+        assert "--limit" in note
+        place.make(by_turns('{"answer": "yes"}'))
+        assert Place(tmp_path, *stages, items=20).forecast()[2] == []
+
     def test_of_repairs_are_those_seen_here(self, tmp_path: Path) -> None:
         place = Place(tmp_path, asking(judge), items=20)
         assert place.count() == 20
@@ -259,6 +276,6 @@ def test_a_forecast_needs_no_key_and_a_make_asks_for_it_before_any_folder_is_mad
     order = MakeOptions(models={"one": ["openai:gpt-4o"]})
     (found,), *_ = forecast(recipe, tmp_path / "out", order)
     assert found.card.name == "openai:gpt-4o"
-    with pytest.raises(ReelbenchError, match="put it in the variable OPENAI_API_KEY"):
+    with pytest.raises(ReelbenchError, match="put it in the environment variable OPENAI_API_KEY"):
         make_benchmark(recipe, tmp_path / "out", order)
     assert not (tmp_path / "out").exists()

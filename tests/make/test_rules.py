@@ -112,7 +112,7 @@ categories:
         ("name: a\nname: b", "'name' twice"),
         ('name: a\nversion: "1"\ncategories: [a]', "expected a mapping of categories to their rules"),
         ('name: a\nversion: "1"\nred_lines: &a [*a]', "expected a mapping with id and text"),
-        ("name: a\nversoin: 1.0", "versoin: found an unknown field, expected a known one: perhaps 'version'"),
+        ("name: a\nversoin: 1.0", "versoin: found an unknown field, expected a known field: perhaps 'version'"),
         ("name: a\nversion: 1.0", "put a number in quotes"),
         ('name: a\nversion: "1"\nred_lines: [{id: 1, text: a, check: {similar_length: .inf}}]', "found inf"),
         ('name: a\nversion: "1"\nred_lines: [{id: R1, text: a, check: {similar_length: true}}]', "found True"),

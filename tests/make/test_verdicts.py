@@ -1,6 +1,7 @@
 """People decide: what they accept goes on, and what they have not decided waits for them."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,30 @@ class TestDecisions:
         else:
             assert what == ("rejected" if result.rejected else "passes")
 
+    def test_that_are_settled_decide_alone_whoever_else_decided_what(self, tmp_path: Path) -> None:
+        people = (said("ann", "reject"), said("bo", "reject"), said("cy", "accept"))
+        end = said("discussion", "change", changes={"question": "Who?"}, settled=True)
+        item = accepted(tmp_path, *people, end, needed=9)
+        assert item.question == "Who?"
+        noted = item.to_record()["provenance"]["verdicts"]
+        assert [each["who"] for each in noted] == ["ann", "bo", "cy", "discussion"]
+        assert noted[-1]["settled"] is True
+        result = fate(
+            tmp_path, said("ann", "accept"), said("bo", "reject", settled=True, tags=["dull"])
+        )
+        assert isinstance(result, RowResult)
+        assert result.rejected is not None
+        assert result.rejected.detail == "dull"
+
+    def test_of_a_review_are_found_by_a_stage_with_a_file_of_its_own(self, tmp_path: Path) -> None:
+        own = verdicts("own.jsonl", needed=2)
+        write(tmp_path, said("ann", "accept"), said("ann", "accept", settled=True))
+        (passed,), _ = Studio(tmp_path).take([ITEM], own)
+        assert isinstance(passed.results[0], RowResult)
+        write(tmp_path, said("ann", "accept"), said("bo", "accept"))
+        (passed,), _ = Studio(tmp_path).take([ITEM], own)
+        assert isinstance(passed.results[0], Undecided)
+
     def test_by_one_person_twice_are_the_last(self, tmp_path: Path) -> None:
         assert accepted(tmp_path, said("ann", "reject"), said("ann", "accept"))
 
@@ -105,7 +130,7 @@ class TestAFileOfVerdicts:
         told = str(error.value).splitlines()
         assert [line.split(": ")[0].rsplit(" ", 1)[1] for line in told] == ["1", "2", "5"]
         assert "decision" in told[1]
-        assert "changes has id; what can be changed is question" in told[2]
+        assert "changes: id cannot be changed, only question" in told[2]
 
     def test_that_is_not_there_is_empty(self, tmp_path: Path) -> None:
         assert read_verdicts(tmp_path / "none.jsonl") == {}
@@ -129,7 +154,8 @@ def test_the_command_says_how_many_rows_wait_and_where(
     words = ("make", path, "--source", tmp_path / "clips", "--out", out)
     assert run_here(*words) == 1
     told = capsys.readouterr().err
-    assert f"3 rows wait for people in verdicts: {waiting_file(out, 'verdicts')} has them" in told
+    assert re.search(rf"3 rows wait for people: \S*reelbench review {out}\n", told)
+    assert f"verdicts: {waiting_file(out, 'verdicts')} has 3" in told
     assert f"1 more verdict needed in {out / 'verdicts.jsonl'}" in told
     write(out, *({**said("ann", "accept"), "item": f"q-{n}"} for n in range(3)))
     assert run_here(*words) == 0

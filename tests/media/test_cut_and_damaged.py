@@ -155,7 +155,7 @@ class TestSpans:
     """Where a container does not say how long it is, the item does."""
 
     def test_an_end_well_past_the_file_is_refused(self, whole: Callable[[str], Path]) -> None:
-        with pytest.raises(MediaError, match=r"ends at 2\.\d\d s, but is asked for up to 4 s"):
+        with pytest.raises(MediaError, match=r"ends at 2\.\d\d s, but is requested up to 4 s"):
             frames_of(whole("a.ts"), FrameSpec("uniform:2", end=4.0))
         clip = frames_of(whole("a.ts"), FrameSpec("uniform:2", end=4.0, accept_damage=True))
         assert "ends at" in clip.warnings[0]

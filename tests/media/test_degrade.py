@@ -172,7 +172,7 @@ def test_pictures_of_odd_sizes() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "severity", "words"),
-    [("melting", 0.5, "there are: gaussian blur"), ("noise", 1.5, "from 0 to 1")],
+    [("melting", 0.5, "the known ones: gaussian blur"), ("noise", 1.5, "from 0 to 1")],
 )
 def test_wrong_words(kind: str, severity: float, words: str) -> None:
     with pytest.raises(ReelbenchError, match=words):

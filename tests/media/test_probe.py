@@ -90,7 +90,7 @@ def test_a_clock_that_cannot_be(tmp_path: Path) -> None:
     """Packets that claim to lie weeks away: nothing is sampled over, or filled up to, that end."""
     late = 30 * 24 * 3600 * 1000
     path = make_video(tmp_path / "a.mkv", times=lambda i: i * 40 + (late if i > 70 else 0))
-    with pytest.raises(MediaError, match="which cannot be"):
+    with pytest.raises(MediaError, match="over the limit of a week"):
         probe(path)
 
 
@@ -186,7 +186,7 @@ def test_absurd_sizes_are_refused_before_they_are_allocated(
     data[strf + 4 : strf + 12] = struct.pack("<ii", *sides)
     (tmp_path / "a.avi").write_bytes(data)
     for work in (probe, lambda path: frames_at(path, [0.0])):
-        with pytest.raises(MediaError, match=r"pixels are too large|a size that can be"):
+        with pytest.raises(MediaError, match=r"pixels are too large|no valid size"):
             work(tmp_path / "a.avi")
 
 

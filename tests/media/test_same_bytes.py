@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from reelbench.media.edit.clip import cut_exactly, join
-from reelbench.media.edit.write import AudioTrack, written
+from reelbench.media.edit.write import AudioTrack, video_writer
 from reelbench.world.compose import compose
 from reelbench.world.render import synthesize
 
@@ -22,7 +22,7 @@ def film(path: Path, rate: Fraction | int, heard: bool = False) -> Path:
     """A disc that moves over a gradient, so that frames are stored out of order; and a tone."""
     tone = np.sin(np.arange(88_200) / 16).astype(np.float32)[None] / 4
     down, right = np.mgrid[0:96, 0:128]
-    with written(path, rate, 20, AudioTrack([tone], 44_100) if heard else None) as writer:
+    with video_writer(path, rate, 20, AudioTrack([tone], 44_100) if heard else None) as writer:
         for number in range(40):
             disc = (right - 3 * number) ** 2 + (down - 48) ** 2 < 400
             image = np.stack([disc * 200, right, down], axis=-1).astype(np.uint8)

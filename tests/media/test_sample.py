@@ -98,7 +98,9 @@ def test_equal_samplings_have_one_spelling(text: str, spelled: str) -> None:
 
 
 def test_too_many_frames_are_an_error_not_fewer() -> None:
-    with pytest.raises(ReelbenchError, match="fps:30 asks for 108000 frames; write fps:30,max=64"):
+    with pytest.raises(
+        ReelbenchError, match=r"fps:30 selects 108000 frames, .* write for example fps:30,max=64"
+    ):
         parse_sampling("fps:30").times([(0.0, 3600.0)])
 
 
@@ -108,7 +110,7 @@ def test_too_many_frames_are_an_error_not_fewer() -> None:
     "uniform:4;x", "times:", "times:a", "evidence=only",
 ])  # fmt: skip
 def test_what_is_no_sampling(text: str) -> None:
-    with pytest.raises(ReelbenchError, match="is not one we know; write uniform:16"):
+    with pytest.raises(ReelbenchError, match="is not valid: write uniform:16"):
         parse_sampling(text)
 
 

@@ -115,12 +115,12 @@ def test_nothing_is_said_below_a_longer_header(header: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("content", "said"), [
-    ("Dear diary, today it snowed.", "holds no line of the form"),
-    ("00:00:01 --> soon\nwords", "holds no line of the form"),
+    ("Dear diary, today it snowed.", "has no line of the form"),
+    ("00:00:01 --> soon\nwords", "has no line of the form"),
     ("Größe".encode("latin-1"), "is not UTF-8"),
     (SRT.encode("utf-16"), "is not UTF-8"),
     (b"\x00\x00\x00\x18ftypmp42\xff\xfe", "is not UTF-8"),
-    (b"\x00\x00", "holds no line of the form"),
+    (b"\x00\x00", "has no line of the form"),
 ])  # fmt: skip
 def test_no_subtitles(content: str | bytes, said: str, tmp_path: Path) -> None:
     with pytest.raises(MediaError, match=said) as caught:

@@ -139,7 +139,7 @@ def test_json_that_is_no_message(body: Any, ask: Any) -> None:
     with hosting(lambda _: json_reply(body)) as server:
         response = ask(server.url)
     assert (response.status, response.text) == ("error", None)
-    assert "an answer that is no message" in response.error
+    assert "the answer is not a message" in response.error
 
 
 class TestPatience:
@@ -183,7 +183,9 @@ class TestKeys:
 
     def test_none_where_one_is_needed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("ANTHROPIC_API_KEY")
-        with pytest.raises(ReelbenchError, match="put it in the variable ANTHROPIC_API_KEY"):
+        with pytest.raises(
+            ReelbenchError, match="put it in the environment variable ANTHROPIC_API_KEY"
+        ):
             load_model("anthropic:claude-opus-4-5")
 
     def test_a_gateway_named_in_the_environment(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,39 +24,92 @@ def load(folder: Path, text: str) -> ChatModel:
 
 
 @pytest.mark.parametrize(("line", "words"), [
-    ("price: {input: -1, output: 2}", "price.input is -1.*write dollars"),
-    ("price: {input: 1, output: .nan}", "price.output is nan.*write dollars"),
-    ("price: {input: .inf, output: 2}", "price.input is inf.*write dollars"),
-    ("price: {input: 1}", "output"),
-    ("price: {input: 1, output: 2, cached: 1}", "cached"),
-    ("price: 3", "price"),
-    ("requests_per_minute: -1", "requests_per_minute is -1.*0 for no limit"),
-    ("tokens_per_minute: .inf", "tokens_per_minute is inf.*0 for no limit"),
-    ("tokens_per_minute: .nan", "tokens_per_minute is nan"),
-    ("connections: 1001", "connections is 1001: write a number from 1 to 1000"),
-    ("retries: 21", "retries is 21: write a number from 0 to 20"),
-    ("retries: -1", "retries is -1"),
-    ("batch: 0", "batch is 0: write a number from 1 to 1000"),
-    ("frames: -1", "frames is -1"),
-    ("frame_tokens: -1", "frame_tokens is -1"),
-    ("reply_tokens: 1000001", "reply_tokens is 1000001"),
-    ("timeout: 0", "timeout is 0.*seconds"),
-    ("backoff: -1", "backoff is -1.*seconds"),
-    ("video: film", "film.*video"),
+    ("price: {input: -1, output: 2}", "price.input: found -1, expected dollars"),
+    ("price: {input: 1, output: .nan}", "price.output: found nan, expected dollars"),
+    ("price: {input: .inf, output: 2}", "price.input: found inf"),
+    ("price: {input: 1}", "price.output: found nothing"),
+    ("price: {input: 1, output: 2, cached: 1}", "price.cached: found an unknown field, expected one of input, output"),
+    ("price: 3", "price: found 3, expected dollars for a million tokens, such as"),
+    ("requests_per_minute: -1", "requests_per_minute: found -1.*0 for no limit"),
+    ("tokens_per_minute: .inf", "tokens_per_minute: found inf.*0 for no limit"),
+    ("tokens_per_minute: .nan", "tokens_per_minute: found nan"),
+    ("connections: 1001", "connections: found 1001, expected a whole number from 1 to 1000"),
+    ("retries: 21", "retries: found 21, expected a whole number from 0 to 20"),
+    ("retries: -1", "retries: found -1"),
+    ("batch: 0", "batch: found 0"),
+    ("frames: -1", "frames: found -1"),
+    ("frame_tokens: -1", "frame_tokens: found -1"),
+    ("reply_tokens: 1000001", "reply_tokens: found 1000001"),
+    ("timeout: 0", "timeout: found 0.*seconds"),
+    ("backoff: -1", "backoff: found -1.*seconds"),
+    ("video: film", "video: found 'film', expected \"\", clip or file"),
     ("sees: perhaps", "sees"),
     ("captioners: eye.yaml", "captioners"),
     ("captioners: [3]", "captioners"),
     ("parameters: [seed]", "parameters"),
-    ("colour: blue", "colour"),
-    ("name: ''", "name is empty"),
+    ("parameters: {1: seed}", "parameters: found a mapping"),
+    ("parameters: {when: 2026-01-01}", "parameters: found a mapping"),
+    (f"timeout: {10**305}", "timeout: found a very large number"),
+    ("colour: blue", "colour: found an unknown field, expected one of name, backend"),
+    ("conections: 3", "perhaps 'connections' is meant"),
+    ("name: ''", "name: found '', expected the name of the model"),
+    ("model: x", "name: found nothing"),
 ])  # fmt: skip
 def test_what_cannot_be_meant(line: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(ReelbenchError, match=words) as caught:
         load(
             tmp_path,
-            f"endpoint: http://localhost:1\n{'' if 'name' in line else 'name: x'}\n{line}\n",
+            f"endpoint: http://localhost:1\n{'' if line.startswith(('name', 'model')) else 'name: x'}\n{line}\n",
         )
-    assert "card.yaml is not a model's card" in str(caught.value)
+    assert "card.yaml is not a valid model card:" in str(caught.value)
+
+
+def test_all_that_is_wrong_is_listed_with_its_line(tmp_path: Path) -> None:
+    text = "name: x\nframes: many\nprice:\n  input: -1\n  output: 2\nkey: sk-1234567890\n"
+    with pytest.raises(ReelbenchError) as caught:
+        load(tmp_path, text)
+    first, *problems = str(caught.value).splitlines()
+    assert first == f"{tmp_path}/card.yaml is not a valid model card:"
+    assert [problem.split(": found ")[0] for problem in problems] == [
+        f"  {tmp_path}/card.yaml:6: key",
+        f"  {tmp_path}/card.yaml:2: frames",
+        f"  {tmp_path}/card.yaml:4: price.input",
+    ]
+    assert "sk-1234567890" not in str(caught.value), "it may be the key itself"
+
+
+def test_a_card_made_in_python_is_checked_as_well() -> None:
+    with pytest.raises(ValueError, match="frames: found -1, expected a whole number"):
+        Card(name="m", frames=-1)
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("name: [\n", r"not a valid model card:\n.*card\.yaml: line 2: found"),
+    ("- x\n", "not a valid model card:\n.*found a list, expected at least `name: ...`"),
+    ("name: x\nendpoint: localhost:8000\n", "write a URL"),
+    ("name: x\nendpoint: http://a\nkey: NO_SUCH_VARIABLE\n", "NO_SUCH_VARIABLE"),
+])  # fmt: skip
+def test_cards_that_cannot_be_used(text: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(ReelbenchError, match=words):
+        load(tmp_path, text)
+
+
+def test_no_such_card(tmp_path: Path) -> None:
+    with pytest.raises(ReelbenchError, match=r"none\.yaml cannot be read: no such file"):
+        load_model(str(tmp_path / "none.yaml"))
+
+
+def test_a_card_names_the_model_its_key_and_its_parameters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "other")
+    model = load(
+        tmp_path,
+        "name: mine\nmodel: org/m-7b\nendpoint: http://localhost:1/v1/\nkey: MY_KEY\n"
+        "parameters: {seed: 7}\n",
+    )
+    assert model.card.name == "mine"
+    assert dict(model.parameters) == {"model": "org/m-7b", "temperature": 0, "seed": 7}
 
 
 def test_limits_that_can() -> None:

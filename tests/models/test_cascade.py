@@ -220,18 +220,18 @@ class TestCards:
     ])  # fmt: skip
     def test_without_one_of_its_parts(self, fields: str, studio: Studio) -> None:
         path = studio.write("half", f"backend: cascade\n{fields}")
-        with pytest.raises(ReelbenchError, match="half: a cascade is a card with captioners"):
+        with pytest.raises(ReelbenchError, match="half: the card of a cascade needs captioners"):
             self.loaded(path)
 
     def test_none_by_its_name_alone(self) -> None:
-        with pytest.raises(ReelbenchError, match="a cascade is a card with captioners"):
+        with pytest.raises(ReelbenchError, match="the card of a cascade needs captioners"):
             load_model("cascade:trio")
 
     def test_none_within_another(self, studio: Studio) -> None:
         fields = (
             f"backend: cascade\ncaptioners: [trio.yaml]\nmodel: {studio.folder / 'mind.yaml'}\n"
         )
-        with pytest.raises(ReelbenchError, match="not made of cascades"):
+        with pytest.raises(ReelbenchError, match="cannot be a captioner or the model"):
             self.loaded(studio.write("outer", fields))
 
     def test_a_captioner_that_is_not_there(self, studio: Studio) -> None:

@@ -135,15 +135,15 @@ NO_CANDIDATE = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"},
     (gemini_reply("A", reason="MAX_TOKENS"), Response("truncated", "A", "cut off at the limit of tokens", 100, 3)),
     (gemini_reply(THOUGHT, reason="MAX_TOKENS"), Response("truncated", "", "cut off at the limit of tokens", 100, 3)),
     (gemini_reply(THOUGHT), Response("ok", "", None, 100, 3)),
-    (gemini_reply("A", reason="OTHER"), Response("error", None, "stopped: OTHER", 100, 3)),
+    (gemini_reply("A", reason="OTHER"), Response("error", None, "reply stopped: OTHER", 100, 3)),
     (gemini_reply("B", usageMetadata=USAGE), Response("ok", "B", None, 100, 43)),
     (gemini_reply("B", usageMetadata={"promptTokenCount": 9, "thoughtsTokenCount": 5}), Response("ok", "B", None, 9, 5)),
     (gemini_reply("B", usageMetadata={**USAGE, "toolUsePromptTokenCount": 7}), Response("ok", "B", None, 107, 43)),
     (gemini_reply("B", usageMetadata=None), Response("ok", "B")),
-    (gemini_reply(reason="SAFETY"), Response("refused", None, "stopped: SAFETY", 100, 3)),
-    (gemini_reply("I", reason="RECITATION"), Response("refused", None, "stopped: RECITATION", 100, 3)),
-    (json_reply({"candidates": [{"finishReason": "PROHIBITED_CONTENT"}]}), Response("refused", None, "stopped: PROHIBITED_CONTENT")),
-    (json_reply(NO_CANDIDATE), Response("refused", None, "blocked: PROHIBITED_CONTENT", 100)),
+    (gemini_reply(reason="SAFETY"), Response("refused", None, "reply stopped: SAFETY", 100, 3)),
+    (gemini_reply("I", reason="RECITATION"), Response("refused", None, "reply stopped: RECITATION", 100, 3)),
+    (json_reply({"candidates": [{"finishReason": "PROHIBITED_CONTENT"}]}), Response("refused", None, "reply stopped: PROHIBITED_CONTENT")),
+    (json_reply(NO_CANDIDATE), Response("refused", None, "prompt blocked: PROHIBITED_CONTENT", 100)),
 ])  # fmt: skip
 def test_replies(reply: Reply, response: Response) -> None:
     with hosting(lambda _: reply) as server:
@@ -159,7 +159,7 @@ def test_json_that_is_no_candidate(body: Any) -> None:
     with hosting(lambda _: json_reply(body)) as server:
         (response,) = asked(server.url, about())
     assert (response.status, response.text) == ("error", None)
-    assert "an answer that is no candidate" in str(response.error)
+    assert "the answer is not a candidate" in str(response.error)
 
 
 def test_the_wish_of_the_server_is_in_its_body(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +182,9 @@ class TestKeys:
 
     def test_none_where_one_is_needed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("GEMINI_API_KEY")
-        with pytest.raises(ReelbenchError, match="put it in the variable GEMINI_API_KEY"):
+        with pytest.raises(
+            ReelbenchError, match="put it in the environment variable GEMINI_API_KEY"
+        ):
             load_model("google:gemini-2.5-pro")
 
 
@@ -305,13 +307,13 @@ class TestFilesSentAhead:
     @pytest.mark.parametrize(("step", "reply", "words", "calls"), [
         ("upload", json_reply({}, 503), "HTTP 503", 3),
         ("upload", json_reply({}, 403), "HTTP 403", 1),
-        ("upload", json_reply({}), "an answer that is no address", 1),
-        ("upload", json_reply({}, x_goog_upload_url="/relative"), "an answer that is no address", 1),
+        ("upload", json_reply({}), "the answer is not a valid upload address", 1),
+        ("upload", json_reply({}, x_goog_upload_url="/relative"), "the answer is not a valid upload address", 1),
         ("upload", json_reply({}, x_goog_upload_url="http://"), "", 1),
         ("there", json_reply({}, 500), "HTTP 500", 4),
-        ("there", json_reply({}), "an answer that is no file", 2),
-        ("there", json_reply({"file": "f-0"}), "an answer that is no file", 2),
-        ("there", json_reply({"file": {"state": "ACTIVE"}}), "an answer that is no file", 2),
+        ("there", json_reply({}), "the answer is not a ready file", 2),
+        ("there", json_reply({"file": "f-0"}), "the answer is not a ready file", 2),
+        ("there", json_reply({"file": {"state": "ACTIVE"}}), "the answer is not a ready file", 2),
         ("there", json_reply({"file": {"state": "FAILED", "name": "files/f-0"}}), "FAILED", 2),
         ("look", json_reply({}, 404), "HTTP 404", 3),
         ("look", json_reply({"state": "FAILED", "error": {"message": "no video"}}), "no video", 3),

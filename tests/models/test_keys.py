@@ -1,13 +1,15 @@
 """The key of a request: whatever decides a reply makes another key, and nothing else does."""
 
+import hashlib
 from itertools import combinations
 from typing import Any
 
 import pytest
 
+from reelbench.base.files import digest_of
 from reelbench.models.base import AudioPart, ImagePart, Message, Part, TextPart, VideoPart
 from reelbench.models.card import Card
-from reelbench.models.keys import rendered_key, request_key
+from reelbench.models.keys import request_key
 from reelbench.models.load import load_model
 from reelbench.models.openai import OpenAIModel
 
@@ -92,8 +94,17 @@ PARTS: list[list[Part]] = [
 ]
 
 
-def test_a_part_of_a_request_is_known_by_what_is_in_it() -> None:
-    keys = [rendered_key(model(), parts) for parts in PARTS]
-    keys += [rendered_key(model("n"), PARTS[0]), rendered_key(model(), PARTS[0], "whole")]
+def test_rendered_parts_are_known_by_their_bytes_and_by_the_request_they_serve() -> None:
+    keys = [request_key(model(), parts) for parts in PARTS]
+    keys += [request_key(model("n"), PARTS[0]), request_key(model(), PARTS[0], parent="whole")]
     assert len(set(keys)) == len(keys)
-    assert rendered_key(model(), PARTS[0]) == keys[0]
+    assert request_key(model(), PARTS[0]) == keys[0]
+
+
+def test_the_members_of_a_cascade_keep_the_keys_of_earlier_journals() -> None:
+    """Else captions that were paid for would be asked for again."""
+    picture = ImagePart(b"a", "image/png", 0.0)
+    parameters = {"model": "m", "temperature": 0}
+    shown = [["image/png", hashlib.sha256(b"a").hexdigest()], ["text", "Tell."]]
+    before = digest_of(["m", parameters, shown, "parent"])
+    assert request_key(model(), [picture, TextPart("Tell.")], parent="parent") == before

@@ -23,8 +23,7 @@ Start = Callable[..., Any]
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
     """Start commands as processes that begin at once; what they say is in ``told``."""
-    preload = ["actors", "reelbench.recipes.cineaste.recipe"]
-    with starting(perform, tmp_path / "told", preload) as started:
+    with starting(perform, tmp_path / "told") as started:
         yield started
 
 

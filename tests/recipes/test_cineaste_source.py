@@ -122,12 +122,12 @@ def test_everything_wrong_is_listed_at_once(describe: Describe) -> None:
         "folder-only/movie.yaml:3: scenes: found an empty list, expected a list of at least one",
         "fields/movie.yaml:4: scenes[0].title: found nothing",
         "scenes[0].logline: found nothing",
-        "scenes[0].caption: found an unknown field, expected a known one: perhaps 'captions'",
+        "scenes[0].caption: found an unknown field, expected a known field: perhaps 'captions'",
         "scenes[1].captions: found 'x.txt', expected a relative path",
         "scenes[2]: found 'scenes/1.mp4', expected a mapping",
-        "fields/movie.yaml:12: sumary: found an unknown field, expected a known one: perhaps 'summary'",
+        "fields/movie.yaml:12: sumary: found an unknown field, expected a known field: perhaps 'summary'",
         "no-file/movie.yaml: file: found no such file",
-        "13 problems to put right first.",
+        "13 problems to fix first.",
     ]:
         assert part in said, said
 
@@ -139,7 +139,7 @@ def test_everything_wrong_is_listed_at_once(describe: Describe) -> None:
         ("scenes", "keeper/scenes, a folder"),
         ("../other/1.mp4", "it leaves the folder"),
         ("/etc/passwd", "an absolute path"),
-        ("https://a.b/c.mp4", "an address"),
+        ("https://a.b/c.mp4", "a URL"),
         ("a\\b.mp4", "a backslash"),
         ("x" * 5000 + ".mp4", "no such file"),
         ("a\0b.mp4", "a control character"),
@@ -159,7 +159,7 @@ def test_a_video_is_a_file_in_the_movies_folder(
     said = told(source)
     assert "keeper/movie.yaml:4: scenes[0].video: found" in said
     assert found in said
-    assert said.endswith("1 problem to put right first.")
+    assert said.endswith("1 problem to fix first.")
 
 
 def test_links_within_a_movie_are_followed_and_those_out_of_the_source_are_not(
@@ -178,7 +178,7 @@ def test_links_within_a_movie_are_followed_and_those_out_of_the_source_are_not(
 
 @pytest.mark.parametrize(
     ("captions", "found"),
-    [(b"no times in here", "holds no line of the form"), (b"\xff\xfe\x00", "is not UTF-8")],
+    [(b"no times in here", "has no line of the form"), (b"\xff\xfe\x00", "is not UTF-8")],
 )
 def test_captions_that_cannot_be_read_are_refused(
     describe: Describe, captions: bytes, found: str
@@ -214,7 +214,7 @@ def test_a_video_twice_is_a_slip(describe: Describe) -> None:
         ("title: \0", "special characters are not allowed"),
         ("title: 2020-13-45", "expected plain YAML"),
         ("!!python/object/apply:os.system [ls]", "could not determine a constructor"),
-        ("[" * 5000, "a nesting deeper than 64 levels"),
+        ("[" * 5000, "nesting deeper than 64 levels"),
         ("- a list", "found a list, expected a mapping"),
         ("&a [*a]", "found a list, expected a mapping"),
         (

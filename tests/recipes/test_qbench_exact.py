@@ -246,8 +246,7 @@ class TestAgain:
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    preload = ["actors", "reelbench.recipes.qbench_exact.recipe"]
-    with starting(perform, tmp_path / "told", preload) as started:
+    with starting(perform, tmp_path / "told") as started:
         yield started
 
 
@@ -317,7 +316,7 @@ class TestSources:
         (tmp_path / "none").mkdir()
         status, _, told = make("--source", tmp_path / "none", "--out", tmp_path / "out", *QUICK)
         assert status == 2
-        assert "holds no clips" in told
+        assert "contains no clips" in told
         assert not (tmp_path / "out").exists()
 
     def test_where_no_clip_will_do_it_is_said(self, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from exactness import Seen, strength
 from ordinary import ordinary_clip, ordinary_frames, shown
 from videos import make_video
 
-from reelbench.media.edit.write import written
+from reelbench.media.edit.write import video_writer
 from reelbench.media.measure.quality import all_qualities
 from reelbench.recipes.qbench_exact.clips import Segment
 from reelbench.recipes.qbench_exact.degraded import (
@@ -50,7 +50,7 @@ class TestFrames:
         """And none for a while where the segment begins."""
         clip = tmp_path / "uneven.mp4"
         moments = [n / 20 for n in range(20)] + [1.4 + n / 30 for n in range(36)]
-        with written(clip, 20, 10) as writer:
+        with video_writer(clip, 20, 10) as writer:
             for image, moment in zip(ordinary_frames(1, 56), moments, strict=True):
                 writer.show(image, moment)
         footage = SegmentFrames(clip, segment(1.0, 2.6), 512, 1)

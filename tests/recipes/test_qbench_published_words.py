@@ -233,7 +233,7 @@ class TestFiles:
             (b'[{"question": "a"},\n{"question" "b"}]', "mine.json:2: file: found Expecting ':'"),
             (b'[\n"\xff"]', "mine.json:2: file: found byte 0xFF, expected UTF-8"),
             ("[]".encode("utf-16"), "UTF-16"),
-            (b"[" * 100_000, "a nesting deeper than 64 levels"),
+            (b"[" * 100_000, "nesting deeper than 64 levels"),
             (b"[" * 60 + b"]" * 60, "[0]: found a list"),
             (b'[{"a": NaN}]', "NaN"),
             (b'[{"a": 1e999}]', "[0]: found an infinite number, or NaN"),

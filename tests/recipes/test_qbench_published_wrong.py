@@ -82,7 +82,7 @@ class TestWhatIsWrong:
         folder.write({"dev": [yes_no(1), yes_no(2, correct_choice="C")]}, "c.json")
         told = folder.make(status=2).err
         for words in ("a.json: [0].context", "a.json: [0].question", "b.json:1: file",
-                      "c.json: dev[1].correct_choice", "4 problems to put right first."):  # fmt: skip
+                      "c.json: dev[1].correct_choice", "4 problems to fix first."):  # fmt: skip
             assert words in told
         assert not (folder.root / "bench").exists()
 

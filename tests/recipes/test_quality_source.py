@@ -158,7 +158,7 @@ class TestRefused:
             ("a,1\n", {"video": 1, "score": 3}, "s.csv:1: column 3: found no such column, expected a number from 1 to 2"),
             ("id,mos\na,1\n", {"videos": "../v"}, "videos: found '../v' (it leaves the folder)"),
             ("id,mos\na,1\n", {"videos": "v"}, "videos: found v, which is not a folder"),
-            ("id,mos\na,1\n", {"vidoes": "v"}, "vidoes: found an unknown field, expected a known one: perhaps 'videos'"),
+            ("id,mos\na,1\n", {"vidoes": "v"}, "vidoes: found an unknown field, expected a known field: perhaps 'videos'"),
         ],
     )  # fmt: skip
     def test_what_is_wrong_is_said_with_its_place(

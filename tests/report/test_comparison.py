@@ -159,7 +159,7 @@ class TestCommonItems:
         with (run / "predictions.jsonl").open("a") as file:
             file.write("".join(json.dumps(row) + "\n" for row in dead))
         assert run_here("score", run, "--common") == 2
-        assert "fewest by dead" in capsys.readouterr().err
+        assert "dead answered the fewest" in capsys.readouterr().err
 
 
 def test_no_p_is_written_as_nothing() -> None:

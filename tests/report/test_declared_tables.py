@@ -165,7 +165,7 @@ def test_the_page_has_the_numbers_of_the_scores(run: Path) -> None:
     assert values == expected
     assert section.count("<small>18 of 24</small>") == 2 * (1 + 12 + 1 + 1)
     assert "The table lost asks for the tag &#39;tpye&#39;" in section
-    assert section.count("Nobody graded the replies to open questions") == 3
+    assert section.count("The replies to open questions have no grades") == 3
     assert ">Tables</a>" in page
 
 

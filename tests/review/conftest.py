@@ -1,11 +1,14 @@
 """What tests of the review pages need: a browser, a small benchmark, a running server."""
 
+import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from review.databases import PostgresServer, postgresql_programs
 from review.serving import ServedReview, served
 
 
@@ -45,3 +48,33 @@ def review(benchmark: Path) -> Iterator[ServedReview]:
     """A server for one person, with the general protocols."""
     with served(benchmark, "--local") as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[PostgresServer]:
+    """A PostgreSQL server of our own; one for all tests of a process."""
+    programs = postgresql_programs()
+    if programs is None:
+        pytest.skip("PostgreSQL is not installed (on Debian: apt-get install postgresql)")
+    # Not among pytest's folders, which are closed to the ordinary user whom it runs as; in memory
+    # where that is possible, for a process that is killed loses nothing of it.
+    memory = Path("/dev/shm")
+    where = memory if os.access(memory, os.W_OK) else None
+    with tempfile.TemporaryDirectory("reelbench", dir=where, ignore_cleanup_errors=True) as name:
+        Path(name).chmod(0o755)
+        server = PostgresServer(programs, Path(name) / "server")
+        server.create()
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_words(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """The words that name the database of a server: none for SQLite, or one of PostgreSQL."""
+    if request.param == "sqlite":
+        return ()
+    server: PostgresServer = request.getfixturevalue("postgresql")
+    return "--database", server.database()

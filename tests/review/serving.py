@@ -1,10 +1,10 @@
 """Review servers for tests: the real command in a process of its own, and requests to it."""
 
 import json
+import os
 import re
 import signal
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -16,13 +16,15 @@ from typing import Any
 from urllib.parse import quote, urlencode
 from uuid import uuid4
 
+from commands import Command
+
 
 @dataclass
 class ServedReview:
     """A running server: where it is, and the link that it printed."""
 
     link: str
-    process: subprocess.Popen[str]
+    process: Command
 
     @property
     def address(self) -> str:
@@ -32,18 +34,15 @@ class ServedReview:
 @contextmanager
 def served(root: Path, *words: object) -> Iterator[ServedReview]:
     """Start `reelbench review` on a free port, and stop it as Ctrl-C would."""
-    command = [sys.executable, "-m", "reelbench", "review", root, "--no-browser", "--port", 0]
-    process = subprocess.Popen(
-        list(map(str, [*command, *words])),
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    said = ""
+    reading, writing = os.pipe()
+    with open(os.devnull, "r+b") as nothing:
+        streams = (nothing.fileno(), nothing.fileno(), writing)
+        process = Command(["review", root, "--no-browser", "--port", 0, *words], streams)
+    os.close(writing)
+    talk, said = open(reading), ""  # noqa: SIM115
     try:
-        assert process.stderr is not None
         while not (found := re.search(r"https?://\S+", said)):
-            line = process.stderr.readline()
+            line = talk.readline()
             assert line, f"the server ended: {said}"
             said += line
         yield ServedReview(found[0], process)
@@ -54,8 +53,7 @@ def served(root: Path, *words: object) -> Iterator[ServedReview]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        if process.stderr:
-            process.stderr.close()
+        talk.close()
 
 
 @dataclass

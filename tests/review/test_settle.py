@@ -26,7 +26,7 @@ KINDS = st.lists(st.integers(0, 3), min_size=0, max_size=5)
 
 @given(KINDS)
 def test_too_few_verdicts_leave_an_item_open_and_say_how_many_lack(kinds: list[int]) -> None:
-    found = settle(PROTOCOL, ITEM, [verdict(f"p{n}", kind) for n, kind in enumerate(kinds)])
+    found = settle(PROTOCOL, ITEM.id, [verdict(f"p{n}", kind) for n, kind in enumerate(kinds)])
     assert (found.status == "open") == (len(kinds) < 3)
     if len(kinds) < 3:
         assert found.needed == 3 - len(kinds)
@@ -35,12 +35,12 @@ def test_too_few_verdicts_leave_an_item_open_and_say_how_many_lack(kinds: list[i
 
 @given(st.lists(st.integers(0, 3), min_size=3, max_size=3))
 def test_all_must_agree_on_the_same_outcome(kinds: list[int]) -> None:
-    found = settle(PROTOCOL, ITEM, [verdict(f"p{n}", kind) for n, kind in enumerate(kinds)])
+    found = settle(PROTOCOL, ITEM.id, [verdict(f"p{n}", kind) for n, kind in enumerate(kinds)])
     assert (found.status == "settled") == (len(set(kinds)) == 1)
     assert found.agreeing == max(kinds.count(kind) for kind in kinds)
     dropped = settle(
         replace(PROTOCOL, dispute="drop"),
-        ITEM,
+        ITEM.id,
         [verdict(f"p{n}", kind) for n, kind in enumerate(kinds)],
     )
     assert dropped.status == "settled"
@@ -55,14 +55,14 @@ def test_all_must_agree_on_the_same_outcome(kinds: list[int]) -> None:
     )
 )
 def test_after_a_further_reviewer_the_majority_decides_or_a_discussion(kinds: list[int]) -> None:
-    found = settle(PROTOCOL, ITEM, [verdict(f"p{n}", kind) for n, kind in enumerate(kinds)])
+    found = settle(PROTOCOL, ITEM.id, [verdict(f"p{n}", kind) for n, kind in enumerate(kinds)])
     most = max(kinds.count(kind) for kind in kinds)
     assert found.status == ("settled" if most >= 3 else "discussion")
 
 
 @given(st.permutations([0, 0, 0, 1]))
 def test_the_order_of_verdicts_does_not_change_the_decision(kinds: list[int]) -> None:
-    found = settle(PROTOCOL, ITEM, [verdict(f"p{n}", kind) for n, kind in enumerate(kinds)])
+    found = settle(PROTOCOL, ITEM.id, [verdict(f"p{n}", kind) for n, kind in enumerate(kinds)])
     assert found.verdict is not None
     assert (found.status, found.verdict.decision, found.agreeing) == ("settled", "accept", 3)
 
@@ -71,7 +71,7 @@ def test_the_order_of_verdicts_does_not_change_the_decision(kinds: list[int]) ->
 def test_a_resolution_ends_every_dispute(kinds: list[int]) -> None:
     end = verdict("boss", 1)
     given_ = [verdict(f"p{n}", kind) for n, kind in enumerate(kinds)]
-    found = settle(PROTOCOL, ITEM, given_, resolution=end)
+    found = settle(PROTOCOL, ITEM.id, given_, resolution=end)
     assert (found.status, found.verdict) == ("settled", end)
 
 
@@ -80,7 +80,7 @@ def test_reasons_of_all_who_reject_are_gathered() -> None:
         Verdict(item=ITEM.id, who=who, decision="reject", tags=tags)
         for who, tags in (("a", ("x",)), ("b", ("y", "x")), ("c", ()))
     ]
-    found = settle(PROTOCOL, ITEM, three)
+    found = settle(PROTOCOL, ITEM.id, three)
     assert found.verdict is not None
     assert found.verdict.tags == ("x", "y")
 
@@ -89,6 +89,6 @@ def test_reasons_of_all_who_reject_are_gathered() -> None:
 def test_who_comes_later_changes_nothing_once_the_first_agree(late: int) -> None:
     for dispute in ("drop", "discuss"):
         four = [verdict(f"p{n}", kind) for n, kind in enumerate((0, 0, 0, late))]
-        found = settle(replace(PROTOCOL, dispute=dispute), ITEM, four)
+        found = settle(replace(PROTOCOL, dispute=dispute), ITEM.id, four)
         assert found.verdict is not None
         assert (found.verdict.decision, found.agreeing, found.deciding) == ("accept", 3, 3)

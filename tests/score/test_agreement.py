@@ -144,8 +144,8 @@ class TestWeights:
         with pytest.raises(ReelbenchError) as caught:
             agreement(four(), "linear", ["cohen", "ac1", "phi"])
         assert "no coefficient 'phi'" in str(caught.value)
-        assert "two raters and there are 4: conger" in str(caught.value)
-        assert "AC1 has identity weights and these are linear: ask for ac2" in str(caught.value)
+        assert "two raters and there are 4: use conger" in str(caught.value)
+        assert "AC1 has identity weights and these are linear: use ac2" in str(caught.value)
         for scale in (Scale.of("ab"), Scale.of([-1, 1])):
             with pytest.raises(ReelbenchError, match="Ratio weights compare"):
                 agreement(rated(scale, [[0, 1], [1, 1]]), "ratio")
@@ -359,7 +359,7 @@ class TestReading:
         with pytest.raises(BenchmarkError) as caught:
             self.read(b"id,A,B\nv1,7,8\nv2,1\nv3,\xff,2\nv1,1,1\nv4,1,1\n", tmp_path)
         assert [problem.line for problem in caught.value.problems] == [2, 2, 3, 4, 4, 5]
-        assert str(caught.value).endswith("6 problems to put right first.")
+        assert str(caught.value).endswith("6 problems to fix first.")
 
     def test_files_and_columns_that_are_not_there(self, tmp_path: Path) -> None:
         with pytest.raises(ReelbenchError, match="does not exist"):

@@ -168,7 +168,9 @@ def test_what_was_not_asked() -> None:
 
 
 def test_all_that_is_wrong_is_said() -> None:
-    with pytest.raises(ReelbenchError, match=r"each another; .* shape \(2, 1\), .*; scores lie"):
+    with pytest.raises(
+        ReelbenchError, match=r"a name of its own; .* shape \(2, 1\), .*; scores must"
+    ):
         compare(["a", "a"], [[2.0], [0.0]], [0, 1], 0)
 
 

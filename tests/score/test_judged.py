@@ -161,7 +161,7 @@ class TestTwoJudges:
 def test_a_damaged_file_is_named(line: str, benchmark: Benchmark, tmp_path: Path) -> None:
     path = tmp_path / "j.jsonl"
     path.write_text(json.dumps(judgement(2, 1.0)) + "\n" + line + "\n")
-    with pytest.raises(ReelbenchError, match=r"j\.jsonl:2 is no judgement of ours"):
+    with pytest.raises(ReelbenchError, match=r"j\.jsonl:2 is not a valid judgement"):
         read_grades([path], benchmark)
 
 

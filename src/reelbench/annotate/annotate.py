@@ -1,8 +1,8 @@
-"""Annotate clips: every operator that is asked for, and those it needs, on every clip.
+"""Annotates clips: runs the requested operators, and those they need, on every clip.
 
-Operator after operator goes over all clips, so that a worker holds one model at a time. What an
-operator said of a clip is kept under the hash of the clip's bytes, of the operator's version,
-parameters and weights, and of the labels it went by: it is not done again, here or after a kill.
+One operator after the other runs over all clips, so that a worker holds one model at a time. The
+label of a clip is stored under the hash of the clip's bytes, of the operator's version, parameters
+and weights, and of the labels it reads: it is not made again, also not after a crash.
 """
 
 import json
@@ -13,12 +13,18 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from reelbench.annotate.ask_model import Asks
-from reelbench.annotate.asking import AskingEngine, FixedShelf, ForecastEngine
+from reelbench.annotate.ask_model import ModelOperator
+from reelbench.annotate.asking import AskingEngine, ForecastEngine, ReadOnlyResultStore
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
 from reelbench.annotate.operators.fingerprint import near_duplicate_clips
 from reelbench.annotate.registry import in_order, load_operator
-from reelbench.base.durable import SHELF, Shelf, nothing_durable, open_durable, open_shelf
+from reelbench.base.durable import (
+    RESULT_SCHEMA,
+    ResultStore,
+    open_durable,
+    open_in_memory,
+    open_result_store,
+)
 from reelbench.base.errors import DEFECTS, ExtensionError, ReelbenchError, extension_error
 from reelbench.base.files import canonical_json, digest_of, pretty_json, write_atomically
 from reelbench.base.limits import decode_json
@@ -27,7 +33,7 @@ from reelbench.client.budget import Budget, Ledger
 from reelbench.client.forecast import CallForecast
 from reelbench.client.session import open_session
 from reelbench.data.paths import SOUND_ENDINGS, VIDEO_ENDINGS
-from reelbench.engine.base import Done, Engine, Job
+from reelbench.engine.base import Engine, Job, JobResult
 from reelbench.media.decode.isolated import probe_isolated
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import MediaError
@@ -38,23 +44,23 @@ ENDINGS = frozenset(VIDEO_ENDINGS + SOUND_ENDINGS)
 PREVIEWS = "preview"  # the folder of drawn copies
 LIMIT = 1800.0  # seconds that one operator may take over one clip
 
-Outcome = dict[str, Any]  # {"value": ...}, {"none": why} or {"failed": why}
+Outcome = dict[str, Any]  # {"value": label}, {"none": reason} or {"failed": reason}
 
 
 @dataclass
 class Annotated:
-    """What came of it."""
+    """The result of annotating: the outcome of each label of each clip."""
 
     out: Path
     clips: Mapping[str, Clip]  # by name
-    broken: dict[str, str]  # files that are no clips, and why
+    broken: dict[str, str]  # files that cannot be opened, and why
     outcomes: dict[str, dict[str, Outcome]] = field(default_factory=dict)  # by clip, by label
-    worked: int = 0  # pieces of work that were done now
-    ledger: Ledger = field(default_factory=Ledger)  # of what models took
+    worked: int = 0  # labels that were made now, not read from the store
+    ledger: Ledger = field(default_factory=Ledger)  # what models used and cost
 
     @property
     def failures(self) -> list[tuple[str, str, str]]:
-        """Each clip, label and reason of what failed."""
+        """The failures, as clip, label and reason."""
         return [
             (clip, label, outcome["failed"])
             for clip, labels in self.outcomes.items()
@@ -73,37 +79,37 @@ def annotate(
     captioner: ChatModel | None = None,
     budget: Budget | None = None,
 ) -> Annotated:
-    """Annotate all clips of a folder, or one clip, into a folder of labels.
+    """Make the labels of all clips of a folder, or of one clip, and write them to ``out``.
 
-    ``budget`` is the most that the captioner may take, what it took before in the same folder
-    among it.
+    ``captioner`` is the model for operators that ask one; ``budget`` limits what it may cost,
+    earlier runs on the same folder included.
     """
     operators = operators_for(labels, parameters or {}, captioner)
     clips, broken = clips_in(source, out)
     found = Annotated(out, clips, broken, {name: {} for name in clips})
     with ExitStack() as stack:
         asking: Engine = engine
-        if captioner is not None and any(isinstance(each, Asks) for each in operators):
+        if captioner is not None and any(isinstance(each, ModelOperator) for each in operators):
             opened = open_session(out / "journal.sqlite", [captioner], budget)
             session = stack.enter_context(opened)
             asking, found.ledger = AskingEngine(session, captioner), session.ledger
         out.mkdir(parents=True, exist_ok=True)
-        shelf = stack.enter_context(open_shelf(out / "labels.sqlite"))
+        store = stack.enter_context(open_result_store(out / "labels.sqlite"))
         for number, operator in enumerate(operators, 1):
             title = f"{number}/{len(operators)} {operator.name}"
-            place = asking if isinstance(operator, Asks) else engine
-            run_operator_over(found, operator, shelf, place, title, limit)
+            place = asking if isinstance(operator, ModelOperator) else engine
+            run_operator_over(found, operator, store, place, title, limit)
     _write(found, operators)
     return found
 
 
 @dataclass
 class AnnotateForecast:
-    """What annotating would ask, and what it cannot foresee."""
+    """The calls that annotating would make, and the clips for which they cannot be counted."""
 
     rows: Sequence[CallForecast]  # by label
-    unknown: Mapping[str, int]  # clips, by label that asks, whose labels it needs are not made yet
-    broken: Mapping[str, str]  # files that are no clips, and why
+    unknown: Mapping[str, int]  # clips that lack the labels which the operator needs, by its label
+    broken: Mapping[str, str]  # files that cannot be opened, and why
 
 
 def forecast(
@@ -113,9 +119,9 @@ def forecast(
     captioner: ChatModel,
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> AnnotateForecast:
-    """Say what annotating would ask a model, without asking, annotating or writing anything.
+    """Return the calls that annotating would make, without making any or writing anything.
 
-    Labels that are there already are read; what asks nobody is not made.
+    Existing labels are read; operators that ask no model are not run.
     """
     operators = operators_for(labels, parameters or {}, captioner)
     clips, broken = clips_in(source, out)
@@ -124,18 +130,20 @@ def forecast(
     path = out / "labels.sqlite"
     with (
         open_session(out / "journal.sqlite", [captioner], reading=True) as session,
-        open_durable(path, SHELF, True) if path.exists() else nothing_durable(SHELF) as connection,
+        open_durable(path, RESULT_SCHEMA, True)
+        if path.exists()
+        else open_in_memory(RESULT_SCHEMA) as connection,
     ):
-        shelf = FixedShelf(path, connection)
+        store = ReadOnlyResultStore(path, connection)
         for operator in operators:
-            asks = isinstance(operator, Asks)
+            asks = isinstance(operator, ModelOperator)
             engine = ForecastEngine(session, captioner, rows, asks)
-            run_operator_over(found, operator, shelf, engine, f"Counting {operator.name}", LIMIT)
+            run_operator_over(found, operator, store, engine, f"Counting {operator.name}", LIMIT)
     unknown = Counter(
         operator.name
         for outcomes in found.outcomes.values()
         for operator in operators
-        if isinstance(operator, Asks) and "unknown" in outcomes[operator.name]
+        if isinstance(operator, ModelOperator) and "unknown" in outcomes[operator.name]
     )
     return AnnotateForecast(list(rows.values()), unknown, broken)
 
@@ -145,22 +153,28 @@ def operators_for(
     parameters: Mapping[str, Mapping[str, Any]],
     captioner: ChatModel | None = None,
 ) -> list[Operator]:
-    """Return the operators of labels, and of those they need, each after what it needs."""
+    """Return the operators of labels and of the labels they need, in the order to run them."""
     names = in_order(list(labels))
     unused = sorted(set(parameters) - set(names))
     if unused:
-        raise ReelbenchError(f"{', '.join(unused)} is not among the labels {', '.join(names)}.")
+        raise ReelbenchError(
+            f"Parameters are set for {', '.join(unused)}, which is not among the labels to make "
+            f"({', '.join(names)}): add it to --labels, or leave its --set out."
+        )
     operators = [load_operator(name, **parameters.get(name, {})) for name in names]
     if captioner is None:
         return operators
     model = digest_of([captioner.card.name, dict(captioner.parameters)])
-    return [replace(each, model=model) if isinstance(each, Asks) else each for each in operators]
+    return [
+        replace(each, model=model) if isinstance(each, ModelOperator) else each
+        for each in operators
+    ]
 
 
 def clips_in(source: Path, out: Path | None = None) -> tuple[dict[str, Clip], dict[str, str]]:
-    """Return the clips of a folder by name, and the files that cannot be opened, with why.
+    """Return the clips of a folder by name, and the files that cannot be opened with the reason.
 
-    Previews that were written into ``out`` are none, wherever that is.
+    Previews that were written to ``out`` are left out.
     """
     if source.is_dir():
         drawn = (out or source / "none") / PREVIEWS
@@ -169,9 +183,11 @@ def clips_in(source: Path, out: Path | None = None) -> tuple[dict[str, Clip], di
     elif source.is_file():
         paths = [source]
     else:
-        raise ReelbenchError(f"{source} is not there: name a clip, or a folder of them.")
+        raise ReelbenchError(f"{source} does not exist: name a clip, or a folder with clips.")
     if not paths:
-        raise ReelbenchError(f"{source} holds no clips ({', '.join(sorted(ENDINGS))}).")
+        raise ReelbenchError(
+            f"{source} contains no clips, files that end with {', '.join(sorted(ENDINGS))}."
+        )
     root = source if source.is_dir() else source.parent
     clips: dict[str, Clip] = {}
     broken: dict[str, str] = {}
@@ -185,9 +201,14 @@ def clips_in(source: Path, out: Path | None = None) -> tuple[dict[str, Clip], di
 
 
 def run_operator_over(
-    found: Annotated, operator: Operator, shelf: Shelf, engine: Engine, title: str, limit: float
+    found: Annotated,
+    operator: Operator,
+    store: ResultStore,
+    engine: Engine,
+    title: str,
+    limit: float,
 ) -> None:
-    """Add what one operator says of all clips to ``found``; what is on the shelf is not redone."""
+    """Add the outcomes of one operator on all clips to ``found``; those in the store are reused."""
     jobs: dict[str, Job] = {}
     waiting: dict[str, list[str]] = {}  # names of clips by key: equal files are looked at once
     for name, clip in found.clips.items():
@@ -199,7 +220,7 @@ def run_operator_over(
         read = (*operator.needs, *operator.may_use)
         labels = {label: value for label, value in _values(known) if label in read}
         key = _key(operator, clip, labels)
-        outcome = shelf.get(key)
+        outcome = store.get(key)
         if outcome is not None:
             known[operator.name] = outcome
             continue
@@ -210,7 +231,7 @@ def run_operator_over(
         for done in engine.run(list(jobs.values()), limit) if jobs else ():
             outcome = _outcome(done)
             if "failed" not in outcome:
-                shelf.put(done.job.name, operator.name, outcome)
+                store.put(done.job.name, operator.name, outcome)
             for name in waiting[done.job.name]:
                 found.outcomes[name][operator.name] = outcome
             found.worked += 1
@@ -218,11 +239,11 @@ def run_operator_over(
 
 
 def _without(label: str, outcome: Outcome) -> Outcome:
-    """What is said where a label that is needed is not there."""
-    for fate in ("none", "unknown"):
-        if fate in outcome:
-            return {fate: f"{label}: {outcome[fate]}"}
-    return {"failed": f"it needs {label}, which failed"}
+    """Return the outcome of an operator that needs a label which the clip does not have."""
+    for status in ("none", "unknown"):
+        if status in outcome:
+            return {status: f"{label}: {outcome[status]}"}
+    return {"failed": f"it needs the label {label}, which failed"}
 
 
 def _key(operator: Operator, clip: Clip, labels: Labels) -> str:
@@ -231,7 +252,10 @@ def _key(operator: Operator, clip: Clip, labels: Labels) -> str:
             "operator": operator.name,
             "version": operator.version,
             **({"source": operator.source} if operator.source else {}),
-            "parameters": operator.parameters,
+            "parameters": {
+                operator.former_names.get(name, name): value
+                for name, value in operator.parameters.items()
+            },
             "weights": [sha256_of(name) for name in operator.uses],
             "clip": clip.digest,
             "beside": operator.beside(clip),
@@ -241,7 +265,7 @@ def _key(operator: Operator, clip: Clip, labels: Labels) -> str:
 
 
 def run_operator(operator: Operator, clip: Clip, labels: Labels) -> Outcome:
-    """Do one piece of work, in whatever process it is."""
+    """Return the outcome of an operator on a clip; called in a worker process."""
     try:
         value: Value = operator(clip, labels)
     except NotApplicable as nothing:
@@ -249,7 +273,7 @@ def run_operator(operator: Operator, clip: Clip, labels: Labels) -> Outcome:
     return {"value": value}
 
 
-def _outcome(done: Done) -> Outcome:
+def _outcome(done: JobResult) -> Outcome:
     error = done.error and (extension_error(done.error) or done.error)
     if isinstance(error, DEFECTS) or (isinstance(error, ExtensionError) and error.is_defect):
         raise error  # no clip is at fault, and the next ones would fail as well
@@ -261,14 +285,14 @@ def _outcome(done: Done) -> Outcome:
     try:
         outcome: Outcome = json.loads(canonical_json(done.result))
     except (TypeError, ValueError) as error:
-        return {"failed": f"what it said is no JSON ({error})"}
+        return {"failed": f"the operator returned what is not JSON ({error})"}
     if "value" in outcome and not isinstance(outcome["value"], dict):
-        return {"failed": f"what it said is no label ({outcome['value']!r:.60})"}
+        return {"failed": f"the operator returned {outcome['value']!r:.60}, expected a dict"}
     return outcome
 
 
 def _write(found: Annotated, operators: Sequence[Operator]) -> None:
-    """Write one file of labels for each clip, and one that says how they were made."""
+    """Write a file of labels for each clip, and ``annotate.json`` with how they were made."""
     made = {operator.name: _how(operator) for operator in operators}
     for name, clip in found.clips.items():
         path = label_file(found.out, name)
@@ -297,7 +321,7 @@ def _write(found: Annotated, operators: Sequence[Operator]) -> None:
 
 
 def _near_duplicates(found: Annotated) -> list[dict[str, Any]]:
-    """Name the clips that show the same, whole or one a piece of the other."""
+    """Return the pairs of clips that show the same video, or one a part of the other."""
     prints = {
         name: dict(_values(outcome)).get("fingerprint") for name, outcome in found.outcomes.items()
     }
@@ -306,16 +330,16 @@ def _near_duplicates(found: Annotated) -> list[dict[str, Any]]:
 
 
 def _labels_before(path: Path, digest: str) -> dict[str, Any]:
-    """What earlier runs said of the same clip, other labels among it."""
+    """Return the labels that earlier runs wrote for the same clip."""
     try:
         record = decode_json(path.read_text(encoding="utf-8"))
         return dict(record["labels"]) if record["clip"]["sha256"] == digest else {}
     except (OSError, ValueError, KeyError, TypeError):
-        return {}  # there is none, or none of ours
+        return {}  # there is no such file, or it is not ours
 
 
 def label_file(out: Path, clip: str) -> Path:
-    """Return where the labels of a clip are."""
+    """Return the path of the file with the labels of a clip."""
     return out / "labels" / f"{clip}.json"
 
 
@@ -328,7 +352,7 @@ def _how(operator: Operator) -> dict[str, Any]:
 
 
 def values_of(found: Annotated, clip: str) -> Labels:
-    """Return the values of a clip's labels, those that there are."""
+    """Return the labels of a clip by name, without those that are not applicable or failed."""
     return dict(_values(found.outcomes[clip]))
 
 

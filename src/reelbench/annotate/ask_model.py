@@ -1,4 +1,4 @@
-"""Operators that can ask a model: beside the journal, so that nothing is paid for twice."""
+"""Operators that can ask a model: through the journal, so that nothing is paid for twice."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -13,26 +13,26 @@ from reelbench.models.base import ChatModel, token_limit
 
 
 @dataclass(frozen=True)
-class Asks(Operator):
-    """An operator that can ask a model."""
+class ModelOperator(Operator):
+    """An operator that can ask a model; write ``ask`` and, for when there is none, ``__call__``."""
 
-    model: str = ""  # the hash of who is asked; filled in when one is named
+    model: str = ""  # the hash of name and parameters of the model, set when one is given
 
     @abstractmethod
     async def ask(self, clip: Clip, labels: Labels, client: Client, model: ChatModel) -> Value:
-        """Return the label of a clip, with the help of a model."""
+        """Return the label of a clip, made by asking a model; raise ``NotApplicable`` for none."""
 
 
 def prompt_of(name: str, **slots: str) -> str:
-    """Fill in one of the prompts of operators."""
+    """Return the prompt ``prompts/NAME.md`` of an operator with its slots filled in."""
     return fill((files(__package__) / "prompts" / f"{name}.md").read_text("utf-8"), slots)
 
 
 async def ask_text(client: Client, model: ChatModel, prompt: str, media: PromptMedia | None) -> str:
-    """Return what a model replies to a prompt; raise a sentence for a reply that is not whole."""
+    """Return the reply of a model to a prompt; raise ``ReelbenchError`` if it is not complete."""
     response = await client.ask_prompt(model, prompt, media)
     if response.status == "truncated":
         raise ReelbenchError(f"{model.card.name}: {response.error}: raise {token_limit(model)}")
     if response.status != "ok":
-        raise ReelbenchError(response.error or f"{model.card.name} said nothing")
+        raise ReelbenchError(response.error or f"{model.card.name} returned an empty reply")
     return str(response.text).strip()

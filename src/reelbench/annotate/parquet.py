@@ -1,16 +1,20 @@
-"""Labels as one table, for who reads them with data tools: a row for each clip and label."""
+"""Labels as one Parquet table: a row for each clip and label."""
 
 from pathlib import Path
 
 from reelbench.annotate.annotate import Annotated
 from reelbench.base.files import canonical_json
-from reelbench.weights import needs
+from reelbench.weights import import_extra
 
 
 def write_parquet(found: Annotated) -> Path:
-    """Write ``labels.parquet``: clip, sha256, label, fate (value, none, failed) and it as JSON."""
-    arrow = needs("pyarrow", "annotate")
-    parquet = needs("pyarrow.parquet", "annotate")
+    """Write ``labels.parquet`` and return its path.
+
+    Its columns: clip, sha256, label, fate (value, none or failed) and said (the value or the
+    reason, as JSON).
+    """
+    arrow = import_extra("pyarrow", "annotate")
+    parquet = import_extra("pyarrow.parquet", "annotate")
     rows = [
         (name, found.clips[name].digest, label, *next(iter(outcome.items())))
         for name, labels in found.outcomes.items()

@@ -1,7 +1,7 @@
-"""Every operator there is: its label, the module and class that make it, and what it says.
+"""The registry of operators: the label, module, class and description of each.
 
-Data only: a module is imported when its label is asked for. Operators from outside are named by
-their file, ``FILE.py:NAME``, or by their label where an installed package registers it.
+A module is imported when its label is requested. Operators from outside are named by their file,
+``FILE.py:NAME``, or by their label where an installed package registers it.
 """
 
 from importlib import import_module
@@ -16,39 +16,39 @@ from reelbench.base.parameters import is_like
 
 OPERATORS: dict[str, tuple[str, str, str]] = {
     # collect
-    "format": ("format", "Format", "size, length, rate, sound: what the file says of itself"),
-    "shots": ("shots", "Shots", "where one shot ends and the next begins"),
-    "motion": ("motion", "Motion", "how much moves, by optical flow"),
+    "format": ("format", "Format", "size, duration, frame rate, codecs: the file's properties"),
+    "shots": ("shots", "Shots", "shots and the cuts between them"),
+    "motion": ("motion", "Motion", "amount of motion, by optical flow"),
     "fingerprint": ("fingerprint", "Fingerprint", "a perceptual hash, for finding the same video"),
-    "unsafe": ("unsafe", "Unsafe", "how likely it is that frames are not safe for work"),
+    "unsafe": ("unsafe", "Unsafe", "probability that frames are not safe for work"),
     "language": ("language", "Language", "the language that is spoken or written"),
     # people
     "faces": ("faces", "Faces", "faces, with five points each"),
     "face_ratio": ("face_ratio", "FaceRatio", "the share of frames with a face"),
-    "tracks": ("tracks", "Tracks", "people followed through shots and told apart by their faces"),
+    "tracks": ("tracks", "Tracks", "people tracked through shots and identified by their faces"),
     "bodies": ("bodies", "Bodies", "the body of each person"),
-    "count": ("count", "Count", "how many people there are"),
+    "count": ("count", "Count", "number of people, in total and over time"),
     "demographics": ("demographics", "Demographics", "age and gender of each person"),
-    "emotion": ("emotion", "Emotion", "what each face expresses"),
-    "mouth": ("mouth", "Mouth", "how each mouth moves"),
-    "speaker": ("speaker", "Speaker", "who of those in the picture speaks"),
-    "appearance": ("appearance", "Appearance", "how each person looks, in words"),
+    "emotion": ("emotion", "Emotion", "facial emotion of each person"),
+    "mouth": ("mouth", "Mouth", "opening of each mouth over time"),
+    "speaker": ("speaker", "Speaker", "which of the visible people speaks, and when"),
+    "appearance": ("appearance", "Appearance", "a description of each person in words"),
     # things
-    "objects": ("objects", "Objects", "dogs, cars and other things, followed like people"),
+    "objects": ("objects", "Objects", "dogs, cars and other objects, tracked"),
     # sound
     "sound": ("sound", "SoundEvents", "speech, singing, music, silence"),
-    "transcript": ("transcript", "Transcript", "what is said, with the time of each word"),
+    "transcript": ("transcript", "Transcript", "speech as text, with the time of each word"),
     "turns": ("turns", "Turns", "who speaks when"),
     "voices": ("voices", "Voices", "an embedding of each voice"),
-    "pitch": ("pitch", "Pitch", "how high voices are"),
-    "loudness": ("loudness", "Loudness", "how loud it is"),
-    "speech_emotion": ("speech_emotion", "SpeechEmotion", "what voices express"),
-    "voice_demographics": ("voice_demographics", "VoiceDemographics", "age and gender of voices"),
+    "pitch": ("pitch", "Pitch", "pitch of voices"),
+    "loudness": ("loudness", "Loudness", "loudness, in total and over time"),
+    "speech_emotion": ("speech_emotion", "SpeechEmotion", "emotion of voices"),
+    "voice_demographics": ("voice_demographics", "VoiceDemographics", "gender of voices by pitch"),
     # text and quality
-    "text": ("text", "ScreenText", "what is written on the screen"),
+    "text": ("text", "ScreenText", "text on the screen (OCR)"),
     "quality": ("quality", "Quality", "sharpness, noise, exposure and other measures of quality"),
     # describe
-    "caption": ("caption", "Caption", "what happens, in the words of a model"),
+    "caption": ("caption", "Caption", "a description of the clip by a model"),
 }
 
 GROUP = "reelbench.operators"  # of entry points, by which packages add operators
@@ -59,22 +59,25 @@ def load_operator(name: str, **parameters: Any) -> Operator:
     """Return an operator by its label, with these parameters, or by ``FILE.py:NAME``."""
     operator_class = _class_of(label_of(name))
     name = operator_class.name
-    usual = operator_class().parameters
+    present = {former: now for now, former in operator_class.former_names.items()}
+    parameters = {present.get(key, key): value for key, value in parameters.items()}
+    defaults = operator_class().parameters
     for parameter, value in parameters.items():
-        if parameter not in usual:
-            known = ", ".join(f"{name}.{each}" for each in usual) or "nothing"
-            raise ReelbenchError(f"There is no {name}.{parameter} to set; there is {known}.")
-        default = usual[parameter]
+        if parameter not in defaults:
+            known = ", ".join(f"{name}.{each}" for each in defaults) or "none"
+            raise ReelbenchError(
+                f"The operator {name} has no parameter {parameter!r}; its parameters: {known}."
+            )
+        default = defaults[parameter]
         counts = isinstance(default, int | float) and not isinstance(default, bool) and default > 0
         if not is_like(default, value) or (counts and value <= 0):
-            raise ReelbenchError(
-                f"{name}.{parameter} is {default!r} by default and cannot be {value!r}."
-            )
+            expected = "a number above 0" if counts else f"a value like its default, {default!r}"
+            raise ReelbenchError(f"{name}.{parameter} cannot be {value!r}: expected {expected}.")
     return operator_class(**parameters)
 
 
 def in_order(names: list[str]) -> list[str]:
-    """Return labels with all that they need, each after what it needs."""
+    """Return labels and all that they need, each after those it needs or uses."""
     done: list[str] = []
 
     def add(name: str, above: tuple[str, ...]) -> None:
@@ -101,23 +104,23 @@ def label_of(name: str) -> str:
 
 
 def load_own(file: str, attribute: str, parameters: dict[str, Any]) -> Operator:
-    """Return an operator of a file: how a worker process comes by one that it is sent."""
+    """Return an operator of a file; by this, worker processes unpickle it."""
     return load_operator(f"{file}:{attribute}", **parameters)
 
 
 def _registered(operator_class: type[Operator], path: Path) -> str:
-    """Keep the class of a file for its label; refuse a label that is another's."""
+    """Register the class of a file and return its label; raise if the label is taken."""
     place = f"{path}:{operator_class.__name__}"
     label = getattr(operator_class, "name", None)
     if not isinstance(label, str) or not label.isidentifier():
         raise ReelbenchError(
-            f'{place} names no label: write `name: ClassVar[str] = "my_label"` in the class, in '
-            "letters, digits and underscores."
+            f'{place} has no valid name of its label: write `name: ClassVar[str] = "my_label"` in '
+            "the class, in letters, digits and underscores."
         )
     _check_lists(operator_class, place)
     if label in OPERATORS or _FROM_FILES.get(label, operator_class) is not operator_class:
         raise ReelbenchError(
-            f"{place} makes the label {label!r}, which another operator makes: change its `name`."
+            f"{place} has the name {label!r}, which another operator has: change its `name`."
         )
     if label not in _FROM_FILES:
         operator_class.source = digest_of_file(path)
@@ -144,14 +147,14 @@ def _class_of(label: str) -> type[Operator]:
     if label not in others:
         known = ", ".join([*OPERATORS, *_FROM_FILES, *others])
         raise ReelbenchError(
-            f"There is no label {label!r}; there are {known}. An operator of your own is named by "
+            f"Unknown label {label!r}; the known ones: {known}. For an operator of your own, write "
             "its file: FILE.py:NAME."
         )
     found = load_registered(others[label])
     if not _is_operator(found) or getattr(found, "name", None) != label:
         raise ReelbenchError(
-            f"{others[label].value}, which a package registers as the operator {label!r}, is no "
-            f"Operator whose name is {label!r}: mend or uninstall that package."
+            f"{others[label].value}, which a package registers as the operator {label!r}, is not "
+            f"an Operator with the name {label!r}: fix or uninstall that package."
         )
     operator_class: type[Operator] = found
     _check_lists(operator_class, others[label].value)
@@ -163,7 +166,7 @@ def _check_lists(operator_class: type[Operator], place: str) -> None:
         value: object = getattr(operator_class, name)
         if isinstance(value, str) or not isinstance(value, tuple | list):
             raise ReelbenchError(
-                f"{place} has {name} = {value!r}, which is no tuple of names: write "
+                f"{place} has {name} = {value!r}, which is not a tuple of names: write "
                 f'`{name}: ClassVar[tuple[str, ...]] = ("format",)`.'
             )
 

@@ -7,7 +7,7 @@ from reelbench.base.lazy import lazily
 __all__ = [
     "LimitError",
     "ReelbenchError",
-    "Shelf",
+    "ResultStore",
     "WorkerError",
     "WorkerPool",
     "YamlError",
@@ -21,7 +21,7 @@ __all__ = [
     "digest_of_file",
     "json_line",
     "open_durable",
-    "open_shelf",
+    "open_result_store",
     "pretty_json",
     "read_yaml",
     "rng_for",
@@ -32,7 +32,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from reelbench.base.cache import cache_folder
-    from reelbench.base.durable import Shelf, open_durable, open_shelf
+    from reelbench.base.durable import ResultStore, open_durable, open_result_store
     from reelbench.base.errors import ReelbenchError
     from reelbench.base.files import (
         canonical_json,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "LimitError": "limits",
     "ReelbenchError": "errors",
-    "Shelf": "durable",
+    "ResultStore": "durable",
     "WorkerError": "workers",
     "WorkerPool": "workers",
     "YamlError": "yaml_files",
@@ -65,7 +65,7 @@ _HOMES = {
     "digest_of_file": "files",
     "json_line": "files",
     "open_durable": "durable",
-    "open_shelf": "durable",
+    "open_result_store": "durable",
     "pretty_json": "files",
     "read_yaml": "yaml_files",
     "rng_for": "seeds",

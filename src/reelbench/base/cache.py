@@ -1,4 +1,4 @@
-"""Where things are kept that can be made again: decoded frames, hashes, later model weights."""
+"""The user's cache folder, for what can be made again: decoded frames, hashes, model weights."""
 
 import os
 from pathlib import Path
@@ -7,9 +7,9 @@ from reelbench.base.errors import ReelbenchError
 
 
 def cache_path(name: str) -> Path:
-    """Return where a folder of that name is, or would be, in the user's cache.
+    """Return the path of a folder in the user's cache, whether it exists or not.
 
-    ``REELBENCH_CACHE`` names another place than the system's own.
+    ``REELBENCH_CACHE`` overrides the system's cache folder.
     """
     own = os.environ.get("REELBENCH_CACHE")
     system = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
@@ -17,25 +17,28 @@ def cache_path(name: str) -> Path:
 
 
 def cache_folder(name: str) -> Path:
-    """Return the same, and make sure that it is there."""
+    """Return the path of a folder in the user's cache, created if need be."""
     folder = cache_path(name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ReelbenchError(
-            f"{folder} cannot be made ({error.strerror}): name a folder for caches in the "
-            "environment variable REELBENCH_CACHE."
+            f"{folder} cannot be created ({error.strerror}): set the environment variable "
+            "REELBENCH_CACHE to a folder that can be written."
         ) from error
     return folder
 
 
 def cache_limit() -> int:
-    """Return how many bytes the frame store may hold: ``REELBENCH_CACHE_GB``, or 20."""
+    """Return the size limit of the frame store in bytes: ``REELBENCH_CACHE_GB``, or 20 GB."""
     text = os.environ.get("REELBENCH_CACHE_GB", "20")
     try:
         gigabytes = float(text)
     except ValueError:
         gigabytes = -1.0
     if not 0 <= gigabytes < 1e6:
-        raise ReelbenchError(f"REELBENCH_CACHE_GB is {text!r}: write a number of gigabytes.")
+        raise ReelbenchError(
+            f"The environment variable REELBENCH_CACHE_GB is {text!r}: set it to a number of "
+            "gigabytes, such as 20."
+        )
     return int(gigabytes * 1e9)

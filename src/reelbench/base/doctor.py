@@ -1,4 +1,4 @@
-"""What this machine has for Reelbench, what it lacks, and how to get it."""
+"""What of Reelbench's requirements this machine has, what is missing, and how to get it."""
 
 import os
 import platform
@@ -17,14 +17,13 @@ from reelbench.base.extras import install_command
 _CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _ENOUGH_DISK = 2e9  # bytes; the demo and its report need a hundredth of it
 
-# What each extra is for, in words; its packages are read from the installed metadata. No command
-# of this version needs any of them.
+# What each extra is for; its packages are read from the installed metadata.
 EXTRAS = {
     "annotate": "label clips: faces, shots, speech, text on screen",
-    "embed": "find questions that ask the same in other words",
+    "embed": "find questions that are paraphrases of each other",
     "hf": "run local transformers models",
     "local": "run GGUF models without a GPU",
-    "ray": "spread work over a Ray cluster",
+    "ray": "run work on a Ray cluster",
     "web": "review pages and the leaderboard",
     "train": "train a judge of your own",
     "inspect": "ask models through Inspect's providers",
@@ -33,7 +32,7 @@ EXTRAS = {
 
 @dataclass(frozen=True, slots=True)
 class DoctorCheck:
-    """One thing looked for."""
+    """The result of one check: whether something was found, what, and how to get it."""
 
     name: str
     present: bool
@@ -43,7 +42,7 @@ class DoctorCheck:
 
     @property
     def word(self) -> str:
-        """The verdict in a word."""
+        """The verdict: ``ok``, ``MISSING`` (needed) or ``absent`` (optional)."""
         return "ok" if self.present else "MISSING" if self.needed else "absent"
 
     def to_record(self) -> dict[str, Any]:
@@ -52,18 +51,18 @@ class DoctorCheck:
 
     @property
     def advice(self) -> str:
-        """What to do about it, if anything."""
+        """How to get what is missing; empty where it is present."""
         return "" if self.present else self.remedy
 
 
 def examine() -> list[DoctorCheck]:
-    """Look at everything, in the order a person would ask."""
+    """Return all checks: Python, packages, codecs, extras, then the machine."""
     return [*_python(), *_core(), *_codecs(), *_extras(), *_machine()]
 
 
 def _python() -> Iterator[DoctorCheck]:
     version = platform.python_version()
-    yield DoctorCheck("python", sys.version_info >= (3, 11), version, "install Python 3.11", True)
+    yield DoctorCheck("python", sys.version_info >= (3, 11), version, "use Python >= 3.11", True)
     own = metadata.version("reelbench")
     yield DoctorCheck("reelbench", True, own, needed=True)
 
@@ -119,7 +118,7 @@ def _machine() -> Iterator[DoctorCheck]:
     yield DoctorCheck(
         "chromium",
         browser is not None,
-        browser or "not found: only our own tests need it",
+        browser or "not found: only Reelbench's own tests need it",
         "apt-get install chromium",
     )
     yield _cache()
@@ -130,8 +129,8 @@ def _machine() -> Iterator[DoctorCheck]:
 
 
 def _cache() -> DoctorCheck:
-    """Where decoded frames are kept, and how much of the room for them is used."""
-    remedy = "name a folder that can be written in REELBENCH_CACHE"
+    """Where decoded frames are stored, and how much of the size limit is used."""
+    remedy = "set REELBENCH_CACHE to a folder that can be written"
     try:
         folder, limit = cache_folder("frames"), cache_limit()
     except ReelbenchError as error:

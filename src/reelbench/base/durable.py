@@ -1,4 +1,4 @@
-"""SQLite files in which what is acknowledged survives a crash, and damage is found and named."""
+"""SQLite files: what was written survives a crash, and damage is detected and reported."""
 
 import hashlib
 import sqlite3
@@ -13,12 +13,12 @@ from reelbench.base.limits import decode_json
 
 
 def checksum(*fields: str) -> str:
-    """Return what a row carries so that damage to it is found."""
+    """Return the checksum that is stored with a row, by which damage to it is detected."""
     return hashlib.sha256("\x1f".join(fields).encode()).hexdigest()
 
 
 def damaged(path: Path, what: str) -> ReelbenchError:
-    """Say that a row is not as it was written."""
+    """Return the error for a row whose checksum does not match."""
     return ReelbenchError(
         f"{path}: {what} is damaged (its checksum does not match). Restore the file from a copy, "
         "or move it away and run again."
@@ -27,7 +27,7 @@ def damaged(path: Path, what: str) -> ReelbenchError:
 
 @contextmanager
 def open_durable(path: Path, schema: str, reading: bool = False) -> Iterator[sqlite3.Connection]:
-    """Open a file for this process alone; or only to read what is in one that is there."""
+    """Open a SQLite file: exclusively for this process, or with ``reading`` only to read it."""
     try:
         with closing(_reader(path) if reading else _writer(path, schema)) as connection:
             yield connection
@@ -53,8 +53,8 @@ def _reader(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def nothing_durable(schema: str) -> Iterator[sqlite3.Connection]:
-    """Stand in for a file that is not there: empty, and in memory alone."""
+def open_in_memory(schema: str) -> Iterator[sqlite3.Connection]:
+    """Open an empty database in memory, in place of a file that does not exist."""
     with closing(sqlite3.connect(":memory:", check_same_thread=False)) as connection:
         connection.executescript(schema)
         yield connection
@@ -62,14 +62,14 @@ def nothing_durable(schema: str) -> Iterator[sqlite3.Connection]:
 
 def _writer(path: Path, schema: str) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=0.2, check_same_thread=False)
-    # Held until closing: a second run on the same folder is told so at once.
+    # Locked until it is closed: a second run on the same folder fails at once.
     modes = "locking_mode = EXCLUSIVE", "journal_mode = WAL", "synchronous = FULL"
     pragmas = "".join(f"PRAGMA {mode};" for mode in modes)
     return prepared(connection, f"{pragmas}{schema};BEGIN IMMEDIATE; COMMIT;")
 
 
 def prepared(connection: sqlite3.Connection, script: str) -> sqlite3.Connection:
-    """Return a connection on which a script has run; it is closed where that fails."""
+    """Run a script on a connection and return it; it is closed where that fails."""
     try:
         connection.executescript(script)
     except BaseException:
@@ -78,21 +78,21 @@ def prepared(connection: sqlite3.Connection, script: str) -> sqlite3.Connection:
     return connection
 
 
-SHELF = """
+RESULT_SCHEMA = """
 CREATE TABLE IF NOT EXISTS results (
     key TEXT PRIMARY KEY, maker TEXT NOT NULL, body TEXT NOT NULL, checksum TEXT NOT NULL
 );
 """
 
 
-class Shelf:
-    """JSON values under keys: the hash of all that decided a value is where it is found again."""
+class ResultStore:
+    """JSON values under keys, each the hash of everything that decides the value."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self._path, self._connection = path, connection
 
     def get(self, key: str) -> Any | None:
-        """Return what lies under a key."""
+        """Return the value of a key; None where there is none."""
         row = self._connection.execute(
             "SELECT key, maker, body, checksum FROM results WHERE key = ?", (key,)
         ).fetchone()
@@ -103,7 +103,7 @@ class Shelf:
         return decode_json(row[2])
 
     def put(self, key: str, maker: str, value: Any) -> None:
-        """Keep a value; when this returns, it survives a crash of the machine."""
+        """Store a value; when this returns, it survives a crash of the machine."""
         row = (key, maker, json_line(value))
         with self._connection:
             self._connection.execute(
@@ -112,7 +112,7 @@ class Shelf:
 
 
 @contextmanager
-def open_shelf(path: Path) -> Iterator[Shelf]:
-    """Open a shelf for this process alone."""
-    with open_durable(path, SHELF) as connection:
-        yield Shelf(path, connection)
+def open_result_store(path: Path) -> Iterator[ResultStore]:
+    """Open a result store exclusively for this process."""
+    with open_durable(path, RESULT_SCHEMA) as connection:
+        yield ResultStore(path, connection)

@@ -1,12 +1,12 @@
-"""What goes wrong: by the user's doing, or by ours."""
+"""Errors: those the user can fix, those of a user's own code, and defects of Reelbench."""
 
 import sys
 import sysconfig
 import traceback
 from pathlib import Path
 
-# What Python raises at mistakes in a program, whatever the data: never to be told as a fault of
-# a user's file, and no reason to go on to the next one.
+# What Python raises for mistakes in a program, whatever the data: never to be reported as a fault
+# of a user's file, and a reason to stop instead of going on to the next one.
 DEFECTS = (
     TypeError,
     AttributeError,
@@ -18,27 +18,27 @@ DEFECTS = (
 
 
 class ReelbenchError(Exception):
-    """Something the user can put right: the message is a sentence that says what, where and how.
+    """An error the user can fix: the message says what is wrong, where, and what to change.
 
-    The command line prints it without a traceback and exits with 2; anything else that escapes
-    is a defect of ours, and is told as that.
+    The command line prints it without a traceback and exits with 2; any other exception is
+    reported as a defect of Reelbench.
     """
 
 
-FILE_MODULE = "reelbench_file_"  # how the names of modules begin that are files of users
+FILE_MODULE = "reelbench_file_"  # prefix of the names of modules that are users' files
 
 
 class ExtensionError(ReelbenchError):
-    """Code that a user brought failed: the message names its file and line.
+    """An error in a user's own operator, model, recipe or metric: the message names file and line.
 
-    ``is_defect`` says that the code is wrong, whatever the data.
+    ``is_defect`` is set where the code is wrong whatever the data.
     """
 
     is_defect = False
 
 
 def extension_error(error: BaseException) -> ExtensionError | None:
-    """Return a sentence for an error that a user's file raised; None where it is another's."""
+    """Return an error that names file and line, if a user's file raised it; else None."""
     if isinstance(error, ExtensionError):
         return error
     frame = innermost_frame(error)
@@ -51,13 +51,13 @@ def extension_error(error: BaseException) -> ExtensionError | None:
 
 
 def failure_in(path: Path | str, line: int | None, error: BaseException) -> str:
-    """Return the sentence that says where the code of a user fails."""
+    """Return the message that says at which line a user's file fails, and with which error."""
     place = "" if line is None else f" at line {line}"
     return f"{path} fails{place}: {type(error).__name__}: {error}"
 
 
 def where(error: BaseException) -> str:
-    """Return the line that an error comes from, in our code or in a plug-in, not in a library."""
+    """Return file, line and function of an error, in our code or an extension, not in a library."""
     frame = innermost_frame(error)
     if frame is None:
         return "an unknown line"
@@ -67,7 +67,7 @@ def where(error: BaseException) -> str:
 
 
 def innermost_frame(error: BaseException) -> traceback.FrameSummary | None:
-    """Return the innermost frame of an error that is in our code or in a plug-in; else the last."""
+    """Return the innermost frame that is in our code or an extension; else the last one."""
     frames = traceback.extract_tb(error.__traceback__)
     last = frames[-1] if frames else None
     return next((frame for frame in reversed(frames) if _is_ours(frame.filename)), last)

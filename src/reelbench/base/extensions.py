@@ -1,4 +1,4 @@
-"""What users bring of their own: objects of a Python file, or of a package that registers them."""
+"""Extensions: objects from a user's Python file, or from a package that registers them."""
 
 import hashlib
 import importlib.util
@@ -17,7 +17,7 @@ _DIGEST = "__reelbench_sha256__"  # of a file that was loaded, among the names o
 
 
 def split_file(spec: str) -> tuple[Path, str] | None:
-    """Return the file and the name of ``FILE.py:NAME`` or ``FILE.py``; None for other words."""
+    """Return the file and the name of ``FILE.py:NAME`` or ``FILE.py``; None for other text."""
     file, _, name = spec.partition(".py:")
     if name:
         return Path(f"{file}.py"), name
@@ -37,13 +37,13 @@ def beside_loading(spec: str) -> str:
 
 
 def load_file(path: Path) -> ModuleType:
-    """Run a Python file as a module, once in a process; raise a sentence where it fails."""
+    """Import a Python file as a module, once in a process; raise ReelbenchError if it fails."""
     path = path.absolute()
     name = f"{FILE_MODULE}{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"
     if name in sys.modules:
         return sys.modules[name]
     if not path.is_file():
-        raise ReelbenchError(f"{path} is not there: name a Python file.")
+        raise ReelbenchError(f"{path} does not exist: name an existing Python file.")
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -73,24 +73,26 @@ def digest_of_module(module: ModuleType) -> str:
 def load_from_file(
     path: Path, name: str, is_wanted: Callable[[Any], bool], description: str
 ) -> Any:
-    """Return the object of a file that has this name; or, without a name, the only one that fits.
+    """Return the object of a file by its name or, without a name, the only one that is wanted.
 
-    ``description`` says in an error what is looked for, such as "an Operator".
+    ``description`` names what is looked for in errors, such as "an Operator".
     """
     module = load_file(path)
     if name:
         found = getattr(module, name, None)
         if found is None or not is_wanted(found):
-            known = ", ".join(_fitting(module, is_wanted)) or "none"
-            raise ReelbenchError(f"{path} holds no {name} that is {description}; it holds {known}.")
+            known = ", ".join(_fitting(module, is_wanted)) or "nothing of that kind"
+            raise ReelbenchError(
+                f"{path} defines no {name} that is {description}; it defines {known}."
+            )
         return found
     fitting = _fitting(module, is_wanted)
     if not fitting:
-        raise ReelbenchError(f"{path} holds nothing that is {description}.")
+        raise ReelbenchError(f"{path} defines nothing that is {description}.")
     if len(fitting) > 1:
         raise ReelbenchError(
-            f"Which {description.split(' ', 1)[1]} of {path}? Write {path}:NAME; it holds "
-            f"{', '.join(fitting)}."
+            f"{path} defines more than one {description.split(' ', 1)[1]} "
+            f"({', '.join(fitting)}): write {path}:NAME."
         )
     return fitting[next(iter(fitting))]
 
@@ -101,19 +103,19 @@ def registered(group: str) -> dict[str, EntryPoint]:
 
 
 def load_registered(point: EntryPoint) -> Any:
-    """Return what an entry point names; raise a sentence where its package fails."""
+    """Return the object of an entry point; raise ReelbenchError if its package fails to load."""
     try:
         return point.load()
     except Exception as error:
         package = point.dist.name if point.dist else point.value
         raise ReelbenchError(
             f"{point.name}, which the package {package} registers under {point.group}, cannot be "
-            f"loaded: {type(error).__name__}: {error}. Mend or uninstall that package."
+            f"loaded: {type(error).__name__}: {error}. Fix or uninstall that package."
         ) from error
 
 
 def _fitting(module: ModuleType, is_wanted: Callable[[Any], bool]) -> dict[str, Any]:
-    """What a file defines itself and fits; a class that it imports is not its own."""
+    """The wanted objects that a file defines itself, without the classes that it imports."""
     return {
         name: value
         for name, value in vars(module).items()

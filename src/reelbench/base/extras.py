@@ -1,4 +1,4 @@
-"""How to get an optional part of Reelbench, true to how Reelbench itself was installed."""
+"""The command that installs an extra, from the same place as Reelbench was installed from."""
 
 import json
 import shlex
@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs an extra: from the same folder or file, where it was one."""
+    """Return the pip command that installs an extra."""
     try:
         recorded = metadata.distribution("reelbench").read_text("direct_url.json")
     except metadata.PackageNotFoundError:  # used from its source, never installed

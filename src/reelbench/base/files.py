@@ -26,7 +26,7 @@ def write_atomically(path: Path, data: bytes | str) -> None:
             os.chmod(temporary, _mode_for(path))
             os.replace(temporary, path)
     except OSError as error:
-        error.filename = error.filename or str(path)  # a full disk does not say whose fault
+        error.filename = error.filename or str(path)  # which the error of a full disk lacks
         raise
 
 
@@ -35,9 +35,9 @@ PARTIAL = ".reelbench-partial-"  # how the names of unfinished files begin
 
 @contextmanager
 def partial_file(folder: Path, suffix: str = "") -> Iterator[tuple[int, str]]:
-    """Make a file to be filled and renamed; what is not renamed is removed.
+    """Create a temporary file to be filled and renamed; it is removed if it is not renamed.
 
-    What a killed process left behind in the same folder goes first.
+    Temporary files that a killed process left in the same folder are removed first.
     """
     _sweep_once(folder.resolve(), os.getpid())
     handle, name = _new_partial(folder, suffix)
@@ -50,7 +50,7 @@ def partial_file(folder: Path, suffix: str = "") -> Iterator[tuple[int, str]]:
 
 
 def _new_partial(folder: Path, suffix: str) -> tuple[int, str]:
-    """Make a file and lock it for as long as it is open: the system forgets no lock of the dead."""
+    """Create a file and lock it while it is open; the lock of a killed process is released."""
     while True:
         handle, name = tempfile.mkstemp(dir=folder, prefix=PARTIAL, suffix=suffix)
         with suppress(OSError):  # a disk that knows no locks: nothing is swept there
@@ -83,12 +83,12 @@ def _mode_for(path: Path) -> int:
 
 
 def canonical_json(value: Any) -> str:
-    """Return the one spelling of a JSON value that hashes are taken of."""
+    """Return the canonical spelling of a JSON value, which hashes are computed from."""
     return _json(value, sort_keys=True, separators=(",", ":"))
 
 
 def json_line(value: Any) -> str:
-    """Return a JSON value as one line of a file, with its newline, its fields as they come."""
+    """Return a JSON value as one line with its newline, fields in their given order."""
     return _json(value) + "\n"
 
 
@@ -114,7 +114,7 @@ def whole_text(text: str) -> str:
 
 
 def whole_data(value: Any) -> Any:
-    """Return plain data with the same done to all its texts."""
+    """Return plain data with ``whole_text`` applied to every text in it."""
     if isinstance(value, str):
         return value if value.isascii() or not _HALF_A_PAIR.search(value) else whole_text(value)
     if isinstance(value, dict):
@@ -123,9 +123,9 @@ def whole_data(value: Any) -> Any:
 
 
 def json_fault(error: json.JSONDecodeError) -> tuple[str, int, int]:
-    """Return what is wrong with JSON, in which line and column, alike in every Python.
+    """Return what is wrong with JSON, and its line and column, the same in every Python.
 
-    From 3.13 on a comma too many is told as that; before, as what lacks behind it.
+    Only Python 3.13 and later report a trailing comma as such.
     """
     before = error.doc[: error.pos].rstrip()
     if error.doc[error.pos : error.pos + 1] in ("}", "]") and before.endswith(","):

@@ -1,4 +1,4 @@
-"""Names that a package has and that are imported when they are first used."""
+"""Public names of a package that are imported when they are first used."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -9,10 +9,10 @@ from typing import Any
 def lazily(
     package: str, homes: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return a package's ``__getattr__`` and ``__dir__``: its surface, loaded when it is used.
+    """Return the ``__getattr__`` and ``__dir__`` of a package whose names are imported on demand.
 
-    ``homes`` has, for each name, the module of the package that holds it; of another package, with
-    a dot before it, as in a relative import.
+    ``homes`` maps each name to the module of the package that defines it; a module of another
+    package is written with a dot before it, as in a relative import.
     """
 
     def get(name: str) -> Any:

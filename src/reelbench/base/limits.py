@@ -1,7 +1,7 @@
-"""How deep, long and large what we read may be; whatever is beyond is refused in a sentence.
+"""Limits on the depth, length and size of what we read; more than that is refused.
 
-What others wrote (a benchmark, a card, a reply) may be made to hurt, or be broken in a way that
-does. The limits are far above what any real file has, and far below what a machine cannot bear.
+What others wrote (a benchmark, a card, a reply) may be malicious, or broken in a way that has the
+same effect. The limits are far above what any real file has, and far below what a machine can hold.
 """
 
 import json
@@ -22,11 +22,11 @@ MOST_TOKENS = 10**9  # that one call may have taken: more is no count
 
 
 class LimitError(ReelbenchError, ValueError):
-    """Something that is too deep, too long or too large; the message names the limit."""
+    """Input that is nested too deeply, too long or too large; the message names the limit."""
 
 
 def check_depth(text: str | bytes) -> None:
-    """Refuse JSON that nests too deep, before anything goes down into it."""
+    """Raise ``LimitError`` for JSON that is nested too deeply, before it is parsed."""
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     if data.count(b"[") + data.count(b"{") <= MOST_DEPTH:
         return
@@ -36,7 +36,7 @@ def check_depth(text: str | bytes) -> None:
         if sign in b"[{":
             depth += 1
             if depth > MOST_DEPTH:
-                raise LimitError(f"a nesting deeper than {MOST_DEPTH} levels")
+                raise LimitError(f"nesting deeper than {MOST_DEPTH} levels")
         elif sign in b"]}":
             depth -= 1
 
@@ -46,20 +46,20 @@ _BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 
 
 def decode_json(text: str | bytes) -> Any:
-    """Decode JSON from outside; ``ValueError`` for what is none, or nests too deep."""
+    """Decode JSON from outside; raise ``ValueError`` if it is invalid or nested too deeply."""
     check_depth(text)
     return json.loads(text)
 
 
 def check_line(line: bytes, most: int = MOST_LINE) -> None:
-    """Refuse a line of JSON that is too long or nests too deep."""
+    """Raise ``LimitError`` for a line of JSON that is too long or nested too deeply."""
     if len(line) > most:
         raise LimitError(f"a line of more than {most >> 20} MiB")
     check_depth(line)
 
 
 def bounded_lines(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a file; of one that is too long its beginning, one byte too long."""
+    """Yield the lines of a file; a line over the limit is cut one byte beyond it."""
     read = os.fstat(file.fileno()).st_size  # 0 for a pipe, which is counted as it comes
     pipe, new = read == 0, True
     while read <= MOST_FILE and (line := file.readline(MOST_LINE + 1)):
@@ -68,20 +68,20 @@ def bounded_lines(file: IO[bytes]) -> Iterator[bytes]:
         new = line.endswith(b"\n")
         read += len(line) if pipe else 0
     if read > MOST_FILE:
-        raise LimitError(f"{file.name} has more than {MOST_FILE >> 30} GiB: split it.")
+        raise LimitError(f"{file.name} is larger than {MOST_FILE >> 30} GiB: split it.")
 
 
 def bounded_text(path: Path, encoding: str = "utf-8-sig") -> str:
-    """Read a file that a person wrote; one that is far too large for that is refused."""
+    """Return the text of a file that a person wrote; raise ``LimitError`` if it is too large."""
     return bounded_bytes(path, MOST_TEXT).decode(encoding)
 
 
 def bounded_bytes(path: Path, most: int = MOST_TABLE) -> bytes:
-    """Read a file whole, if it is one and has at most so many bytes."""
+    """Return the bytes of a regular file; raise ``LimitError`` if it has more than ``most``."""
     if path.exists() and not path.is_file():  # a pipe might never end
-        raise LimitError(f"{path} is no plain file")
+        raise LimitError(f"{path} is not a regular file")
     with path.open("rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
-        raise LimitError(f"{path} has more than {most >> 20} MiB")
+        raise LimitError(f"{path} is larger than {most >> 20} MiB")
     return data

@@ -1,19 +1,19 @@
-"""What a user may set a parameter to: something of the kind that it usually is."""
+"""Type check for parameters that a user sets: the value must be of the default's type."""
 
 import math
 from typing import Any
 
 
-def is_like(usual: Any, value: Any) -> bool:
-    """Whether a value is of the kind that is usual; a whole number may stand for a share."""
+def is_like(default: Any, value: Any) -> bool:
+    """Return whether a value has the type of a default; an int is accepted for a float."""
     if isinstance(value, float) and not math.isfinite(value):
         return False
-    if usual is None:  # chosen by who reads it, unless it is said
+    if default is None:  # chosen by the code that reads it, unless it is set
         return isinstance(value, str | int | float | None)
-    if isinstance(usual, bool) or isinstance(value, bool):
-        return isinstance(usual, bool) and isinstance(value, bool)
-    if isinstance(usual, float):
+    if isinstance(default, bool) or isinstance(value, bool):
+        return isinstance(default, bool) and isinstance(value, bool)
+    if isinstance(default, float):
         return isinstance(value, int | float)
-    if isinstance(usual, tuple | list):
+    if isinstance(default, tuple | list):
         return isinstance(value, tuple | list)
-    return isinstance(value, type(usual))
+    return isinstance(value, type(default))

@@ -13,7 +13,7 @@ _PATIENCE_SECONDS = 2.0
 
 
 def counted(number: int, thing: str, things: str = "") -> str:
-    """Write a number of things, one or many."""
+    """Return a number with its noun, such as "1 item" or "2,000 items"."""
     return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
 
 
@@ -21,9 +21,10 @@ def counted(number: int, thing: str, things: str = "") -> str:
 def progress(
     label: str, total: int, unit: str = "items", more: Callable[[], str] = str
 ) -> Iterator[Advance]:
-    """Show how far a job is; silent when stderr is not a terminal or the job is short.
+    """Show a progress bar on stderr, unless that is no terminal or the job is short.
 
-    ``more`` returns what else is shown beside the bar.
+    Yields the function to call after each finished unit of work. ``more`` returns further text to
+    show beside the bar.
     """
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda: None
@@ -73,13 +74,13 @@ def track(elements: Iterable[Element], label: str, total: int, unit: str) -> Ite
 
 
 def note(text: str) -> None:
-    """Tell something to who watches; not to a file."""
+    """Print a line to stderr if it is a terminal."""
     if sys.stderr is not None and sys.stderr.isatty():
         announce(f"\n{text}")
 
 
 def announce(text: str) -> None:
-    """Tell something at once, to who watches or to the file that keeps what is told."""
+    """Print a line to stderr at once, also where that is a file."""
     if sys.stderr is not None:
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""Randomness that depends on what is drawn and never on when, where or in which order."""
+"""Seeded randomness that depends only on what is drawn, never on order, process or machine."""
 
 import hashlib
 import random

@@ -1,20 +1,20 @@
-"""Names that are nearly another name: what a slip of the fingers makes of a field."""
+"""Misspelt names: the known name that is closest to one."""
 
 from collections.abc import Iterable
 from functools import lru_cache
 
-SHORT = 6  # letters from which two slips still leave a name recognisable
+SHORT = 6  # letters from which a name with two typing errors is still recognisable
 
 
-def meant(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that another is probably a slip for; None where there is none."""
+def closest_name(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that another is probably a misspelling of; None where there is none."""
     found = [(slips, other) for other in known if (slips := _slips(name, other)) is not None]
     return min(found)[1] if found else None
 
 
 @lru_cache(maxsize=65536)
 def _slips(name: str, known: str) -> int | None:
-    """By how many slips a name differs from a known one; None where it is another word."""
+    """The number of typing errors between a name and a known one; None where it is another word."""
     one, other = _even(name), _even(known)
     if one == other:
         return 0

@@ -1,4 +1,4 @@
-"""How the linter compares texts."""
+"""Comparison of questions and options as texts, as the linter needs it."""
 
 import html
 import re
@@ -22,7 +22,7 @@ _LABEL = re.compile(r"^\(?[a-z][.):] ?")
 
 
 def plain(text: str) -> str:
-    """Return a text without what makes no difference to a reader: case, width, spaces."""
+    """Return a text normalized: without differences of case, width and white space."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
@@ -53,7 +53,7 @@ _ARTICLE = re.compile(r"^(?:an?|the) ")
 
 
 def mentions(text: str, option: str) -> bool:
-    """Whether a text says an option, in its own words and not by the way."""
+    """Whether a text contains the words of an option."""
     if _RUNNING.search(option):
         wanted = _run_together(option)
         return len(wanted) > 1 and wanted in _run_together(text)

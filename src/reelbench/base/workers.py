@@ -1,7 +1,7 @@
-"""Work in other processes: on all cores, and so that what hangs or dies costs one job.
+"""A pool of worker processes: a job that hangs or crashes does not affect the others.
 
-Foreign code that reads foreign files (a video decoder, above all) may crash, loop or eat all
-memory. Here it does so in a process of its own, which is killed and replaced, and the job gets an
+Libraries that read untrusted files (a video decoder, above all) may crash, loop or use up all
+memory. Here they run in a separate process, which is killed and replaced, and the job gets an
 error.
 """
 
@@ -32,12 +32,12 @@ class WorkerError(Exception):
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class WorkerPool:
-    """A few processes that do one job at a time each; started when needed, replaced when lost."""
+    """Processes that run one job at a time each; started on demand, replaced when they crash."""
 
     def __init__(self, count: int | None = None, memory: int = 4 * GIGABYTE) -> None:
         self._memory = memory
@@ -50,9 +50,10 @@ class WorkerPool:
         atexit.register(self.close)
 
     def call(self, work: Callable[..., Result], *args: object, limit: float) -> Result:
-        """Do a job in a worker; raise what it raises, or ``WorkerError`` if it never returns.
+        """Run ``work(*args)`` in a worker and return its result.
 
-        Waits for a free worker first; the limit, in seconds, is for the job alone.
+        Raises what the work raises, or ``WorkerError`` if its process crashes or takes over
+        ``limit`` seconds, not counting the wait for a free worker.
         """
         worker = self._idle.get()
         try:
@@ -91,7 +92,7 @@ class WorkerPool:
 
 
 class _Worker:
-    """One process, and the line to it."""
+    """One process, and the pipe to it."""
 
     def __init__(self, memory: int) -> None:
         # A new Python, not a fork, which FFmpeg's and BLAS's threads do not survive; and not
@@ -122,8 +123,8 @@ class _Worker:
             pass
         self.kill()
         raise ReelbenchError(
-            f"A worker process did not start: is {sys.executable} able to import reelbench, and "
-            "is there memory for one more process?"
+            f"A worker process did not start: check that {sys.executable} can import reelbench and "
+            "that there is memory for one more process."
         )
 
     @property
@@ -135,7 +136,7 @@ class _Worker:
         try:
             self._line.send((work, args))
         except (pickle.PicklingError, AttributeError, TypeError) as error:
-            raise _unsendable(f"What a worker is to do ({error})") from error
+            raise _unsendable(f"The call for a worker process ({error})") from error
         except OSError:  # it died, or was ended by close()
             raise WorkerError(f"crashed ({self._end()})") from None
         try:
@@ -149,11 +150,11 @@ class _Worker:
         raise value
 
     def _end(self) -> str:
-        """How it ended, in the system's words."""
+        """How the process ended: the signal or the exit status."""
         try:
             code = self.process.wait(5)
         except subprocess.TimeoutExpired:
-            return "without a word"
+            return "no exit status"
         return signal.Signals(-code).name if code < 0 else f"exit status {code}"
 
     def kill(self) -> None:
@@ -164,7 +165,7 @@ class _Worker:
 
 
 def serve(line_number: int, life: int, memory: int) -> None:
-    """Be a worker: do the jobs that come over the line, for as long as the parent lives."""
+    """Run the jobs that come over the pipe, for as long as the parent process lives."""
     threading.Thread(target=_follow, args=(life,), daemon=True).start()
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     with suppress(ValueError, OSError):  # a system that does not let itself be limited
@@ -178,7 +179,7 @@ def serve(line_number: int, life: int, memory: int) -> None:
         except EOFError:
             return
         except Exception as error:  # of the import of whatever it is
-            line.send((False, _unsendable(f"What a worker is to do ({error})")))
+            line.send((False, _unsendable(f"The call for a worker process ({error})")))
             continue
         try:
             answer: tuple[bool, Any] = (True, work(*args))
@@ -189,13 +190,13 @@ def serve(line_number: int, life: int, memory: int) -> None:
         try:
             line.send(answer)
         except Exception as error:  # of pickling whatever it is
-            line.send((False, _unsendable(f"What {work.__name__} returned ({error})")))
+            line.send((False, _unsendable(f"The result of {work.__name__} ({error})")))
 
 
 def _sendable(error: Exception) -> Exception:
-    """Return an error that can be made again elsewhere and says where it comes from.
+    """Return an error that can be pickled, with a note that says which line it comes from.
 
-    Its traceback stays behind in this process, and some classes take other arguments than theirs.
+    Its traceback cannot be sent, and some classes cannot be unpickled from their arguments.
     """
     if isinstance(error, ReelbenchError):
         return error
@@ -212,12 +213,12 @@ def _sendable(error: Exception) -> Exception:
 
 def _unsendable(what: str) -> ReelbenchError:
     return ReelbenchError(
-        f"{what} cannot be passed between processes: a function must be one of a module that can "
-        "be imported, and results must be plain data."
+        f"{what} cannot be passed between processes: the function must belong to a module that "
+        "can be imported, and its arguments and result must be plain data."
     )
 
 
 def _follow(life: int) -> None:
-    """End with the parent, which may be killed without a word."""
+    """End this process when the parent ends, however that happens."""
     os.read(life, 1)
     os._exit(1)

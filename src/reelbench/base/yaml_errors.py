@@ -1,13 +1,13 @@
-"""Why a text is not YAML, in words for who wrote it."""
+"""Explains to its author why a text is not valid YAML."""
 
 import re
 
 import yaml
 
 _ADVICE = {
-    r"'\\t'": "YAML: indent with blanks, not with tabs",
+    r"'\\t'": "YAML: indent with spaces, not with tabs",
     "mapping values are not allowed": "YAML: put a text with a colon in it into quotes",
-    "could not find expected ':'": "YAML: a colon and a blank behind each name",
+    "could not find expected ':'": "YAML: a colon and a space after each name",
     r"expected ',' or": "YAML: close every bracket and brace",
 }
 

@@ -1,4 +1,4 @@
-"""YAML that others wrote: read with the lines of its fields, within limits."""
+"""Reads YAML files within limits, with the line numbers of their fields."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ _MOST_NODES = 1_000_000  # values, with what aliases repeat counted each time
 _MOST_BITS = 1024  # of a whole number
 
 
-UNREAD = "a file one can read"
+UNREAD = "a readable file"
 
 
 class YamlError(ReelbenchError):
@@ -27,14 +27,14 @@ class YamlError(ReelbenchError):
 
 
 def read_yaml(source: Path | str) -> tuple[Any, dict[str, int]]:
-    """Return what a YAML file, or a text, holds, with the lines of its fields.
+    """Return the content of a YAML file, or of a text, and the line number of each field.
 
-    Whatever is wrong is a ``YamlError``, with the code UNREADABLE or NOT_YAML.
+    Raises ``YamlError`` with the code UNREADABLE or NOT_YAML.
     """
     text = ""
     try:
         if isinstance(source, Path) and source.exists() and not source.is_file():
-            raise OSError("no plain file")  # a pipe would never end
+            raise OSError("not a regular file")  # a pipe would never end
         text = bounded_text(source) if isinstance(source, Path) else source
         return load_yaml(text)
     except UnicodeDecodeError as error:
@@ -54,11 +54,11 @@ def read_yaml(source: Path | str) -> tuple[Any, dict[str, int]]:
 def load_yaml(text: str) -> tuple[Any, dict[str, int]]:
     """Parse YAML and return it with the line of each field of the first two levels.
 
-    A field that is said twice is an error, as it is nowhere else in YAML. Tables are looked at
-    down to their columns' tags: a column that is said twice would be lost without a word.
+    A field that is given twice is an error (YAML itself would silently keep the last); in tables,
+    down to the tags of their columns.
     """
     if len(text) > MOST_TEXT:
-        raise LimitError(f"it has more than {MOST_TEXT >> 20} MiB")
+        raise LimitError(f"it is larger than {MOST_TEXT >> 20} MiB")
     loader = _Loader(text)
     try:
         node = loader.get_single_node()
@@ -70,14 +70,14 @@ def load_yaml(text: str) -> tuple[Any, dict[str, int]]:
 
 
 class _Loader(yaml.SafeLoader):
-    """Refuses what nests too deep, and numbers that nobody means."""
+    """Refuses YAML that is nested too deeply, and numbers of absurd size."""
 
     depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         self.depth += 1
         if self.depth > MOST_DEPTH:
-            deep = f"a nesting deeper than {MOST_DEPTH} levels"
+            deep = f"nesting deeper than {MOST_DEPTH} levels"
             raise yaml.MarkedYAMLError(problem=deep, problem_mark=self.get_mark())
         node: yaml.Node | None = super().compose_node(parent, index)
         self.depth -= 1
@@ -96,12 +96,12 @@ _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
 
 
 def _check_size(node: yaml.Node | None) -> None:
-    """Refuse aliases to aliases, which make a few lines mean more than any memory holds."""
+    """Raise ``LimitError`` for aliases to aliases that expand to more than memory can hold."""
     sizes: dict[int, int] = {}
 
     def size(node: yaml.Node) -> int:
         if id(node) not in sizes:
-            sizes[id(node)] = 1  # of what refers to itself, which is told elsewhere
+            sizes[id(node)] = 1  # of what refers to itself, which is reported elsewhere
             parts = node.value if isinstance(node, yaml.CollectionNode) else ()
             pairs = isinstance(node, yaml.MappingNode)
             each = (part for pair in parts for part in pair) if pairs else parts
@@ -110,7 +110,7 @@ def _check_size(node: yaml.Node | None) -> None:
 
     if node is not None and size(node) > _MOST_NODES:
         raise LimitError(
-            f"its aliases make more than {_MOST_NODES:,} values of it: write out what is meant"
+            f"its aliases expand to more than {_MOST_NODES:,} values: write the values out"
         )
 
 

@@ -74,7 +74,7 @@ def main(options: argparse.Namespace) -> int:
     """Annotate, and draw what was found."""
     from reelbench.annotate.annotate import annotate
     from reelbench.annotate.registry import in_order, load_operator
-    from reelbench.weights import needs, provide
+    from reelbench.weights import import_extra, provide
 
     labels = [word.strip() for word in options.labels.split(",") if word.strip()]
     if not labels:
@@ -85,9 +85,11 @@ def main(options: argparse.Namespace) -> int:
     names = in_order(labels)
     # What cannot be is told before anything is fetched or worked at.
     if not options.clips.exists():
-        raise ReelbenchError(f"{options.clips} is not there: name a clip, or a folder of them.")
+        raise ReelbenchError(
+            f"{options.clips} does not exist: name a clip, or a folder with clips."
+        )
     if options.parquet:
-        needs("pyarrow", "annotate")
+        import_extra("pyarrow", "annotate")
     settings = _settings(options.set)
     captioner, budget = _captioner(options), _budget(options)
     if options.dry_run:

@@ -208,7 +208,6 @@ def _forecast(recipe: "Recipe", out: Path, order: "MakeOptions") -> int:
 def _summary(made: "MakeResult", options: argparse.Namespace) -> int:
     """Say what came of it."""
     from reelbench.cli.run import tell_ledger
-    from reelbench.make.pipeline.make import waiting_file
     from reelbench.make.pipeline.stage import WAITING
 
     put_table(
@@ -223,16 +222,11 @@ def _summary(made: "MakeResult", options: argparse.Namespace) -> int:
     broken = made.funnel["sources"]["rejected"]
     if broken:
         text = counted(broken, "source", "sources")
-        tell(f"{text} could not be taken up; {options.out / 'rejects.jsonl'} says why.")
+        tell(f"{text} could not be used: {options.out / 'rejects.jsonl'} says why.")
     for name, roles in made.left_out.items():
         models = " ".join(f"--model {role}=NAME" for role in roles)
         tell(f"{name} was left out: no model for role {', '.join(roles)}: add {models}.")
-    waiting = [row for row in made.funnel["undecided"] if row["status"] == WAITING]
-    for stage in dict.fromkeys(row["stage"] for row in waiting):
-        errors = [row["error"] for row in waiting if row["stage"] == stage]
-        rows = "1 row waits" if len(errors) == 1 else f"{len(errors):,} rows wait"
-        where = waiting_file(options.out, stage)
-        tell(f"{rows} for people in {stage}: {where} has them; {errors[0]}. Then make again.")
+    _tell_waiting([row for row in made.funnel["undecided"] if row["status"] == WAITING], options)
     undecided = [row for row in made.funnel["undecided"] if row["status"] != WAITING]
     for row in undecided[:10]:
         tell("{id} in {stage}: {status}: {error}".format(**row))
@@ -248,6 +242,19 @@ def _summary(made: "MakeResult", options: argparse.Namespace) -> int:
     else:
         tell(_nothing_left(made.funnel, options.out))
     return 1 if made.funnel["undecided"] or (options.until is None and not made.items) else 0
+
+
+def _tell_waiting(waiting: Sequence[Mapping[str, Any]], options: argparse.Namespace) -> None:
+    """Say how many rows people are to decide about, and where."""
+    from reelbench.make.pipeline.make import waiting_file
+
+    if waiting:
+        rows = "1 row waits" if len(waiting) == 1 else f"{len(waiting):,} rows wait"
+        tell(f"{rows} for people: {command('review', options.out)}")
+    for stage in dict.fromkeys(row["stage"] for row in waiting):
+        errors = [row["error"] for row in waiting if row["stage"] == stage]
+        where = waiting_file(options.out, stage)
+        tell(f"  {stage}: {where} has {len(errors):,}; {errors[0]}. Then make again.")
 
 
 def _nothing_left(funnel: Mapping[str, Any], out: Path) -> str:

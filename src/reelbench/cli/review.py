@@ -3,10 +3,11 @@
 import argparse
 import sys
 from pathlib import Path
+from types import ModuleType
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.extras import install_command
-from reelbench.cli.say import put_table, tell
+from reelbench.cli.say import put, put_table, tell
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -16,7 +17,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "  reelbench review my-benchmark\n"
         "  reelbench review my-benchmark --local\n"
         "  reelbench review my-benchmark --protocol humanvbench-verify --host 0.0.0.0\n"
-        "  reelbench review my-benchmark --database postgresql://ann:secret@localhost/review"
+        "  reelbench review my-benchmark --database postgresql://ann:secret@localhost/review\n"
+        "  reelbench review my-benchmark --export decided\n"
+        "  reelbench review my-benchmark --export tasks --format label-studio\n"
+        "  reelbench review my-benchmark --import candidates.jsonl"
     )
     parser.add_argument(
         "benchmark", type=Path, nargs="?", help="the folder of a benchmark, or of a make"
@@ -33,18 +37,44 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--database", default="", metavar="URL", help="PostgreSQL for teams")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on")
+    parser.add_argument(
+        "--public-url",
+        default="",
+        metavar="URL",
+        help="what people type, where a proxy such as nginx stands in front (docs/deploy.md)",
+    )
     parser.add_argument("--port", type=int, default=8770, help="the port to listen on")
     parser.add_argument(
         "--local", action="store_true", help="one person on this machine, without accounts"
     )
-    parser.add_argument("--language", default="en", help="of the pages")
+    parser.add_argument(
+        "--language", default="en", help="of the pages: en, or a JSON file with translated texts"
+    )
     parser.add_argument("--no-browser", action="store_true", help="only print the link")
+    parser.add_argument(
+        "--export",
+        type=Path,
+        metavar="FOLDER",
+        help="write what people decided, answered and rated, and serve nothing; reads only, also "
+        "while a server runs",
+    )
+    parser.add_argument(
+        "--format",
+        choices=("files", "label-studio"),
+        default="files",
+        help="of --export: our files, or tasks for Label Studio",
+    )
+    parser.add_argument(
+        "--import",
+        dest="bring",
+        type=Path,
+        metavar="FILE",
+        help="take in candidates (JSONL of items) or annotations of Label Studio (JSON)",
+    )
 
 
 def main(options: argparse.Namespace) -> int:
-    """Serve the pages until Ctrl-C."""
-    import webbrowser
-
+    """Serve the pages until Ctrl-C; or write or take in files."""
     try:
         from reelbench.review import serve
     except ModuleNotFoundError as error:
@@ -56,6 +86,47 @@ def main(options: argparse.Namespace) -> int:
         return 0
     if options.benchmark is None:
         raise ReelbenchError("Name the folder of a benchmark: reelbench review FOLDER.")
+    if options.export and options.bring:
+        raise ReelbenchError("--import and --export are two commands: name one of them.")
+    if options.export:
+        return _export(options)
+    if options.bring:
+        return _import(options)
+    return _serve(options, serve)
+
+
+def _export(options: argparse.Namespace) -> int:
+    from reelbench.review.exchange import write_label_studio
+    from reelbench.review.export import reading_review, write_export
+
+    if not options.benchmark.is_dir():
+        raise ReelbenchError(f"{options.benchmark} is not a folder: name that of a benchmark.")
+    write = write_label_studio if options.format == "label-studio" else write_export
+    with reading_review(options.benchmark, options.database) as review:
+        for path in write(review, options.export):
+            put(str(path))
+    return 0
+
+
+def _import(options: argparse.Namespace) -> int:
+    from reelbench.review.exchange import import_file
+    from reelbench.review.serve import ServeOptions, opened_review
+
+    if not options.bring.is_file():
+        raise ReelbenchError(f"{options.bring} is not a file: name a JSONL file of items, or JSON.")
+    chosen = ServeOptions(database=options.database, protocols=tuple(options.protocol))
+    with opened_review(options.benchmark, chosen) as (review, *_):
+        report = import_file(review, options.bring)
+    for problem in report.problems:
+        tell(problem)
+    counts = ", ".join(f"{number:,} {name}" for name, number in sorted(report.taken.items()))
+    tell(f"Taken in: {counts or 'nothing'}.")
+    return 1 if report.problems else 0
+
+
+def _serve(options: argparse.Namespace, serve: ModuleType) -> int:
+    import webbrowser
+
     if options.local and options.host not in ("127.0.0.1", "localhost"):
         raise ReelbenchError("--local is for this machine alone: leave --host out.")
     with serve.listening(options.host, options.port) as listener:
@@ -64,10 +135,10 @@ def main(options: argparse.Namespace) -> int:
             tell(f"Port {options.port} is in use: this is on {port}.")
         chosen = serve.ServeOptions(
             options.host, port, options.database, tuple(options.protocol), options.local,
-            options.language,
+            options.language, serve.checked_public_url(options.public_url),
         )  # fmt: skip
         with serve.opened_review(options.benchmark, chosen) as (review, accounts, title):
-            context = serve.context_for(review, accounts, title, options.language)
+            context = serve.context_for(review, accounts, title, chosen)
             link = serve.link_for(context, chosen)
             tell(f"Review of {title}: {link}\nStop it with Ctrl-C.")
             if not options.no_browser and sys.stderr.isatty():

@@ -16,7 +16,7 @@ _FORM = re.compile(
 )
 
 
-_PATIENCE = 3  # calls that may fail one by one before many are made together
+_MOST_FAILED_FIRST_CALLS = 3  # calls that may fail one by one before many are made together
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +27,20 @@ class Budget:
     tokens: float = math.inf
 
     def to_record(self) -> dict[str, float]:
-        """Return it as plain data; nothing where there is no bound."""
+        """Return it as plain data; empty where there is no limit."""
         units = {"usd": self.usd, "tokens": self.tokens}
         return {unit: most for unit, most in units.items() if math.isfinite(most)}
 
 
 def parse_budget(text: str) -> Budget:
-    """Read ``5``, ``5usd`` or ``2000000tokens``; ``none`` lifts the one that a run has."""
+    """Return the budget in ``5``, ``5usd`` or ``2000000tokens``; ``none`` is no limit."""
     if text.strip().lower() == "none":
         return Budget()
     match = _FORM.fullmatch(text.strip())
     if not match:
         raise ReelbenchError(
-            f"The budget {text!r} is not one we can read: write dollars, such as 5 or 2.50usd, or "
-            "tokens, such as 2000000tokens."
+            f"The budget {text!r} cannot be read: write dollars, such as 5 or 2.50usd, or tokens, "
+            "such as 2000000tokens."
         )
     number = float((match["number"] or match["usd"]).replace("_", ""))
     tokens = (match["unit"] or "").lower().startswith("t")
@@ -49,13 +49,13 @@ def parse_budget(text: str) -> Budget:
 
 @dataclass(slots=True)
 class Spent:
-    """What one model has taken so far."""
+    """What one model has used so far: requests, tokens, seconds and dollars."""
 
     requests: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
-    seconds: float = 0.0  # that its calls took, side by side or not
-    estimated: int = 0  # requests whose server did not say what they took
+    seconds: float = 0.0  # of all its calls, also of those at the same time
+    estimated: int = 0  # requests whose server did not count the tokens
     usd: float | None = None  # None where the model's card has no price
 
     def to_record(self) -> dict[str, Any]:
@@ -72,21 +72,21 @@ class Spent:
 
 @dataclass
 class Ledger:
-    """Counts what is spent, and sets aside what is about to be."""
+    """Counts what is spent, and reserves what requests in flight will take."""
 
     budget: Budget = field(default_factory=Budget)
     spent: dict[str, Spent] = field(default_factory=dict)
-    _aside: Budget = field(default_factory=lambda: Budget(0.0, 0.0))
+    _reserved: Budget = field(default_factory=lambda: Budget(0.0, 0.0))
     _seen: dict[str, "_Seen"] = field(default_factory=dict)
     _failed: Counter[str] = field(default_factory=Counter)
 
     @property
     def bounded(self) -> bool:
-        """Whether there is a budget at all."""
+        """Whether there is a limit."""
         return self.budget != Budget()
 
     def check_price(self, card: Card) -> None:
-        """Refuse a model without a price where dollars are counted."""
+        """Refuse a model without a price where the budget is in dollars."""
         if math.isfinite(self.budget.usd) and card.price is None:
             raise ReelbenchError(
                 f"{card.name} has no price, so a budget in dollars cannot be kept: write "
@@ -95,22 +95,24 @@ class Ledger:
             )
 
     def knows(self, card: Card) -> bool:
-        """Whether it has been seen what this model's answers take, or that it gives none."""
-        return card.name in self._seen or self._failed[card.name] >= _PATIENCE
+        """Whether the cost of this model's replies was seen, or its first calls all failed."""
+        return card.name in self._seen or self._failed[card.name] >= _MOST_FAILED_FIRST_CALLS
 
     def reserve(self, card: Card, estimate: tuple[int, int]) -> Budget | None:
-        """Set aside what a request will take; None where that would be over the budget."""
+        """Reserve what a request will take; None where that would be over the budget."""
         seen = self._seen.get(card.name)
         taken, given = seen.corrected(estimate) if seen else estimate
         share = Budget(card.price.of(taken, given) if card.price else 0.0, taken + given)
-        usd = sum(spent.usd or 0.0 for spent in self.spent.values()) + self._aside.usd
+        usd = sum(spent.usd or 0.0 for spent in self.spent.values()) + self._reserved.usd
         total = sum(spent.input_tokens + spent.output_tokens for spent in self.spent.values())
         if (
             usd + share.usd > self.budget.usd
-            or total + self._aside.tokens + share.tokens > self.budget.tokens
+            or total + self._reserved.tokens + share.tokens > self.budget.tokens
         ):
             return None
-        self._aside = Budget(self._aside.usd + share.usd, self._aside.tokens + share.tokens)
+        self._reserved = Budget(
+            self._reserved.usd + share.usd, self._reserved.tokens + share.tokens
+        )
         return share
 
     def settle(
@@ -121,8 +123,10 @@ class Ledger:
         got: Response,
         seconds: float = 0.0,
     ) -> None:
-        """Put what a request really took in place of what was set aside for it."""
-        self._aside = Budget(self._aside.usd - share.usd, self._aside.tokens - share.tokens)
+        """Replace what was reserved for a request by what it really took."""
+        self._reserved = Budget(
+            self._reserved.usd - share.usd, self._reserved.tokens - share.tokens
+        )
         guess = estimate if got.replied else None
         requests = 0 if got.unasked else 1
         self.count(card, got.input_tokens, got.output_tokens, guess, requests, seconds)
@@ -140,7 +144,7 @@ class Ledger:
         requests: int = 1,
         seconds: float = 0.0,
     ) -> None:
-        """Count a request, or several, by what their server said, or by an estimate."""
+        """Count a request, or several, by their server's counts or by an estimate."""
         spent = self.spent.setdefault(card.name, Spent())
         spent.requests += requests
         spent.seconds += seconds
@@ -155,7 +159,7 @@ class Ledger:
 
 @dataclass(slots=True)
 class _Seen:
-    """How far a model's answers are from our guesses: servers count otherwise than we do."""
+    """How far a server's counts of tokens are from our estimates, and its longest reply."""
 
     guessed: float = 0.0
     counted: float = 0.0
@@ -167,6 +171,6 @@ class _Seen:
         self.largest = max(self.largest, estimate[1] if given is None else given)
 
     def corrected(self, estimate: tuple[int, int]) -> tuple[float, float]:
-        """What a request will take, to judge by what others took; of replies, the longest."""
+        """Return an estimate corrected by earlier requests, with the longest reply so far."""
         ratio = self.counted / self.guessed if self.guessed else 1.0
         return estimate[0] * ratio, float(self.largest)

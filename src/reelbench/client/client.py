@@ -1,4 +1,4 @@
-"""Ask a model through the journal: what was answered is not asked again, by anyone.
+"""Ask a model through the journal: what was answered once is not asked again.
 
 Equal requests at the same time are one call. A response is in the journal before it counts, and
 what would be over the budget is not asked at all.
@@ -23,26 +23,26 @@ from reelbench.models.secrets import redacted
 from reelbench.models.tokens import request_tokens
 
 OVER_BUDGET = Response(
-    "over_budget", error="the budget is spent: run again with a larger one", unasked=True
+    "over_budget", error="the budget is spent: run again with a larger --budget", unasked=True
 )
-_RENDERED = 8  # requests with media at hand
+_RENDERED = 8  # requests whose media are in memory
 
 
 @dataclass
 class Counts:
-    """Where the answers came from."""
+    """How many answers were asked for now, or known."""
 
     asked: int = 0  # now
-    known: int = 0  # were answered before
-    repeated: int = 0  # were answered now, to the same request of another
+    known: int = 0  # from the journal
+    repeated: int = 0  # the same request was answered a moment ago
 
 
 class Stopped(Exception):  # noqa: N818 - it is no error
-    """Nothing more is to be asked."""
+    """The client was stopped: it sends no more requests."""
 
 
 class Client:
-    """One for a run: all its calls go through here."""
+    """Asks models through a journal and within a budget; all calls of a session use one."""
 
     def __init__(self, journal: Journal, ledger: Ledger | None = None) -> None:
         self.journal, self.ledger = journal, ledger or Ledger()
@@ -60,14 +60,14 @@ class Client:
         self._rendering = asyncio.Semaphore(_RENDERED)
 
     def stop(self) -> None:
-        """Ask nothing more, and wait for nothing that would have to be tried again."""
+        """Send no more requests, and stop waiting for retries."""
         self.stopping.set()
         for model in self._models.values():
             model.stop_retrying()
 
     @asynccontextmanager
     async def rendered(self, media: PromptMedia) -> AsyncIterator[RenderedMedia]:
-        """Decode what is shown with a prompt; of many, a few are held at the same time."""
+        """Decode the media of a prompt; only a few are in memory at the same time."""
         async with self._rendering:
             render = media.placeholders if self.placeholders else media.render
             yield await asyncio.to_thread(render)
@@ -84,10 +84,10 @@ class Client:
         round: int = 0,
         draw: Sequence[Any] = (),
     ) -> Response:
-        """Ask a prompt with what is shown before it, which is decoded only if nobody has answered.
+        """Return the response to a prompt with media, which are decoded only if it is asked now.
 
-        ``question``, ``kind`` and ``options`` repeat what the prompt says, for models that read no
-        prose; ``round`` and ``draw`` are those of ``request_key``.
+        ``question``, ``kind`` and ``options`` repeat the prompt's content for baselines, which read
+        no prose; ``round`` and ``draw`` are those of ``request_key``.
         """
         record = await asyncio.to_thread(media.record) if media else {}
         key = request_key(model, prompt, media=record, round=round, draw=draw)
@@ -100,13 +100,16 @@ class Client:
             return await self.ask(model, request)
 
     async def ask(self, model: ChatModel, request: Request) -> Response:
-        """Ask a request that is at hand."""
+        """Return the response to a request."""
         return await self.ask_for(model, request.key, lambda: request)
 
     async def ask_for(
         self, model: ChatModel, key: str, make: Callable[[], Request | Response]
     ) -> Response:
-        """Ask what ``make`` makes when its turn comes; a failure to make it is a response too."""
+        """Return the response to the request that ``make`` returns when its turn comes.
+
+        ``make`` may return a response instead, where the request cannot be made.
+        """
         if key in self._in_flight:
             response = await asyncio.shield(self._in_flight[key])
             self.counts.repeated += response.replied
@@ -140,17 +143,17 @@ class Client:
                 raise Stopped
             made = make()
             if isinstance(made, Response):
-                return made  # nobody was asked
+                return made  # no call is made
             if not self.ledger.bounded or self.ledger.knows(model.card):
                 return await self._call(model, key, made)
-            # Until one has told what an answer really takes, none other may spend on a guess.
+            # Until the cost of one reply is known, no other request may spend on an estimate.
             async with self._first_calls.setdefault(model.card.name, asyncio.Lock()):
                 if not self.ledger.knows(model.card):
                     return await self._call(model, key, made)
             return await self._call(model, key, made)
 
     async def _call(self, model: ChatModel, key: str, request: Request) -> Response:
-        """Call, and write down what came of it."""
+        """Call the model and record its response."""
         card = model.card
         estimate = request_tokens(card, request) if self.ledger.bounded else None
         share = self.ledger.reserve(card, estimate or (0, 0))
@@ -177,9 +180,9 @@ class Client:
 
 
 def _tidy(response: Response) -> Response:
-    """Keep keys, half characters and counts that are none out of what is written down.
+    """Remove keys, half characters and impossible counts from a response before it is recorded.
 
-    A reply without a word is none, whichever model gave it: it is asked for again.
+    An empty reply becomes an error, whichever model gave it: it is asked for again.
     """
     text = response.text and redacted(whole_text(response.text))
     error = response.error and redacted(whole_text(response.error))
@@ -191,5 +194,5 @@ def _tidy(response: Response) -> Response:
 
 
 def _count(tokens: int | None) -> int | None:
-    """A server's count of tokens, if it can be one."""
+    """Return a server's count of tokens, if it is possible."""
     return tokens if tokens is not None and 0 <= tokens <= MOST_TOKENS else None

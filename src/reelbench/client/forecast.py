@@ -1,4 +1,4 @@
-"""What asking would take, before anything is asked."""
+"""Count the requests of an operation without sending them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,9 +28,9 @@ class CallForecast:
 
 
 class ForecastClient(Client):
-    """Asks nobody: it counts each request, and imagines a text of the usual length as the reply.
+    """Counts each request instead of sending it, and returns a text of the usual length.
 
-    ``step`` is under which name it counts, into ``forecasts``.
+    It counts into ``forecasts``, under the name ``step``.
     """
 
     def __init__(

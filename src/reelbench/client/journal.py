@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from reelbench.base.durable import checksum, damaged, nothing_durable, open_durable
+from reelbench.base.durable import checksum, damaged, open_durable, open_in_memory
 from reelbench.base.files import json_line, whole_text
 from reelbench.base.limits import MOST_TOKENS, decode_json
 from reelbench.models.base import REPLIED, Response
@@ -127,6 +127,6 @@ class Journal:
 def open_journal(path: Path, reading: bool = False) -> Iterator[Journal]:
     """Open a journal for this process alone; or only to read what is there, if anything is."""
     nothing = reading and not path.exists()
-    opened = nothing_durable(_SCHEMA) if nothing else open_durable(path, _SCHEMA, reading)
+    opened = open_in_memory(_SCHEMA) if nothing else open_durable(path, _SCHEMA, reading)
     with opened as connection:
         yield Journal(path, connection)

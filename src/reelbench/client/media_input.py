@@ -1,9 +1,9 @@
-"""What of videos is shown with a prompt: frames, audio, video and subtitles, of any clips.
+"""The media that go with a prompt: frames, audio, video and subtitles of any clips.
 
 A ``MediaInput`` says what is to be shown, as data: it decodes nothing until it is rendered. Runs
-build theirs from an item and a condition, stages and operators from a file, and ``for_card`` leaves
-of either what a model can take in. What a model cannot hear it reads, where there are subtitles, so
-that no signal is dropped in silence; where there are none, that is said.
+build theirs from an item and a condition, stages and operators from a file, and ``for_card``
+reduces either to what a model takes. A model that does not hear gets subtitles instead; a clip with
+sound that has none is an error.
 """
 
 import io
@@ -36,7 +36,7 @@ from reelbench.models.base import AudioPart, ImagePart, Part, TextPart, VideoPar
 from reelbench.models.card import Card
 
 _STAMP = "0" * 16  # as long as the four tokens that "12.5 s" takes
-Subtitles = Literal["never", "unheard", "always"]  # unheard: to who does not hear the audio
+Subtitles = Literal["never", "unheard", "always"]  # unheard: for models that do not hear
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class RenderedMedia:
 
     @property
     def frame_counts(self) -> tuple[int, ...]:
-        """How many frames of each video there are."""
+        """The number of frames of each video."""
         counts = [0]
         for part in self.parts:
             if isinstance(part, ImagePart):
@@ -62,7 +62,7 @@ NO_MEDIA = RenderedMedia()
 
 
 class PromptMedia(Protocol):
-    """Anything that can be shown with a prompt."""
+    """The protocol of whatever media go with a prompt."""
 
     def record(self) -> dict[str, Any]:
         """Return, as plain data, what decides the reply; nothing where nothing is shown."""
@@ -71,12 +71,12 @@ class PromptMedia(Protocol):
         """Return the parts of the message; it may decode for a while."""
 
     def placeholders(self) -> RenderedMedia:
-        """Return parts as many and as large, with nothing in them, for forecasts."""
+        """Return blank parts of the same number and size, for forecasts."""
 
 
 @dataclass(frozen=True, slots=True)
 class MediaClip:
-    """One video: its file, which part and frames of it are meant, and its file of subtitles."""
+    """One video: its file, which part and frames of it to show, and its file of subtitles."""
 
     path: Path
     spec: FrameSpec
@@ -85,7 +85,7 @@ class MediaClip:
 
 @dataclass(frozen=True)
 class MediaInput:
-    """What is shown of one video or several, under their numbers where they are several."""
+    """What is shown of one video, or of several under their numbers."""
 
     clips: tuple[MediaClip, ...]
     frames: bool = False
@@ -110,7 +110,7 @@ class MediaInput:
         subtitles: Subtitles = "unheard",
         timestamps: bool = False,
     ) -> "MediaInput":
-        """Return what a stage or an operator shows of files; several share the sampling's frames.
+        """Return the media of these files; several files share the sampling's frames.
 
         ``start`` and ``end`` are seconds, of every file. Subtitles are those that lie beside a file
         under its name; by default they are read by models that do not hear the audio.
@@ -133,7 +133,7 @@ class MediaInput:
         return bool(self.frames or self.audio or self.video or self.subtitles == "always")
 
     def for_card(self, card: Card, asked: str = "") -> "MediaInput":
-        """Return what of it a model with this card can take in.
+        """Return the part of it that a model with this card takes.
 
         ``asked`` names the question in the error where the model takes fewer frames than needed.
         """
@@ -148,8 +148,8 @@ class MediaInput:
         for sampling in samplings:
             if video and (sampling.evidence or sampling.moments):
                 raise ReelbenchError(
-                    f"{card.name} watches videos and cannot be shown {sampling.text}: write "
-                    '`video: ""` in its card to show it frames.'
+                    f"{card.name} gets videos, for which sampling {sampling.text} cannot be used: "
+                    'write `video: ""` in its card to show it frames.'
                 )
         audible = bool(self.audio) or self.video.endswith("sound")
         heard = audible and card.hears
@@ -167,7 +167,7 @@ class MediaInput:
 
     @cached_property
     def order(self) -> tuple[Any, ...]:
-        """Sorts what is alike together: a video first, then its parts, then the ways to show it."""
+        """A sort key that puts equal media side by side: by video, by part, by the rest."""
         specs = tuple(clip.spec for clip in self.clips)
         parts = [(spec.start or 0, spec.end is None, spec.end or 0) for spec in specs]
         texts = tuple(str(clip.subtitles) for clip in self.clips) if self._read else ()
@@ -212,14 +212,14 @@ class MediaInput:
             if self.audio:
                 heard = sound_of(file, spec, self.audio)
                 if heard is None:
-                    warnings.append(f"{self._name(clip)}: no sound in it to be heard")
+                    warnings.append(f"{self._name(clip)}: it has no sound")
                 else:
                     parts.append(AudioPart(heard.data, heard.media_type, heard.seconds))
             self._add_subtitles(parts, clip)
         return RenderedMedia(parts, warnings)
 
     def placeholders(self) -> RenderedMedia:
-        """Return parts as many and as large as those rendered, with nothing in them.
+        """Return blank parts of the same number and size as ``render`` does.
 
         Nothing is decoded; raise ``MediaError`` for what could not be shown.
         """
@@ -249,7 +249,7 @@ class MediaInput:
         return str(clip.path.relative_to(self.root) if self.root else clip.path)
 
     def _inside(self, path: Path) -> Path:
-        """Return a file to be shown; what became a link to elsewhere since loading is not shown."""
+        """Return a file to be shown; refuse one that became a link to elsewhere since loading."""
         if self.root is not None:
             reason = Folder(self.root).outside(path.relative_to(self.root).as_posix())
             if reason:
@@ -265,7 +265,7 @@ class MediaInput:
         return [f"{self._name(clip)}: {warning}" for warning in found.warnings]
 
     def _add_subtitles(self, parts: list[Part], clip: MediaClip) -> None:
-        """Add what is said in the part that is meant, if anything can be heard in it."""
+        """Add the subtitles of the part that is shown, if it has sound."""
         if not self._read:
             return
         file, spec = self._inside(clip.path), clip.spec
@@ -278,8 +278,8 @@ class MediaInput:
             raise MediaError(
                 file,
                 "has sound, but no subtitles to read instead: put a "
-                f"{' or '.join(SUBTITLE_ENDINGS)} of the same name beside it, or ask without A and "
-                "subtitles",
+                f"{' or '.join(SUBTITLE_ENDINGS)} of the same name beside it, or use a condition "
+                "without A and subtitles",
             )
         cues = read_subtitles(self._inside(clip.subtitles))
         cues = within(cues, spans_of(file, info, spec))
@@ -315,7 +315,7 @@ def _file_digest(path: Path) -> str:
 
 
 def _part_of(spec: FrameSpec, watched: bool) -> list[Any]:
-    """Which part of a medium is meant: all that decides what is heard or read of it."""
+    """Return which part of a medium is shown: all that decides what is heard or read of it."""
     sampling = spec.sampling if watched else parse_sampling(spec.sampling).evidence
     return [spec.start, spec.end, sampling, spec.evidence, spec.accept_damage]
 

@@ -1,4 +1,4 @@
-"""What a reply says once its dress is off: reasoning, Markdown, LaTeX and odd character forms.
+"""Replies without their reasoning, Markdown, LaTeX and unusual character forms.
 
 Every function takes time linear in the length of its text, whatever the text is: a model that loops
 until its limit repeats any mark as often as it likes.
@@ -38,7 +38,7 @@ _SIGNS = str.maketrans({
 
 
 def without_reasoning(reply: str) -> str:
-    """Return what comes after the thinking aloud; nothing if that was cut off."""
+    """Return a reply without its reasoning; empty if that was cut off."""
     text = _final_channel(reply)
     kept: list[str] = []
     place, thinking = 0, False
@@ -68,7 +68,7 @@ def without_tokens(text: str) -> str:
     return _TOKEN.sub("", text).strip()
 
 
-def undressed(text: str) -> str:
+def without_markup(text: str) -> str:
     """Return a text without Markdown and LaTeX, with letters and marks in their plain forms."""
     text = unicodedata.normalize("NFKC", text.translate(_LONG_SIGNS)).translate(_SIGNS)
     return _EMPHASIS.sub("", _unwrapped(_MATHS.sub(" ", text))).strip()
@@ -96,7 +96,7 @@ def _unwrapped(text: str) -> str:
 
 def plain(text: str) -> str:
     """Return a text as it is compared: no case, no marks around it, single spaces."""
-    return " ".join(undressed(text).casefold().strip(MARKS).split())
+    return " ".join(without_markup(text).casefold().strip(MARKS).split())
 
 
 MARKS = " \t\r\n.,;:!*_`'\"()[]{}$\\|。、【】،؛।•·"

@@ -1,7 +1,7 @@
-"""One session for everyone who asks models for a while: runs, makes, annotations and judges.
+"""One session for all that ask models: runs, makes, annotations and judges.
 
 A session has one journal and one ledger, counts what earlier sessions in the same folder spent,
-lets a first Ctrl-C end what is under way in order, and closes the models in the end.
+finishes requests in flight after a first Ctrl-C, and closes the models in the end.
 """
 
 import asyncio
@@ -36,9 +36,9 @@ class Session:
     def run(
         self, work: Callable[[Client], Awaitable[Result]], make_client: MakeClient = Client
     ) -> Result:
-        """Return what comes of work that asks; raise ``KeyboardInterrupt`` after Ctrl-C.
+        """Return the result of work that asks models; raise ``KeyboardInterrupt`` after Ctrl-C.
 
-        What was replied until then is in the journal. Several works may follow each other.
+        Replies up to then are in the journal. It may be called several times.
         """
         return run_to_the_end(self._run(work, make_client))
 
@@ -63,11 +63,10 @@ class Session:
 def open_session(
     path: Path, models: Iterable[ChatModel], budget: Budget | None = None, reading: bool = False
 ) -> Iterator[Session]:
-    """Open the journal at a path, for models that may spend so much in all.
+    """Open a session with the journal at a path, for these models and within this budget.
 
-    A budget in dollars is refused for a model without a price, and a model that lacks its key,
-    before any folder is made.
-    ``reading`` is for forecasts: nothing is written, and there need be no journal.
+    A model without a price, where the budget is in dollars, or without its key is refused before
+    any folder is made. ``reading`` is for forecasts: nothing is written, and no journal is needed.
     """
     everyone = list(members_of(models))
     ledger = Ledger(budget or Budget())
@@ -82,7 +81,7 @@ def open_session(
 
 
 def remember_spent(journal: Journal, ledger: Ledger, models: Iterable[ChatModel]) -> None:
-    """Count what earlier calls into the same folder took."""
+    """Count in the ledger what earlier sessions of the same journal spent."""
     cards = {model.card.name: model.card for model in models}
     for name, requests, taken, given, seconds, guessed in journal.taken():
         if name in cards and guessed:
@@ -92,14 +91,14 @@ def remember_spent(journal: Journal, ledger: Ledger, models: Iterable[ChatModel]
 
 
 def relay_through(client: Client, models: Iterable[ChatModel]) -> None:
-    """Let cascades ask their members as everyone asks: through the journal."""
+    """Let cascades ask their members through the client, and so through the journal."""
     for model in models:
         if isinstance(model, Cascade):
             model.relay = client.ask
 
 
 def run_to_the_end(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run to the end, also from within a notebook, whose own loop is running already."""
+    """Return the result of a coroutine, also in a notebook, whose own loop is running."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""Ctrl-C, or a polite request to end: once ends what is under way in order, twice ends at once."""
+"""Ctrl-C or SIGTERM: the first finishes the requests in flight, the second ends at once."""
 
 import asyncio
 import signal
@@ -13,7 +13,7 @@ from reelbench.media.decode import isolated
 
 @contextmanager
 def draining(client: Client) -> Iterator[None]:
-    """Let a first Ctrl-C or SIGTERM end what is under way, and a second one end at once.
+    """Finish the requests in flight after a first Ctrl-C or SIGTERM; end at once after a second.
 
     Within another one for the same client, or beside the main thread, it does nothing.
     """
@@ -47,7 +47,7 @@ def draining(client: Client) -> Iterator[None]:
 
 
 def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """What went wrong first, out of the group that tasks put it in."""
+    """Return the first error in the group that tasks raised."""
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

@@ -1,7 +1,7 @@
-"""Ask for JSON: say its schema, check what comes, have it repaired once, try once more, give up.
+"""Ask for JSON: send its schema, check the reply, ask for one repair, try once more, give up.
 
-What a model says is never trusted to be what was asked for. Every call goes through the journal,
-so that asking again costs nothing and ends the same.
+A reply is never trusted to be what was asked for. Every call goes through the journal, so that
+asking again costs nothing and ends the same.
 """
 
 import asyncio
@@ -45,11 +45,11 @@ class Structured:
     failure: str = ""
     status: Status = "ok"  # of the last call
     words: str = field(default="", compare=False)  # of the last reply
-    nearly: Any = field(default=None, compare=False)  # JSON in it that is not what was asked for
-    calls: int = field(default=1, compare=False)  # that it took
+    nearly: Any = field(default=None, compare=False)  # JSON in it that fails its schema or check
+    calls: int = field(default=1, compare=False)  # that were made
 
 
-Check = Callable[[Any], str]  # says what is wrong with JSON that fits its schema; nothing if right
+Check = Callable[[Any], str]  # returns what is wrong with JSON that fits its schema; "" if right
 
 
 async def ask_json(
@@ -63,7 +63,7 @@ async def ask_json(
     media: PromptMedia | None = None,
     check: Check = lambda _: "",
 ) -> Structured:
-    """Ask until the reply is valid, or as often as is sensible.
+    """Return JSON that fits a schema, from up to two tries with one repair each.
 
     ``round`` tells apart what is asked several times. ``check`` looks at what a schema cannot say.
     ``media`` are decoded only if they are to be sent.
@@ -104,13 +104,13 @@ async def ask_json(
 def first_request(
     model: ChatModel, prompt: str, schema: Mapping[str, Any], purpose: str, round: int
 ) -> Request:
-    """Return the request that asking begins with."""
+    """Return the first request that ``ask_json`` sends."""
     messages = [_first_message(model, prompt, schema)]
     return _request(model, messages, schema, purpose=purpose, round=round)
 
 
 def _first_message(model: ChatModel, prompt: str, schema: Mapping[str, Any]) -> Message:
-    """Return the prompt, with the schema in words where the server cannot be told it."""
+    """Return the prompt, with the schema as text where the server does not take one."""
     if not model.card.schemas:
         plain = canonical_json(plain_schema(schema))
         prompt = f"{prompt}\n\nThe JSON must fit this schema:\n{plain}"
@@ -220,7 +220,7 @@ _SURELY = re.compile(r"""\{\s*"|\[\s*[{"]""")  # words in brackets begin otherwi
 
 
 def plain_schema(schema: Any) -> Any:
-    """Return a schema without what only we read, which strict servers refuse."""
+    """Return a schema without our own ``x-`` fields, which strict servers refuse."""
     if isinstance(schema, Mapping):
         return {
             name: {each: plain_schema(inner) for each, inner in value.items()}

@@ -24,16 +24,16 @@ _MOST_ALIKE = 10_000  # problems of one kind that are kept
 
 
 class BenchmarkError(ReelbenchError):
-    """A benchmark that cannot be trusted as it is; every problem in it is listed."""
+    """A benchmark that is not valid; the message and ``problems`` list everything wrong in it."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
-        total = f"{counted(len(self.problems), 'problem')} to put right first."
+        total = f"{counted(len(self.problems), 'problem')} to fix first."
         super().__init__("\n".join([*grouped(self.problems), total]))
 
 
 def grouped(problems: Sequence[Problem]) -> Iterator[str]:
-    """Yield a line for each problem; of many of one kind, the first few and where the rest are."""
+    """Yield a line for each problem; of many alike, the first few and the lines of the rest."""
     kinds: dict[tuple[str, ...], list[Problem]] = defaultdict(list)
     for problem in problems:
         field = re.sub(r"\d+", "", problem.field)
@@ -50,7 +50,7 @@ _MOST_SPANS = 40  # of lines, in one sentence
 
 
 def in_spans(lines: Sequence[int]) -> str:
-    """Write numbers of lines in words, those that follow each other as "4-5000"."""
+    """Return line numbers as text, consecutive ones as a range: "lines 2, 4-5000"."""
     spans: list[list[int]] = []
     for line in lines:
         if spans and line == spans[-1][1] + 1:
@@ -65,18 +65,18 @@ def in_spans(lines: Sequence[int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """All of a benchmark but the bytes of its media; or one of its splits, as ``split`` gives."""
+    """A benchmark folder without the bytes of its media; or one of its splits (see ``split``)."""
 
     root: Path
     manifest: Manifest
     items: tuple[Item, ...]
     warnings: tuple[Problem, ...] = field(default=(), compare=False, repr=False)
-    split_name: str = ""  # of the split that the items are; empty for all of them
+    split_name: str = ""  # of the split that the items belong to; empty for all items
     split_from: "Benchmark | None" = field(default=None, compare=False, repr=False)
 
     @classmethod
     def load(cls, root: Path | str) -> "Benchmark":
-        """Read and check a folder; raise ``BenchmarkError`` with everything wrong in it."""
+        """Return the benchmark of a folder; raise ``BenchmarkError`` with all that is wrong."""
         root = Path(root)
         if not root.is_dir():
             raise ReelbenchError(
@@ -125,19 +125,19 @@ class Benchmark:
         if name not in self.split_names:
             known = ", ".join(self.split_names) or "none"
             raise ReelbenchError(
-                f"{self.manifest.name} has no split {name!r}; the splits that it has: {known}."
+                f"{self.manifest.name} has no split {name!r}; its splits: {known}."
             )
         items = tuple(item for item in self.whole.items if name in item.tag("split"))
         if not items:
             raise ReelbenchError(
-                f"No item of {self.manifest.name} is in its split {name!r}: tag some with it in "
-                f"{ITEMS_FILE}, as `tags.split`."
+                f"No item of {self.manifest.name} is in its split {name!r}: set `tags.split` of "
+                f"some items in {ITEMS_FILE} to it."
             )
         return replace(self, items=items, split_name=name, split_from=self.whole)
 
     @property
     def digest(self) -> str:
-        """The hash of what is asked, whatever the order of the lines (media bytes apart).
+        """The hash of manifest and items, whatever the order of the lines; without the media.
 
         That of a split stays the same when items of other splits change.
         """
@@ -151,7 +151,7 @@ def items_text(items: Sequence[Item]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ItemsFile:
-    """A file of items as read: what could be read, line by line, and all that is wrong."""
+    """The content of a file of items: the readable items, their lines, and all problems."""
 
     path: Path
     items: tuple[Item, ...] = ()
@@ -160,31 +160,32 @@ class ItemsFile:
 
 
 def read_items(path: Path | str) -> ItemsFile:
-    """Read a file of items; nothing is raised for bad lines, all of them are listed."""
+    """Return the items of a file and all its problems; nothing is raised for bad lines."""
     path = Path(path)
     try:
         with path.open("rb") as file, _without_collection():
-            begin = file.peek(_GLANCE)[:_GLANCE]
+            begin = file.peek(_HEAD)[:_HEAD]
             if begin[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
                 return _unreadable(path, "UTF-16", "UTF-8 (try: iconv -f UTF-16 -t UTF-8)")
             if re.match(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?:\{|\Z)", begin):
                 return _unreadable(path, "one JSON list", f"one object per line (try: {_JQ})")
             if re.match(rb"(?:\xef\xbb\xbf)?\s*\{\s*\n", begin):
-                return _unreadable(path, "an object over several lines", f"one line each ({_JQ_C})")
+                expected = f"each object on one line (try: {_JQ_C})"
+                return _unreadable(path, "an object over several lines", expected)
             return _read_lines(path, bounded_lines(file))
     except LimitError as error:
-        expected = "items in plain files of at most that size"
+        expected = "regular files of at most that size"
         return _unreadable(path, str(error), expected)
     except FileNotFoundError:
         others = sorted(each.name for each in path.parent.glob("*.json*") if each.is_file())
-        found = f"no such file, but {', '.join(others[:3])}" if others else "no such file"
-        return _unreadable(path, found, "one JSON object per line")
+        found = f"no such file (only {', '.join(others[:3])})" if others else "no such file"
+        return _unreadable(path, found, "a file with one JSON object per line")
     except OSError as error:
-        return _unreadable(path, error.strerror or str(error), "a file one can read")
+        return _unreadable(path, error.strerror or str(error), "a readable file")
 
 
-_GLANCE = 64  # bytes that tell what kind of file it is
-_JQ_C = f"try: jq -c . objects.json > {ITEMS_FILE}"
+_HEAD = 64  # bytes that show what kind of file it is
+_JQ_C = f"jq -c . objects.json > {ITEMS_FILE}"
 _JQ = f"jq -c '.[]' list.json > {ITEMS_FILE}"
 
 
@@ -227,11 +228,11 @@ def _read_lines(path: Path, file: Iterable[bytes]) -> ItemsFile:
         earlier = first_seen.setdefault(item.id, number)
         if earlier != number:
             again = f"{shown(item.id)}, as on line {earlier}"
-            report(number, Problem("DUPLICATE_ID", "id", again, "an id of its own"))
+            report(number, Problem("DUPLICATE_ID", "id", again, "a unique id"))
         items.append(item)
         lines.append(number)
     if not items and all(problem.is_warning for problem in problems):
-        holds = "nothing but blank lines" if problems else "an empty file"
+        holds = "only blank lines" if problems else "an empty file"
         report(0, Problem("NO_ITEMS", "file", holds, "one question per line, as a JSON object"))
     refused = {problem.line for problem in problems if not problem.is_warning}
     for number, problem in _links_outside(path.parent, items, lines, refused):
@@ -240,7 +241,7 @@ def _read_lines(path: Path, file: Iterable[bytes]) -> ItemsFile:
 
 
 class _ItemsReport:
-    """All that is wrong with a file, within a limit: zeros are no list of a billion faults."""
+    """The problems of a file, within a limit: a file of zeros would have a billion."""
 
     def __init__(self, file: str) -> None:
         self._file, self._counts = file, Counter[str]()
@@ -254,12 +255,12 @@ class _ItemsReport:
                 self.problems.append(replace(problem, file=self._file, line=number))
             elif not problem.is_warning or problem.code == "BLANK_LINE":
                 many = f"{problem.code} more than {_MOST_ALIKE:,} times"
-                expected = "a file of items: what follows is not read"
+                expected = "a file of items; the rest of it is not read"
                 self.too_many = Problem("UNREADABLE", "file", many, expected, self._file, number)
 
 
 def tidy_line(line: bytes, number: int) -> tuple[bytes, list[Problem]]:
-    """Take off what editors leave around a line: byte order mark, CR, nothing but blanks."""
+    """Return a line without byte order mark, CR and white space, and a problem for each of them."""
     oddities = []
     if number == 1 and line.startswith(codecs.BOM_UTF8):
         line = line.removeprefix(codecs.BOM_UTF8)
@@ -276,7 +277,7 @@ def tidy_line(line: bytes, number: int) -> tuple[bytes, list[Problem]]:
 def _links_outside(
     root: Path, items: Sequence[Item], lines: Sequence[int], refused: set[int]
 ) -> Iterator[tuple[int, Problem]]:
-    """Find media and subtitles outside of the folder, in lines that are right so far."""
+    """Find media and subtitles outside of the folder, in lines without errors so far."""
     folder = Folder(root)
     reasons: dict[str, str | None] = {}
     for number, item in zip(lines, items, strict=True):

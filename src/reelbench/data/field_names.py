@@ -1,14 +1,14 @@
 """Fields of items under misspelt names.
 
-Fields that are not ours are kept, whatever they are called. One that is nearly called like a field
-of ours which the item lacks is more likely a slip, and is named.
+Unknown fields are kept, whatever their names. One whose name is close to that of a known field
+that the item lacks is probably misspelt, and is reported.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from reelbench.base.spelling import meant
+from reelbench.base.spelling import closest_name
 from reelbench.data.items import Item, Json, Media, Problem
 
 _OF_ITEMS = tuple(name for name in Item.__struct_fields__ if name != "extra")
@@ -24,7 +24,7 @@ _ELSEWHERE = {
 
 
 def with_misspelt(item: Item, problems: list[Problem]) -> list[Problem]:
-    """Return the problems of an item with what its misspelt fields have to do with them."""
+    """Return the problems of an item, with its misspelt fields named."""
     names = [*item.extra, *(name for media in item.media for name in media.extra)]
     if not any(map(_looks_misspelt, names)):
         return problems
@@ -33,20 +33,20 @@ def with_misspelt(item: Item, problems: list[Problem]) -> list[Problem]:
 
 @lru_cache(maxsize=65536)
 def _looks_misspelt(name: str) -> bool:
-    near = meant(name, _OF_ITEMS) or meant(name, _OF_MEDIA)
+    near = closest_name(name, _OF_ITEMS) or closest_name(name, _OF_MEDIA)
     return near is not None or name in _ELSEWHERE
 
 
 def beside_misspelt(record: Mapping[str, Json], problems: list[Problem]) -> Iterator[Problem]:
-    """Name misspelt fields: beside the problem that one leads to, or as a warning of their own."""
+    """Yield problems with misspelt fields named: in the problem they cause, or as a warning."""
     for (where, field), name in _misspelt(record).items():
         led_to = [problem for problem in problems if problem.field == where + field]
         problems = [problem for problem in problems if problem.field != where + field]
         for problem in led_to:
-            message = f"{problem.found}, but {name!r}: perhaps {field!r} is meant"
+            message = f"{problem.found}, but a field {name!r} (perhaps {field!r} is meant)"
             yield replace(problem, found=message)
         if not led_to:
-            expected = f"a known one: perhaps {field!r} is meant"
+            expected = f"a known field: perhaps {field!r} is meant"
             yield Problem("UNKNOWN_FIELD", where + name, "an unknown field", expected)
     yield from problems
 
@@ -65,7 +65,7 @@ def _misspelt(record: Mapping[str, Json]) -> dict[tuple[str, str], str]:
 def _slips(record: Mapping[str, Json], known: Iterable[str]) -> Iterator[tuple[str, str]]:
     absent = [name for name in known if name not in record]
     for name in record:
-        field = None if name in known else meant(name, absent) or _ELSEWHERE.get(name)
+        field = None if name in known else closest_name(name, absent) or _ELSEWHERE.get(name)
         if field in absent:
             absent.remove(field)
             yield field, name

@@ -1,13 +1,13 @@
-"""Check the fields of a record that a person wrote, rule by rule; all that is wrong is listed."""
+"""Checks the fields of a record that a person wrote against rules, and lists all faults."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from reelbench.base.spelling import meant
+from reelbench.base.spelling import closest_name
 from reelbench.data.items import shown
 from reelbench.data.paths import path_escapes
 
-# Whether it must be there, what it must be, and how that is said.
+# Whether the field is required, the check of its value, and the description of a valid value.
 Rule = tuple[bool, Callable[[Any], bool], str]
 Fault = tuple[str, str, str, str]  # a code, the field, what was found and what was expected
 
@@ -21,7 +21,7 @@ def field_faults(
     closed: bool = False,
     paths: frozenset[str] = frozenset(),
 ) -> Iterator[Fault]:
-    """Yield what is wrong with the fields of a record; of ``paths`` it is said why.
+    """Yield a fault for each wrong field of a record; for those in ``paths``, with the reason.
 
     Where it is strict, a field that is there must hold something, and a name that is nearly a known
     one is an error, where else it is a warning. Where it is ``closed``, any other name is one too.
@@ -36,28 +36,36 @@ def field_faults(
             found = found_as(value) + (f" ({reason})" if reason else "")
             yield "BAD_FIELD", f"{prefix}{name}", found, expected
     for name in record:
-        close = meant(name, rules) if isinstance(name, str) and name not in rules else None
-        if close or (closed and name not in rules):
+        close = closest_name(name, rules) if isinstance(name, str) else None
+        if name not in rules and (close or closed):
             label = str(name) if str(name).isidentifier() else shown(str(name))
-            code = "BAD_FIELD" if strict else "UNKNOWN_FIELD"
-            known = f"one of {', '.join(rules)}"
-            expected = f"a known one: perhaps {close!r} is meant" if close else known
+            code = "BAD_FIELD" if strict or closed else "UNKNOWN_FIELD"
+            expected = f"one of {', '.join(rules)}"
+            if close:
+                expected = f"a known field: perhaps {close!r} is meant"
             yield code, f"{prefix}{label}", "an unknown field", expected
 
 
+def line_of(name: str, lines: Mapping[str, int]) -> int:
+    """Return the line of a field, or of the field that it is in; 0 where neither is known."""
+    while name not in lines and "." in name:
+        name = name.rpartition(".")[0]
+    return lines.get(name, 0)
+
+
 def is_text(value: Any) -> bool:
-    """Whether it is text that says something and can be written to a file."""
+    """Whether a value is text that is not blank and can be encoded as UTF-8."""
     halves = isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value)
     return isinstance(value, str) and bool(value.strip()) and not halves
 
 
 def is_path(value: Any) -> bool:
-    """Whether it is a plain path that leads down from where it is said."""
+    """Whether a value is a plain relative path that stays inside its folder."""
     return is_text(value) and path_escapes(value) is None
 
 
 def found_as(value: Any) -> str:
-    """Show a value that may be anything, without going into it: it may be endless."""
+    """Return a short description of any value, without descending into it: it may be endless."""
     if value is None:
         return "nothing"
     if isinstance(value, list | dict):

@@ -1,4 +1,4 @@
-"""How a line of ``items.jsonl`` is read: what its fields may hold, and a sentence for the rest."""
+"""Reads a line of ``items.jsonl``: what its fields may hold, and a problem for anything else."""
 
 import json
 import re
@@ -58,11 +58,11 @@ _raw_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def item_from_line(line: bytes) -> tuple[Item | None, list[Problem]]:
-    """Read one line, and list everything that is wrong with it, or looks misspelt.
+    """Return the item of a line, and everything that is wrong with it or looks misspelt.
 
-    An item comes back beside the problems when all its types are right, so that an editor's
-    tools can still look at one whose answer or times are wrong. No item with a problem that is
-    more than a warning is ever run or scored.
+    An item is returned beside the problems when all its types are right, so that the linter can
+    still check one whose answer or times are wrong. No item with a problem that is more than a
+    warning is ever run or scored.
     """
     try:
         check_line(line)
@@ -116,11 +116,11 @@ def _take_unknown(record: dict[str, msgspec.Raw], kind: type[msgspec.Struct]) ->
 
 
 def _may_repeat_a_name(line: bytes, item: Item) -> bool:
-    """Tell cheaply whether a line may name a field twice, from the number of its names.
+    """Return, cheaply, whether a line may name a field twice, from the number of its names.
 
-    JSON readers keep the last of two equal names without a word, so a line in doubt is read
-    again strictly. In doubt are also escapes, which can put a quote and a colon into a text or
-    spell a name in two ways, and white space before a colon.
+    JSON readers silently keep the last of two equal names, so a doubtful line is read again
+    strictly. Doubtful are also escapes, which can put a quote and a colon into a text or spell a
+    name in two ways, and white space before a colon.
     """
     if b"\\" in line or b"\r" in line or b'" :' in line or b'"\t:' in line or b'"*"' in line:
         return True
@@ -164,11 +164,11 @@ def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 
 def _constant(name: str) -> NoReturn:
-    raise _BadLineError(name, "a number that JSON has")
+    raise _BadLineError(name, "a finite number, since JSON has no other")
 
 
 def _reasons(line: bytes) -> Iterator[Problem]:
-    """Explain at leisure why a line was refused: its form first, then each field's type."""
+    """Explain why a line was refused, which may be slow: its form first, then each field's type."""
     record, problems = decode_strictly(line)
     yield from problems or _type_problems(record)
 
@@ -178,7 +178,7 @@ def _too_much(error: LimitError) -> Problem:
 
 
 def decode_strictly(line: bytes, most: int = MOST_LINE) -> tuple[Json, list[Problem]]:
-    """Decode a line of JSON, or say in one sentence why it cannot be."""
+    """Return the value of a line of JSON, or the problem that says why it cannot be decoded."""
     try:
         check_line(line, most)
         record = _strictly(line.decode())
@@ -189,7 +189,7 @@ def decode_strictly(line: bytes, most: int = MOST_LINE) -> tuple[Json, list[Prob
         found = f"byte 0x{line[error.start]:02X} at column {error.start + 1}"
         return None, [Problem("ENCODING", "line", found, "UTF-8")]
     except UnicodeEncodeError:
-        found, expected = "half a surrogate pair", "whole characters"
+        found, expected = "half a surrogate pair", "complete characters"
     except json.JSONDecodeError as error:
         fault, _, column = json_fault(error)
         found = f"{shown(line.decode())} ({fault} at column {column})"
@@ -271,7 +271,8 @@ def _check_tags(item: Item, problems: list[Problem]) -> None:
         for part in value if type(value) is tuple else (value,):
             if type(part) not in _TAG_TYPES:
                 found = shown(value)
-                problems.append(Problem("BAD_FIELD", f"tags.{name}", found, "text or texts"))
+                expected = "text or a list of texts"
+                problems.append(Problem("BAD_FIELD", f"tags.{name}", found, expected))
                 break
 
 
@@ -310,7 +311,8 @@ def _check_answer(item: Item, problems: list[Problem]) -> None:
     if item.kind == "open":
         if item.answer:
             found = shown(item.answer)
-            problems.append(Problem("BAD_FIELD", "answer", found, "no letters: use reference"))
+            expected = "no letters for an open question: write its answer into reference"
+            problems.append(Problem("BAD_FIELD", "answer", found, expected))
         elif not (item.reference or "").strip():
             problems.append(Problem("NO_ANSWER", "reference", "nothing", "text, not blank"))
         return

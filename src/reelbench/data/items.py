@@ -50,7 +50,7 @@ _LEAVES = frozenset({str, int, float, bool, type(None)})
 
 
 def freeze(value: Json) -> Json:
-    """Return plain JSON data as the immutable kind that items hold."""
+    """Return plain JSON data with immutable types: ``FrozenDict`` for dicts, tuples for lists."""
     if isinstance(value, dict):
         return FrozenDict([(k, v if type(v) in _LEAVES else freeze(v)) for k, v in value.items()])
     if isinstance(value, list | tuple):
@@ -67,7 +67,7 @@ class Media(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     extra: FrozenDict = NOT_OURS
 
     def to_record(self) -> dict[str, Json]:
-        """Return the medium as plain data, in the contract's order."""
+        """Return the medium as plain data, fields in the order of the file format."""
         record: dict[str, Json] = {"path": self.path}
         if self.start is not None:
             record["start"] = self.start
@@ -77,7 +77,7 @@ class Media(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
 
 class Item(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """One question. Fields that are not ours live in ``extra`` and survive every round trip."""
+    """One question. Unknown fields are in ``extra`` and are written back unchanged."""
 
     id: str
     kind: Kind
@@ -120,7 +120,7 @@ class Item(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
         )
 
     def to_record(self) -> dict[str, Json]:
-        """Return the item as plain data, in the contract's order, without what is empty."""
+        """Return the item as plain data in the order of the file format, without empty fields."""
         record: dict[str, Json] = {"id": self.id, "kind": self.kind}
         record["media"] = [media.to_record() for media in self.media]
         record["question"] = self.question
@@ -142,13 +142,13 @@ class Item(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
     @property
     def digest(self) -> str:
-        """The hash of all that this item says, independent of how its line was laid out."""
+        """The hash of the item's content, independent of the layout of its line."""
         return digest_of(self.to_record())
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong with one field: where it is, what was found and what was expected."""
+    """One fault of one field: its place, what was found and what was expected."""
 
     code: str
     field: str
@@ -171,7 +171,7 @@ _HARMLESS = frozenset({"BYTE_ORDER_MARK", "CRLF", "BLANK_LINE", "UNKNOWN_FIELD"}
 
 
 def shown(value: Json, limit: int = 60) -> str:
-    """Show a found value in an error, on one line and not too long."""
+    """Return a value as it is shown in errors: on one line, shortened to ``limit`` characters."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     text = re.sub(r"\s+", " ", text)
     text = text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,4 +1,4 @@
-"""``benchmark.yaml``: what a benchmark is called, how it is split and how it asks to be run."""
+"""``benchmark.yaml``: the name, splits, protocol, conditions and tables of a benchmark."""
 
 import math
 import re
@@ -10,9 +10,9 @@ from typing import Any
 import yaml
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.base.spelling import meant
+from reelbench.base.spelling import closest_name
 from reelbench.base.yaml_files import YamlError, read_yaml
-from reelbench.data.fields import Fault, Rule, field_faults, found_as, is_text
+from reelbench.data.fields import Fault, Rule, field_faults, found_as, is_text, line_of
 from reelbench.data.items import NOTHING, Json, Problem, freeze, shown
 
 METRICS = ("accuracy",)
@@ -23,7 +23,7 @@ MEAN_OF = "mean_of"  # in a table: a column that is the mean of others, not of i
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """How the benchmark asks to be run."""
+    """How the benchmark is to be run: sampling, prompt, option orders, modalities and so on."""
 
     sampling: str = "uniform:16"
     prompt: str = "default"
@@ -42,10 +42,10 @@ class Protocol:
     extra: Mapping[str, Json] = NOTHING
 
     def to_record(self) -> dict[str, Json]:
-        """Return it as plain data; what few benchmarks need, only where it is not as usual."""
-        usual, always = Protocol(), ("sampling", "prompt", "orders", "timestamps", "metrics")
+        """Return it as plain data; rarely used fields only where they differ from their default."""
+        default, always = Protocol(), ("sampling", "prompt", "orders", "timestamps", "metrics")
         names = [part.name for part in fields(self) if part.name != "extra"]
-        written = [n for n in names if n in always or getattr(self, n) != getattr(usual, n)]
+        written = [n for n in names if n in always or getattr(self, n) != getattr(default, n)]
         return {**{name: getattr(self, name) for name in written}, **self.extra}
 
 
@@ -90,7 +90,7 @@ def _plain(value: Json) -> Json:
 
 
 def read_manifest(path: Path) -> tuple[Manifest | None, list[Problem]]:
-    """Read and check a ``benchmark.yaml``; all its problems are listed at once."""
+    """Return the content of a ``benchmark.yaml`` (None if it is not valid) and all its problems."""
     try:
         record, lines = read_yaml(path)
     except YamlError as error:
@@ -98,10 +98,10 @@ def read_manifest(path: Path) -> tuple[Manifest | None, list[Problem]]:
         if not path.exists():
             expected = "a file with at least the lines `name: ...` and `version: ...`"
             other = path.with_suffix(".yml")
-            found += f", but {other.name}" if other.exists() else ""
+            found += f" (only {other.name}: rename it)" if other.exists() else ""
         return None, [Problem(error.code, field, found, expected, str(path), error.line)]
     problems = [
-        Problem(code, name, found, expected, str(path), _line_of(name, lines))
+        Problem(code, name, found, expected, str(path), line_of(name, lines))
         for code, name, found, expected in _faults(record)
     ]
     if any(not problem.is_warning for problem in problems):
@@ -123,13 +123,6 @@ def _manifest(record: Mapping[str, Json]) -> Manifest:
     )
 
 
-def _line_of(name: str, lines: Mapping[str, int]) -> int:
-    """The line of a field, or of what it is in; 0 where neither is known."""
-    while name not in lines and "." in name:
-        name = name.rpartition(".")[0]
-    return lines.get(name, 0)
-
-
 def _is_count(value: Any) -> bool:
     return type(value) is int and 1 <= value <= MOST_ORDERS
 
@@ -147,7 +140,7 @@ def _are_metrics(value: Any) -> bool:
 
 
 def _foreign(value: Any, inside: tuple[int, ...] = ()) -> str | None:
-    """Show the first part of a value that JSON has no word for; None where there is none."""
+    """Describe the first part of a value that JSON cannot represent; None where there is none."""
     if isinstance(value, dict | list):
         if id(value) in inside:
             return "an alias to itself"
@@ -170,7 +163,7 @@ def _encodable(text: str) -> bool:
 
 _TEXT: Rule = (False, is_text, 'text (put a number in quotes: "1.0")')
 _YES_OR_NO: Rule = (False, lambda value: isinstance(value, bool), "true or false")
-_MAPPING: Rule = (False, _is_mapping, "a mapping of names")
+_MAPPING: Rule = (False, _is_mapping, "a mapping with text as keys")
 _TOP: dict[str, Rule] = {
     "name": (True, *_TEXT[1:]),
     "version": (True, *_TEXT[1:]),
@@ -249,7 +242,8 @@ def _faults(record: Any) -> Iterator[Fault]:
 
 def _table_faults(where: str, name: str, table: Any) -> Iterator[Fault]:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
-        yield "BAD_FIELD", where, shown(name), "letters, digits, - and _: files are named by it"
+        expected = "a name of letters, digits, - and _, since files are named after it"
+        yield "BAD_FIELD", where, shown(name), expected
     if not _is_mapping(table):
         yield "BAD_FIELD", where, found_as(table), "a mapping with columns"
         return
@@ -274,7 +268,7 @@ def _mean_faults(here: str, column: str, columns: Mapping[str, Any]) -> Iterator
     parts, others = columns[column][MEAN_OF], [name for name in columns[column] if name != MEAN_OF]
     known = {n for n, choice in columns.items() if not _is_mapping(choice) or MEAN_OF not in choice}
     if others:
-        expected = f"{MEAN_OF} alone: its columns say which items they have"
+        expected = f"{MEAN_OF} alone: the columns that it averages select the items"
         yield "BAD_FIELD", here, shown(", ".join(map(str, others))), expected
     if not _are_texts(parts) or not parts:
         expected = "a list of the names of other columns"
@@ -282,7 +276,7 @@ def _mean_faults(here: str, column: str, columns: Mapping[str, Any]) -> Iterator
         return
     for part in dict.fromkeys(parts):
         if part not in known:
-            expected = "a column of this table that chooses items: " + ", ".join(sorted(known))
+            expected = "a column of this table that selects items: " + ", ".join(sorted(known))
             yield "BAD_FIELD", f"{here}.{MEAN_OF}", shown(part), expected
         elif parts.count(part) > 1:
             yield "BAD_FIELD", f"{here}.{MEAN_OF}", f"{shown(part)} twice", "each column once"
@@ -292,7 +286,7 @@ def _choice_faults(where: str, chosen: Any) -> Iterator[Fault]:
     """What is wrong with a choice of items by their tags, if it is one at all."""
     for tag, values in chosen.items() if _is_mapping(chosen) else ():
         if not is_text(values) and not (_are_texts(values) and values):
-            expected = "a value in text (numbers, yes and no in quotes), or a list of some"
+            expected = "text or a list of texts (put numbers, yes and no in quotes)"
             yield "BAD_FIELD", f"{where}.{tag}", found_as(values), expected
 
 
@@ -300,7 +294,7 @@ def _condition_faults(name: str, changes: Mapping[str, Any]) -> Iterator[Fault]:
     for field_name, value in changes.items():
         if field_name not in _PROTOCOL or field_name == "metrics":
             known = [field for field in _PROTOCOL if field != "metrics"]
-            close = meant(field_name, known)
+            close = closest_name(field_name, known)
             expected = f"perhaps {close!r}: " if close else ""
             expected += "one of " + ", ".join(known)
             yield "BAD_FIELD", f"conditions.{name}", shown(field_name), expected
@@ -313,30 +307,30 @@ def _condition_faults(name: str, changes: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def choices(field_name: str, value: Any) -> list[Any]:
-    """The values that a condition gives a field: several, where a list stands for a text."""
+    """Return the values that a condition gives a field: several, where it has a list of them."""
     spans = isinstance(value, list | tuple) and field_name != "fixed_last"
     values = list(value) if spans else [value]
     return [in_usual_order(each) for each in values] if field_name == "modalities" else values
 
 
 def in_usual_order(modalities: Any) -> Any:
-    """Return modalities in the one spelling they have; what is no such thing, as it is."""
+    """Return modalities in their canonical spelling, such as V+A+T; any other value unchanged."""
     letters = sorted(str(modalities).upper().replace(" ", "").split("+"))
     known = {tuple(sorted(each.split("+"))): each for each in MODALITIES}
     return known.get(tuple(letters), modalities)
 
 
 def changed_protocol(protocol: Protocol, name: str, changes: Mapping[str, Any]) -> Protocol:
-    """Return a protocol with some fields changed; raise a sentence for what cannot be."""
+    """Return a protocol with some fields changed; raise ``ReelbenchError`` for invalid changes."""
     check_changes(name, changes)
     changed = replace(protocol, **freeze(dict(changes)))
     return replace(changed, modalities=in_usual_order(changed.modalities))
 
 
 def check_changes(name: str, changes: Mapping[str, Any]) -> None:
-    """Raise a sentence for what a condition cannot change, or not to that."""
+    """Raise ``ReelbenchError`` for fields or values that a condition cannot have."""
     faults = list(_condition_faults(name, changes))
     if faults:
         message = "; ".join(f"{where}: found {found}, expected {expected}"
                          for _, where, found, expected in faults)  # fmt: skip
-        raise ReelbenchError(f"The condition {name!r} cannot be asked: {message}.")
+        raise ReelbenchError(f"The condition {name!r} is not valid: {message}.")

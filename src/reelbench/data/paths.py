@@ -1,7 +1,8 @@
-"""The files that a benchmark names: all of them lie inside its folder, wherever links lead.
+"""The files that a benchmark names: all of them must lie inside its folder, links resolved.
 
-Media, subtitles, prompts, rubrics and contexts are sent to models. A benchmark comes from anyone,
-so none of them may be a link to what is elsewhere on this machine. Links within it are fine.
+Media, subtitles, prompts, rubrics and contexts are sent to models. A benchmark may come from
+anyone, so none of them may be a link to a file elsewhere on this machine. Links within the folder
+are allowed.
 """
 
 import os
@@ -21,7 +22,7 @@ SUBTITLE_ENDINGS = (".srt", ".vtt")
 
 @lru_cache(maxsize=65536)
 def path_escapes(path: str) -> str | None:
-    """Say why a media path is not a plain one inside the folder; None where it is."""
+    """Return why a path is not a plain relative one inside the folder; None where it is."""
     if not path.isprintable():
         return "a control character"
     if "\\" in path:
@@ -29,7 +30,7 @@ def path_escapes(path: str) -> str | None:
     if path.startswith(("/", "~")) or re.match(r"[A-Za-z]:", path):
         return "an absolute path"
     if "://" in path:
-        return "an address: fetch the file first"
+        return "a URL: download the file first"
     parts = path.split("/")
     if ".." in parts:
         return "it leaves the folder"
@@ -37,7 +38,7 @@ def path_escapes(path: str) -> str | None:
 
 
 def link_outside(root: Path | str, path: Path | str) -> str:
-    """Return where a path really leads if that is outside of a folder; empty where it is inside."""
+    """Return the resolved path if it is outside of a folder; empty where it is inside."""
     target = os.path.realpath(path)
     return "" if _is_inside(os.path.realpath(root), target) else target
 
@@ -48,7 +49,7 @@ def _is_inside(folder: str, target: str) -> bool:
 
 
 class Folder:
-    """A folder whose links are followed; each folder in it is looked up once."""
+    """Resolves links inside a folder, with a cache of its subfolders."""
 
     def __init__(self, root: Path | str) -> None:
         self.root = Path(root)
@@ -56,7 +57,7 @@ class Folder:
         self._folders: dict[str, str] = {}
 
     def outside(self, name: object) -> str | None:
-        """Say why a name, as a file has it, does not lead to a place inside; None where it does."""
+        """Return why a path is not inside the folder, links resolved; None where it is."""
         if not isinstance(name, str):
             return "which is not text"
         reason = path_escapes(name)
@@ -72,12 +73,12 @@ class Folder:
 
 
 def inner_path(root: Path | str, name: object) -> Path:
-    """Return the path of a file or folder that a benchmark names; refuse one that is outside."""
+    """Return the path of a file that a benchmark names; raise if it is outside of its folder."""
     reason = Folder(root).outside(name)
     if reason:
         raise ReelbenchError(
-            f"{name!r} does not lie inside {root} ({reason}): copy it there, for nothing outside "
-            "of a benchmark's folder is read."
+            f"{name!r} is not inside {root} ({reason}): copy it there, since nothing outside of a "
+            "benchmark's folder is read."
         )
     return Path(root) / str(name)
 

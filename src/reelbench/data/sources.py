@@ -1,4 +1,4 @@
-"""What a recipe begins with."""
+"""The input of a recipe."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The rows that a recipe begins with, and what could not be taken up, by name and reason."""
+    """The rows that a recipe starts from, and the unusable inputs as pairs of name and reason."""
 
     rows: Sequence[Any]
     broken: Sequence[tuple[str, str]] = ()

@@ -5,6 +5,9 @@
 ``["ambiguous stem"]``), ``answer`` (the letters that this person holds right), ``changes`` (fields
 of the item with other content), ``rating`` (numbers by name) and ``comment``. What else a line
 holds is left alone. Of several lines by one person about one item, the last counts.
+
+A line with ``"settled": true`` says what came of it where people decided by a protocol, with a
+further reviewer or a discussion: it counts alone, and the others are there to be read.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,6 +20,7 @@ import msgspec
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import NOTHING
 
+VERDICTS_FILE = "verdicts.jsonl"  # of a benchmark's folder, which a review writes
 CHANGEABLE = ("question", "options", "answer", "reference", "evidence", "tags")
 
 
@@ -31,10 +35,11 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     changes: Mapping[str, Any] = NOTHING
     rating: Mapping[str, float] = NOTHING
     comment: str = ""
+    settled: bool = False  # whether it is what a protocol's reviewers came to
 
     @property
     def new_fields(self) -> dict[str, Any]:
-        """The fields of the item that are to be otherwise."""
+        """The fields of the item to replace, with their new values."""
         if self.decision != "change":
             return {}
         answer = {} if self.answer is None else {"answer": list(self.answer)}
@@ -42,7 +47,10 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_verdicts(path: Path) -> Mapping[str, Sequence[Verdict]]:
-    """Return the verdicts of a file by item, in the order of names; none where there is no file."""
+    """Return the verdicts of a file by item, sorted by person; none where there is no file.
+
+    One that is settled comes last.
+    """
     try:
         state = path.stat()
     except FileNotFoundError:
@@ -52,7 +60,7 @@ def read_verdicts(path: Path) -> Mapping[str, Sequence[Verdict]]:
 
 @lru_cache(maxsize=4)
 def _read(path: Path, _changed: int, _size: int) -> Mapping[str, Sequence[Verdict]]:
-    found: dict[tuple[str, str], Verdict] = {}
+    found: dict[tuple[str, bool, str], Verdict] = {}
     faults = []
     for number, line in enumerate(path.read_bytes().splitlines(), 1):
         if not line.strip():
@@ -64,13 +72,14 @@ def _read(path: Path, _changed: int, _size: int) -> Mapping[str, Sequence[Verdic
             continue
         if unknown := [name for name in verdict.changes if name not in CHANGEABLE]:
             faults.append(
-                f"{path}, line {number}: changes has {', '.join(unknown)}; what can be changed is "
+                f"{path}, line {number}: changes: {', '.join(unknown)} cannot be changed, only "
                 f"{', '.join(CHANGEABLE)}"
             )
-        found[verdict.item, verdict.who] = verdict
+        who = "" if verdict.settled else verdict.who  # one settled verdict an item
+        found[verdict.item, verdict.settled, who] = verdict
     if faults:
         raise ReelbenchError("\n".join(faults))
     verdicts: dict[str, list[Verdict]] = {}
-    for item, who in sorted(found):
-        verdicts.setdefault(item, []).append(found[item, who])
+    for key in sorted(found):
+        verdicts.setdefault(key[0], []).append(found[key])
     return verdicts

@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING
 from reelbench.base.lazy import lazily
 
 __all__ = [
-    "Done",
     "Engine",
     "Job",
+    "JobResult",
     "LocalEngine",
     "RayEngine",
 ]
 
 if TYPE_CHECKING:
-    from reelbench.engine.base import Done, Engine, Job
+    from reelbench.engine.base import Engine, Job, JobResult
     from reelbench.engine.cluster import RayEngine
     from reelbench.engine.local import LocalEngine
 
 _HOMES = {
-    "Done": "base",
+    "JobResult": "base",
     "Engine": "base",
     "Job": "base",
     "LocalEngine": "local",

@@ -1,4 +1,4 @@
-"""One interface for all places where work runs."""
+"""The interface of all engines."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One call: ``work(*args)``, which takes about so many cores and graphics cards.
+    """One call: ``work(*args)``, and the number of cores and GPUs to reserve for it.
 
-    ``name`` is what errors call it; ``family`` groups jobs that share a model, so that a place may
-    keep it loaded for them.
+    ``name`` identifies it in errors; ``family`` groups jobs that share a model, so that an engine
+    can keep the model loaded for them.
     """
 
     name: str
@@ -22,24 +22,24 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """What came of a job: its result, or why there is none."""
+class JobResult:
+    """The outcome of a job: its result, the error it raised, or how its worker ended."""
 
     job: Job
     result: Any = None
-    error: Exception | None = None  # that the work raised
+    error: Exception | None = None  # raised by the work
     lost: str = ""  # how its worker ended ("crashed (SIGKILL)", "took over 300 s")
 
 
 class Engine(Protocol):
-    """A place where jobs run."""
+    """Runs jobs: on this machine or on a cluster."""
 
-    def run(self, jobs: Sequence[Job], limit: float) -> Iterator[Done]:
-        """Run jobs, many at a time, and yield each as it is done, in any order.
+    def run(self, jobs: Sequence[Job], limit: float) -> Iterator[JobResult]:
+        """Run jobs in parallel and yield the result of each as it finishes, in any order.
 
-        A job that raises, hangs for over ``limit`` seconds or ends its worker costs itself alone.
-        Closing the iterator ends what is under way.
+        A job that raises, runs for over ``limit`` seconds or crashes its worker does not affect
+        the others. Closing the iterator stops the jobs that are running.
         """
 
     def close(self) -> None:
-        """Let go of all workers."""
+        """End all workers."""

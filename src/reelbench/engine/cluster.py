@@ -2,8 +2,8 @@
 
 Ray finds a machine with room and notices when one is gone. Inside each of its workers, the job is
 done by a process of ours (``reelbench.base.workers``), just as on one machine: so what raises,
-hangs, crashes or eats memory is told in the same words wherever it ran, and the clock of a job
-starts when the job does, not when it began to wait for room.
+hangs, crashes or uses too much memory is reported in the same words wherever it ran, and the time
+limit of a job counts from when the job starts, not from when it was queued.
 """
 
 import logging
@@ -17,37 +17,38 @@ from typing import Any
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.workers import GIGABYTE, cores
-from reelbench.engine.base import Done, Job
-from reelbench.engine.dispatch import Dispatch, Holder
-from reelbench.weights import needs
+from reelbench.engine.base import Job, JobResult
+from reelbench.engine.dispatch import Dispatch, RayActor
+from reelbench.weights import import_extra
 
-_STORE = GIGABYTE // 2  # of shared memory, in a cluster of our own: labels are small
-_LONG = 30  # characters: Ray adds 70, and a socket's name may have 107
+_STORE_BYTES = GIGABYTE // 2  # of shared memory, in a cluster of our own: labels are small
+_LONGEST_FOLDER = 30  # characters: Ray adds 70, and a socket's name may have 107
 
 
 class RayEngine:
     """Runs jobs on the cluster at an address, or on one that it starts here and ends itself."""
 
     def __init__(self, address: str | None = None, memory: int = 6 * GIGABYTE) -> None:
-        _hush()
-        self._ray = needs("ray", "ray")
+        _silence_ray()
+        self._ray = import_extra("ray", "ray")
         self._memory = memory
-        self._kept: list[Holder] = []  # with models loaded, between runs
+        self._actors: list[RayActor] = []  # with models loaded, between runs
         self._is_running = False
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._is_guest = self._ray.is_initialized()  # of a program that uses Ray itself
-        if self._is_guest and address:
+        self._is_shared = self._ray.is_initialized()  # of a program that uses Ray itself
+        if self._is_shared and address:
             raise ReelbenchError(
-                f"This program is connected to a Ray cluster already, so not to {address} as well."
+                f"This program is already connected to a Ray cluster and cannot connect to "
+                f"{address} as well: leave the address out, or call ray.shutdown() first."
             )
-        if not self._is_guest:
+        if not self._is_shared:
             self._connect(address)
 
     def _connect(self, address: str | None) -> None:
         quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
         try:
             if address:
-                _knock(address)
+                _check_reachable(address)
                 self._ray.init(address=address, **quiet)
             else:
                 self._ray.init(address="local", **quiet, **self._own_cluster())
@@ -55,9 +56,10 @@ class RayEngine:
             self.close()
             where = f"at {address}" if address else "on this machine"
             raise ReelbenchError(
-                f"There is no Ray cluster {where} to work on ({_in_a_line(error)}). Is the "
-                "address right, is it up (ray status), has it the same Ray and Python, and is its "
-                "secret, if it has one, in RAY_AUTH_MODE=token and RAY_AUTH_TOKEN?"
+                f"No Ray cluster could be reached {where} ({_last_line(error)}). Check that the "
+                "address is right, that the cluster is running (ray status), that it has the same "
+                "versions of Ray and Python, and, if it asks for a token, that RAY_AUTH_MODE=token "
+                "and RAY_AUTH_TOKEN are set."
             ) from error
 
     def _own_cluster(self) -> dict[str, Any]:
@@ -66,56 +68,56 @@ class RayEngine:
         # are in it.
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
         place = tempfile.gettempdir()
-        short = place if len(place) < _LONG else "/tmp"  # noqa: S108 - a fresh folder inside it
+        short = place if len(place) < _LONGEST_FOLDER else "/tmp"  # noqa: S108 - a fresh folder inside it
         self._folder = tempfile.TemporaryDirectory(
             prefix="reel-", dir=short, ignore_cleanup_errors=True
         )
         return {
             "num_cpus": cores(),
             "include_dashboard": False,
-            "object_store_memory": _STORE,
+            "object_store_memory": _STORE_BYTES,
             "_temp_dir": self._folder.name,
         }
 
-    def run(self, jobs: Sequence[Job], limit: float) -> Iterator[Done]:
-        """Run jobs where there is room and yield each as it is done."""
+    def run(self, jobs: Sequence[Job], limit: float) -> Iterator[JobResult]:
+        """Run jobs on the cluster and yield the result of each as it finishes."""
         if self._is_running:
-            raise RuntimeError("an engine does one run at a time: close the other iterator first")
+            raise RuntimeError("an engine runs one batch at a time: close the other iterator first")
         self._is_running = True
-        run = Dispatch(self._ray, jobs, limit, self._memory, self._kept)
+        run = Dispatch(self._ray, jobs, limit, self._memory, self._actors)
         try:
             yield from run.results()
         finally:
-            self._kept = run.end()
+            self._actors = run.end()
             self._is_running = False
 
     def close(self) -> None:
-        """End our workers, and the cluster if it is our own; from another's, only take leave."""
-        for holder in self._kept:
+        """End our workers and disconnect; a cluster that this engine started is shut down."""
+        for actor in self._actors:
             with suppress(Exception):  # it may be gone already
-                self._ray.kill(holder.actor)
-        self._kept = []
-        if not self._is_guest and self._ray.is_initialized():
+                self._ray.kill(actor.handle)
+        self._actors = []
+        if not self._is_shared and self._ray.is_initialized():
             self._ray.shutdown()  # what it started, by process id
         if self._folder:
             self._folder.cleanup()
             self._folder = None
 
 
-def _hush() -> None:
-    """Keep Ray, before it is imported, from talking: standard output is for data."""
+def _silence_ray() -> None:
+    """Set what keeps Ray from printing, before it is imported: standard output is for data."""
     logging.getLogger("ray").setLevel(logging.ERROR)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else it warns of a change
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")  # what it would print when a node dies
 
 
-def _knock(address: str) -> None:
-    """Raise OSError where nothing listens, which Ray takes minutes to say."""
+def _check_reachable(address: str) -> None:
+    """Raise OSError where nothing listens at an address; Ray itself takes minutes to notice."""
     host, _, port = address.rpartition(":")
     if port.isdigit() and "://" not in host:
         socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
 
 
-def _in_a_line(error: Exception) -> str:
+def _last_line(error: Exception) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[-1].rstrip(".")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from reelbench.base.workers import GIGABYTE, WorkerError, WorkerPool, cores
-from reelbench.engine.base import Done, Job
+from reelbench.engine.base import Job, JobResult
 
 
 class LocalEngine:
@@ -15,9 +15,9 @@ class LocalEngine:
         self._count, self._memory = workers or cores(), memory
         self._pool = WorkerPool(self._count, memory)
 
-    def run(self, jobs: Sequence[Job], limit: float) -> Iterator[Done]:
-        """Run jobs side by side and yield each as it is done."""
-        done: queue.SimpleQueue[Done] = queue.SimpleQueue()
+    def run(self, jobs: Sequence[Job], limit: float) -> Iterator[JobResult]:
+        """Run jobs in parallel and yield the result of each as it finishes."""
+        done: queue.SimpleQueue[JobResult] = queue.SimpleQueue()
         with ThreadPoolExecutor(self._count) as threads:
             try:
                 for job in jobs:
@@ -32,13 +32,13 @@ class LocalEngine:
                 self._pool = WorkerPool(self._count, self._memory)
                 raise
 
-    def _one(self, job: Job, limit: float) -> Done:
+    def _one(self, job: Job, limit: float) -> JobResult:
         try:
-            return Done(job, self._pool.call(job.work, *job.args, limit=limit))
+            return JobResult(job, self._pool.call(job.work, *job.args, limit=limit))
         except WorkerError as error:
-            return Done(job, lost=str(error))
+            return JobResult(job, lost=str(error))
         except Exception as error:  # whatever the work raised is its result
-            return Done(job, error=error)
+            return JobResult(job, error=error)
 
     def close(self) -> None:
         """End the workers."""

@@ -11,11 +11,11 @@ from reelbench.base.workers import WorkerError, WorkerPool
 
 
 def pack(work: Callable[..., Any], args: tuple[Any, ...]) -> bytes:
-    """Make a call into bytes, along with where its code may be found."""
+    """Pickle a call together with ``sys.path``, by which the worker finds its code."""
     try:
         return pickle.dumps((sys.path, pickle.dumps((work, args))))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise _unknown(error) from error
+        raise _not_importable(error) from error
 
 
 def unpack(outcome: bytes) -> tuple[Any, Exception | None]:
@@ -28,9 +28,9 @@ def unpack(outcome: bytes) -> tuple[Any, Exception | None]:
 
 
 def do(packed: bytes, limit: float, memory: int) -> tuple[str, Any]:
-    """Do a job; say that it is "done" with its outcome, or how it was "lost" or "crashed"."""
+    """Run a job; return "done" with its pickled outcome, or "lost" or "crashed" with the reason."""
     try:
-        work, args = _found(packed)
+        work, args = _unpack_call(packed)
         return "done", pickle.dumps((_process(memory).call(work, *args, limit=limit), None))
     except WorkerError as error:
         # A crash may come from outside, as when memory is short, and is worth another attempt.
@@ -40,16 +40,16 @@ def do(packed: bytes, limit: float, memory: int) -> tuple[str, Any]:
 
 
 class RayWorker:
-    """A worker for one family of jobs at a time, whose process keeps what they load."""
+    """A Ray actor for one family of jobs at a time, whose process keeps what they load."""
 
     def __init__(self) -> None:
         self._family = ""
 
     def ready(self) -> None:
-        """Be asked whether there is room for it yet."""
+        """Return once the actor has started."""
 
     def do(self, family: str, packed: bytes, limit: float, memory: int) -> tuple[str, Any]:
-        """Do a job; if it is of another family than the last, in a new process."""
+        """Run a job; in a new process if it is of another family than the last."""
         if family != self._family:
             _process(memory).close()
             _process.cache_clear()
@@ -57,13 +57,13 @@ class RayWorker:
         return do(packed, limit, memory)
 
 
-def _found(packed: bytes) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+def _unpack_call(packed: bytes) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     path, call = pickle.loads(packed)  # noqa: S301 - our own, from our own driver
     sys.path += [place for place in path if place not in sys.path]  # where it is the same here
     try:
         work, args = pickle.loads(call)  # noqa: S301
     except Exception as error:  # of the import of whatever it is
-        raise _unknown(error) from error
+        raise _not_importable(error) from error
     return work, args
 
 
@@ -72,9 +72,9 @@ def _process(memory: int) -> WorkerPool:
     return WorkerPool(1, memory)
 
 
-def _unknown(error: Exception) -> ReelbenchError:
+def _not_importable(error: Exception) -> ReelbenchError:
     return ReelbenchError(
-        f"A job cannot be sent to the Ray cluster ({error}): its function must be one of a module "
-        "that can be imported on all machines, from the same packages, and its arguments plain "
-        "data."
+        f"A job cannot be sent to the Ray cluster ({error}): its function must belong to a module "
+        "that every machine can import, with the same packages installed, and its arguments must "
+        "be plain data."
     )

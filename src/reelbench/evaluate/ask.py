@@ -1,4 +1,4 @@
-"""From an item to a request: which question, in which order, with what shown, under which key."""
+"""From an item to a request: its prompt, its option order, its media and its key."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,13 +35,13 @@ class Ask:
         return tuple(self.item.options[place] for place in self.order)
 
     def request(self, shown: RenderedMedia) -> Request:
-        """Make the request, with what is shown in front of the question."""
+        """Return the request, with the media in front of the question."""
         message = Message("user", (*shown.parts, TextPart(self.text(shown.frame_counts))))
         return Request(self.key, (message,), self.item.kind, self.item.question, self.options)
 
     def text(self, frames: Sequence[int]) -> str:
-        """Return the prompt, where so many frames of each video are shown."""
-        # Of a cascade only captioners see: who answers is told of no frames.
+        """Return the prompt for so many frames of each video."""
+        # Of a cascade only the captioners get frames: the prompt of who answers mentions none.
         return self.prompt.with_frames(() if isinstance(self.model, Cascade) else frames)
 
 
@@ -79,7 +79,7 @@ def plan(
 def _shown(
     benchmark: Benchmark, item: Item, condition: Condition, models: Sequence[ChatModel]
 ) -> list[tuple[ChatModel, MediaInput]]:
-    """What each model is shown; those with the same senses share it."""
+    """Return the media for each model; models that take the same input share them."""
     everything = item_media(benchmark.root, item, condition.protocol)
     known: dict[tuple[Any, ...], MediaInput] = {}
     shown = []

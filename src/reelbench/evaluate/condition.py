@@ -35,7 +35,7 @@ _CHECKED: Mapping[str, Callable[[str], object]] = {
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A protocol with a name, and what of it differs from the benchmark's own."""
+    """A protocol with a name, and the fields that differ from the benchmark's own."""
 
     name: str
     protocol: Protocol
@@ -43,20 +43,20 @@ class Condition:
 
     @classmethod
     def of(cls, protocol: Protocol, name: str, changes: Mapping[str, Any]) -> "Condition":
-        """Change a protocol; raise a sentence for what cannot be asked."""
+        """Return the condition that changes a protocol; refuse values that cannot be used."""
         changed = changed_protocol(protocol, name, changes)
         for field, check in _CHECKED.items():
             try:
                 check(getattr(changed, field))
             except ReelbenchError as error:
                 which = f"The condition {name!r}" if changes else "The benchmark's own protocol"
-                message = f"{which} cannot be asked: protocol.{field}: {error}"
+                message = f"{which} cannot be used: protocol.{field}: {error}"
                 raise ReelbenchError(message) from error
         return cls(name, changed, freeze(dict(changes)))
 
     @property
     def sampling(self) -> Sampling:
-        """Which moments are shown."""
+        """Which frames are sampled."""
         return parse_sampling(self.protocol.sampling)
 
     def to_record(self) -> dict[str, Any]:
@@ -69,9 +69,9 @@ class Condition:
 def conditions_for(
     manifest: Manifest, file: Path | None, wanted: Sequence[str], earlier: Sequence[Any] = ()
 ) -> list[Condition]:
-    """Return the conditions of an earlier run, those of a file and those named, each once.
+    """Return the conditions of an earlier run, of a file and of the command line, each once.
 
-    ``earlier`` are records of conditions. One that is named anew is what it is named to be.
+    ``earlier`` are records of conditions. A condition that is given again replaces the earlier one.
     """
     grids: dict[str, Mapping[str, Any]] = {
         record["name"]: record.get("changes", NOTHING) for record in earlier
@@ -82,7 +82,9 @@ def conditions_for(
     if not grids:
         grids = {PROTOCOL: NOTHING}
     if grids.get(PROTOCOL):
-        raise ReelbenchError(f"{PROTOCOL} is what the benchmark itself says: choose another name.")
+        raise ReelbenchError(
+            f"{PROTOCOL} is the name of the benchmark's own condition: choose another name."
+        )
     return [Condition.of(manifest.protocol, name, changes) for name, changes in grids.items()]
 
 
@@ -98,14 +100,14 @@ def _of_file(file: Path | None) -> list[tuple[str, Mapping[str, Any]]]:
     for name, changes in content.items():
         if not isinstance(name, str) or not isinstance(changes, dict | None):
             raise ReelbenchError(
-                f"{file} holds no conditions: write one a line, its name and what it changes, such "
-                "as `blind: {modalities: T}`."
+                f"{file} holds no conditions: write one per line, its name and what it changes, "
+                "such as `blind: {modalities: T}`."
             )
     return [(name, changes or {}) for name, changes in content.items()]
 
 
 def _of_words(words: str, manifest: Manifest) -> tuple[str, Mapping[str, Any]]:
-    """Read ``NAME field=value ...``; a field that is said twice has both values."""
+    """Return name and changes in ``NAME field=value ...``; a repeated field has all its values."""
     try:
         name, *pairs = shlex.split(words) or [""]
         if not name or "=" in name:
@@ -151,7 +153,7 @@ def _spelled(value: Any) -> str:
 def option_orders(item: Item, protocol: Protocol, seed: int) -> list[tuple[int, ...]]:
     """Return the orders in which an item's options are asked, the first as they are written.
 
-    An option that says that none of the others is right stays last, or its words would be wrong.
+    An option such as "None of the above" (``fixed_last``) stays last.
     """
     count = len(item.options)
     if not count:

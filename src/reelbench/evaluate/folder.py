@@ -1,4 +1,4 @@
-"""A run's folder: what is in its ``run.json``, and whether it and its benchmark still fit."""
+"""A run's folder: its ``run.json``, and whether its benchmark is still the same."""
 
 import os
 import platform
@@ -20,7 +20,7 @@ from reelbench.models.base import ChatModel
 
 
 def read_run(out: Path) -> dict[str, Any]:
-    """Read the ``run.json`` of a run folder."""
+    """Return the content of the ``run.json`` of a run folder."""
     path = out / "run.json"
     try:
         record: dict[str, Any] = decode_json(path.read_text(encoding="utf-8"))
@@ -35,14 +35,14 @@ def read_run(out: Path) -> dict[str, Any]:
         raise ReelbenchError(f"{out} is not a run folder: there is no run.json in it.") from None
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise ReelbenchError(
-            f"{path} is damaged ({error!r}): run again, naming its models with --model, to write "
-            "it anew; nothing that was answered is asked again."
+            f"{path} is damaged ({error!r}): run again, naming its models with --model, to rewrite "
+            "it; nothing that was answered is asked again."
         ) from None
     return record
 
 
 def is_finished(out: Path) -> bool:
-    """Whether the latest run in a folder came to its end."""
+    """Whether the latest run in a folder was finished."""
     try:
         return bool(
             decode_json((out / "status.json").read_text(encoding="utf-8"))["state"] == "done"
@@ -52,29 +52,29 @@ def is_finished(out: Path) -> bool:
 
 
 def benchmark_of(out: Path, record: dict[str, Any], moved_to: Path | None = None) -> Benchmark:
-    """Load the benchmark that a run was made with, and make sure that it is still the same."""
+    """Return the benchmark that a run was made with; refuse one that has changed since."""
     root = moved_to or Path(os.path.normpath(out / record["benchmark"]["path"]))
     if not root.is_dir():
         raise ReelbenchError(
-            f"The benchmark of {out} is no longer at {root}: name it by --benchmark."
+            f"The benchmark of {out} is no longer at {root}: name it with --benchmark."
         )
     benchmark = of_run(Benchmark.load(root), record)
     if benchmark.digest != record["benchmark"]["digest"]:
         raise ReelbenchError(
             f"{root} has changed since {out} was made: run it again (what did not change is not "
-            "asked again), or name the benchmark it was made with by --benchmark."
+            "asked again), or name the benchmark it was made with (--benchmark)."
         )
     return benchmark
 
 
 def of_run(benchmark: Benchmark, record: Mapping[str, Any]) -> Benchmark:
-    """Return what of a benchmark a run is about: its split, where it has one."""
+    """Return the part of a benchmark that a run is about: its split, where it has one."""
     split = split_of(record)
     return benchmark.split(split) if split else benchmark
 
 
 def of_runs(benchmark: Benchmark, runs: Mapping[Path, Mapping[str, Any]]) -> Benchmark:
-    """Return what of a benchmark these runs are about together; refuse runs of another split.
+    """Return the part of a benchmark that these runs are about; refuse runs of another split.
 
     A split that was chosen of a benchmark (by ``Benchmark.split``) may also be part of a run of all
     items.
@@ -95,12 +95,12 @@ def of_runs(benchmark: Benchmark, runs: Mapping[Path, Mapping[str, Any]]) -> Ben
 
 
 def split_of(record: Mapping[str, Any]) -> str:
-    """Return the split of a run, by its record; empty where it is about all items."""
+    """Return the split in the record of a run; empty where it is about all items."""
     return str(record.get("benchmark", {}).get("split", ""))
 
 
 def earlier_run(benchmark: Benchmark, wanted: RunOptions, out: Path) -> dict[str, Any]:
-    """Return the record of the run that is in a folder, if it can go on as wanted."""
+    """Return the record of the run in a folder, empty if there is none; refuse other options."""
     if (out / ITEMS_FILE).exists():
         raise ReelbenchError(
             f"{out} is a benchmark: name a folder of its own for the run with --out."

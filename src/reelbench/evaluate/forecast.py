@@ -1,4 +1,4 @@
-"""What a run would ask, take and cost, from the real items, before anything is asked."""
+"""What a run would ask and cost, from the real items, before anything is asked."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -39,12 +39,12 @@ class Forecasts:
 
     @property
     def tokens(self) -> int:
-        """All tokens of it."""
+        """All tokens, in and out."""
         return sum(row.input_tokens + row.output_tokens for row in self.rows)
 
     @property
     def usd(self) -> float | None:
-        """What all of it would cost; None where some of it has no price."""
+        """The cost in dollars; None where a model has no price."""
         costs = [row.usd for row in self.rows]
         return None if None in costs else sum(cost or 0.0 for cost in costs)
 
@@ -138,7 +138,7 @@ class _Counter:
         return self.rows.setdefault(key, RunForecast(condition, model.card))
 
     def _planned(self, media: MediaInput, card: Card) -> _Shown | str:
-        """Estimate what will be shown; or say why it cannot be."""
+        """Return an estimate of the media, or why they cannot be shown."""
         key = (media, card.name)
         if key not in self._shown:
             try:

@@ -11,9 +11,9 @@ from reelbench.media.decode.sample import parse_sampling
 
 
 def item_media(root: Path, item: Item, protocol: Protocol) -> MediaInput:
-    """Return what is shown of an item of the benchmark in a folder to who takes in everything.
+    """Return the media of an item of the benchmark in a folder, for a model that takes all kinds.
 
-    Of it, a model is shown ``for_card`` of its card.
+    ``MediaInput.for_card`` reduces it to what a model takes.
     """
     modalities = protocol.modalities.split("+")
     sampling = parse_sampling(protocol.sampling)
@@ -48,6 +48,6 @@ def item_media(root: Path, item: Item, protocol: Protocol) -> MediaInput:
 
 
 def subtitles_of(root: Path, media: Media) -> Path | None:
-    """Return the file of subtitles that a medium names, or that lies beside it."""
+    """Return the subtitle file that a medium names, or that lies beside it."""
     named = media.extra.get("subtitles")
     return subtitles_beside(root / media.path) if named is None else inner_path(root, named)

@@ -1,8 +1,8 @@
-"""Judges: models that read what rules cannot, and grade what no key can.
+"""Judges: models that read replies the parser cannot read, and grade open replies.
 
-A reply to a closed question that the parser cannot read goes to the first judge, which says in five
-rounds what it chooses; more than half must agree. A reply to an open question is graded by every
-judge, in five rounds, after the condition's rubric. A round that fails is counted as that.
+A reply to a closed question that the parser cannot read goes to the first judge, which is asked in
+five rounds which option it chooses; more than half must agree. A reply to an open question is
+graded by every judge, in five rounds, by the condition's rubric. A failed round counts as failed.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ class Reply:
 
     @property
     def key(self) -> "Key":
-        """What tells it from every other reply."""
+        """What identifies it among all replies."""
         return self.item.id, self.model, self.condition, self.number, self.round
 
     @property
@@ -61,7 +61,7 @@ class Reply:
         return read(self.text, self.item.kind, self.options)
 
     def needs_judge(self) -> bool:
-        """Whether a judge may read what our rules cannot: not half a reply, nor a refusal."""
+        """Whether a judge is to read it: not what the parser can read, a refusal or cut off."""
         if self.item.kind == "open":
             return bool(self.text.strip())
         parsed = self.parsed()
@@ -75,7 +75,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a judge made of one reply, in all its rounds."""
+    """A judge's result for one reply, over all its rounds."""
 
     reply: Reply
     judge: str
@@ -95,7 +95,7 @@ class Judgement:
         return row | {"rounds": list(self.rounds)}
 
     def failures(self) -> list[dict[str, Any]]:
-        """Say that rounds had no answer, or that an open reply has no grade."""
+        """Return failed rounds and missing grades, as entries of ``status.json``."""
         failed = [each for each in self.rounds if each.get("status", "ok") != "ok"]
         graded = self.rubric == CHOICE or self.score is not None
         if not failed and graded:
@@ -114,7 +114,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Judges:
-    """Who judges, and after which rubric under each condition."""
+    """The judges, and the rubric for each condition."""
 
     models: Sequence[ChatModel]
     rubrics: Mapping[str, Rubric]  # by the condition's name; none are needed for closed items
@@ -122,10 +122,13 @@ class Judges:
     def __post_init__(self) -> None:
         for judge in self.models:
             if judge.card.backend == "baseline":
-                raise ReelbenchError(f"{judge.card.name} cannot judge: it reads no prose.")
+                raise ReelbenchError(
+                    f"{judge.card.name} cannot judge, since baselines do not read replies: name "
+                    "another model with --judge."
+                )
 
     def warnings(self) -> Iterator[str]:
-        """Say what will be otherwise than one may think."""
+        """Yield a warning for each judge whose rounds will be much the same."""
         for judge in self.models:
             if judge.parameters.get("temperature") == 0:
                 yield (
@@ -134,7 +137,7 @@ class Judges:
                 )
 
     def work(self, replies: Iterable[Reply]) -> Iterator["Work"]:
-        """Yield what is to be judged: by all of them what is open, else by the first."""
+        """Yield what is to be judged: open replies by all judges, closed ones by the first."""
         for reply in replies if self.models else ():
             if not reply.needs_judge():
                 continue
@@ -155,7 +158,7 @@ async def judge_all(
     client: Client,
     on_judgement: Callable[[Judgement], None],
 ) -> list[Judgement]:
-    """Judge all that there is to judge; raise ``KeyboardInterrupt`` after Ctrl-C."""
+    """Return the judgements of replies that need one; raise ``KeyboardInterrupt`` after Ctrl-C."""
     work = list(judges.work(replies))
     with progress("Judging replies", len(work), "replies") as advance:
 
@@ -172,7 +175,7 @@ async def judge_all(
 async def judged_before(
     judges: Judges, replies: Iterable[Reply], journal: Journal
 ) -> list[Judgement]:
-    """Return what the journal has of judgements, without asking anything."""
+    """Return the judgements that are in the journal, without asking anything."""
     client = Client(journal)
     client.stop()
     return await _all_of(list(judges.work(replies)), client, lambda _: None)
@@ -244,12 +247,12 @@ def _letters(data: Mapping[str, Any]) -> list[str]:
 
 
 def _quoted(reply: str) -> str:
-    """A reply cannot end the tags that it stands in."""
+    """Return a reply that cannot close the tags around it."""
     return re.sub(r"<(\s*/?\s*reply)", r"‹\1", reply, flags=re.IGNORECASE)
 
 
 def graded_slots(item: Item, reply: str) -> dict[str, str]:
-    """Return what a rubric's slots are filled with."""
+    """Return the texts for the slots of a rubric."""
     return {
         "question": item.question,
         "options": lettered(item.options),
@@ -274,7 +277,7 @@ async def _rounds(
     client: Client, judge: ChatModel, prompt: str, schema: Mapping[str, Any], purpose: str
 ) -> list[Structured]:
     rounds = (ask_json(client, judge, prompt, schema, purpose, n) for n in range(ROUNDS))
-    # All of them end before one of them is told: what was paid for is written down.
+    # All of them end before an error is raised: what was paid for is recorded.
     found = await asyncio.gather(*rounds, return_exceptions=True)
     for each in found:
         if isinstance(each, BaseException):
@@ -292,5 +295,5 @@ def _round_records(rounds: Sequence[Structured]) -> tuple[Mapping[str, Any], ...
 
 
 def decided(judgements: Sequence[Judgement]) -> dict[Key, Judgement]:
-    """Return what judges made of replies that rules cannot read."""
+    """Return the judgements of closed replies, by reply."""
     return {each.reply.key: each for each in judgements if each.rubric == CHOICE}

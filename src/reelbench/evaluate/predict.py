@@ -1,4 +1,4 @@
-"""Predictions: what became of each question that was asked, as lines that anyone can score."""
+"""Predictions: one line for each question that was asked, in a format that anyone can score."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from reelbench.models.base import Response
 
 
 def replies(asks: Sequence[Ask], journal: Journal) -> Iterator[Reply]:
-    """Yield what was replied, as far as anything was."""
+    """Yield the replies that are in the journal."""
     for ask in asks:
         response = journal.answer(ask.key)
         if response is not None:
@@ -37,7 +37,7 @@ def prediction_lines(
     unasked: Mapping[str, Response],
     judgements: Sequence[Judgement],
 ) -> Iterator[str]:
-    """Yield a line for each question that came to an end, good or bad."""
+    """Yield a line for each question with a reply or a failure."""
     judged = decided(judgements)
     for ask in asks:
         response = journal.answer(ask.key) or unasked.get(ask.key) or journal.outcome(ask.key)
@@ -70,7 +70,7 @@ def _prediction(
 
 
 def answer_fields(reply: Reply, judged: Judgement | None) -> dict[str, Any]:
-    """Return what a prediction says of the answer: its letters, or why there are none."""
+    """Return the fields of a prediction about the answer: its letters, or why there are none."""
     parsed = reply.parsed()
     # Letters of the benchmark's own order, so that a file of predictions can be scored alone.
     if parsed.places is not None:

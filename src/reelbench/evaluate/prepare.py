@@ -1,4 +1,4 @@
-"""From what is wanted to all there is to ask, before anything is asked."""
+"""From the options of a run to the list of its questions, before anything is asked."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,20 +24,20 @@ from reelbench.models.load import CARDS, Loader
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What a user asks for, beside what an earlier run in the same folder has."""
+    """The options of a run, added to those of an earlier run in the same folder."""
 
     models: Sequence[str] = ()
     conditions: Sequence[str] = ()
     condition_file: Path | None = None
     judges: Sequence[str] = ()
-    without: Sequence[str] = ()  # names of models, judges and conditions of it to leave out
+    without: Sequence[str] = ()  # names of models, judges and conditions of it to drop
     seed: int | None = None
     budget: Budget | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """All that a run needs to begin. Models and judges are named by where they come from."""
+    """All that a run needs to begin; models and judges by name or path of their card."""
 
     models: Mapping[str, ChatModel]
     judges: Mapping[str, ChatModel]
@@ -55,7 +55,7 @@ class Prepared:
 def prepare(
     benchmark: Benchmark, wanted: RunOptions, earlier: Mapping[str, Any], out: Path
 ) -> Prepared:
-    """Load models, conditions and prompts; raise a sentence for whatever is wrong with them."""
+    """Return the loaded models, conditions, prompts and questions; refuse what is wrong."""
     kinds = {item.kind for item in benchmark.items}
     kept = {
         part: [each for each in earlier.get(part, ()) if each["name"] not in wanted.without]
@@ -91,7 +91,7 @@ def _reads(condition: Condition) -> bool:
 def _loaded(
     loader: Loader, wanted: Sequence[str], earlier: Sequence[Mapping[str, Any]], out: Path
 ) -> dict[str, ChatModel]:
-    """Load models by where they come from: a name, or the path of a card, seen from the run."""
+    """Load models by name, or by the path of a card as seen from the run."""
     sources = [model.get("from", model["name"]) for model in earlier]
     sources += [_seen_from(out, name) if name.endswith(CARDS) else name for name in wanted]
     return {
@@ -103,7 +103,7 @@ def _loaded(
 
 
 def _seen_from(out: Path, card: str) -> str:
-    """Where a card is, seen from the run, so that both can be moved together."""
+    """Return the path of a card as seen from the run, so that both can be moved together."""
     return os.path.relpath(Path(card).resolve(), out.resolve())
 
 
@@ -115,17 +115,20 @@ def _check(models: Mapping[str, ChatModel], everyone: Sequence[ChatModel]) -> No
         if named.setdefault(model.card.name, model) is not model:
             raise ReelbenchError(
                 f"Two models are called {model.card.name}: give each a name of its own in its "
-                "card, or nobody can tell their results apart."
+                "card, so that their results can be told apart."
             )
 
 
 def _warnings(models: Iterable[ChatModel], conditions: Sequence[Condition]) -> Iterator[str]:
-    """Say what will be otherwise than one may think."""
+    """Yield warnings about input that models do not take, and about rounds at temperature 0."""
     models = list(models)
     for card in (model.card for model in models if model.card.backend != "baseline"):
         blind = [c.name for c in conditions if "V" in c.protocol.modalities and not card.sees]
         if blind and not card.hears:
-            yield f"{card.name} sees nothing: under {', '.join(blind)} it is asked by text alone"
+            yield (
+                f"{card.name} takes no pictures, as its card has `sees: false`: under "
+                f"{', '.join(blind)} it is asked with text alone"
+            )
         heard = [c.name for c in conditions if "A" in c.protocol.modalities and not card.hears]
         if heard:
             yield (

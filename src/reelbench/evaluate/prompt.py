@@ -1,8 +1,7 @@
 """Prompts are Markdown files with named slots, one file per kind of question.
 
-How many frames a question comes with is known only once they are picked, so that the slots which
-tell it are filled last, from what is really shown. A paragraph that would tell of frames where
-there are none is left out: no prompt promises what nobody sees.
+The number of frames is known only after sampling, so that its slots are filled last, from what is
+really shown. A paragraph with such a slot is left out where there are no frames.
 """
 
 import re
@@ -25,19 +24,19 @@ _PAIR = "-pair"  # behind the kind, in the name of the file for items with two v
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One question in its words, but for how many frames are shown with it."""
+    """The prompt of one question, but for the number of frames."""
 
     text: str
     slots: Mapping[str, str]
 
     @property
     def unfilled(self) -> str:
-        """The words with the slots of frames as they are, for the key of a request."""
+        """The text with the slots of frames unfilled, for the key of a request."""
         kept = {slot: f"{{{{{slot}}}}}" for slot in _OF_FRAMES}
         return fill(self.text, {**self.slots, **kept})
 
     def with_frames(self, frames: Sequence[int]) -> str:
-        """Return the words for so many frames of each video; for none, without what is of them."""
+        """Return the text for so many frames of each video; paragraphs on none are left out."""
         slots = _frame_slots(frames)
         kept = (
             paragraph
@@ -48,7 +47,7 @@ class Prompt:
 
 
 def _frame_slots(frames: Sequence[int]) -> dict[str, str]:
-    """What the slots of frames say: how many there are, and which of them are of which video."""
+    """Return the slots of frames: how many there are, and which of them are of which video."""
     if not sum(frames):
         return {}
     slots = {"frames": str(sum(frames))}
@@ -71,14 +70,14 @@ class PromptSet:
         return digest_of(self.texts)
 
     def render(self, item: Item, order: tuple[int, ...]) -> Prompt:
-        """Fill in an item, its options in the given order."""
+        """Return the prompt of an item, with its options in the given order."""
         options = lettered([item.options[place] for place in order])
         own = self.texts.get(f"{item.kind}{_PAIR}") if len(item.media) > 1 else None
         return Prompt(own or self.texts[item.kind], {"question": item.question, "options": options})
 
 
 def fill(text: str, slots: Mapping[str, str]) -> str:
-    """Put texts into the slots of a prompt; what they hold is not read for slots again."""
+    """Return a prompt with its slots filled; slots inside these texts are left alone."""
     return _SLOT.sub(lambda slot: slots[slot[1]], text).strip()
 
 
@@ -88,39 +87,43 @@ def slots_of(text: str) -> set[str]:
 
 
 def lettered(options: Sequence[str]) -> str:
-    """Write options one a line, each behind its letter."""
+    """Return the options one per line, each after its letter."""
     return "\n".join(
         f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False)
     )
 
 
 def load_prompts(name: str, root: Path, kinds: Collection[Kind] = KINDS) -> PromptSet:
-    """Load a variant of ours by name, or a benchmark's own by the path of its folder."""
+    """Return a built-in prompt by name, or one in the benchmark by the path of its folder."""
     ours = files(__package__) / "prompts"
     names = sorted(variant.name for variant in ours.iterdir())
     folder = ours / name if name in names else inner_folder(name, root, "prompt", names)
     there = {entry.name for entry in folder.iterdir()}
     pairs = [f"{kind}{_PAIR}" for kind in kinds if f"{kind}{_PAIR}.md" in there]
     texts: dict[str, str] = {}
-    problems = [f"{file} is for no kind of question" for file in sorted(there) if _strays(file)]
+    problems = [
+        f"{file} is named after no kind of question" for file in sorted(there) if _strays(file)
+    ]
     for stem in sorted([*kinds, *pairs]):
         try:
             texts[stem] = (folder / f"{stem}.md").read_text(encoding="utf-8")
             problems += [f"{stem}.md {problem}" for problem in _problems(stem, texts[stem])]
         except (OSError, UnicodeDecodeError) as error:
-            reason = "is missing" if isinstance(error, FileNotFoundError) else f"has {error}"
+            reason = (
+                "is missing" if isinstance(error, FileNotFoundError) else f"cannot be read: {error}"
+            )
             problems.append(f"{stem}.md {reason}")
     if problems:
         raise ReelbenchError(
-            f"The prompt {name!r} cannot be used: {'; '.join(problems)}. A prompt has the slots "
-            "{{question}} and, but for open questions, {{options}}; in paragraphs of their own it "
-            "may have {{frames}}, {{frames_1}} and {{frames_2}}."
+            f"The prompt {name!r} cannot be used: {'; '.join(problems)}. A prompt needs the "
+            "slots {{question}} and, but for open questions, {{options}}; in paragraphs of their "
+            "own it may have {{frames}}, {{frames_1}} and {{frames_2}}."
         )
     return PromptSet(name, texts)
 
 
 def _strays(file: str) -> bool:
-    """Whether a file would never be used, for its name is misspelled."""
+    """Whether a file would never be used, because its name is misspelled."""
     ending = f"{_PAIR}.md"
     return file.endswith(ending) and file.removesuffix(ending) not in KINDS
 
@@ -131,7 +134,7 @@ def _problems(stem: str, text: str) -> Iterator[str]:
     for slot in sorted(needed - slots):
         yield f"lacks the slot {{{{{slot}}}}}"
     for slot in sorted(slots - needed - _OF_FRAMES):
-        yield f"has the slot {{{{{slot}}}}}"
+        yield f"has the unknown slot {{{{{slot}}}}}"
     for paragraph in map(slots_of, _PARAGRAPH.findall(text)):
         for slot in sorted(paragraph & needed) if paragraph & _OF_FRAMES else ():
             yield (
@@ -141,10 +144,10 @@ def _problems(stem: str, text: str) -> Iterator[str]:
 
 
 def inner_folder(name: str, root: Path, thing: str, names: Sequence[str]) -> Path:
-    """Return a folder of a benchmark's own; neither it nor a file in it may lie outside."""
+    """Return a folder in the benchmark; refuse one that, or whose files, lie outside of it."""
     if not (root / name).is_dir():
         raise ReelbenchError(
-            f"There is no {thing} {name!r}: name one of ours ({', '.join(names)}) or a folder "
+            f"There is no {thing} {name!r}: name a built-in one ({', '.join(names)}) or a folder "
             "inside the benchmark."
         )
     folder = inner_path(root, name)

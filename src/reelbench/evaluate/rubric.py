@@ -1,7 +1,7 @@
 """A rubric: how a judge is asked, in Markdown, and what it must reply, as a JSON schema.
 
-The numbers of a reply are its grade: every number that the schema bounds counts, with the weight
-that the schema's ``x-weight`` gives it, 1 if it says nothing.
+The grade is the weighted mean of the numbers in a reply: every number with bounds in the schema
+counts, with the weight ``x-weight`` of the schema, by default 1.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ _SLOTS = {"question", "options", "reference", "response", "caption"}
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """The text of a rubric and the shape of a reply to it."""
+    """A rubric: the judge's prompt and the schema of its reply."""
 
     name: str
     prompt: str
@@ -31,23 +31,23 @@ class Rubric:
 
     @property
     def digest(self) -> str:
-        """The hash of all that it says."""
+        """The hash of its prompt and schema."""
         return digest_of([self.prompt, self.schema])
 
     def render(self, slots: Mapping[str, str]) -> str:
-        """Fill in a question and its reply."""
+        """Return the prompt with a question and its reply filled in."""
         return fill(self.prompt, slots)
 
     @property
     def scale(self) -> tuple[float, float]:
-        """The worst and the best grade that there can be."""
+        """The worst and the best possible grade."""
         bounds = [(bound, weight) for _, bound, weight in _graded(self.schema)]
         total = sum(weight for _, weight in bounds)
         worst = sum(low * weight for (low, _), weight in bounds) / total
         return worst, sum(high * weight for (_, high), weight in bounds) / total
 
     def values(self, reply: Any) -> dict[str, float]:
-        """Return the numbers of a valid reply by where they stand, such as ``clarity.score``."""
+        """Return the numbers of a valid reply by their path, such as ``clarity.score``."""
         found = {}
         for path, _, _ in _graded(self.schema):
             value = reply
@@ -83,9 +83,12 @@ def _graded(schema: Any, path: tuple[str, ...] = ()) -> Iterator[Graded]:
 
 
 def load_rubric(name: str, root: Path) -> Rubric:
-    """Load a rubric of ours by name, or a benchmark's own by the path of its folder."""
+    """Return a built-in rubric by name, or one in the benchmark by the path of its folder."""
     if name == CHOICE:
-        raise ReelbenchError(f"The rubric {name!r} is for what replies choose: name another.")
+        raise ReelbenchError(
+            f"The rubric {name!r} reads closed replies and gives no grade: name another as "
+            "protocol.rubric."
+        )
     ours = files(__package__) / "rubrics"
     names = sorted(entry.name for entry in ours.iterdir() if (entry / "schema.json").is_file())
     folder = ours / name if name in names else inner_folder(name, root, "rubric", names)
@@ -108,8 +111,8 @@ def load_rubric(name: str, root: Path) -> Rubric:
         )
     if "$ref" in _words(schema) or "pattern" in _words(schema):
         raise ReelbenchError(
-            f"The rubric {name!r} cannot be used: its schema.json has $ref or pattern, with which "
-            "a file from anyone could do harm. Write the schema out."
+            f"The rubric {name!r} cannot be used: its schema.json has $ref or pattern, which are "
+            "not safe in files from others: write the schema without them."
         )
     graded = list(_graded(schema))
     if not graded:
@@ -127,7 +130,7 @@ def load_rubric(name: str, root: Path) -> Rubric:
 
 
 def _words(schema: Any) -> set[str]:
-    """All names that a schema uses, those of its properties apart."""
+    """Return all keywords in a schema, without the names of properties."""
     if isinstance(schema, list):
         return {word for part in schema for word in _words(part)}
     if not isinstance(schema, Mapping):

@@ -1,4 +1,4 @@
-"""Run a benchmark: ask every item of every model, and leave a folder anyone can score again.
+"""Run a benchmark: ask every model every item, into a folder that anyone can score again.
 
 What the journal holds is never asked again, so running twice costs nothing and a run that was
 killed goes on where it stopped.
@@ -35,14 +35,14 @@ def run_benchmark(
     without: Sequence[str] = (),
     budget: Budget | None = None,
 ) -> RunState:
-    """Run a benchmark into a folder, or go on with the run that is there.
+    """Run a benchmark into a folder, or resume the run that is there; return its final state.
 
-    A run keeps its models, conditions, judges, seed and budget until it is told otherwise, and its
-    split for good: run one with ``run_benchmark(benchmark.split("dev"), ...)``.
+    A run keeps its models, conditions, judges, seed and budget unless others are given, and its
+    split always: run one with ``run_benchmark(benchmark.split("dev"), ...)``.
     """
     out = Path(out)
     wanted = RunOptions(models, conditions, condition_file, judges, without, seed, budget)
-    # What is wrong with it is told before any folder is made.
+    # What is wrong with the options is an error before any folder is made.
     earlier = earlier_run(benchmark, wanted, out)
     benchmark = of_run(benchmark, earlier)
     prepared = prepare(benchmark, wanted, earlier, out)
@@ -76,7 +76,7 @@ def run_benchmark(
 
 
 def _limit(model: ChatModel) -> str:
-    """What to raise where replies are cut off; of a cascade, in the card of who answers."""
+    """Return the parameter to raise where replies are cut off; of a cascade, the answerer's."""
     if isinstance(model, Cascade):
         return f"{token_limit(model.answerer)} of {model.answerer.card.name}"
     return token_limit(model)

@@ -1,7 +1,7 @@
-"""Ask everything there is to ask: by clip, many at a time, each thing once.
+"""Ask all questions of a run: by clip, many at a time, equal requests once.
 
-What is shown of a clip is decoded when its turn comes and serves all its questions, orders and
-models. Several clips are under way together, as many as fit into a bound.
+The media of a clip are decoded when its turn comes and serve all its questions, orders and models.
+Several clips are processed at the same time, as many as fit into memory.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ _MOST_BYTES = 64 * 2**20  # of frames and sound at hand
 
 
 class Schedule:
-    """One pass over all there is to ask."""
+    """One pass over all questions of a run."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Schedule:
         self._defect: Exception | None = None
 
     async def ask_all(self, asks: Sequence[Ask]) -> None:
-        """Ask; raise ``KeyboardInterrupt`` after an orderly end that Ctrl-C asked for."""
+        """Ask all; raise ``KeyboardInterrupt`` after Ctrl-C, once the requests in flight ended."""
         stopping = self._client.stopping
         clips = [list(group) for _, group in groupby(sorted(asks, key=_shown), key=_shown)]
         places = asyncio.Semaphore(_CLIPS)
@@ -62,7 +62,7 @@ class Schedule:
     async def _clip(self, together: list[Ask]) -> None:
         journal, refused = self._client.journal, self._client.refused
         pending = [ask for ask in together if not journal.answer(ask.key)]
-        # Nothing is decoded for who has the answers, nor for who would not be asked.
+        # Nothing is decoded where all answers are known, nor for models that are asked no more.
         needed = any(ask.model.card.name not in refused for ask in pending)
         async with self._ahead:
             try:
@@ -108,13 +108,13 @@ class Schedule:
         self._advance()
 
     def _end_with(self, error: Exception) -> None:
-        """Ask nothing more; what is under way is paid for, and may come to its end."""
+        """Send no more requests; those in flight are paid for, and may end."""
         self._defect = self._defect or error
         self._client.stop()
 
 
 class _Room:
-    """A bound on bytes that are held at the same time; whatever is larger is let in alone."""
+    """A limit on the bytes in memory at the same time; what is larger is let in alone."""
 
     def __init__(self, most: int) -> None:
         self._most, self._held = most, 0
@@ -132,12 +132,12 @@ class _Room:
 
 
 def _shown(ask: Ask) -> tuple[Any, ...]:
-    """What decides what is shown with a question: those that share it are asked together."""
+    """Return a sort key of a question's media: questions that share them are asked together."""
     return ask.media.order
 
 
 def _rendered(media: MediaInput) -> tuple[RenderedMedia, Response | None]:
-    """Decode what is to be shown; a broken file costs its own questions only."""
+    """Return the decoded media; for a broken file, the response to its questions."""
     try:
         return media.render(), None
     except MediaError as error:
@@ -145,7 +145,7 @@ def _rendered(media: MediaInput) -> tuple[RenderedMedia, Response | None]:
 
 
 def failure_of(ask: Ask, response: Response) -> dict[str, Any]:
-    """Return what ``status.json`` says about a question without an answer."""
+    """Return the entry of ``status.json`` for a question without an answer."""
     return {
         "id": ask.item.id,
         "model": ask.model.card.name,

@@ -1,4 +1,4 @@
-"""How far a run is: ``status.json``, fresh while it goes on and true when it ends."""
+"""The progress of a run: ``status.json``, updated while it goes on."""
 
 import time
 from collections import Counter
@@ -18,7 +18,7 @@ _SHOWN = 100  # failures, while it runs
 
 @dataclass
 class RunState:
-    """How far a run is, as ``status.json`` tells it."""
+    """The progress of a run, as in ``status.json``."""
 
     total: int
     done: int = 0  # have a reply
@@ -30,18 +30,20 @@ class RunState:
     ledger: Ledger = field(default_factory=Ledger)
     unasked: dict[str, Response] = field(default_factory=dict)  # by key: why it was not
     failures: list[dict[str, Any]] = field(default_factory=list)
-    warnings: set[str] = field(default_factory=set)  # about what is shown otherwise than asked for
-    announced: frozenset[str] = frozenset()  # those that were told before anything was asked
+    warnings: set[str] = field(
+        default_factory=set
+    )  # about media that differ from what was asked for
+    announced: frozenset[str] = frozenset()  # warnings printed before anything was asked
 
     def in_short(self) -> str:
-        """Return what failed and what was spent so far, beside a bar."""
+        """Return the failures and the cost so far, for the progress bar."""
         usd = [spent.usd for spent in self.ledger.spent.values() if spent.usd]
         cost = f" ${sum(usd):,.2f}" if usd else ""
         return f"{len(self.failures):,} failed{cost}"
 
 
 class StatusFile:
-    """Keeps ``status.json``."""
+    """Writes ``status.json``."""
 
     def __init__(self, path: Path, state: RunState) -> None:
         self._path, self._state = path, state
@@ -60,7 +62,7 @@ class StatusFile:
                 raise
 
     def _mark_stopped(self) -> None:
-        """Put one word in place of another of its length, which needs no room on a full disk."""
+        """Replace one word by another of its length, which works on a full disk."""
         with suppress(OSError), self._path.open("r+b") as file:
             place = file.read().find(b'"state": "running"')
             if place >= 0:
@@ -68,7 +70,7 @@ class StatusFile:
                 file.write(b'"state": "stopped"')
 
     def refresh(self) -> None:
-        """Write again, unless it was written a moment ago."""
+        """Write the file, unless it was written a moment ago."""
         if time.monotonic() - self._written >= _EVERY:
             self._write("running")
 

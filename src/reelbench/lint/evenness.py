@@ -69,9 +69,21 @@ def _even_draws(
 def at_least(wins: int, chances: Sequence[float]) -> float:
     """Return the probability of so many wins or more in bets with these chances."""
     if len(chances) <= EXACT:
-        from scipy import stats  # takes a second, which only this law needs
-
-        return min(1.0, float(stats.poisson_binom.sf(wins - 1, chances)))
+        law = np.zeros(len(chances) + 1)  # of how many are won, one bet after the other
+        law[0] = 1.0
+        for chance in chances:
+            law[1:] = law[1:] * (1 - chance) + law[:-1] * chance
+            law[0] *= 1 - chance
+        return min(1.0, float(law[wins:].sum()))
     mean = sum(chances)
     spread = sum(chance * (1 - chance) for chance in chances) ** 0.5
     return float(special.ndtr((mean - wins + 0.5) / max(spread, 1e-9)))
+
+
+def binomial_p(hits: int, of: int, chance: float) -> float:
+    """Return the p-value of so many hits, by an exact binomial test."""
+    counts = np.arange(of + 1)
+    ways = special.gammaln(of + 1) - special.gammaln(counts + 1) - special.gammaln(counts[::-1] + 1)
+    law = np.exp(ways + special.xlogy(counts, chance) + special.xlog1py(counts[::-1], -chance))
+    rarer = law <= law[hits] * (1 + 1e-7)  # equal ones differ in their last digits
+    return min(1.0, float(law[rarer].sum()))

@@ -8,7 +8,7 @@ from typing import Any
 
 from reelbench.base.text import is_none_of_them, plain
 from reelbench.data.items import LETTERS, Item
-from reelbench.lint.evenness import Stratum, at_least, evenness_of
+from reelbench.lint.evenness import Stratum, at_least, binomial_p, evenness_of
 from reelbench.lint.findings import Finding, Severity
 from reelbench.score.rounding import percent
 
@@ -211,10 +211,3 @@ _CHECKS: dict[str, Callable[[Sequence[Item]], ShortcutResult]] = {
     "yes_no": _yes_no,
     "none_of_the_above": _none_of_the_above,
 }
-
-
-def binomial_p(hits: int, of: int, chance: float) -> float:
-    """Return the p-value of so many hits, by an exact binomial test."""
-    from scipy import stats  # takes a second, which few benchmarks need
-
-    return float(stats.binomtest(hits, of, chance).pvalue)

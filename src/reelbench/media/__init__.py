@@ -1,4 +1,4 @@
-"""From files to frames and sound: probe, sample, decode, cut, damage, measure."""
+"""Reads and writes media: probe, sample, decode, cut, degrade and measure video and sound."""
 
 from typing import TYPE_CHECKING
 

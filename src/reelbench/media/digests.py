@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS {table} (
 
 
 def identity_of(path: Path) -> Identity:
-    """What stays the same while a file is not touched."""
+    """Return what identifies a file's content while it is not modified."""
     status = path.stat()
     return (
         status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
@@ -33,26 +33,26 @@ def identity_of(path: Path) -> Identity:
 
 
 def media_digest(path: Path) -> str:
-    """Return the sha256 of a file, remembered while it is not touched."""
+    """Return the sha256 of a file, cached while the file is not modified."""
     return remembered("sha256", path, digest_of_file)
 
 
 def remembered(table: Literal["sha256", "seconds"], path: Path, find: Callable[[Path], str]) -> str:
-    """Return a fact about a file, found once and remembered while the file is not touched."""
+    """Return ``find(path)``, cached while the file is not modified."""
     identity = identity_of(path)
-    known = _recall(table, identity)
+    known = _lookup(table, identity)
     if known is not None:
         return known
     fact = find(path)
     if time.time_ns() - identity[-1] > _RECENT:
-        _remember(table, identity, fact)
+        _store(table, identity, fact)
     return fact
 
 
 # A fork while another thread is within SQLite would leave the child waiting for that thread.
-_quiet = threading.Lock()
+_fork_lock = threading.Lock()
 os.register_at_fork(
-    before=_quiet.acquire, after_in_parent=_quiet.release, after_in_child=_quiet.release
+    before=_fork_lock.acquire, after_in_parent=_fork_lock.release, after_in_child=_fork_lock.release
 )
 
 
@@ -61,22 +61,22 @@ def _connect(table: str) -> sqlite3.Connection:
     return prepared(connection, f"PRAGMA journal_mode = WAL; {_SCHEMA.format(table=table)};")
 
 
-def _recall(table: str, identity: Identity) -> str | None:
+def _lookup(table: str, identity: Identity) -> str | None:
     question = (
         f"SELECT fact FROM {table} WHERE "  # noqa: S608 - a name of ours
         "device = ? AND inode = ? AND size = ? AND written = ? AND changed = ?"
     )
     try:
-        with _quiet, closing(_connect(table)) as connection:
+        with _fork_lock, closing(_connect(table)) as connection:
             row = connection.execute(question, identity).fetchone()
     except (sqlite3.Error, ReelbenchError):
         return None  # a memory that is lost, full or not allowed costs time, nothing else
     return str(row[0]) if row else None
 
 
-def _remember(table: str, identity: Identity, fact: str) -> None:
+def _store(table: str, identity: Identity, fact: str) -> None:
     try:
-        with _quiet, closing(_connect(table)) as connection, connection:
+        with _fork_lock, closing(_connect(table)) as connection, connection:
             row = (*identity, fact)
             statement = f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
             connection.execute(statement, row)

@@ -1,4 +1,4 @@
-"""What a broken, missing or foreign media file raises."""
+"""The error of a missing, damaged or unsupported media file."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ class MediaError(ReelbenchError):
 
 
 def refuse_no_file(path: Path, *, may_be_empty: bool = False) -> None:
-    """Raise where there is no plain file: a folder, an endless pipe, or no bytes at all."""
+    """Raise ``MediaError`` for what is no regular file, or an empty one."""
     if not path.is_file():
         raise MediaError(path, "not a file" if path.exists() else "no such file")
     if not may_be_empty and not path.stat().st_size:

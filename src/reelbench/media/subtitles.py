@@ -1,4 +1,4 @@
-"""Subtitles: what is said and when, from SubRip and WebVTT files."""
+"""Reads and writes subtitles: SubRip and WebVTT files."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ _MOST_BYTES = 32 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Some words, and the seconds from and until which they are shown."""
+    """A subtitle: its text, and the time in seconds from and until which it is shown."""
 
     start: float
     end: float
@@ -26,7 +26,7 @@ class Cue:
 
 
 def read_subtitles(path: Path) -> list[Cue]:
-    """Read a file of subtitles; raise ``MediaError`` where it holds none."""
+    """Return the subtitles of a file in the order of time; raise ``MediaError`` if invalid."""
     refuse_no_file(path, may_be_empty=True)  # nothing is said
     try:
         with path.open("rb") as file:
@@ -34,14 +34,16 @@ def read_subtitles(path: Path) -> list[Cue]:
     except OSError as error:
         raise MediaError(path, error.strerror or str(error)) from error
     if len(raw) > _MOST_BYTES:
-        raise MediaError(path, "too large for subtitles")
+        raise MediaError(path, f"is larger than {_MOST_BYTES >> 20} MiB, too large for subtitles")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise MediaError(path, f"is not UTF-8 ({error.reason} at byte {error.start})") from error
+        raise MediaError(
+            path, f"is not UTF-8 ({error.reason} at byte {error.start}): convert it to UTF-8"
+        ) from error
     cues = sorted(_cues(text.splitlines()), key=lambda cue: (cue.start, cue.end))
     if not cues and text.strip() and not text.startswith("WEBVTT"):
-        raise MediaError(path, "holds no line of the form 00:00:01,000 --> 00:00:02,000")
+        raise MediaError(path, "has no line of the form 00:00:01,000 --> 00:00:02,000")
     return cues
 
 

@@ -1,4 +1,4 @@
-"""Anthropic's messages, as their own servers speak them."""
+"""Anthropic's Messages API."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -13,7 +13,7 @@ _LIMITS = ("max_tokens", "model_context_window_exceeded")
 
 
 class AnthropicModel(RemoteModel):
-    """A model behind Anthropic's endpoint, which sees and neither hears nor watches."""
+    """A model behind Anthropic's API: it takes pictures, neither sound nor video."""
 
     endpoint = "https://api.anthropic.com"
     endpoint_variable = "ANTHROPIC_BASE_URL"
@@ -22,15 +22,15 @@ class AnthropicModel(RemoteModel):
     usual: ClassVar[Mapping[str, Any]] = {"max_tokens": 4096}
 
     def credentials(self, secret: str) -> dict[str, str]:
-        """Return the headers that say who asks."""
+        """Return the headers that carry the key."""
         return {"anthropic-version": _VERSION} | ({"x-api-key": secret} if secret else {})
 
     def url(self) -> str:
-        """Return where a request is sent to."""
+        """Return the URL that requests are sent to."""
         return f"{self._endpoint}/v1/messages"
 
     async def payload(self, request: Request) -> Mapping[str, Any]:
-        """Return a request as their messages have it: what a system says stands apart."""
+        """Return the body of a request in their format, with system messages apart."""
         body: dict[str, Any] = dict(self.parameters)
         spoken = [message for message in request.messages if message.role != "system"]
         system = [message for message in request.messages if message.role == "system"]
@@ -42,7 +42,7 @@ class AnthropicModel(RemoteModel):
         return body | {"messages": [_message(message) for message in spoken]}
 
     def read_reply(self, data: Mapping[str, Any]) -> Response:
-        """Read a message: what it says aloud, not what it thought."""
+        """Return the response in a message, without its thinking."""
         usage = data.get("usage")
         used = usage if isinstance(usage, dict) else {}
         caches = (used.get(f"cache_{did}_input_tokens") for did in ("creation", "read"))
@@ -83,7 +83,6 @@ def load(card: Card) -> AnthropicModel:
     if card.hears or card.video:
         raise ReelbenchError(
             f"{card.name}: Anthropic's models take pictures, neither sound nor video: write "
-            '`hears: false` and `video: ""`. What they cannot hear they read, where there are '
-            "subtitles."
+            '`hears: false` and `video: ""`. Where there are subtitles, they get these as text.'
         )
     return AnthropicModel(card)

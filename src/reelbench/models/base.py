@@ -1,4 +1,4 @@
-"""The nouns of asking: a request made of messages goes in, a response with a status comes out."""
+"""The types that models are asked with: a request of messages, and a response with a status."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """A part of a message that is read."""
+    """Text in a message."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ImagePart:
-    """A part of a message that is looked at: one frame, and its moment in the video."""
+    """One frame in a message, as an encoded image, and its time in the video in seconds."""
 
     data: bytes
     media_type: str
@@ -29,7 +29,7 @@ class ImagePart:
 
 @dataclass(frozen=True, slots=True)
 class AudioPart:
-    """A part of a message that is listened to."""
+    """Sound in a message, as an encoded file."""
 
     data: bytes
     media_type: str
@@ -38,15 +38,15 @@ class AudioPart:
 
 @dataclass(frozen=True, slots=True)
 class VideoPart:
-    """A part of a message that is watched: a whole file, and which part of it is meant."""
+    """A video in a message, and which part of it the question is about."""
 
     data: bytes
     media_type: str
-    seconds: float  # of the part that is meant
+    seconds: float  # of the part that the question is about
     start: float | None = None
     end: float | None = None
-    rate: float | None = None  # frames a second to look at; None for as many as the model likes
-    heard: bool = False  # with its sound
+    rate: float | None = None  # frames per second to look at; None for the model's default
+    heard: bool = False  # whether its sound counts as well
 
 
 Part = TextPart | ImagePart | AudioPart | VideoPart
@@ -54,7 +54,7 @@ Part = TextPart | ImagePart | AudioPart | VideoPart
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What one side says."""
+    """One message of a conversation: its role and its parts."""
 
     role: Literal["system", "user", "assistant"]
     parts: tuple[Part, ...]
@@ -64,8 +64,8 @@ class Message:
 class Request:
     """One rendered question. ``key`` is the hash of everything that can change the reply.
 
-    ``question`` and ``options`` repeat what the messages say, in the order they say it, for
-    models that read no prose. Nothing here tells the answer.
+    ``question`` and ``options`` repeat the messages' content, in the same order, for baselines,
+    which read no prose. The right answer is not part of a request.
     """
 
     key: str
@@ -73,25 +73,25 @@ class Request:
     kind: Kind
     question: str
     options: tuple[str, ...] = ()
-    schema: Mapping[str, Any] | None = None  # of the JSON that the reply is to be
+    schema: Mapping[str, Any] | None = None  # of the JSON that is asked for
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """All that is said and shown, in order."""
+        """The parts of all messages, in order."""
         return tuple(part for message in self.messages for part in message.parts)
 
     @property
     def pictures(self) -> tuple[ImagePart, ...]:
-        """All pictures, in the order they are shown."""
+        """The frames of all messages, in order."""
         return tuple(part for part in self.parts if isinstance(part, ImagePart))
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What came back. Only ``ok`` is a reply in full; ``error`` says why there is none.
+    """What a model replied, or why there is no reply: only ``ok`` is a complete one.
 
-    ``truncated`` is what a model said until its limit of tokens struck. It is as final as ``ok``:
-    asked again in the same way, it would stop at the same place.
+    ``truncated`` is a reply that was cut off at the limit of tokens. It is as final as ``ok``:
+    asked again in the same way, it would be cut off at the same place.
     """
 
     status: Status
@@ -99,11 +99,11 @@ class Response:
     error: str | None = None
     input_tokens: int | None = None  # as the server counts them
     output_tokens: int | None = None
-    unasked: bool = False  # nobody was asked: nothing to write down, and nothing was spent
+    unasked: bool = False  # no call was made: nothing to record, and nothing was spent
 
     @property
     def replied(self) -> bool:
-        """Whether the model came to speak, in full or not: such a request is not sent again."""
+        """Whether there is a reply, complete or cut off: such a request is not sent again."""
         return self.status in REPLIED
 
 
@@ -114,14 +114,14 @@ EMPTY_REPLY = "an empty reply"
 def read_text(
     text: str, truncated: bool, input_tokens: int | None, output_tokens: int | None
 ) -> Response:
-    """Return the response of a model that ended with this text: of itself, or at its limit."""
+    """Return the response for this text, which is complete or cut off at the limit of tokens."""
     status: Status = "truncated" if truncated else "ok"
     reason = "cut off at the limit of tokens" if truncated else None
     return Response(status, text, reason, input_tokens, output_tokens)
 
 
 def token_limit(model: "ChatModel") -> str:
-    """Return what sets the limit of a model's replies: a parameter's name, and its value."""
+    """Return the parameter that limits the length of a model's replies, with its value."""
     usual = _LIMITS.get(model.card.backend, "max_tokens")
     for name in (usual, "max_tokens", "max_completion_tokens"):
         if name in model.parameters:
@@ -133,11 +133,11 @@ _LIMITS = {"google": "maxOutputTokens", "hf": "max_new_tokens"}  # by backend; o
 
 
 class ChatModel(Protocol):
-    """Anything that can be asked."""
+    """The protocol that every backend's model implements."""
 
     @property
     def card(self) -> Card:
-        """Its name, what it can see and hear, and what it may be asked and may cost."""
+        """Its name, what input it takes, its limits and its price."""
 
     @property
     def is_random(self) -> bool:
@@ -151,7 +151,7 @@ class ChatModel(Protocol):
         """Answer a request; failures are responses, not exceptions."""
 
     def stop_retrying(self) -> None:
-        """Wait for nothing any more: what would have to be tried again has failed."""
+        """Stop waiting for retries: what would be tried again has failed."""
 
     async def close(self) -> None:
-        """Let go of what is held, such as connections."""
+        """Release connections and other resources."""

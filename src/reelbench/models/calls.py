@@ -1,4 +1,4 @@
-"""Calls to a server: not too many at a time, patiently, and never without end.
+"""Calls to a server: not too many at a time, with retries, and never without end.
 
 This is the one place where a call is tried again. A server that is busy is asked less, one that
 names a time is left alone until then, and what fails in the end is a status, not an exception.
@@ -32,7 +32,7 @@ _TRY_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _ABOUT_THE_REQUEST = frozenset({400, 413, 415, 422})  # its server is there and reads it
 _ABOUT_THE_ADDRESS = frozenset({301, 302, 303, 307, 308, 404, 405})
 _LONGEST_PAUSE = 60.0  # seconds between tries, where the server does not ask for more
-_LONGEST_WISH = 3600.0  # seconds that a server may ask us to wait
+_LONGEST_RETRY_AFTER = 3600.0  # seconds that a server may ask us to wait
 _MOST_BYTES = 32 * 2**20  # of an answer; more is no answer to a question
 _SHOWN = 300  # characters of an error
 _LARGE = 2**20  # bytes of a body
@@ -41,14 +41,14 @@ _NO_KEY = b"\x00no key\x00"  # which no answer holds
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """What came of a call: an object, or why there is none."""
+    """The result of a call: a JSON object, or why there is none."""
 
     status: Status
     data: Mapping[str, Any]
     error: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)  # with names in lower case
     http: int = 0  # the status of the answer; 0 where none came
-    unasked: bool = False  # the server had been given up before
+    unasked: bool = False  # no call was made: this server never answered earlier ones
 
 
 class Caller:
@@ -63,23 +63,23 @@ class Caller:
         self._backoff = card.backoff
         self._secret = secret.encode() or _NO_KEY
         remember_secret(secret)
-        self._hurried = asyncio.Event()
+        self._no_waiting = asyncio.Event()
         self._session: aiohttp.ClientSession | None = None
 
     async def post(
         self, url: str, payload: bytes, headers: Mapping[str, str], tokens: float = 0
     ) -> CallOutcome:
-        """Send some JSON until it is answered, or has been sent once more than the retries.
+        """Send JSON, with the card's retries; return the answer or the last failure.
 
-        ``tokens`` is what it counts for where there is a limit on them.
+        ``tokens`` are counted towards the card's tokens per minute.
         """
-        return await self._patiently("POST", url, payload, headers, tokens)
+        return await self._with_retries("POST", url, payload, headers, tokens)
 
     async def get(self, url: str, headers: Mapping[str, str]) -> CallOutcome:
-        """Fetch some JSON, as patiently."""
-        return await self._patiently("GET", url, b"", headers, 0)
+        """Fetch JSON, with the same retries."""
+        return await self._with_retries("GET", url, b"", headers, 0)
 
-    async def _patiently(
+    async def _with_retries(
         self, method: str, url: str, payload: bytes, headers: Mapping[str, str], tokens: float
     ) -> CallOutcome:
         outcome = CallOutcome("error", {}, "never asked")
@@ -99,12 +99,12 @@ class Caller:
                 await self._rest(
                     pause_before(hashlib.sha256(payload).hexdigest(), attempt, self._backoff)
                 )
-            if self._hurried.is_set():
+            if self._no_waiting.is_set():
                 return outcome
         return outcome
 
     def _note(self, url: str, outcome: CallOutcome, attempt: int, final: bool) -> None:
-        """Keep in mind whether there is a server, and stop where there is none."""
+        """Record whether the server answers; stop retrying where it never does."""
         if outcome.status == "ok" or outcome.http in _ABOUT_THE_REQUEST:
             self._reach.answered()
             return
@@ -114,14 +114,14 @@ class Caller:
             self.stop_retrying()
 
     def stop_retrying(self) -> None:
-        """Wait for nothing any more: what would have to be tried again has failed."""
-        self._hurried.set()
+        """Stop waiting for retries: what would be tried again has failed."""
+        self._no_waiting.set()
 
     async def _rest(self, seconds: float) -> None:
-        await rest(seconds, self._hurried)
+        await rest(seconds, self._no_waiting)
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         if self._session is not None:
             await self._session.close()
             self._session = None
@@ -163,7 +163,7 @@ class Caller:
             return _failed("error", message, status), 0.0
         if _is_busy(data):  # as some gateways say it
             self._gate.narrow(ticket)
-            message = f"an error in an answer: {redacted(str(data['error']))[:_SHOWN]}"
+            message = f"the server replied with an error: {redacted(str(data['error']))[:_SHOWN]}"
             return _failed("error", message, status), pause
         self._gate.widen(time.monotonic() - began)
         return CallOutcome("ok", data, headers=named, http=status), None
@@ -172,17 +172,17 @@ class Caller:
         return {name.lower(): redacted(value) for name, value in headers.items()}
 
 
-async def rest(seconds: float, hurried: asyncio.Event) -> None:
-    """Wait for so long, or until there is a hurry."""
-    if seconds > 0 and not hurried.is_set():
+async def rest(seconds: float, no_waiting: asyncio.Event) -> None:
+    """Wait for so many seconds, or until the event is set."""
+    if seconds > 0 and not no_waiting.is_set():
         try:
-            await asyncio.wait_for(hurried.wait(), seconds)
+            await asyncio.wait_for(no_waiting.wait(), seconds)
         except TimeoutError:
             return
 
 
 def pause_before(key: str, attempt: int, backoff: float) -> float:
-    """How long to wait: twice as long after each try, and not the same for all who wait."""
+    """Return the seconds before a retry: twice as many after each try, with some jitter."""
     rng = rng_for("pause", key, attempt)
     return min(_LONGEST_PAUSE, backoff * 2.0**attempt) * rng.uniform(0.5, 1.0)
 
@@ -234,7 +234,7 @@ async def _read(reply: aiohttp.ClientResponse) -> bytes:
 
 
 def _retry_after(header: str | None) -> float:
-    """How long a server asks to be left alone: in seconds, or until a date; 0 if it does not."""
+    """Return how many seconds a Retry-After header asks for, as a number or a date; 0 for none."""
     if not header:
         return 0.0
     try:
@@ -245,13 +245,13 @@ def _retry_after(header: str | None) -> float:
             seconds = (when - datetime.now(UTC)).total_seconds()
         except (ValueError, TypeError):
             return 0.0
-    return min(max(0.0, seconds), _LONGEST_WISH) if math.isfinite(seconds) else 0.0
+    return min(max(0.0, seconds), _LONGEST_RETRY_AFTER) if math.isfinite(seconds) else 0.0
 
 
 def _google_retry_delay(raw: bytes) -> float:
-    """How long Google asks to be left alone: it says so in the body."""
+    """Return the retry delay that Google puts into the body; 0 for none."""
     match = _RETRY_DELAY.search(raw) if len(raw) < _SHORT else None
-    return min(float(match[1]), _LONGEST_WISH) if match else 0.0
+    return min(float(match[1]), _LONGEST_RETRY_AFTER) if match else 0.0
 
 
 _RETRY_DELAY = re.compile(rb'"retryDelay"\s*:\s*"(\d{1,6}(?:\.\d{1,12})?)s"')
@@ -259,7 +259,7 @@ _SHORT = 20_000  # bytes; what is longer is an answer
 
 
 class Pace:
-    """Lets requests begin no faster than so many, and so many tokens, a minute, evenly."""
+    """Spaces requests evenly, to stay within so many requests and tokens per minute."""
 
     def __init__(self, requests: float, tokens: float) -> None:
         self._per_request = 60 / requests if requests else 0.0
@@ -268,7 +268,7 @@ class Pace:
         self._held = 0.0  # until when none may
 
     def turn(self, tokens: float) -> float:
-        """Take a turn; return how long to wait for it."""
+        """Reserve the next turn; return the seconds to wait for it."""
         now = time.monotonic()
         begin = max(now, self._free, self._held)
         if self._per_request or self._per_token:
@@ -276,16 +276,15 @@ class Pace:
         return begin - now
 
     def hold(self, seconds: float) -> None:
-        """Let none begin for so long, as the server wishes."""
+        """Let no request begin for so many seconds, as the server asked."""
         self._held = max(self._held, time.monotonic() + seconds)
 
 
 class Gate:
-    """Lets so many pass at a time: as many as the server takes without refusing or slowing down.
+    """Limits the requests in flight to what the server takes without refusing or slowing down.
 
-    It begins with a few and doubles them for as long as all goes well. A refusal halves them, and
-    from then on they grow slowly. Where more of them only make each wait longer, they are as many
-    as the server can use, and grow no further.
+    The limit starts small and doubles as long as all goes well. A refusal halves it, and from then
+    on it grows slowly. Where more requests only make each of them slower, it grows no further.
     """
 
     def __init__(self, most: int) -> None:
@@ -299,7 +298,7 @@ class Gate:
 
     @asynccontextmanager
     async def passed(self) -> AsyncIterator[int]:
-        """Wait for a place, and take it; the ticket says when one came in."""
+        """Wait until a request may start; the ticket is the number of refusals so far."""
         async with self._freed:
             await self._freed.wait_for(lambda: self._inside < max(1, int(self.width)))
             self._inside += 1
@@ -311,10 +310,10 @@ class Gate:
                 self._freed.notify()
 
     def narrow(self, ticket: int) -> None:
-        """The server has refused the holder of a ticket.
+        """Halve the limit, after the server refused the request with this ticket.
 
-        All that are under way may be refused together: those that came in before it was last
-        narrowed tell nothing new.
+        Requests in flight may be refused together: those that started before the last refusal
+        tell nothing new.
         """
         self._growing = False
         if ticket == self._narrowed:
@@ -322,7 +321,7 @@ class Gate:
             self._narrowed += 1
 
     def widen(self, seconds: float) -> None:
-        """The server has answered, in so many seconds."""
+        """Adjust the limit, after an answer that took so many seconds."""
         self._usual += (seconds - self._usual) / 8 if self._usual else seconds
         self._least = min(self._least or seconds, self._usual)
         if self._usual > _SLOW * self._least and self.width > _FEW:

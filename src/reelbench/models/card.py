@@ -1,7 +1,7 @@
-"""A card: how to reach a model, what it can take in, and what it may be asked and may cost."""
+"""A model's card: how to reach it, what input it takes, its limits and its price."""
 
-import math
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,48 +10,46 @@ import msgspec
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import canonical_json
 from reelbench.base.yaml_files import YamlError, read_yaml
+from reelbench.data.fields import Fault, Rule, field_faults, found_as, is_text, line_of
+from reelbench.data.items import NOTHING, Problem
 
 
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a million tokens cost, in US dollars."""
+    """The price of a million tokens, in US dollars."""
 
     input: float
     output: float
 
-    def __post_init__(self) -> None:
-        """Refuse numbers that cannot be meant."""
-        for name in ("input", "output"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"price.{name} is {getattr(self, name)}: write dollars")
-
     def of(self, input_tokens: float, output_tokens: float) -> float:
-        """What so many tokens cost."""
+        """Return the cost of so many tokens, in US dollars."""
         return (input_tokens * self.input + output_tokens * self.output) / 1e6
 
 
+_MOST_NUMBER = 1e300  # nobody means a larger one, and a float holds it
 FREE = Price(input=0, output=0)
 
 
 class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What is known about one model. All of it can be said in a YAML file."""
+    """What is known about one model; a YAML file can set every field."""
 
-    name: str  # what it is called in the results
+    name: str  # of the model in the results
     backend: str = "openai"
-    model: str = ""  # what its server calls it; the name if nothing is said
-    endpoint: str = ""  # where its server is
+    model: str = ""  # the server's name for it; the same as name by default
+    endpoint: str = ""  # the URL of its server
     key: str = ""  # the environment variable that holds the key, never the key itself
     parameters: dict[str, Any] = {}  # sent with each request; part of what decides a reply
 
-    sees: bool = True  # pictures
-    hears: bool = False  # sound
-    video: Literal["", "clip", "file"] = ""  # gets this instead of frames: the part that is meant,
-    # cut out and silent, its sound apart; or the whole file, with where to look and listen
+    sees: bool = True  # takes pictures
+    hears: bool = False  # takes sound
+    # Instead of frames it gets video: the item's part, cut out, without its sound, which is sent
+    # apart ("clip"), or the whole file with the start and end of the part ("file").
+    video: Literal["", "clip", "file"] = ""
     frames: int = 0  # in one request at most; 0 for any number
-    schemas: bool = True  # whether its server can be told the JSON that is wanted
-    captioners: list[str] = []  # of a cascade: the models that tell it what they see and hear
+    schemas: bool = True  # whether its server takes a JSON schema for the reply
+    captioners: list[str] = []  # of a cascade: the models that describe the media to it
     batch: int = 8  # requests that a local model answers together
 
-    connections: int = 16  # requests under way at the same time
+    connections: int = 16  # requests in flight at the same time
     timeout: float = 300.0  # seconds for one request
     retries: int = 5  # after the first try
     backoff: float = 1.0  # seconds before the first retry; twice as long before each next one
@@ -59,68 +57,106 @@ class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     tokens_per_minute: float = 0
 
     price: Price | None = None
-    frame_tokens: int = 0  # that a frame costs, where our estimate is not good enough
-    reply_tokens: int = 0  # of a usual reply, for forecasts
+    frame_tokens: int = 0  # tokens of one frame, where our estimate is not good enough
+    reply_tokens: int = 0  # tokens of a usual reply, for forecasts
 
     def __post_init__(self) -> None:
-        """Refuse numbers that cannot be meant."""
-        if not self.name.strip():
-            raise ValueError("name is empty: say what the model is called in the results")
-        if self.key and not re.fullmatch(r"[A-Z_][A-Z0-9_]*", self.key):
-            raise ValueError(
-                "key is not the name of an environment variable, such as OPENAI_API_KEY: put the "
-                "key itself there, and its name here"
-            )
-        try:
-            canonical_json(self.parameters)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"parameters holds what JSON does not have: {error}") from None
-        for name, least, most in _WHOLE:
-            if not least <= getattr(self, name) <= most:
-                number = getattr(self, name)
-                raise ValueError(f"{name} is {number}: write a number from {least} to {most}")
-        for name in ("timeout", "backoff"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} is {getattr(self, name)}: write a number of seconds")
-        for name in ("requests_per_minute", "tokens_per_minute"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"{name} is {getattr(self, name)}: write a number, 0 for no limit")
+        """Refuse values that a card cannot have."""
+        values = {name: getattr(self, name) for name in self.__struct_fields__}
+        if faults := list(_faults(values)):
+            raise ValueError("; ".join(f"{f}: found {x}, expected {e}" for _, f, x, e in faults))
 
 
-_WHOLE = (
-    ("connections", 1, 1000),
-    ("retries", 0, 20),
-    ("batch", 1, 1000),
-    ("frames", 0, 10_000),
-    ("frame_tokens", 0, 1_000_000),
-    ("reply_tokens", 0, 1_000_000),
-)
-
-
-def read_card(path: Path) -> dict[str, Any]:
-    """Read the fields of a card from a YAML file."""
+def read_card(path: Path) -> tuple[dict[str, Any], dict[str, int]]:
+    """Return the fields of a card, unchecked, and the lines they are on in its YAML file."""
     try:
-        content, _ = read_yaml(path)
+        content, lines = read_yaml(path)
     except YamlError as error:
-        if error.code == "UNREADABLE":
-            raise ReelbenchError(f"{path} cannot be read ({error.found}).") from None
-        raise ReelbenchError(_no_card(path, error)) from None
+        if error.code == "UNREADABLE" and not error.line:
+            raise ReelbenchError(f"{path} cannot be read: {error.found}.") from None
+        raise _invalid(path, f"{path}: {error}") from None
     if not isinstance(content, dict):
-        raise ReelbenchError(_no_card(path, "it holds no fields"))
-    return content
+        raise _invalid(path, f"found {found_as(content)}, expected at least `name: ...`")
+    return content, lines
 
 
-def make_card(path: Path, fields: dict[str, Any]) -> Card:
-    """Check the fields of a card."""
+def make_card(path: Path, fields: dict[str, Any], lines: Mapping[str, int] = NOTHING) -> Card:
+    """Return the card with these fields; one error lists all that is wrong with them."""
+    faults = [(*fault, str(path), line_of(fault[1], lines)) for fault in _faults(fields)]
+    if faults:
+        raise _invalid(path, *(str(Problem(*fault)) for fault in faults))
+    return msgspec.convert(fields, Card)
+
+
+def _invalid(path: Path, *problems: str) -> ReelbenchError:
+    return ReelbenchError("\n  ".join([f"{path} is not a valid model card:", *problems]))
+
+
+def _faults(fields: Mapping[Any, Any]) -> Iterator[Fault]:
+    if not _is_variable(fields.get("key", "")):
+        fields = {**fields, "key": "***"}  # it may be the key itself, which is never shown
+    yield from field_faults(fields, _CARD, strict=True, closed=True)
+    price = fields.get("price")
+    price = msgspec.structs.asdict(price) if isinstance(price, Price) else price
+    if isinstance(price, dict):
+        yield from field_faults(price, _PRICE, "price.", strict=True, closed=True)
+
+
+def _is_variable(value: Any) -> bool:
+    return isinstance(value, str) and bool(re.fullmatch(r"([A-Z_][A-Z0-9_]*)?", value))
+
+
+def _is_json(value: Any) -> bool:
+    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+        return False
     try:
-        return msgspec.convert(fields, Card)
-    except (ValueError, msgspec.ValidationError) as error:
-        raise ReelbenchError(_no_card(path, error)) from error
+        return bool(canonical_json(value))
+    except (TypeError, ValueError):
+        return False
 
 
-def _no_card(path: Path, reason: object) -> str:
-    fields = ", ".join(Card.__struct_fields__)
-    return (
-        f"{path} is not a model's card: {reason}. A card is YAML with the fields {fields}; only "
-        "name must be there."
-    )
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list) and all(map(is_text, value))
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) < _MOST_NUMBER
+
+
+def _whole(least: int, most: int) -> Rule:
+    expected = f"a whole number from {least} to {most}"
+    return False, lambda value: type(value) is int and least <= value <= most, expected
+
+
+_TEXT: Rule = (False, lambda value: isinstance(value, str), "text")
+_TRUE_OR_FALSE: Rule = (False, lambda value: isinstance(value, bool), "true or false")
+_SECONDS: Rule = (False, lambda value: _is_number(value) and value > 0, "seconds, more than 0")
+_RATE: Rule = (False, lambda value: _is_number(value) and value >= 0, "a number; 0 for no limit")
+_DOLLARS: Rule = (True, _RATE[1], "dollars for a million tokens")
+_DOLLAR_PAIR = f"{_DOLLARS[2]}, such as {{input: 2.5, output: 10}}"
+_VARIABLE = "the name of an environment variable, such as OPENAI_API_KEY, that holds the key"
+_PRICE = {"input": _DOLLARS, "output": _DOLLARS}
+_CARD: dict[str, Rule] = {
+    "name": (True, is_text, "the name of the model in the results"),
+    "backend": _TEXT,
+    "model": _TEXT,
+    "endpoint": (False, _TEXT[1], "a URL, such as http://localhost:8000/v1"),
+    "key": (False, _is_variable, _VARIABLE),
+    "parameters": (False, _is_json, "a mapping of names to values that JSON has"),
+    "sees": _TRUE_OR_FALSE,
+    "hears": _TRUE_OR_FALSE,
+    "video": (False, lambda value: value in ("", "clip", "file"), '"", clip or file'),
+    "frames": _whole(0, 10_000),
+    "schemas": _TRUE_OR_FALSE,
+    "captioners": (False, _are_names, "a list of models, such as [openai:gpt-4o, eye.yaml]"),
+    "batch": _whole(1, 1000),
+    "connections": _whole(1, 1000),
+    "timeout": _SECONDS,
+    "retries": _whole(0, 20),
+    "backoff": _SECONDS,
+    "requests_per_minute": _RATE,
+    "tokens_per_minute": _RATE,
+    "price": (False, lambda value: isinstance(value, dict | Price | None), _DOLLAR_PAIR),
+    "frame_tokens": _whole(0, 1_000_000),
+    "reply_tokens": _whole(0, 1_000_000),
+}

@@ -1,7 +1,7 @@
-"""A cascade: captioners tell what they see and hear, and a model that only reads answers.
+"""A cascade: captioners describe what they see and hear, and a text model answers from that.
 
-Each captioner is asked once about a clip, whatever the number of questions about it; that is up to
-who relays its requests, such as a run with its journal.
+Each captioner is asked once about a clip, however many questions there are about it: its requests
+go through ``relay``, which a client sets, and so through the journal.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ from reelbench.models.base import (
     token_limit,
 )
 from reelbench.models.card import FREE, Card
-from reelbench.models.keys import rendered_key
+from reelbench.models.keys import request_key
 
 Relay = Callable[[ChatModel, Request], Awaitable[Response]]
 
@@ -34,7 +34,7 @@ async def _directly(model: ChatModel, request: Request) -> Response:
 
 
 class Cascade:
-    """Captioners, and the model that answers from what they tell."""
+    """Captioners, and the model that answers from their captions."""
 
     is_random = False
 
@@ -55,7 +55,7 @@ class Cascade:
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """All that its models are, and how captions are asked for."""
+        """The names and parameters of its members, and the prompt for captions."""
         members = [*self.captioners, self.answerer]
         return {
             "members": [[each.card.name, dict(each.parameters)] for each in members],
@@ -63,13 +63,13 @@ class Cascade:
         }
 
     async def ask(self, request: Request) -> Response:
-        """Have the media described, then ask."""
+        """Ask the captioners about the media, then the answerer."""
         parts: list[Part] = []
         *shown, question = request.parts
         for captioner in self.captioners:
             media = _for(captioner.card, shown)
             if all(isinstance(part, TextPart) for part in media):
-                continue  # nothing that it could tell about
+                continue  # nothing that it could describe
             caption = await self.relay(
                 captioner, self._derived(captioner, (*media, TextPart(self._prompt)))
             )
@@ -85,24 +85,24 @@ class Cascade:
         return _own(await self.relay(self.answerer, asked))
 
     def _derived(
-        self, model: ChatModel, parts: tuple[Part, ...], of: Request | None = None
+        self, model: ChatModel, parts: tuple[Part, ...], parent: Request | None = None
     ) -> Request:
-        """Make a request to a member, under a key of all that is in it."""
-        key = rendered_key(model, parts, of.key if of else "")
+        """Return a request to a member, whose key is made of all its parts."""
+        key = request_key(model, parts, parent=parent.key if parent else "")
         message = (Message("user", parts),)
-        if of is None:
+        if parent is None:
             return Request(key, message, "open", "")
-        return Request(key, message, of.kind, of.question, of.options, of.schema)
+        return Request(key, message, parent.kind, parent.question, parent.options, parent.schema)
 
     def stop_retrying(self) -> None:
-        """Nothing of its own: who holds it hurries its members."""
+        """Do nothing: the client stops the retries of its members."""
 
     async def close(self) -> None:
-        """Nothing of its own: who holds it closes its members."""
+        """Do nothing: the session closes its members."""
 
 
 def _own(response: Response) -> Response:
-    """Return a response of a member as the cascade's own, its tokens counted there and not here."""
+    """Return a member's response as the cascade's; the tokens are counted for the member."""
     return Response(response.status, response.text, response.error, 0, 0, unasked=response.unasked)
 
 
@@ -110,7 +110,7 @@ _READER = Card(name="reader", sees=False)
 
 
 def _for(card: Card, shown: Sequence[Part]) -> list[Part]:
-    """Return what a model takes in: of texts, those that are not about something it does not."""
+    """Return the parts that a model takes, without texts about parts that it does not take."""
     kept: list[Part] = []
     for part, following in zip(shown, [*shown[1:], None], strict=True):
         about = following if isinstance(part, TextPart) and following is not None else part
@@ -126,7 +126,7 @@ def _takes(card: Card, part: Part) -> bool:
 
 
 def members_of(models: Iterable[ChatModel]) -> Iterator[ChatModel]:
-    """Yield models and, of cascades, those within, each once."""
+    """Yield each model once, the members of cascades included."""
     seen: set[int] = set()
     for model in models:
         within = [*model.captioners, model.answerer] if isinstance(model, Cascade) else []
@@ -140,11 +140,13 @@ def load(card: Card, load_member: Callable[[str], ChatModel]) -> Cascade:
     """Return the cascade of a card."""
     if not card.captioners or not card.model:
         raise ReelbenchError(
-            f"{card.name}: a cascade is a card with captioners, a list of models, and model, the "
-            "one that answers: `captioners: [openai:gpt-4o]` and `model: openai:gpt-4o-mini`."
+            f"{card.name}: the card of a cascade needs captioners, a list of models, and model, "
+            "the one that answers: `captioners: [openai:gpt-4o]` and `model: openai:gpt-4o-mini`."
         )
     members = [load_member(name) for name in (*card.captioners, card.model)]
     if any(isinstance(member, Cascade) for member in members):
-        raise ReelbenchError(f"{card.name}: a cascade is not made of cascades.")
+        raise ReelbenchError(
+            f"{card.name}: a cascade cannot be a captioner or the model of another cascade."
+        )
     *captioners, answerer = members
     return Cascade(card, captioners, answerer)

@@ -1,4 +1,4 @@
-"""Google's Gemini, as their own servers speak: pictures, sound, and whole videos with offsets."""
+"""Google's Gemini API: pictures, sound, and whole videos with offsets."""
 
 import asyncio
 import hashlib
@@ -29,7 +29,7 @@ _REFUSALS = frozenset({
 
 
 class UploadError(Exception):
-    """A file that did not arrive; the response says why."""
+    """An upload failed; the response says why."""
 
     def __init__(self, response: Response) -> None:
         super().__init__(response.error)
@@ -49,22 +49,22 @@ class GoogleModel(RemoteModel):
         self._uploads: dict[str, asyncio.Task[str]] = {}
 
     def credentials(self, secret: str) -> dict[str, str]:
-        """Return the headers that say who asks."""
+        """Return the headers that carry the key."""
         return {"x-goog-api-key": secret} if secret else {}
 
     def url(self) -> str:
-        """Return where a request is sent to."""
+        """Return the URL that requests are sent to."""
         return f"{self._endpoint}/v1beta/models/{self._model}:generateContent"
 
     async def ask(self, request: Request) -> Response:
-        """Send large videos first, then the messages, and read the reply."""
+        """Upload large videos, send the request, and return the response."""
         try:
             return await super().ask(request)
         except UploadError as error:
             return error.response
 
     async def payload(self, request: Request) -> Mapping[str, Any]:
-        """Return a request as they have it."""
+        """Return the body of a request in the format of generateContent."""
         config = {name: value for name, value in self._chosen.items() if name not in _BESIDE}
         beside = {name: value for name, value in self._chosen.items() if name in _BESIDE}
         if request.schema is not None:
@@ -88,12 +88,12 @@ class GoogleModel(RemoteModel):
             block: dict[str, Any] = {"fileData": {"fileUri": uri, "mimeType": part.media_type}}
         else:
             block = {"inlineData": {"mimeType": part.media_type, "data": encoded(part)}}
-        if isinstance(part, VideoPart) and (meant := _meant(part)):
-            block["videoMetadata"] = meant
+        if isinstance(part, VideoPart) and (metadata := _video_metadata(part)):
+            block["videoMetadata"] = metadata
         return block
 
     async def _uploaded(self, data: bytes, media_type: str) -> str:
-        """Send a file ahead, once for all questions about it, and return where it is."""
+        """Upload a file, once for all questions about it, and return its URI."""
         key = hashlib.sha256(data).hexdigest()
         if key not in self._uploads:
             self._uploads[key] = asyncio.create_task(self._upload(data, media_type))
@@ -106,7 +106,7 @@ class GoogleModel(RemoteModel):
             raise
 
     async def close(self) -> None:
-        """Hang up, also on files that are under way."""
+        """Cancel uploads and close the connections."""
         for upload in self._uploads.values():
             upload.cancel()
         await asyncio.gather(*self._uploads.values(), return_exceptions=True)
@@ -126,7 +126,7 @@ class GoogleModel(RemoteModel):
         address = begun.headers.get("x-goog-upload-url", "")
         # The key goes nowhere but to them: to their own server, or by a line that nobody reads.
         if begun.status == "ok" and not address.startswith((f"{self._endpoint}/", "https://")):
-            raise UploadError(no_reply("address to send a file to", begun.headers))
+            raise UploadError(no_reply("valid upload address", begun.headers))
         self._check(begun.status == "ok", begun.status, begun.error)
         finish = {"X-Goog-Upload-Offset": "0", "X-Goog-Upload-Command": "upload, finalize"}
         sent = await self._caller.post(address, data, self._headers | finish)
@@ -135,7 +135,9 @@ class GoogleModel(RemoteModel):
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self.card.timeout
         while isinstance(file, dict) and file.get("state") == "PROCESSING":
-            self._check(loop.time() < deadline, "timeout", "a file that they never got ready")
+            self._check(
+                loop.time() < deadline, "timeout", "the uploaded file was not ready in time"
+            )
             await asyncio.sleep(_POLL)
             seen = await self._caller.get(
                 f"{self._endpoint}/v1beta/{file.get('name')}", self._headers
@@ -143,7 +145,7 @@ class GoogleModel(RemoteModel):
             self._check(seen.status == "ok", seen.status, seen.error)
             file = seen.data.get("file", seen.data)
         if not isinstance(file, dict) or file.get("state") != "ACTIVE" or not file.get("uri"):
-            raise UploadError(no_reply("file they took", file))
+            raise UploadError(no_reply("ready file", file))
         return str(file["uri"])
 
     @staticmethod
@@ -152,7 +154,7 @@ class GoogleModel(RemoteModel):
             raise UploadError(Response(status, error=error))
 
     def read_reply(self, data: Mapping[str, Any]) -> Response:
-        """Read a candidate: what it says, not what it thought."""
+        """Return the response in the first candidate, without its thinking."""
         usage = data.get("usageMetadata")
         used = usage if isinstance(usage, dict) else {}
         input_tokens = token_count(
@@ -165,18 +167,22 @@ class GoogleModel(RemoteModel):
         feedback = data.get("promptFeedback")
         blocked = feedback.get("blockReason") if isinstance(feedback, dict) else None
         if blocked:
-            return Response("refused", None, f"blocked: {blocked}", input_tokens, output_tokens)
+            return Response(
+                "refused", None, f"prompt blocked: {blocked}", input_tokens, output_tokens
+            )
         try:
             candidate = data["candidates"][0]
             reason = candidate.get("finishReason")
             if reason in _REFUSALS:
-                return Response("refused", None, f"stopped: {reason}", input_tokens, output_tokens)
+                return Response(
+                    "refused", None, f"reply stopped: {reason}", input_tokens, output_tokens
+                )
             parts = candidate.get("content", {}).get("parts", [])
             text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
         except (KeyError, IndexError, TypeError, AttributeError):
             return no_reply("candidate", data)
         if reason not in (None, "STOP", "MAX_TOKENS"):
-            return Response("error", None, f"stopped: {reason}", input_tokens, output_tokens)
+            return Response("error", None, f"reply stopped: {reason}", input_tokens, output_tokens)
         return read_text(text, reason == "MAX_TOKENS", input_tokens, output_tokens)
 
 
@@ -184,8 +190,8 @@ def _role(message: Message) -> str:
     return "model" if message.role == "assistant" else "user"
 
 
-def _meant(video: VideoPart) -> dict[str, Any]:
-    """Which part of a video is meant, and how many frames a second."""
+def _video_metadata(video: VideoPart) -> dict[str, Any]:
+    """Return the part of a video that the question is about, and the frames per second."""
     meant: dict[str, Any] = {}
     if video.start is not None:
         meant["startOffset"] = _seconds(video.start)

@@ -29,7 +29,7 @@ class LocalModel:
     def __init__(self, card: Card) -> None:
         # Twice the batch wait, so that the next batch is there when one is done.
         card = msgspec.structs.replace(
-            card, connections=2 * card.batch, price=card.price or FREE, schemas=False
+            card, connections=min(1000, 2 * card.batch), price=card.price or FREE, schemas=False
         )
         self.card = card
         self._waiting: list[tuple[Request, asyncio.Future[Response]]] = []
@@ -39,12 +39,12 @@ class LocalModel:
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """Which weights, and how they are used; not where, nor how many at a time."""
+        """The weights and the generation settings; neither the device nor the batch size."""
         settings = {**_USUAL, **self.card.parameters}
         return {"model": self.card.model, **{n: v for n, v in settings.items() if n != "device"}}
 
     async def ask(self, request: Request) -> Response:
-        """Join the next batch."""
+        """Answer a request with the next batch."""
         future: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, future))
         if self._work is None or self._work.done():
@@ -81,14 +81,14 @@ class LocalModel:
         """Do nothing: it never waits."""
 
     async def close(self) -> None:
-        """Let go of the weights."""
+        """Release the weights."""
         if self._work is not None:
             await asyncio.gather(self._work, return_exceptions=True)
         self._engine = None
 
 
 class _Engine:
-    """The weights and what prepares their input."""
+    """The loaded weights and their processor."""
 
     def __init__(self, model: str, parameters: Mapping[str, Any]) -> None:
         import torch
@@ -159,7 +159,7 @@ def load(card: Card) -> LocalModel:
         ) from error
     if card.hears or card.video:
         raise ReelbenchError(
-            f"{card.name}: local models are shown frames: write `hears: false` and "
-            '`video: ""`, or put a server such as vLLM in front of it and use openai.'
+            f"{card.name}: local models take frames, neither sound nor video: write `hears: false` "
+            'and `video: ""`, or serve it with vLLM or the like and use the backend openai.'
         )
     return LocalModel(card)

@@ -1,4 +1,4 @@
-"""All the providers of Inspect, for who has it installed; each call is still ours to repeat."""
+"""The providers of Inspect, where it is installed; retries are made here, not there."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ _USUAL = {"temperature": 0.0}
 
 
 class InspectModel:
-    """A model by Inspect's name for it, such as ``openai/gpt-4o``."""
+    """A model under the name that Inspect has for it, such as ``openai/gpt-4o``."""
 
     is_random = False
 
@@ -40,7 +40,7 @@ class InspectModel:
         chosen = {**_USUAL, **card.parameters}
         self._chosen = {name: value for name, value in chosen.items() if value is not None}
         self._pace = Pace(card.requests_per_minute, card.tokens_per_minute)
-        self._hurried = asyncio.Event()
+        self._no_waiting = asyncio.Event()
         self._reach = Reachability(card.name, "Check its address, its key and its name.\n")
         self._model = _opened(card)
 
@@ -50,19 +50,19 @@ class InspectModel:
         return {"model": self.card.model, **self._chosen}
 
     async def ask(self, request: Request) -> Response:
-        """Send the messages, and once more than the retries at most."""
+        """Send a request, with the card's retries, and return the response."""
         tokens = sum(request_tokens(self.card, request)) if self.card.tokens_per_minute else 0
         response = Response("error", error="never asked")
         for attempt in range(self.card.retries + 1):
-            await rest(self._pace.turn(tokens), self._hurried)
+            await rest(self._pace.turn(tokens), self._no_waiting)
             if self._reach.given_up:
                 gone = Response("error", error=self._reach.given_up, unasked=True)
                 return response if attempt else gone
             response, again = await self._try(request)
             self._note(response, attempt, not again or attempt == self.card.retries)
-            if not again or attempt == self.card.retries or self._hurried.is_set():
+            if not again or attempt == self.card.retries or self._no_waiting.is_set():
                 break
-            await rest(pause_before(request.key, attempt, self.card.backoff), self._hurried)
+            await rest(pause_before(request.key, attempt, self.card.backoff), self._no_waiting)
         return response
 
     def _note(self, response: Response, attempt: int, final: bool) -> None:
@@ -75,11 +75,11 @@ class InspectModel:
             self._reach.answered()
 
     def stop_retrying(self) -> None:
-        """Wait for nothing any more: what would have to be tried again has failed."""
-        self._hurried.set()
+        """Stop waiting for retries: what would be tried again has failed."""
+        self._no_waiting.set()
 
     async def _try(self, request: Request) -> tuple[Response, bool]:
-        """Send the messages once; return what came, and whether another try may help."""
+        """Send a request once; return the response, and whether a retry may help."""
         try:
             async with asyncio.timeout(self.card.timeout):
                 output = await self._model.generate(
@@ -90,11 +90,11 @@ class InspectModel:
         except TimeoutError:
             return Response("timeout", error=f"no answer in {self.card.timeout:g} s"), True
         except Exception as error:  # of whatever provider
-            return Response("error", error=_error_text(error)), self._passes(error)
+            return Response("error", error=_error_text(error)), self._is_temporary(error)
         return _read(output), False
 
-    def _passes(self, error: Exception) -> bool:
-        """Whether the provider takes a failure for one that passes."""
+    def _is_temporary(self, error: Exception) -> bool:
+        """Whether the provider calls a failure temporary."""
         return any(bool(self._model.api.should_retry(each)) for each in _causes(error))
 
     def _config(self, request: Request) -> Any:
@@ -108,12 +108,12 @@ class InspectModel:
         return GenerateConfig(max_retries=0, **chosen)
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         await self._model.api.aclose()
 
 
 def _opened(card: Card) -> "Model":
-    """Open a model by Inspect's name for it; raise a sentence where that cannot be."""
+    """Return the model of Inspect; an error says why it cannot be opened."""
     from inspect_ai.model import get_model
 
     # Retries are in one layer, and that is ours: these pass it on to their own clients.
@@ -125,7 +125,8 @@ def _opened(card: Card) -> "Model":
         return get_model(card.model, memoize=False, **arguments)
     except Exception as error:  # of whatever provider
         raise ReelbenchError(
-            f"{card.name} cannot be opened: {redacted(_error_text(error))}."
+            f"Inspect cannot open {card.model!r} of {card.name}: {redacted(_error_text(error))}. "
+            "Check its name and the key of its provider."
         ) from error
 
 
@@ -137,7 +138,7 @@ def _read(output: Any) -> Response:
         input_tokens, output_tokens = used.input_tokens + cached, used.output_tokens
     if output.empty:
         return Response(
-            "error", None, output.error or "an empty answer", input_tokens, output_tokens
+            "error", None, output.error or "an empty reply", input_tokens, output_tokens
         )
     if output.stop_reason == "content_filter":
         message = output.error or "stopped by the provider's content filter"
@@ -147,7 +148,7 @@ def _read(output: Any) -> Response:
 
 
 def _causes(error: BaseException) -> Iterator[Exception]:
-    """An error, and what it was wrapped around."""
+    """Yield an error and its causes, the innermost last."""
     each: BaseException | None = error
     while isinstance(each, Exception):
         yield each
@@ -155,7 +156,7 @@ def _causes(error: BaseException) -> Iterator[Exception]:
 
 
 def _error_text(error: BaseException) -> str:
-    """What went wrong, out of what it was wrapped in."""
+    """Return the text of the innermost cause of an error."""
     error = list(_causes(error))[-1] if isinstance(error, Exception) else error
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
@@ -184,14 +185,14 @@ def _part(part: Part) -> Any:
 
 
 def load(card: Card) -> InspectModel:
-    """Return the model of a card; Inspect opens it when it is first asked."""
+    """Return the model of a card."""
     try:
         import inspect_ai  # noqa: F401
     except ImportError as error:
         raise ReelbenchError(f"{card.name} needs Inspect: {install_command('inspect')}") from error
     if card.video == "file":
         raise ReelbenchError(
-            f"{card.name}: Inspect has no way to say which part of a file is meant: write "
+            f"{card.name}: Inspect cannot send a part of a file by its start and end: write "
             "`video: clip` in its card."
         )
     return InspectModel(card)

@@ -1,7 +1,8 @@
 """The key of a request: the hash of all that decides the reply to it.
 
-Equal keys are one request, paid for once, whoever asks and whatever the folder. The names that are
-hashed are those of every run so far, so that a folder of an earlier version goes on at no cost.
+Equal keys are one request, paid for once, whoever asks and whatever the folder. The names and the
+layout of what is hashed stay as they are in existing journals, so that the folder of an earlier
+version resumes without asking again.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ from reelbench.models.base import ChatModel, Message, Part, TextPart, VideoPart
 
 def request_key(
     model: ChatModel,
-    prompt: str | Sequence[Message],
+    prompt: str | Sequence[Message] | Sequence[Part],
     *,
     media: Mapping[str, Any] = NOTHING,
     order: int | Sequence[int] = 0,
@@ -24,38 +25,39 @@ def request_key(
     schema: Mapping[str, Any] | None = None,
     purpose: str = "",
     attempt: tuple[int, bool] = (0, False),
+    parent: str = "",
 ) -> str:
     """Return the key of a request to a model.
 
-    ``prompt`` is the text that is asked, or a conversation that asks for JSON: of that, ``schema``
-    is what the server is told, ``purpose`` what the JSON is for, and ``attempt`` the number of the
-    try and whether a repair is asked for. ``media`` is the record of what is shown, ``order`` the
-    seed and number of the options' order where the prompt does not say it, ``round`` tells apart
-    what is asked several times, and ``draw`` are the seed and the item, for models whose replies
-    are random.
+    ``prompt`` has one of three forms, each with parameters of its own:
+
+    - text, as runs and filters ask it. ``media`` is the record of the media that go with it,
+      ``order`` the seed and number of the options' order where the prompt does not show it.
+    - messages that ask for JSON. ``media`` as above; ``schema`` is what the server is given,
+      ``purpose`` what the JSON is for, ``attempt`` the number of the try and whether it is a
+      repair.
+    - rendered parts, as a cascade sends them to its members: only their bytes are known there.
+      ``parent`` is the key of the cascade's own request, where the reply serves that one alone.
+
+    ``round`` distinguishes repetitions of the same request. ``draw`` is the seed and the item's id,
+    which count for models whose replies are random.
     """
-    content: dict[str, Any] = {"model": model.card.name, "parameters": dict(model.parameters)}
     if isinstance(prompt, str):
-        content |= {"prompt": prompt, "order": order, "round": round, **media}
-    else:
-        content |= {
-            "messages": [[message.role, *_texts(message)] for message in prompt],
+        content: Any = {"prompt": prompt, "order": order, "round": round, **media}
+    elif messages := [each for each in prompt if isinstance(each, Message)]:
+        content = {
+            "messages": [[message.role, *_texts(message)] for message in messages],
             "schema": schema,
             "place": [purpose, round, *attempt],
             **({"shown": media} if media else {}),
         }
+    else:
+        parts = [_part_record(part) for part in prompt if not isinstance(part, Message)]
+        return digest_of([model.card.name, dict(model.parameters), parts, parent])
+    content |= {"model": model.card.name, "parameters": dict(model.parameters)}
     if model.is_random and draw:
         content["draw"] = list(draw)
     return digest_of(content)
-
-
-def rendered_key(model: ChatModel, parts: Sequence[Part], whole: str = "") -> str:
-    """Return the key of a request of which only its rendered parts are at hand.
-
-    ``whole`` is the key of the request that it is a part of, where its reply serves that alone.
-    """
-    shown = [_part_record(part) for part in parts]
-    return digest_of([model.card.name, dict(model.parameters), shown, whole])
 
 
 def _texts(message: Message) -> list[str]:

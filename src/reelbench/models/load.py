@@ -40,9 +40,9 @@ CARDS = (".yaml", ".yml")  # how the names of cards end
 
 
 def load_model(name: str) -> ChatModel:
-    """Return the model of that name, or of that card; raise a sentence that lists what there is.
+    """Return the model with this name, or of this card; an error lists the known backends.
 
-    It can be asked at once. What a ``Loader`` loads may lack a key: see ``check_keys``.
+    Its key is there, so that it can be asked; a ``Loader`` does not check that.
     """
     model = Loader().load(name)
     check_keys([model])
@@ -50,14 +50,14 @@ def load_model(name: str) -> ChatModel:
 
 
 def check_keys(models: Iterable[ChatModel]) -> None:
-    """Refuse models, and members of cascades, that cannot be asked for want of a key."""
+    """Refuse models, members of cascades included, whose key is missing."""
     for model in members_of(models):
         if message := getattr(model, "missing_key", ""):
             raise ReelbenchError(message)
 
 
 class Loader:
-    """Loads models, the same one once: who is named twice has one pace and one set of limits."""
+    """Loads each model once, so that one that is named twice shares its rate limits."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, ChatModel] = {}
@@ -67,7 +67,9 @@ class Loader:
         """Return a model by its name or its card."""
         source = os.path.abspath(name) if name.endswith(CARDS) else name
         if source in self._loading:
-            raise ReelbenchError(f"{name} is made of itself: name other models in it.")
+            raise ReelbenchError(
+                f"{name} is a cascade that contains itself: name other models in it."
+            )
         if source not in self._loaded:
             self._loading.append(source)
             try:
@@ -90,8 +92,8 @@ def _card_named(name: str) -> Card:
     backend, colon, rest = name.partition(":")
     if split_file(name) == (Path(name), ""):
         raise ReelbenchError(
-            f"{name} needs a name: write {name}:NAME. Its load(card) finds it in card.model, and "
-            "may do with it what it likes."
+            f"{name} is a backend, and the name of a model is missing: write {name}:NAME. Its "
+            "load(card) finds NAME in card.model."
         )
     if not colon or not _is_known(backend):
         raise ReelbenchError(
@@ -101,12 +103,13 @@ def _card_named(name: str) -> Card:
         )
     _, example, usual = BACKENDS.get(backend, ("", "any-name", {}))
     if not rest:
-        raise ReelbenchError(f"Which model? Write {backend}:NAME, such as {backend}:{example}.")
+        such = f", such as {backend}:{example}" if example else ""
+        raise ReelbenchError(f"Which model? Write {backend}:NAME{such}.")
     return Card(name=name, backend=backend, model=rest, **usual)
 
 
 def _card_of(path: Path) -> Card:
-    fields = read_card(path)
+    fields, lines = read_card(path)
     backend = fields.get("backend", "openai")
     if isinstance(backend, str) and split_file(backend):
         backend = fields["backend"] = str(path.parent / backend)
@@ -119,7 +122,7 @@ def _card_of(path: Path) -> Card:
         fields["model"] = _beside(path, fields.get("model", ""))
     if isinstance(fields.get("captioners"), list):
         fields["captioners"] = [_beside(path, name) for name in fields["captioners"]]
-    return make_card(path, fields)
+    return make_card(path, fields, lines)
 
 
 def _is_known(backend: str) -> bool:
@@ -145,5 +148,5 @@ def _own_model(card: Card) -> ChatModel:
 
 
 def _beside(path: Path, name: Any) -> Any:
-    """A card that a card names lies where the card does."""
+    """Return a name as it is; the path of a card as seen from the card that names it."""
     return str(path.parent / name) if isinstance(name, str) and name.endswith(CARDS) else name

@@ -27,20 +27,20 @@ class OpenAIModel(RemoteModel):
     usual: ClassVar[Mapping[str, Any]] = {"temperature": 0}
 
     def credentials(self, secret: str) -> dict[str, str]:
-        """Return the headers that say who asks."""
+        """Return the headers that carry the key."""
         return {"Authorization": f"Bearer {secret}"} if secret else {}
 
     def url(self) -> str:
-        """Return where a request is sent to."""
+        """Return the URL that requests are sent to."""
         return f"{self._endpoint}/chat/completions"
 
     def usual_path(self) -> str:
-        """Say that most servers of this kind have /v1 at the end, where this one has not."""
+        """Return that most servers of this kind have /v1 at the end, where this URL has not."""
         versioned = re.search(r"/v\d+\w*$", self._endpoint)
         return "" if versioned else ", which for most servers of this kind ends in /v1"
 
     async def payload(self, request: Request) -> Mapping[str, Any]:
-        """Return a request as chat completions have it."""
+        """Return the body of a request in the format of chat completions."""
         body: dict[str, Any] = dict(self.parameters)
         if request.schema is not None:
             shape = {"name": "reply", "strict": True, "schema": request.schema}
@@ -48,25 +48,29 @@ class OpenAIModel(RemoteModel):
         return body | {"messages": [_message(message) for message in request.messages]}
 
     def read_reply(self, data: Mapping[str, Any]) -> Response:
-        """Read a chat completion."""
+        """Return the response in a chat completion."""
         return read_completion(data)
 
 
 def read_completion(data: Mapping[str, Any]) -> Response:
-    """Read a chat completion: a reply, a refusal, or something that is neither."""
+    """Return the response in a chat completion: a reply, a refusal or an error."""
     try:
         choice = data["choices"][0]
         message, reason = choice["message"], choice.get("finish_reason")
         text, refusal = message.get("content"), message.get("refusal")
     except (KeyError, IndexError, TypeError, AttributeError):
-        return no_reply("completion", data)
+        return no_reply("chat completion", data)
     usage = data.get("usage")
     used = usage if isinstance(usage, dict) else {}
     input_tokens = token_count(used.get("prompt_tokens"))
     output_tokens = token_count(used.get("completion_tokens"))
     if reason in _FAILURES:
         return Response(
-            "error", None, f"the server ended it: {reason}", input_tokens, output_tokens
+            "error",
+            None,
+            f"the server ended the reply (finish_reason {reason})",
+            input_tokens,
+            output_tokens,
         )
     if refusal or reason == "content_filter":
         error = str(refusal or "stopped by the server's content filter")
@@ -78,7 +82,7 @@ def read_completion(data: Mapping[str, Any]) -> Response:
     return read_text(text or "", reason in _LIMITS, input_tokens, output_tokens)
 
 
-# Ends that are none of the model's, in the words of several servers.
+# Values of finish_reason where the model did not end the reply itself, by several servers.
 _LIMITS = ("length", "max_tokens", "model_length")
 _FAILURES = ("error", "abort", "cancelled")
 

@@ -1,4 +1,4 @@
-"""Models of backends that users bring: what they lack is told in a sentence, not met in a call."""
+"""Models of backends from outside: what they lack is an error when they are loaded."""
 
 import inspect
 from collections.abc import Mapping
@@ -14,7 +14,8 @@ _NEEDED = ("card", "is_random", "parameters", "ask", "stop_retrying", "close")
 class OwnModel:
     """A model that a user's ``load(card)`` returned, whose replies are checked.
 
-    ``source`` is the hash of its backend's file: replies of another text are not taken for its own.
+    ``source`` is the hash of its backend's file, and part of each request's key: an edited backend
+    is asked again.
     """
 
     def __init__(self, model: ChatModel, backend: str, source: str = "") -> None:
@@ -28,7 +29,7 @@ class OwnModel:
 
     @property
     def card(self) -> Card:
-        """That of the model."""
+        """The card of the model."""
         return self._model.card
 
     @property
@@ -38,7 +39,7 @@ class OwnModel:
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """What decides its replies: its own parameters, and the text of its backend."""
+        """What decides its replies: its own parameters, and the hash of its backend's file."""
         own = {"backend_sha256": self._source} if self._source else {}
         return {**self._model.parameters, **own}
 
@@ -55,9 +56,9 @@ class OwnModel:
         )
 
     def stop_retrying(self) -> None:
-        """Wait for nothing any more."""
+        """Stop waiting for retries."""
         self._model.stop_retrying()
 
     async def close(self) -> None:
-        """Let go of what is held."""
+        """Release connections and other resources."""
         await self._model.close()

@@ -1,7 +1,7 @@
-"""Whether a server answers at all: said early where it does not, and then it is asked no more.
+"""Detect a server that never answers: report it early, then stop asking it.
 
 A wrong address, key or name fails for every question. Without this, each of them would be tried
-again and again, for minutes and without a word.
+again and again, for minutes, without any message.
 """
 
 from urllib.parse import urlsplit, urlunsplit
@@ -15,22 +15,22 @@ _MOST_QUESTIONS = 10  # that failed in the end, for whatever reason: then the sa
 
 
 class Reachability:
-    """What is known of one model's server since this process began."""
+    """Counts the failed calls to one model's server in this process."""
 
     def __init__(self, name: str, advice: str = "") -> None:
         self._name, self._advice = name, advice
         self._has_answered = False
         self._calls = self._questions = 0  # that failed since the last answer
         self._announce_at = _EARLY
-        self.given_up = ""  # why nothing more is asked; empty while there is hope
+        self.given_up = ""  # why the server is not asked any more; empty while it is
 
     def answered(self) -> None:
-        """Note an answer, or any word that shows that questions are read."""
+        """Record an answer, or any reaction that shows that requests are read."""
         self._has_answered = True
         self._calls = self._questions = 0
 
     def failed(self, address: str, error: str, attempt: int, reached: bool, final: bool) -> None:
-        """Note a call that failed: at which try, whether anybody was there, and for good."""
+        """Record a failed call: its number of tries, and whether the server was reached."""
         self._calls += 1
         self._questions += final
         if self.given_up:
@@ -39,23 +39,23 @@ class Reachability:
         if not self._has_answered and (unreachable or self._questions >= _MOST_QUESTIONS):
             self._give_up(address, error)
         elif (self._questions if self._has_answered else self._calls) >= self._announce_at:
-            self._say(error, address)
+            self._report(error, address)
 
-    def _say(self, error: str, address: str) -> None:
+    def _report(self, error: str, address: str) -> None:
         failed = (
             counted(self._questions, "question")
             if self._has_answered
             else counted(self._calls, "call")
         )
         announce(f"{self._name}: {failed} in a row failed, the last at {address}: {error}")
-        self._announce_at *= 10  # a server that comes and goes is not told of each time
+        self._announce_at *= 10  # or a server that comes and goes would be reported each time
 
     def _give_up(self, address: str, error: str) -> None:
-        self.given_up = f"not asked: {address} has not answered once ({error})"
+        self.given_up = f"not asked: {address} did not answer any call ({error})"
         announce(
-            f"{self._name} is asked no more: {address} has not answered once in "
-            f"{counted(self._calls, 'call')}; the last ended with: {error}.\n{self._advice}"
-            "Other models go on. The same command asks again what has no answer."
+            f"{self._name} is asked no more: {address} answered none of "
+            f"{counted(self._calls, 'call')}; the last error: {error}.\n{self._advice}"
+            "Other models go on. Run the same command again to ask what has no answer yet."
         )
 
 

@@ -1,4 +1,4 @@
-"""What all models behind a server share: a key, parameters, patience and a pace."""
+"""What all models behind a server share: a key, parameters, retries and rate limits."""
 
 import base64
 import os
@@ -18,25 +18,28 @@ from reelbench.models.tokens import request_tokens
 
 
 class RemoteModel(ABC):
-    """A model behind an endpoint. Those who speak its language fill in the rest."""
+    """A model behind a server; subclasses implement the API of a provider."""
 
     is_random = False
-    endpoint: ClassVar[str]  # where its provider's server is
-    endpoint_variable: ClassVar[str] = ""  # which may say that it is elsewhere
+    endpoint: ClassVar[str]  # the URL of the provider's server
+    endpoint_variable: ClassVar[str] = ""  # the environment variable that may name another URL
     key_variable: ClassVar[str]
-    usual: ClassVar[Mapping[str, Any]] = {}  # parameters that a card does not say; null leaves out
+    usual: ClassVar[Mapping[str, Any]] = {}  # default parameters; null in a card removes one
 
     def __init__(self, card: Card) -> None:
         elsewhere = os.environ.get(self.endpoint_variable, "") if self.endpoint_variable else ""
         endpoint = card.endpoint or elsewhere or self.endpoint
         if not endpoint.startswith(("http://", "https://")):
-            raise ReelbenchError(f"The endpoint of {card.name} is {endpoint!r}: write an URL.")
+            raise ReelbenchError(
+                f"The endpoint of {card.name} is {endpoint!r}: write a URL that begins with "
+                "http:// or https://."
+            )
         # A server that a card names gets the key that the card names, and no other.
         variable = card.key or ("" if card.endpoint else self.key_variable)
         secret = os.environ.get(variable, "").strip() if variable else ""
-        # Forecasts ask nobody and need no key: who is about to ask calls `check_keys`.
+        # Forecasts ask no model and need no key: `check_keys` is called before asking.
         lacks = not secret and (card.key or endpoint == self.endpoint)
-        message = f"{card.name} needs a key: put it in the variable {variable}."
+        message = f"{card.name} needs a key: put it in the environment variable {variable}."
         self.missing_key = message if lacks else ""
         remember_secret(urlsplit(endpoint).password or "")
         chosen = {**self.usual, **card.parameters}
@@ -56,54 +59,54 @@ class RemoteModel(ABC):
         return {"model": self._model, **self._chosen}
 
     async def ask(self, request: Request) -> Response:
-        """Send the messages, and read the reply."""
+        """Send a request and return the response."""
         tokens = sum(request_tokens(self.card, request)) if self.card.tokens_per_minute else 0
         payload = msgspec.json.encode(await self.payload(request))
         outcome = await self._caller.post(self.url(), payload, self._headers, tokens)
         return self.read(outcome)
 
     def read(self, outcome: CallOutcome) -> Response:
-        """Turn what came into a response."""
+        """Return the response in the result of a call."""
         if outcome.status != "ok":
             return Response(outcome.status, error=outcome.error, unasked=outcome.unasked)
         return self.read_reply(outcome.data)
 
     def _advice(self, variable: str) -> str:
-        """Say what to check where the server never answers."""
+        """Return what to check where the server never answers."""
         places = " or ".join(filter(None, ("endpoint: in its card", self.endpoint_variable)))
-        key = f"the key in {variable}" if variable else "whether it wants a key (key: in its card)"
+        key = f"the key in {variable}" if variable else "whether it needs a key (key: in its card)"
         return (
             f"Check that the server runs and that this is its address ({places})"
             f"{self.usual_path()}; {key}; and its name for the model, {self._model!r}.\n"
         )
 
     def usual_path(self) -> str:
-        """Say how the address of such a server usually ends, where this one ends otherwise."""
+        """Return how the URL of such a server usually ends, where this one ends differently."""
         return ""
 
     def stop_retrying(self) -> None:
-        """Wait for nothing any more: what would have to be tried again has failed."""
+        """Stop waiting for retries: what would be tried again has failed."""
         self._caller.stop_retrying()
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         await self._caller.close()
 
     @abstractmethod
     def credentials(self, secret: str) -> dict[str, str]:
-        """Return the headers that say who asks."""
+        """Return the headers that carry the key."""
 
     @abstractmethod
     def url(self) -> str:
-        """Return where a request is sent to."""
+        """Return the URL that requests are sent to."""
 
     @abstractmethod
     async def payload(self, request: Request) -> Mapping[str, Any]:
-        """Return a request as the provider wants it."""
+        """Return the body of a request in the provider's format."""
 
     @abstractmethod
     def read_reply(self, data: Mapping[str, Any]) -> Response:
-        """Read a reply, a refusal, or something that is neither."""
+        """Return the response in an answer: a reply, a refusal or an error."""
 
 
 def encoded(part: ImagePart | AudioPart | VideoPart) -> str:
@@ -118,5 +121,5 @@ def token_count(*values: Any) -> int | None:
 
 
 def no_reply(what: str, data: object) -> Response:
-    """Say that a server's answer is not what it should be."""
-    return Response("error", error=f"an answer that is no {what}: {redacted(str(data))[:200]}")
+    """Return the response for an answer that is not what the API promises."""
+    return Response("error", error=f"the answer is not a {what}: {redacted(str(data))[:200]}")

@@ -1,4 +1,4 @@
-"""Keys are kept out of whatever is written, whoever repeats them, in whatever spelling."""
+"""Keep keys out of whatever is written, whoever repeats them, in whatever spelling."""
 
 import base64
 import os

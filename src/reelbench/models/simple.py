@@ -1,4 +1,4 @@
-"""The base of a model that a user writes: all of ``ChatModel`` but the asking."""
+"""The base class of a model that a user writes: all of ``ChatModel`` but ``ask``."""
 
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 class SimpleModel(ABC):
-    """A model that holds nothing open and never tries again; write ``ask``.
+    """A model without connections or retries: implement ``ask``.
 
-    What it is asked and what it replied is kept in the journal under its name and ``parameters``:
-    put there whatever decides its replies.
+    Its replies are kept in the journal, under keys that contain its name and ``parameters``: put
+    whatever decides its replies into ``parameters``.
     """
 
     is_random = False

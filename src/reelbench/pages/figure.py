@@ -15,7 +15,7 @@ MARKS = ("circle", "square", "diamond", "triangle-up", "x", "star", "triangle-do
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure: what it is called, what it says to who cannot see it, and what is drawn."""
+    """One figure: its name and title, its description for screen readers, and its traces."""
 
     name: str
     title: str

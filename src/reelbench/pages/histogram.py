@@ -1,4 +1,4 @@
-"""Some values in numbers, and sorted into the bars of a small histogram."""
+"""Summary statistics of some values, and a small histogram of them."""
 
 import math
 import statistics
@@ -25,7 +25,7 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """Some values in numbers, and as a histogram."""
+    """Summary statistics of some values, and their histogram."""
 
     name: str
     count: int
@@ -38,17 +38,17 @@ class Distribution:
 
     @property
     def words(self) -> str:
-        """What the histogram says to who cannot see it."""
+        """The description of the histogram for screen readers."""
         shown = "; ".join(f"{self.span(bar)}: {bar.count}" for bar in self.bins if bar.count)
         return f"{self.name}, {counted(self.count, 'value')}. {shown}"
 
     def span(self, bar: Bin) -> str:
-        """Say which values a bar counts."""
+        """Return which values a bar counts."""
         return number(bar.low) if self.single else f"{number(bar.low)} to {number(bar.high)}"
 
     @property
     def ends(self) -> tuple[str, str]:
-        """What stands under the first and the last bar."""
+        """The labels under the first and the last bar."""
         last = self.bins[-1]
         return number(self.bins[0].low), number(last.low if self.single else last.high)
 
@@ -61,7 +61,7 @@ class Distribution:
 
 
 def distribution(name: str, values: Iterable[Any]) -> Distribution | None:
-    """Sum up the numbers among some values; None where there are none."""
+    """Return the distribution of the numbers among some values; None where there are none."""
     numbers = sorted(value for value in values if is_number(value))
     if not numbers:
         return None

@@ -1,7 +1,7 @@
-"""Fill in templates, and make pages of them that work offline and run no script but ours.
+"""Render templates to pages that work offline and run no scripts but ours.
 
-What models and people wrote is on these pages, and is trusted with nothing: every text is escaped,
-data cannot end the element that it stands in, and the policy names our scripts by their hashes.
+Text by models and people on these pages is not trusted: every text is escaped, data cannot end the
+element that it stands in, and the policy names our scripts by their hashes.
 """
 
 import base64
@@ -85,7 +85,7 @@ def _environment(room: str) -> Environment:
 
 
 def content_policy(scripts: Sequence[str]) -> str:
-    """What a browser may do with a page: run these scripts, show what is in it, fetch nothing."""
+    """Return the content policy of a page: run these scripts, fetch nothing."""
     digests = [
         base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in scripts
     ]

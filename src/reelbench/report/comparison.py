@@ -13,7 +13,7 @@ _SMALLEST = 0.0001  # p that is written out
 
 
 def standings(scores: Scores) -> dict[str, Mapping[str, Any]]:
-    """Where each model stands, under the condition where they are compared."""
+    """The rank of each model, under the condition where they are compared."""
     comparison = scores["comparison"] or {"models": ()}
     return {
         standing["model"]: {**standing, "shown": spelled(standing["letters"])}
@@ -22,7 +22,7 @@ def standings(scores: Scores) -> dict[str, Mapping[str, Any]]:
 
 
 def pairs(scores: Scores) -> Table:
-    """Each two models, the better one first, as the leaderboard has them."""
+    """Each pair of models, the better one first, in the order of the leaderboard."""
     comparison = scores["comparison"] or {"pairs": (), "models": ()}
     place = {each["model"]: number for number, each in enumerate(comparison["models"])}
     ordered = sorted(

@@ -29,7 +29,7 @@ def shown(found: Mapping[str, Any]) -> Table:
 
 
 def sureness(found: Mapping[str, Any]) -> Table:
-    """How sure the means of a declared table are, and of how many items they are."""
+    """The intervals and standard errors of a declared table, and its numbers of items."""
     rows = [
         [name_of(row, found), *(_with_error(cell) or NONE for cell in row["cells"])]
         for row in found["rows"]

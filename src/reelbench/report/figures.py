@@ -25,7 +25,7 @@ Scores = Mapping[str, Any]
 
 
 def figures(scores: Scores, tags: Sequence[str]) -> list[Figure]:
-    """Return all figures that the scores have something to say for."""
+    """Return all figures for which the scores have data."""
     made = [
         *(by_tag(scores, tag, n) for n, tag in enumerate(tags) if tag not in _ORDERED),
         radar(scores, tags[0]) if tags else None,
@@ -56,7 +56,7 @@ def label(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def by_tag(scores: Scores, tag: str, place: int) -> Figure | None:
-    """Accuracy by category as points with intervals, one colour a model, and chance as dashes."""
+    """Accuracy by category as points with intervals, one colour per model, and chance as dashes."""
     rows, number = [row for row in main_rows(scores) if tag in row["by"]], numbers(scores)
     if not rows or len(scores["chance"]["by"][tag]) > _MOST_VALUES:
         return None
@@ -73,7 +73,7 @@ def by_tag(scores: Scores, tag: str, place: int) -> Figure | None:
 
 
 def radar(scores: Scores, tag: str) -> Figure | None:
-    """Accuracy by category around a circle, for a first look at who is good at what."""
+    """Accuracy by category around a circle."""
     names = list(scores["chance"]["by"].get(tag, ()))
     rows, number = main_rows(scores)[: len(COLOURS)], numbers(scores)
     if not 3 <= len(names) <= _MOST_SPOKES or not rows:
@@ -91,7 +91,7 @@ def radar(scores: Scores, tag: str) -> Figure | None:
         for row in rows
     ]
     layout = {"polar": {"radialaxis": {"range": [0, 100], "ticksuffix": "%"}}, "showlegend": True}
-    words = f"The same accuracies by {tag} around a circle, one line a model."
+    words = f"The same accuracies by {tag} around a circle, one line per model."
     return Figure("radar", f"Profile over {tag}", words, data, layout_of(None, **layout))
 
 
@@ -105,7 +105,7 @@ def curve(scores: Scores, tag: str) -> Figure | None:
     ]  # fmt: skip
     titles = {"length": "Accuracy by length of the clip",
               "evidence": "Accuracy by where the evidence lies"}  # fmt: skip
-    words = f"{titles[tag]}, one line a model, with intervals."
+    words = f"{titles[tag]}, one line per model, with intervals."
     return Figure(f"curve-{tag}", titles[tag], words, data, layout_of("accuracy, %"))
 
 
@@ -135,7 +135,7 @@ def precision_and_recall(scores: Scores) -> Figure | None:
 
 
 def positions(scores: Scores) -> Figure | None:
-    """How often each place was chosen, beside how often it was right."""
+    """How often each position was chosen, beside how often it was right."""
     rows = [row for row in main_rows(scores) if row["bias"]["positions"]]
     number = numbers(scores)
     if not rows:
@@ -159,10 +159,10 @@ def positions(scores: Scores) -> Figure | None:
     layout = layout_of("share of answers, %", barmode="group", shapes=dashes, showlegend=True)
     layout["yaxis"] = {"title": {"text": "share of answers, %"}, "rangemode": "tozero"}
     words = (
-        f"How often each place was chosen, of questions with {count} options; the dashes are how "
-        "often it was right."
+        f"How often each position was chosen, of questions with {count} options; the dashes are "
+        "how often it was right."
     )
-    return Figure("positions", f"Places chosen, {count} options", words, data, layout)
+    return Figure("positions", f"Positions chosen, {count} options", words, data, layout)
 
 
 def ablation(scores: Scores, number: int) -> Figure | None:
@@ -182,7 +182,7 @@ def ablation(scores: Scores, number: int) -> Figure | None:
         for model in found["models"]
     ]  # fmt: skip
     title = f"Accuracy by {found['field'].replace('_', ' ')}"
-    words = f"{title}, all else equal, one line a model, with intervals."
+    words = f"{title}, all else equal, one line per model, with intervals."
     return Figure(f"ablation-{number}", title, words, data, layout_of("accuracy, %"))
 
 
@@ -201,7 +201,7 @@ def distractors(scores: Scores) -> Figure | None:
     layout["xaxis"] = {"title": {"text": "models that chose it"}, "type": "category"}
     layout["yaxis"] = {"title": {"text": "wrong options"}, "rangemode": "tozero"}
     words = "How many wrong options were chosen by how many models; those at 0 mislead nobody."
-    return Figure("distractors", "What wrong options mislead", words, [bar], layout)
+    return Figure("distractors", "How often wrong options are chosen", words, [bar], layout)
 
 
 def shown_tags(scores: Scores) -> list[str]:

@@ -38,18 +38,18 @@ _MOST_FRAMES = 1000  # in one page: about 4.4 MB; with more videos, each shows f
 
 
 def report_run(benchmark: Benchmark, out: Path) -> Path:
-    """Score a run, write its report into its folder, and return where that is."""
+    """Score a run, write the report into its folder, and return the path of the page."""
     return write_report(score_runs(benchmark, [out]), out / "report.html")
 
 
 def write_report(scored: ScoredRuns, path: Path) -> Path:
-    """Write one report of runs that were scored together, and return where it is."""
+    """Write one report of runs that were scored together, and return the path of the page."""
     write_atomically(path, _page(scored))
     return path
 
 
 def _together(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The record of several runs as one: of models, judges and conditions all, each once."""
+    """Return the records of several runs as one, with each model, judge and condition once."""
     merged = dict(runs[0])
     for part in ("models", "judges", "conditions"):
         merged[part] = list(
@@ -112,7 +112,7 @@ def _page(scored: ScoredRuns) -> str:
 
 
 def _facts(scores: Mapping[str, Any], models: int) -> list[str]:
-    """What there is to know at a glance."""
+    """Return the facts under the title: benchmark, items, models."""
     about = scores["benchmark"]
     split = f" of split {about['split']}" if "split" in about else ""
     return [
@@ -124,13 +124,13 @@ def _facts(scores: Mapping[str, Any], models: int) -> list[str]:
 
 
 def _sureness(cell: Mapping[str, Any]) -> str:
-    """What stands behind an interval, for who points at it."""
+    """Return the tooltip of an interval: its standard error and number of videos."""
     error, videos = cell["standard_error"], counted(cell["videos"], "video")
     return videos if error is None else f"standard error {points(error)} points, {videos}"
 
 
 def _spent(outs: Iterable[Path]) -> dict[str, Mapping[str, Any]]:
-    """What each model took, as the runs' status has it; nothing where none took anything."""
+    """Return what each model used, from the runs' status files; empty where none used anything."""
     found: dict[str, Mapping[str, Any]] = {}
     for out in outs:
         try:
@@ -181,7 +181,7 @@ def _provenance(run: Mapping[str, Any], scores: Mapping[str, Any]) -> dict[str, 
 
 
 def _condition_in_words(condition: Mapping[str, Any]) -> str:
-    """All that is asked and how, in the words of the protocol."""
+    """Return the settings of a condition as one line of text."""
     shown = [condition["sampling"], condition["frame_size"], condition["frame_encoding"]]
     words = [condition["modalities"]]
     words += filter(None, shown) if "V" in condition["modalities"] else []
@@ -230,7 +230,7 @@ def _item(item: Item, outcomes: Sequence[ItemOutcome | None], tag: str) -> dict[
 
 
 def _reply(item: Item, outcome: ItemOutcome | None) -> dict[str, Any]:
-    """What a model made of an item: right, wrong, or nothing one could score."""
+    """Return a model's answer to an item: right, wrong, or none that can be scored."""
     if outcome is None:
         return {"verdict": "none", "text": "not asked"}
     if item.kind == "open" and any(turn.replied for turn in outcome.turns):

@@ -19,7 +19,7 @@ _LONGEST = 80  # characters of a file's name
 
 
 def tables(scores: Scores) -> list[Table]:
-    """Return all tables that the scores have something to say for."""
+    """Return all tables for which the scores have data."""
     made = [
         leaderboard(scores),
         people(scores),
@@ -210,7 +210,7 @@ def ablation(found: Mapping[str, Any]) -> Table:
 
 
 def judged(scores: Scores) -> Table:
-    """What judges gave the replies to open questions."""
+    """The grades of replies to open questions, by judge."""
     columns = ["Model", "Judge", "Rubric", "Score", "Scale", "95% interval", "SE", "Judged"]
     columns += ["No reply", "Not graded", "Invalid rounds"]
     columns += ["With closed items"] if any(row["with_closed"] for row in scores["judged"]) else []

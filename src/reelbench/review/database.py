@@ -8,6 +8,7 @@ databases are told to write to the disk first.
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,14 +16,26 @@ from typing import Any
 
 import msgspec
 import sqlalchemy as sql
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import (
+    DisconnectionError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    SQLAlchemyError,
+)
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from reelbench.base.durable import checksum
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import canonical_json
 from reelbench.base.limits import decode_json
 
+FOLDER = "review"  # of a benchmark, for what a review keeps
+DATABASE_FILE = "review.sqlite"
 _LOCK = 0x7265656C  # PostgreSQL's advisory locks have numbers
+_PATIENCE = 5.0  # seconds for which a database may not answer
+_PAUSE = 1.0  # after which one that was down is tried again
+_LOST = InterfaceError, OperationalError, PoolTimeoutError, OSError
 _METADATA = sql.MetaData()
 
 EVENTS = sql.Table(
@@ -40,6 +53,7 @@ EVENTS = sql.Table(
     sql.Column("checksum", sql.Text, nullable=False),
     sqlite_autoincrement=True,
 )
+_COLUMNS = ", ".join(column.name for column in EVENTS.columns)
 PEOPLE = sql.Table(
     "people",
     _METADATA,
@@ -108,7 +122,9 @@ class ReviewDatabase:
         self.url = sql.make_url(_with_driver(url))
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._engine = _engine(self.url, self.is_sqlite)
+        self._writing = self._engine.execution_options(writes=True)
         self._writer = threading.Lock()
+        self._down: tuple[float, str] = 0.0, ""  # until when nobody asks, and why
 
     @property
     def name(self) -> str:
@@ -118,6 +134,7 @@ class ReviewDatabase:
     def create(self, benchmark: str) -> None:
         """Make the tables where they are not there; refuse the database of another benchmark."""
         with self.writing() as connection:
+            self._check_is_durable(connection)
             _METADATA.create_all(connection)
             known = connection.execute(
                 sql.select(FACTS.c.value).where(FACTS.c.name == "benchmark")
@@ -133,10 +150,19 @@ class ReviewDatabase:
     @contextmanager
     def writing(self) -> Iterator[sql.Connection]:
         """Hold the one place of the writer; when the block ends, what it wrote is on the disk."""
-        with self._writer, self._answering(), self._engine.begin() as connection:
+        with self._alone(), self._answering(), self._writing.begin() as connection:
             if not self.is_sqlite:
                 connection.execute(sql.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
             yield connection
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        if not self._writer.acquire(timeout=3 * _PATIENCE):
+            raise DatabaseDownError(f"{self.name} is too busy: try again in a moment.")
+        try:
+            yield
+        finally:
+            self._writer.release()
 
     @contextmanager
     def reading(self) -> Iterator[sql.Connection]:
@@ -146,21 +172,36 @@ class ReviewDatabase:
 
     @contextmanager
     def _answering(self) -> Iterator[None]:
+        until, reason = self._down
+        if time.monotonic() < until:  # who waits for what does not answer keeps others waiting
+            raise DatabaseDownError(reason)
         try:
             yield
         except IntegrityError:
             raise
-        except (DBAPIError, sqlite3.Error, OSError) as error:
-            reason = str(getattr(error, "orig", None) or error).splitlines()[0]
-            raise DatabaseDownError(f"{self.name} cannot be used: {reason}.") from error
+        except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+            reason = f"{self.name} cannot be used: {_reason(error)}."
+            if not self.is_sqlite and isinstance(error, _LOST):
+                self._down = time.monotonic() + _PAUSE, reason
+            raise DatabaseDownError(reason) from error
+
+    def _check_is_durable(self, connection: sql.Connection) -> None:
+        """Refuse a PostgreSQL that acknowledges what is not on its disk."""
+        if not self.is_sqlite and connection.execute(sql.text("SHOW fsync")).scalar() == "off":
+            raise ReelbenchError(
+                f"{self.name} runs with fsync = off, and would lose what people did when its "
+                "machine stops: turn it on in postgresql.conf."
+            )
 
     def events_after(self, seq: int, connection: sql.Connection | None = None) -> list[ReviewEvent]:
         """Return the events behind a number, in their order; one that is damaged is named."""
-        query = EVENTS.select().where(EVENTS.c.seq > seq).order_by(EVENTS.c.seq)
-        if connection is not None:
-            return [self._event(row) for row in connection.execute(query)]
-        with self.reading() as own:
-            return [self._event(row) for row in own.execute(query)]
+        if connection is None:
+            with self.reading() as own:
+                return self.events_after(seq, own)
+        # Asked at every action: a number in the text takes PostgreSQL's driver one message to and
+        # fro, a parameter takes three.
+        query = f"SELECT {_COLUMNS} FROM events WHERE seq > {int(seq)} ORDER BY seq"  # noqa: S608
+        return [self._event(row) for row in connection.exec_driver_sql(query)]
 
     def _event(self, row: Any) -> ReviewEvent:
         fields = dict(row._mapping)
@@ -172,12 +213,17 @@ class ReviewDatabase:
         return ReviewEvent(**{**fields, "body": decode_json(fields["body"])})
 
     @staticmethod
-    def add(connection: sql.Connection, events: Sequence[ReviewEvent]) -> None:
-        """Add events, in their order, within the writer's block."""
+    def add(connection: sql.Connection, events: Sequence[ReviewEvent]) -> list[ReviewEvent]:
+        """Add events, in their order, within the writer's block; return them with their numbers."""
+        added = []
         for event in events:
             fields = msgspec.structs.asdict(event) | {"body": canonical_json(event.body)}
             del fields["seq"]
-            connection.execute(EVENTS.insert().values(**fields, checksum=_checksum(fields)))
+            row = fields | {"checksum": _checksum(fields)}
+            query = EVENTS.insert().returning(EVENTS.c.seq)
+            seq = connection.execute(query, row).scalar_one()
+            added.append(msgspec.structs.replace(event, seq=seq))
+        return added
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -203,11 +249,10 @@ def _with_driver(url: str) -> str:
 
 def _engine(url: sql.URL, is_sqlite: bool) -> sql.Engine:
     if not is_sqlite:
-        # One connection for the writer and some for readers; a dead one is found before its use.
-        return sql.create_engine(
-            url, pool_size=8, max_overflow=8, pool_pre_ping=True, connect_args={"timeout": 10}
-        )
-    engine = sql.create_engine(url, connect_args={"timeout": 10}, pool_size=8, max_overflow=8)
+        return _postgresql(url)
+    engine = sql.create_engine(
+        url, connect_args={"timeout": _PATIENCE}, pool_size=8, max_overflow=8
+    )
 
     @sql.event.listens_for(engine, "connect")
     def prepare(connection: Any, _: object) -> None:
@@ -217,9 +262,58 @@ def _engine(url: sql.URL, is_sqlite: bool) -> sql.Engine:
 
     @sql.event.listens_for(engine, "begin")
     def begin(connection: sql.Connection) -> None:
-        connection.exec_driver_sql("BEGIN")
+        # A writer that began as a reader could find that it has read what is no longer so.
+        writes = connection.get_execution_options().get("writes")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def _postgresql(url: sql.URL) -> sql.Engine:
+    # One connection for the writer and some for readers. Who has waited for the writer's lock must
+    # see what the writer before has committed, which a stricter isolation, set for the whole
+    # server, would hide.
+    engine = sql.create_engine(
+        url,
+        pool_size=8,
+        max_overflow=8,
+        pool_timeout=_PATIENCE,
+        isolation_level="READ COMMITTED",
+        connect_args={"timeout": _PATIENCE},
+    )
+
+    @sql.event.listens_for(engine, "connect")
+    def prepare(connection: Any, _: object) -> None:
+        cursor = connection.cursor()
+        cursor.execute("SHOW synchronous_commit")
+        if cursor.fetchone()[0] == "off":
+            cursor.execute("SET synchronous_commit = on")
+        connection.commit()
+        cursor.close()
+
+    @sql.event.listens_for(engine, "checkin")
+    def rest(_: object, record: Any) -> None:
+        record.info["used"] = time.monotonic()
+
+    @sql.event.listens_for(engine, "checkout")
+    def wake(connection: Any, record: Any, _: object) -> None:
+        """Find a dead connection before its use; one that was used just now is taken as it is."""
+        if time.monotonic() > record.info.get("used", 0.0) + _PAUSE:
+            try:
+                engine.dialect.do_ping(connection)
+            except (engine.dialect.loaded_dbapi.Error, OSError) as error:
+                raise DisconnectionError from error
+
+    return engine
+
+
+def _reason(error: BaseException) -> str:
+    """Return what a database or its driver complained of, in one line."""
+    cause = getattr(error, "orig", None) or error
+    details = cause.args[0] if cause.args else ""
+    if isinstance(details, dict):  # PostgreSQL's fields: M is the message
+        details = details.get("M", "")
+    return (str(details or cause).splitlines() or ["it does not answer"])[0].rstrip(".")
 
 
 def _checksum(fields: Mapping[str, Any]) -> str:

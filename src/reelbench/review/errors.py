@@ -10,6 +10,10 @@ class AccessError(ReelbenchError):
     """Someone may not do this."""
 
 
+class BusyError(ReelbenchError):
+    """Too many ask for the same at once; it works a moment later."""
+
+
 class ActionError(AccessError):
     """An action that cannot be kept as it is; ``problems`` names the fields."""
 

@@ -14,7 +14,7 @@ import msgspec
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of
-from reelbench.base.spelling import meant
+from reelbench.base.spelling import closest_name
 from reelbench.base.yaml_files import YamlError, read_yaml
 from reelbench.data.fields import Fault, Rule, field_faults, found_as, is_text
 from reelbench.data.items import KINDS, shown
@@ -127,7 +127,7 @@ def find_protocol(name: str) -> Path:
         return known[name]
     if name.endswith((".yaml", ".yml")):
         return Path(name)
-    close = meant(name, known)
+    close = closest_name(name, known)
     raise ReelbenchError(
         f"There is no protocol {name!r}{f' (perhaps {close}?)' if close else ''}: name a YAML "
         f"file, or one of {', '.join(known)}."
@@ -289,14 +289,11 @@ def _faults(record: Any) -> Iterator[Fault]:
     if not isinstance(record, dict):
         yield "BAD_FIELD", "file", found_as(record), "a mapping that begins with page: NAME"
         return
-    yield from field_faults(record, _RULES, strict=True)
-    for name in record:
-        if name not in _RULES and not meant(str(name), _RULES):
-            yield "BAD_FIELD", str(name), "an unknown field", f"one of {', '.join(_RULES)}"
+    yield from field_faults(record, _RULES, strict=True, closed=True)
     for part, rules in (("tags", _TAG_RULES), ("axes", _AXIS_RULES)):
         for name, each in record[part].items() if _is_mapping(record.get(part)) else ():
             if isinstance(each, dict):
-                yield from field_faults(each, rules, f"{part}.{name}.", strict=True)
+                yield from field_faults(each, rules, f"{part}.{name}.", strict=True, closed=True)
             else:
                 yield "BAD_FIELD", f"{part}.{name}", found_as(each), "a mapping"
     if record.get("page") == "rate" and not record.get("axes"):

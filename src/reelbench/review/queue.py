@@ -1,14 +1,18 @@
 """A queue: which of its items a person may take next, and where each item stands."""
 
-from collections.abc import Iterator, Mapping
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 
 from reelbench.base.seeds import seed_for
 from reelbench.data.items import Item
 from reelbench.data.manifest import Protocol
 from reelbench.evaluate.condition import option_orders
 from reelbench.review.errors import AccessError
+from reelbench.review.index import QueueIndex
 from reelbench.review.people import Person
 from reelbench.review.protocol import ReviewProtocol
 from reelbench.review.settle import Settlement, settle
@@ -36,6 +40,10 @@ class ReviewQueue:
     def __init__(self, protocol: ReviewProtocol, files: SubjectFiles, state: ReviewState) -> None:
         self.protocol, self._files, self._state = protocol, files, state
         self._kept: tuple[object, dict[str, Subject]] | None = None
+        self._first: tuple[object, frozenset[str]] | None = None  # calibration, of which subjects
+        self._settled: dict[str, tuple[object, Settlement]] = {}
+        self._index: tuple[QueueIndex, int] | None = None  # with how much of ``touched`` is in it
+        self._lock = threading.RLock()
 
     @property
     def name(self) -> str:
@@ -46,7 +54,7 @@ class ReviewQueue:
         """Return what the queue is about, by id."""
         found = self._all_subjects()
         # Files hand out the same list until they change: what was drawn from it is drawn once.
-        key = [(id(part), len(part)) for part in found]
+        key = [*map(id, found), self._state.edits]
         if self._kept is None or self._kept[0] != key:
             by_id = {each.id: each for part in found for each in part}
             sample = self.protocol.sample
@@ -64,19 +72,15 @@ class ReviewQueue:
             return [self._files.media(self.protocol.pairs)]
         if self.protocol.items == "benchmark":
             return [self._files.benchmark()]
-        own = [*self._state.written.values(), *self._state.imported.values()]
-        candidates = [self._files.waiting(), own]
+        candidates = [self._files.waiting(), self._state.candidates()]
         if self.protocol.items == "candidates":
             return candidates
         return [*candidates, self._files.benchmark()]  # which has what became of candidates
 
     def calibration(self) -> list[str]:
         """Return the ids of the items that everyone rates first."""
-        sample = self.protocol.calibration
-        if not sample.count and not sample.share:
-            return []
-        subjects = list(self.subjects().values())
-        return sampled(subjects, sample, self.protocol.name, "calibration")
+        first = self.calibration_set()
+        return [each for each in self.subjects() if each in first]
 
     def seconds(self, subject: Subject) -> float | None:
         """Return how long the (longest) video of a subject is; None where nobody can say."""
@@ -94,9 +98,13 @@ class ReviewQueue:
     def settlement(self, subject: Subject) -> Settlement:
         """Return where an item of a verify queue stands."""
         progress = self.progress(subject.id)
-        assert subject.item is not None
-        verdicts = list(progress.verdicts.values())
-        return settle(self.protocol, subject.item, verdicts, subject.author, progress.resolution)
+        key = subject.digest, subject.author, len(progress.events)
+        kept = self._settled.get(subject.id)
+        if kept is None or kept[0] != key:
+            verdicts = list(progress.verdicts.values())
+            found = settle(self.protocol, subject.id, verdicts, subject.author, progress.resolution)
+            kept = self._settled[subject.id] = key, found
+        return kept[1]
 
     def is_done_by(self, who: str, item: str) -> bool:
         """Whether a person has nothing more to do with an item."""
@@ -116,21 +124,33 @@ class ReviewQueue:
 
     def calibration_set(self) -> frozenset[str]:
         """The ids of the items that everyone rates first."""
-        return frozenset(self.calibration())
+        sample, subjects = self.protocol.calibration, self.subjects()
+        if not sample.count and not sample.share:
+            return frozenset()
+        if self._first is None or self._first[0] is not subjects:  # asked for every item: kept
+            drawn = sampled(list(subjects.values()), sample, self.protocol.name, "calibration")
+            self._first = subjects, frozenset(drawn)
+        return self._first[1]
 
     def why_not(self, person: Person, subject: Subject) -> str:
         """Say why a person cannot take an item; empty where nothing speaks against it."""
-        if subject.author and subject.author.casefold() == person.name.casefold():
-            return "You wrote it yourself."
-        tag = self.protocol.expertise
-        if tag and not set(subject.tag(tag)) & set(person.expertise):
-            return f"It needs expertise in {', '.join(subject.tag(tag)) or tag}."
+        if reason := self.unfit(person, subject):
+            return reason
         needed = self.needed(subject)
         if not needed:
             return "Enough people have decided."
         if self.protocol.page == "answer" or needed > self._claimed(subject.id, person.name):
             return ""
         return "Someone else is working on it."
+
+    def unfit(self, person: Person, subject: Subject) -> str:
+        """Say why an item is not for this person, whatever others do; empty where it is."""
+        if subject.author and subject.author.casefold() == person.name.casefold():
+            return "You wrote it yourself."
+        tag = self.protocol.expertise
+        if tag and not set(subject.tag(tag)) & set(person.expertise):
+            return f"It needs expertise in {', '.join(subject.tag(tag)) or tag}."
+        return ""
 
     def _claimed(self, item: str, not_by: str) -> int:
         """Count the others who opened an item lately and have not finished with it."""
@@ -147,9 +167,13 @@ class ReviewQueue:
         if not person.may(role):  # type: ignore[arg-type]
             raise AccessError(f"This queue is for the role {role}; you are {person.role}.")
 
-    def _within_today(self, person: Person, free: list[Subject]) -> list[Subject]:
+    def _within_today(
+        self, person: Person, free: list[Subject], in_hand: Subject | None
+    ) -> list[Subject]:
         """Return what a person may still begin today; who has begun something may finish it."""
         most, today = self.protocol.per_day, self._videos_today(person)
+        if in_hand:
+            today.add(_videos(in_hand))
         if not most or len(today) < most:
             return free
         begun = [
@@ -176,18 +200,23 @@ class ReviewQueue:
         items = self._state.days.get((self.name, person.name, day), ())
         return {_videos(subjects[item]) if item in subjects else (item,) for item in items}
 
-    def next_for(self, person: Person) -> Subject | None:
-        """Return what a person goes on with: what is open, then what needs fewest, in order."""
+    def next_for(self, person: Person, besides: str = "") -> Subject | None:
+        """Return what a person goes on with: what is open, then what needs fewest, in order.
+
+        With an item in hand, ``besides``, the one to come after it.
+        """
         self.check_may_work(person)
-        free = self._within_today(person, list(self._open_to(person)))
+        others = [each for each in self._open_to(person) if each.id != besides]
+        free = self._within_today(person, others, self.subjects().get(besides))
         if not free:
             return None
         first = self.calibration_set()
 
-        def urgency(place: int) -> tuple[bool, bool, int, int]:
+        def urgency(place: int) -> tuple[int, bool, int, int]:
             subject = free[place]
-            opened = person.name in self.progress(subject.id).opened
-            return not opened, subject.id not in first, self._rank(subject, person), place
+            opened = self.progress(subject.id).opened.get(person.name)
+            since = opened.seq if opened else sys.maxsize  # what was opened first is finished first
+            return since, subject.id not in first, self._rank(subject, person), place
 
         return free[min(range(len(free)), key=urgency)]
 
@@ -197,18 +226,50 @@ class ReviewQueue:
             return seed_for(self.name, "item order", person.name, subject.id)
         return -len(self.progress(subject.id).finished)
 
-    def _open_to(self, person: Person) -> Iterator[Subject]:
-        for subject in self.subjects().values():
-            if not self.is_done_by(person.name, subject.id) and not self.why_not(person, subject):
-                yield subject
+    def _open_to(self, person: Person) -> list[Subject]:
+        """Return what a person could go on with: all that they have open, and the next two."""
+        with self._lock:
+            index = self.index()
+            free, opened = index.free(person), index.opened.get(person.name, set())
+            mine, rest = sorted(free & opened, key=index.numbers.__getitem__), free - opened
+            others = (item for item in self._in_order(index, person) if item in rest)
+            # On the last videos of a day, what comes next may be far down: all is looked at.
+            most = self.protocol.per_day
+            few = None if most and self.today(person) + 1 >= most else 2
+            return [*self._takeable(person, mine), *islice(self._takeable(person, others), few)]
+
+    def _takeable(self, person: Person, items: Iterable[str]) -> Iterator[Subject]:
+        subjects = self.subjects()
+        return (subjects[each] for each in items if not self.why_not(person, subjects[each]))
+
+    def _in_order(self, index: QueueIndex, person: Person) -> Iterable[str]:
+        if self.protocol.page != "answer":
+            return index.in_order()
+        subjects = index.subjects
+        return index.in_own_order(person.name, lambda item: self._rank(subjects[item], person))
+
+    def index(self) -> QueueIndex:
+        """Return what is known of each item, brought up to date."""
+        with self._lock:
+            subjects, touched = self.subjects(), self._state.touched[self.name]
+            if self._index is None or self._index[0].subjects is not subjects:
+                self._index = QueueIndex(self, subjects), len(touched)
+            index, seen = self._index
+            for item, who in touched[seen:]:
+                index.refresh(item, who)
+            self._index = index, len(touched)
+            return index
 
     def counts(self, person: Person) -> QueueCounts:
         """Return how far a person, and everyone, has come."""
-        subjects = self.subjects()
-        done = sum(self.is_done_by(person.name, each) for each in subjects)
-        left = sum(1 for _ in self._open_to(person))
-        settled = sum(not self.needed(each) for each in subjects.values())
-        return QueueCounts(done, left, self.today(person), settled, len(subjects))
+        with self._lock:
+            index = self.index()
+            free = index.free(person)
+            begun = free & index.begun
+            taken = len(begun) - sum(1 for _ in self._takeable(person, begun))
+            done, total = len(index.done.get(person.name, ())), len(index.subjects)
+            settled = total - len(index.open)
+            return QueueCounts(done, len(free) - taken, self.today(person), settled, total)
 
     def order(self, item: Item, who: str, fixed_last: tuple[str, ...]) -> tuple[int, ...]:
         """Return the places of the options as this person is shown them."""

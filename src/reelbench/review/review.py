@@ -6,7 +6,8 @@ action is checked against it, and it is acknowledged when its event is on the di
 
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,11 +16,11 @@ from uuid import uuid4
 
 import sqlalchemy as sql
 
-from reelbench.base.files import canonical_json
-from reelbench.base.limits import decode_json
 from reelbench.data.items import LETTERS, Item
 from reelbench.review.actions import Action, Attempt, checked_body
-from reelbench.review.database import DRAFTS, ReviewDatabase, ReviewEvent
+from reelbench.review.database import DatabaseDownError, ReviewDatabase, ReviewEvent
+from reelbench.review.discussion import discussion_events, may_discuss, shown_entry
+from reelbench.review.drafts import Drafts
 from reelbench.review.errors import AccessError, ActionError, ChangedItemError, ConflictError
 from reelbench.review.people import Person
 from reelbench.review.protocol import ReviewProtocol
@@ -27,7 +28,6 @@ from reelbench.review.queue import ReviewQueue
 from reelbench.review.state import SHARED, ReviewState
 from reelbench.review.subjects import Subject, SubjectFiles
 
-MOST_DRAFT = 200_000  # characters
 DESK = "desk"  # the queue of what organisers do
 
 
@@ -36,7 +36,7 @@ class Saved:
     """What a page gets back once its action is kept."""
 
     event: ReviewEvent
-    reveal: Mapping[str, Any] | None = None  # the key, once a reviewer has answered
+    reveal: Mapping[str, Any] | None = None  # the key, or others' ratings, after one's own
 
 
 class Review:
@@ -53,14 +53,36 @@ class Review:
         self.state = ReviewState()
         self.files = SubjectFiles(root)
         self.queues = {p.name: ReviewQueue(p, self.files, self.state) for p in protocols}
+        self.on_change: Callable[[], None] = lambda: None  # called when something is kept
         self._fixed_last = fixed_last
-        self._lock = threading.RLock()
+        self._drafts = Drafts(database)
+        self._lock = threading.RLock()  # of who changes something, until it is on the disk
+        self._looking = threading.RLock()  # at the state; taken behind the other, never before it
+
+    @contextmanager
+    def reading(self) -> Iterator[ReviewState]:
+        """Hold what has happened still while it is looked at; it is up to date."""
+        with self._looking:
+            self._look_again()
+            yield self.state
 
     def catch_up(self, connection: sql.Connection | None = None) -> None:
         """Take in what is in the database and was not known yet."""
-        with self._lock:
+        with self._looking:
             for event in self.database.events_after(self.state.seq, connection):
                 self.state.apply(event)
+
+    def _look_again(self) -> None:
+        """Take in what is new; while the database does not answer, what is known can be read."""
+        with suppress(DatabaseDownError):
+            self.catch_up()
+
+    def _take(self, events: Sequence[ReviewEvent]) -> None:
+        """Take in what this process has added, unless someone read it meanwhile."""
+        with self._looking:
+            for event in events:
+                if event.seq > self.state.seq:
+                    self.state.apply(event)
 
     def queue(self, name: str) -> ReviewQueue:
         """Return a queue by its name."""
@@ -70,41 +92,85 @@ class Review:
 
     def queues_for(self, person: Person) -> list[tuple[ReviewQueue, dict[str, Any]]]:
         """Return the queues that a person may work in, each with how far they have come."""
-        with self._lock:
-            self.catch_up()
+        with self._looking:
+            self._look_again()
             may = [q for q in self.queues.values() if person.may(q.protocol.role)]  # type: ignore[arg-type]
             return [(queue, asdict(queue.counts(person))) for queue in may]
 
-    def next_task(self, person: Person, name: str) -> dict[str, Any] | None:
-        """Hand out the next item of a queue, and keep that it was handed out; None: no more."""
+    def next_task(self, person: Person, name: str, besides: str = "") -> dict[str, Any] | None:
+        """Hand out the next item of a queue, and keep that it was handed out; None: no more.
+
+        With ``besides``, an item in hand, one further is handed out ahead of time.
+        """
         queue = self.queue(name)
-        with self._lock, self.database.writing() as connection:
-            self.catch_up(connection)
-            subject = queue.next_for(person)
-            if subject is None:
-                return None
-            opened = person.name in queue.progress(subject.id).opened
-            if not opened:
-                event = self._event(person, name, subject, "opened", {})
-                self.database.add(connection, [event])
-        self.catch_up()
+        added: list[ReviewEvent] = []
+        with self._lock:
+            with self.database.writing() as connection:
+                with self._looking:
+                    self.catch_up(connection)
+                    subject = queue.next_for(person, besides)
+                    if subject is None:
+                        return None
+                    opened = person.name in queue.progress(subject.id).opened
+                if not opened:
+                    ahead = {"ahead": True} if besides else {}
+                    event = self._event(person, name, subject, "opened", ahead)
+                    added = self.database.add(connection, [event])
+            self._take(added)
         return self.task(person, name, subject.id)
 
     def task(self, person: Person, name: str, item: str) -> dict[str, Any]:
         """Return what a page shows of an item that this person has open or has done."""
         queue = self.queue(name)
-        with self._lock:
+        with self._looking:
             subject = self._subject(queue, item)
             self.check_may_see(person, queue, subject)
-            return self._task(person, queue, subject)
+            task = self._task(person, queue, subject)
+        if "discussion" in task:
+            self._note_read(person, queue, subject)
+        draft = self._drafts.read((person.name, name, item))
+        return {**task, **self._advice(queue, subject), "draft": draft}
+
+    def _advice(self, queue: ReviewQueue, subject: Subject) -> dict[str, int]:
+        """Return how many questions a video should have; measuring it may take a while."""
+        protocol = queue.protocol
+        if not protocol.questions:
+            return {}
+        return {"fewest": protocol.fewest_questions(queue.seconds(subject) or 0.0)}
+
+    def _note_read(self, person: Person, queue: ReviewQueue, subject: Subject) -> None:
+        """Keep that someone was shown what others did, once for each new thing."""
+        last = max(each.seq for each in discussion_events(queue, subject))
+        before = queue.progress(subject.id).read.get(person.name)
+        if before is None or before.body["seen"] < last:
+            with self._lock, self.database.writing() as connection:
+                event = self._event(person, queue.name, subject, "read", {"seen": last})
+                self.database.add(connection, [event])
+            self.catch_up()
+
+    def discussions(self, person: Person, name: str) -> list[dict[str, Any]]:
+        """Return the items in discussion that a person has a say in, with who took part."""
+        queue = self.queue(name)
+        with self._looking:
+            self._look_again()
+            return [
+                {"item": each.id, "question": each.item.question, "seq": events[-1].seq,
+                 "people": list(dict.fromkeys(event.who for event in events)),
+                 "time": events[-1].time}
+                for each in queue.subjects().values()
+                if each.item and may_discuss(person, queue, each)
+                and not queue.progress(each.id).resolution
+                and (events := discussion_events(queue, each))
+            ]  # fmt: skip
 
     def check_may_see(self, person: Person, queue: ReviewQueue, subject: Subject) -> None:
         """Refuse an item that was not handed out to this person; organisers see all."""
-        progress = queue.progress(subject.id)
+        progress, protocol = queue.progress(subject.id), queue.protocol
+        if protocol.page == "answer" and person.name in progress.answers and not protocol.back:
+            raise ActionError("You have answered this already: an answer stays, with no way back.")
         if person.name in progress.opened or person.may("organiser"):
             return
-        in_dispute = queue.protocol.page == "verify" and queue.settlement(subject).status
-        if in_dispute == "discussion" and person.may("reviewer"):
+        if may_discuss(person, queue, subject):
             return
         raise AccessError("This item was not handed out to you.")
 
@@ -127,7 +193,6 @@ class Review:
             ],
             "seen": max((each.seq for each in progress.last_shared(person.name)), default=0),
             "done": queue.is_done_by(person.name, subject.id),
-            "draft": self.draft(person, queue.name, subject.id),
             "progress": asdict(queue.counts(person)),
             "calibration": subject.id in queue.calibration_set(),
         }
@@ -152,27 +217,43 @@ class Review:
             "question": item.question,
             "options": [item.options[place] for place in order],
         }
-        page = queue.protocol.page
-        if page == "rate" or (page == "verify" and person.name in progress.answers):
+        page, discussed = queue.protocol.page, may_discuss(person, queue, subject)
+        if page == "rate" or discussed or (page == "verify" and person.name in progress.answers):
             shown["reveal"] = reveal(item, order)
-        if page == "rate":
-            shown["evidence"] = item.evidence
-            if task_done := progress.ratings.get(person.name):
-                shown["mine"] = dict(task_done)
+        if page in ("answer", "verify") and (answered := progress.answers.get(person.name)):
+            shown["mine"] = shown_entry(answered, item, order)
+        if page == "answer" and queue.protocol.back:
+            shown["previous"] = self._previous(person, queue, subject)
+        if page == "rate" and (rating := progress.ratings.get(person.name)):
+            shown["mine"] = dict(rating)
+            shown["others"] = self._other_ratings(person, queue, subject)
         if page == "verify":
-            settlement = queue.settlement(subject)
-            shown["status"] = settlement.status
-            if settlement.status == "discussion":
-                shown["discussion"] = self._discussion(queue, subject)
+            shown["status"] = queue.settlement(subject).status
+        if discussed:
+            events = discussion_events(queue, subject)
+            shown["discussion"] = [shown_entry(each, item, order) for each in events]
+            shown["author"] = subject.author
         return shown
 
-    def _discussion(self, queue: ReviewQueue, subject: Subject) -> list[dict[str, Any]]:
-        """Return who answered and decided what, and what they wrote, for those who discuss it."""
-        open_to_all = ("answered", "verdict", "commented", "resolved")
+    def _previous(self, person: Person, queue: ReviewQueue, subject: Subject) -> str | None:
+        """Return the item that a person answered before this one, or last where it is open."""
+        found = ((each, queue.progress(each).answers.get(person.name)) for each in queue.subjects())
+        answers = sorted((event.seq, each) for each, event in found if event)
+        own = queue.progress(subject.id).answers.get(person.name)
+        before = [each for seq, each in answers if own is None or seq < own.seq]
+        return before[-1] if before else None
+
+    def _other_ratings(
+        self, person: Person, queue: ReviewQueue, subject: Subject
+    ) -> list[dict[str, Any]]:
+        """Return how others rated a calibration item, for who has rated it."""
+        if subject.id not in queue.calibration_set():
+            return []
+        events = [e for e in queue.progress(subject.id).events if e.type == "rated"]
+        last = {e.who: e.body for e in events if e.who != person.name}
         return [
-            {"who": each.who, "time": each.time, "type": each.type, "body": each.body}
-            for each in queue.progress(subject.id).events
-            if each.type in open_to_all
+            {"who": who, "rating": body["rating"], "comment": body.get("comment", "")}
+            for who, body in last.items()
         ]
 
     def act(self, person: Person, name: str, action: Action) -> Saved:
@@ -181,20 +262,43 @@ class Review:
         if not re.fullmatch(r"[0-9a-f-]{16,64}", action.id):
             raise ActionError("An action needs an id of its own.")
         with self._lock:
+            added: list[ReviewEvent] = []
+            draft = person.name, name, action.item
+            self._drafts.known()
             with self.database.writing() as connection:
-                self.catch_up(connection)
-                known = self.state.ids.get(action.id)
-                if known is None:
-                    subject = self._subject(queue, action.item)
-                    order = self._check(person, queue, subject, action)
-                    body = checked_body(Attempt(queue, person, subject, action, order))
-                    event = self._event(person, name, subject, action.type, body, action.id)
-                    self.database.add(connection, [event])
-                elif (known.who, known.type, known.item) != (person.name, action.type, action.item):
-                    raise ActionError("This id belongs to another action.")
-            self.catch_up()
-            self.forget_draft(person, name, action.item)
+                with self._looking:
+                    self.catch_up(connection)
+                    events = self._new(person, queue, action)
+                if events:
+                    added = self.database.add(connection, events)
+                    self._drafts.drop(connection, draft)
+            self._drafts.known().discard(draft)
+            self._take(added)
+            self.on_change()
+        with self._looking:
             return self._saved(person, queue, self.state.ids[action.id])
+
+    def _new(self, person: Person, queue: ReviewQueue, action: Action) -> list[ReviewEvent]:
+        """Return the events that an action becomes; none where it is kept already."""
+        known = self.state.ids.get(action.id)
+        if known is not None:
+            if (known.who, known.type, known.item) != (person.name, action.type, action.item):
+                raise ActionError("This id belongs to another action.")
+            return []
+        subject = self._subject(queue, action.item)
+        order = self._check(person, queue, subject, action)
+        body = checked_body(Attempt(queue, person, subject, action, order))
+        event = self._event(person, queue.name, subject, action.type, body, action.id)
+        return [event, *self._shown_by(person, queue, event)]
+
+    def _shown_by(
+        self, person: Person, queue: ReviewQueue, event: ReviewEvent
+    ) -> list[ReviewEvent]:
+        """Return what is kept beside an answer to which the key is shown: who saw it, and when."""
+        if event.type != "answered" or queue.protocol.page != "verify":
+            return []
+        subject = self._subject(queue, event.item)
+        return [self._event(person, queue.name, subject, "revealed", {})]
 
     def _check(
         self, person: Person, queue: ReviewQueue, subject: Subject, action: Action
@@ -217,16 +321,23 @@ class Review:
             reason = "" if handed_out else queue.why_not(person, subject)
             if reason:
                 raise ActionError(reason)
+        return self.order(person, queue, subject)
+
+    def order(self, person: Person, queue: ReviewQueue, subject: Subject) -> tuple[int, ...]:
+        """Return the places of the options as this person is shown them."""
         item = subject.item
         return queue.order(item, person.name, self._fixed_last) if item else ()
 
     def _saved(self, person: Person, queue: ReviewQueue, event: ReviewEvent) -> Saved:
         subject = queue.subjects().get(event.item)
-        if event.type != "answered" or queue.protocol.page != "verify" or not subject:
+        if subject is None or subject.item is None:
             return Saved(event)
-        assert subject.item is not None
-        order = queue.order(subject.item, person.name, self._fixed_last)
-        return Saved(event, reveal(subject.item, order))
+        if event.type == "answered" and queue.protocol.page == "verify":
+            order = queue.order(subject.item, person.name, self._fixed_last)
+            return Saved(event, reveal(subject.item, order))
+        if event.type == "rated" and event.item in queue.calibration_set():
+            return Saved(event, {"others": self._other_ratings(person, queue, subject)})
+        return Saved(event)
 
     def record(self, person: Person, kind: str, body: Mapping[str, Any]) -> ReviewEvent:
         """Keep what an organiser did at the desk."""
@@ -234,9 +345,9 @@ class Review:
             with self.database.writing() as connection:
                 self.catch_up(connection)
                 event = _new_event(person, DESK, "", "", kind, body, uuid4().hex)
-                self.database.add(connection, [event])
-            self.catch_up()
-            return self.state.ids[event.id]
+                added = self.database.add(connection, [event])
+            self._take(added)
+            return added[0]
 
     def _event(
         self, person: Person, queue: str, subject: Subject, kind: str, body: Mapping[str, Any],
@@ -253,34 +364,18 @@ class Review:
             key or uuid4().hex,
         )
 
-    def draft(self, person: Person, queue: str, item: str) -> Any:
-        """Return what a person had typed and not sent; None where there is nothing."""
-        with self.database.reading() as connection:
-            found = connection.execute(sql.select(DRAFTS.c.body).where(*_of(person, queue, item)))
-            text = found.scalar()
-        return None if text is None else decode_json(text)
-
     def keep_draft(self, person: Person, queue: str, item: str, body: Any) -> None:
         """Keep what a person has typed so far, in place of what was kept before."""
-        text = canonical_json(body)
-        if len(text) > MOST_DRAFT:
-            raise ActionError(f"A draft has more than {MOST_DRAFT:,} characters.")
-        self.check_may_see(person, self.queue(queue), self._subject(self.queue(queue), item))
-        key = {"who": person.name, "queue": queue, "item": item}
-        with self.database.writing() as connection:
-            connection.execute(DRAFTS.delete().where(*_of(person, queue, item)))
-            connection.execute(DRAFTS.insert().values(**key, time=_now(), body=text))
-
-    def forget_draft(self, person: Person, queue: str, item: str) -> None:
-        """Drop a draft that has been sent."""
-        with self.database.writing() as connection:
-            connection.execute(DRAFTS.delete().where(*_of(person, queue, item)))
+        with self._looking:
+            self.check_may_see(person, self.queue(queue), self._subject(self.queue(queue), item))
+        self._drafts.keep((person.name, queue, item), body, _now())
 
 
 def reveal(item: Item, order: Sequence[int]) -> dict[str, Any]:
-    """Return the key as places among the options as shown, and the reference of an open item."""
+    """Return what is hidden before the answer: the key, as places among the options as shown."""
     right = [order.index(LETTERS.index(letter)) for letter in item.answer]
-    return {"answer": sorted(right), "reference": item.reference}
+    evidence = [list(span) for span in item.evidence]
+    return {"answer": sorted(right), "reference": item.reference, "evidence": evidence}
 
 
 def _new_event(
@@ -290,10 +385,6 @@ def _new_event(
         id=key, time=_now(), who=person.name, queue=queue, item=item, digest=digest, type=kind,
         body=body,
     )  # fmt: skip
-
-
-def _of(person: Person, queue: str, item: str) -> tuple[sql.ColumnElement[bool], ...]:
-    return DRAFTS.c.who == person.name, DRAFTS.c.queue == queue, DRAFTS.c.item == item
 
 
 def _now() -> str:

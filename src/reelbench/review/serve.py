@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import uvicorn
 
@@ -17,7 +18,7 @@ from reelbench.data.benchmark import MANIFEST_FILE
 from reelbench.data.manifest import read_manifest
 from reelbench.make.pipeline.folder import read_make
 from reelbench.make.pipeline.make import waiting_file
-from reelbench.review.database import ReviewDatabase, sqlite_url
+from reelbench.review.database import DATABASE_FILE, FOLDER, ReviewDatabase, sqlite_url
 from reelbench.review.people import Accounts
 from reelbench.review.protocol import (
     PAGES,
@@ -30,7 +31,7 @@ from reelbench.review.review import Review
 from reelbench.review.strings import strings_in
 from reelbench.review.web.app import AppContext, create_app
 
-FOLDER = "review"  # of a benchmark, for what a review keeps
+LOCK = "server.lock"  # in the folder of a review: held by the server, and says where that is
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,13 @@ class ServeOptions:
     protocols: tuple[str, ...] = ()
     local: bool = False
     language: str = "en"
+    public_url: str = ""  # where people find the pages, if something stands in front of the server
+
+    @property
+    def address(self) -> str:
+        """Where people find the pages."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.public_url or f"http://{host}:{self.port}"
 
 
 @contextmanager
@@ -51,19 +59,34 @@ def opened_review(root: Path, options: ServeOptions) -> Iterator[tuple[Review, A
     if not root.is_dir():
         raise ReelbenchError(f"{root} is not a folder: name the folder of a benchmark.")
     folder = root / FOLDER
-    folder.mkdir(exist_ok=True)
-    protocols = install_protocols(root, options.protocols)
+    try:
+        folder.mkdir(exist_ok=True)
+        (folder / LOCK).touch()
+        protocols = install_protocols(root, options.protocols)
+    except OSError as error:
+        raise ReelbenchError(
+            f"{folder} cannot be written ({error.strerror}), and what people do is kept there: "
+            "make it writable, or copy the benchmark to where you may write."
+        ) from None
     title, fixed_last = _facts(root)
     with _alone(folder, options):
-        url = options.database or sqlite_url(folder / "review.sqlite")
+        url = options.database or sqlite_url(folder / DATABASE_FILE)
         database = ReviewDatabase(url)
         try:
-            database.create(title)
+            database.create(_identity(root))
             review = Review(root, protocols, database, fixed_last)
             review.catch_up()
             yield review, Accounts(database), title
         finally:
             database.close()
+
+
+def _identity(root: Path) -> str:
+    """Return what a review is known by for good: titles change, also by what it leads to."""
+    path = root / FOLDER / "identity"
+    if not path.exists():
+        write_atomically(path, f"{root.resolve().name} {secrets.token_hex(8)}\n")
+    return path.read_text("utf-8").strip()
 
 
 def install_protocols(root: Path, names: Sequence[str]) -> list[ReviewProtocol]:
@@ -114,7 +137,7 @@ def _facts(root: Path) -> tuple[str, tuple[str, ...]]:
 @contextmanager
 def _alone(folder: Path, options: ServeOptions) -> Iterator[None]:
     """Keep the folder for this server; a second one is told where the first is."""
-    with (folder / "server.lock").open("a+") as file:
+    with (folder / LOCK).open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -125,39 +148,62 @@ def _alone(folder: Path, options: ServeOptions) -> Iterator[None]:
                 "the server there first."
             ) from None
         file.truncate(0)
-        file.write(f"http://{options.host}:{options.port}\n")
+        file.write(f"{options.address}\n")
         file.flush()
         yield
 
 
 def link_for(context: AppContext, options: ServeOptions) -> str:
     """Return the link to print: it lets in who may see this terminal, as an organiser."""
-    address = f"http://{options.host}:{options.port}"
-    accounts = context.accounts
+    address, accounts = options.address, context.accounts
     if options.local:
         token = secrets.token_urlsafe(24)
-        context.entries[token] = accounts.local_session(getpass.getuser())
+        context.entries[token] = getpass.getuser()
         return f"{address}/enter/{token}"
     if any(person.may("organiser") for person in accounts.people()):
         return f"{address}/"
     return f"{address}/join/{accounts.invite('organiser', 'the terminal')}"
 
 
-def context_for(review: Review, accounts: Accounts, title: str, language: str) -> AppContext:
+def context_for(
+    review: Review, accounts: Accounts, title: str, options: ServeOptions
+) -> AppContext:
     """Return what the application of a review is made with."""
-    return AppContext(review, accounts, title, strings_in(language))
+    strings = strings_in(options.language)
+    return AppContext(review, accounts, title, strings, address=options.address)
 
 
 def serve(context: AppContext, options: ServeOptions, listener: socket.socket) -> None:
     """Answer requests until Ctrl-C."""
-    hosts = _hosts(options) if options.host in ("127.0.0.1", "localhost") else ()
-    app = create_app(context, hosts)
-    config = uvicorn.Config(app, log_level="warning", server_header=False)
+    app = create_app(context, _hosts(options))
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        server_header=False,
+        ws="none",
+        # Who a request is from, and how it came, only a proxy that was announced may say.
+        proxy_headers=bool(options.public_url),
+    )
     uvicorn.Server(config).run(sockets=[listener])
 
 
 def _hosts(options: ServeOptions) -> tuple[str, ...]:
-    return tuple(f"{name}:{options.port}" for name in ("127.0.0.1", "localhost", "[::1]"))
+    """Return the names under which requests are answered; none: under all."""
+    own = tuple(f"{name}:{options.port}" for name in ("127.0.0.1", "localhost", "[::1]"))
+    if options.public_url:
+        return urlsplit(options.public_url).netloc, *own
+    return own if options.host in ("127.0.0.1", "localhost", "::1") else ()
+
+
+def checked_public_url(url: str) -> str:
+    """Return an address without its last slash; refuse what is none, or has a path."""
+    parts = urlsplit(url)
+    if url and (parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/")):
+        raise ReelbenchError(
+            f"--public-url {url!r}: give the address that people type, without a path, such as "
+            "https://review.example.org."
+        )
+    return url.rstrip("/")
 
 
 def listening(host: str, wanted: int) -> socket.socket:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from reelbench.data.items import Item
+from reelbench.base.files import canonical_json
 from reelbench.data.verdicts import Verdict
 from reelbench.review.protocol import ReviewProtocol
 
@@ -26,7 +26,7 @@ class Settlement:
 
 def settle(
     protocol: ReviewProtocol,
-    item: Item,
+    item: str,
     verdicts: Sequence[Verdict],
     author: str = "",
     resolution: Verdict | None = None,
@@ -37,8 +37,8 @@ def settle(
     not agree, one more reviewer does, and then the majority of all; where that has none, a
     discussion ends with one resolution.
     """
-    positions = _positions(item, verdicts)
-    own = [("accept", "")] if protocol.author_agrees and author else []
+    positions = [position_of(each) for each in verdicts]
+    own: list[Position] = [("accept", "")] if protocol.author_agrees and author else []
     first = [*own, *positions[: protocol.reviewers]]
     position, agreeing = _most(first)
     if resolution is not None:
@@ -51,13 +51,13 @@ def settle(
         return Settlement("settled", 0, _first(item, verdicts, position), agreeing, len(first))
     if protocol.dispute == "drop":
         tags = ("not all agree",)
-        dropped = Verdict(item=item.id, who="protocol", decision="reject", tags=tags)
+        dropped = Verdict(item=item, who="protocol", decision="reject", tags=tags)
         return Settlement("settled", 0, dropped, agreeing, len(first))
     return _disputed(protocol, item, verdicts, [*own, *positions])
 
 
 def _disputed(
-    protocol: ReviewProtocol, item: Item, verdicts: Sequence[Verdict], positions: Sequence[Position]
+    protocol: ReviewProtocol, item: str, verdicts: Sequence[Verdict], positions: Sequence[Position]
 ) -> Settlement:
     """Return where an item stands on which the first reviewers did not agree."""
     position, agreeing = _most(positions)
@@ -69,31 +69,25 @@ def _disputed(
     return Settlement("discussion", 0, None, agreeing, len(positions))
 
 
-def _positions(item: Item, verdicts: Sequence[Verdict]) -> list[Position]:
-    """Return what each verdict makes of the item: two that make the same of it agree."""
-    return [(each.decision, _made(item, each)) for each in verdicts]
-
-
-def _made(item: Item, verdict: Verdict) -> str:
-    if verdict.decision != "change":
-        return ""
-    changed = {**item.to_record(), **verdict.new_fields}
-    return repr(sorted((name, repr(changed[name])) for name in verdict.new_fields))
+def position_of(verdict: Verdict) -> Position:
+    """Return what a verdict makes of an item: two that make the same of it agree."""
+    fields = verdict.new_fields
+    return verdict.decision, canonical_json(fields) if fields else ""
 
 
 def _most(positions: Sequence[Position]) -> tuple[Position, int]:
     return Counter(positions).most_common(1)[0] if positions else (("", ""), 0)
 
 
-def _first(item: Item, verdicts: Sequence[Verdict], position: Position) -> Verdict:
+def _first(item: str, verdicts: Sequence[Verdict], position: Position) -> Verdict:
     """Return the first verdict of a position; rejects gather the tags of all who reject."""
-    alike = [v for v in verdicts if (v.decision, _made(item, v)) == position]
+    alike = [each for each in verdicts if position_of(each) == position]
     if not alike:  # the author's key stands
-        return Verdict(item=item.id, who="protocol", decision="accept")
+        return Verdict(item=item, who="protocol", decision="accept")
     tags = tuple(dict.fromkeys(tag for each in alike for tag in each.tags))
     first = alike[0]
     return Verdict(
-        item=item.id,
+        item=item,
         who=first.who,
         decision=first.decision,
         tags=tags,

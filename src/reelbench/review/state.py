@@ -16,6 +16,8 @@ from reelbench.review.subjects import Subject, subject_of
 
 # What one person adds to what others did, who must have been seen first.
 SHARED = ("wrote", "withdrew", "commented", "resolved")
+# What someone was shown, which is no work of theirs.
+SHOWN = ("opened", "revealed", "read")
 
 
 @dataclass(slots=True)
@@ -23,6 +25,7 @@ class ItemProgress:
     """What people did with one item in one queue; each mapping is by person."""
 
     opened: dict[str, ReviewEvent] = field(default_factory=dict)
+    read: dict[str, ReviewEvent] = field(default_factory=dict)  # the discussion, last
     answers: dict[str, ReviewEvent] = field(default_factory=dict)
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     ratings: dict[str, Mapping[str, int]] = field(default_factory=dict)
@@ -48,21 +51,35 @@ class ReviewState:
         self.written_about: dict[tuple[str, str], list[str]] = defaultdict(list)
         self.imported: dict[str, Subject] = {}
         self.days: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+        self.touched: dict[str, list[tuple[str, str]]] = defaultdict(list)  # (item, who) by queue
+        self.edits = 0  # how often items were written, taken back or imported
+        self._candidates: tuple[int, list[Subject]] = 0, []
         self.applied: dict[str, str] = {}  # digests of items as we wrote them into the benchmark
+        self.taken_out: dict[str, Mapping[str, Any]] = {}  # items that we took out of it
 
     def apply(self, event: ReviewEvent) -> None:
         """Take the next event in."""
         self.seq, self.ids[event.id] = event.seq, event
         progress = self.queues[event.queue][event.item]
         progress.events.append(event)
-        if event.type != "opened":
+        self.touched[event.queue].append((event.item, event.who))
+        if event.type not in SHOWN:
             self.days[event.queue, event.who, event.time[:10]].add(event.item)
         handle = getattr(self, f"_{event.type}", None)
         if handle:
             handle(progress, event)
 
+    def candidates(self) -> list[Subject]:
+        """Return what people wrote and organisers imported; the same list until that changes."""
+        if self._candidates[0] != self.edits:
+            self._candidates = self.edits, [*self.written.values(), *self.imported.values()]
+        return self._candidates[1]
+
     def _opened(self, progress: ItemProgress, event: ReviewEvent) -> None:
         progress.opened[event.who] = event
+
+    def _read(self, progress: ItemProgress, event: ReviewEvent) -> None:
+        progress.read[event.who] = event
 
     def _answered(self, progress: ItemProgress, event: ReviewEvent) -> None:
         progress.answers[event.who] = event
@@ -82,22 +99,30 @@ class ReviewState:
         progress.resolution = verdict_of(event)
 
     def _wrote(self, _: ItemProgress, event: ReviewEvent) -> None:
+        self.edits += 1
         item = item_of(event.body["item"])
         if item.id not in self.written:
             self.written_about[event.queue, event.item].append(item.id)
         self.written[item.id] = subject_of(item, event.who)
 
     def _withdrew(self, _: ItemProgress, event: ReviewEvent) -> None:
+        self.edits += 1
         self.written.pop(event.body["id"], None)
         self.written_about[event.queue, event.item].remove(event.body["id"])
 
     def _imported(self, _: ItemProgress, event: ReviewEvent) -> None:
+        self.edits += 1
         for record in event.body["items"]:
             item = item_of(record)
             self.imported[item.id] = subject_of(item)
 
     def _applied(self, _: ItemProgress, event: ReviewEvent) -> None:
         self.applied |= event.body["digests"]
+        self.taken_out |= event.body["rejected"]
+
+    def _released(self, _: ItemProgress, event: ReviewEvent) -> None:
+        claimed = self.queues[event.body["queue"]][event.body["item"]]
+        claimed.opened.pop(event.body["who"], None)
 
 
 def verdict_of(event: ReviewEvent) -> Verdict:

@@ -1,4 +1,4 @@
-"""What a field of the protocol does: conditions that differ in that alone, side by side."""
+"""The effect of one field of the protocol: conditions that differ in that field alone."""
 
 import json
 import re
@@ -19,7 +19,7 @@ Answers = Mapping[tuple[str, str], Mapping[str, Answer | None]]  # by model and 
 def ablations(
     conditions: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], answers: Answers
 ) -> list[dict[str, Any]]:
-    """Return, for each field that alone tells some conditions apart, what each model does by it.
+    """Return, for each field in which alone some conditions differ, each model's results by value.
 
     ``conditions`` are those of ``run.json``, ``rows`` the results. The best prompt of a model is
     the best in the ablation of ``prompt``, with all the others beside it.
@@ -47,7 +47,7 @@ def ablations(
 def _alike(
     conditions: Sequence[Mapping[str, Any]],
 ) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
-    """Yield fields, and conditions that are the same in every other."""
+    """Yield each field with the conditions that are equal in all other fields."""
     fields = sorted({field for condition in conditions for field in condition})
     for field in fields:
         if field in _NOT_ASKED:
@@ -85,7 +85,7 @@ def _model(
 
 
 def _same(answers: Sequence[Mapping[str, Answer | None]]) -> float | None:
-    """The share of items whose answer is the same under all conditions, where all have one."""
+    """Return the share of items with the same answer under all conditions, where all have one."""
     ids = set.intersection(*(set(each) for each in answers))
     given = [[each[item] for each in answers] for item in sorted(ids)]
     given = [each for each in given if None not in each]

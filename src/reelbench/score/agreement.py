@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """One coefficient with its interval; no value where it would be nothing divided by nothing."""
+    """One coefficient with its interval; no value where it would be 0 / 0."""
 
     method: str
     name: str
@@ -54,7 +54,7 @@ class Coefficient:
 
 
 def agreement(ratings: Ratings, weights: str, methods: Sequence[str] = ()) -> list[Coefficient]:
-    """Return the coefficients that were asked for, or all that apply.
+    """Return the coefficients of these methods, or all that apply.
 
     ``weights`` names how much credit two different categories earn, and the scale that the ratings
     carry counts with all its categories, used or not: both change the value, so neither is guessed.
@@ -124,7 +124,7 @@ WEIGHTS: dict[str, Callable[[Array], Array]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Tally:
-    """Ratings as the formulas want them; subjects and raters without any rating are left out."""
+    """Ratings in the form of the formulas; subjects and raters without any rating are left out."""
 
     marks: Array  # subjects x raters x categories, 1 where that rating was given
     counts: Array  # subjects x categories
@@ -258,10 +258,10 @@ def _refuse_what_does_not_apply(methods: Sequence[str], raters: int, weights: st
     ]
     if "cohen" in methods and raters != 2:
         problems.append(
-            f"Cohen's kappa is for two raters and there are {raters}: conger is its extension."
+            f"Cohen's kappa is for two raters and there are {raters}: use conger, its extension."
         )
     if "ac1" in methods and weights != "identity":
-        problems.append(f"AC1 has identity weights and these are {weights}: ask for ac2.")
+        problems.append(f"AC1 has identity weights and these are {weights}: use ac2.")
     if problems:
         raise ReelbenchError("\n".join(problems))
 

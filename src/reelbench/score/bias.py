@@ -1,4 +1,4 @@
-"""What a model prefers whatever is asked: places, yes, long options; and how it wavers."""
+"""A model's preferences whatever is asked: positions, yes, long options; and how steady it is."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from reelbench.score.rounding import rounded
 
 
 def biases(items: Sequence[Item], outcomes: Mapping[str, ItemOutcome]) -> dict[str, Any]:
-    """Return the preferences that one model's answers show, each beside what the keys would."""
+    """Return the preferences in one model's answers, each beside the same share of the keys."""
     asked = [(item, outcomes[item.id]) for item in items if item.id in outcomes]
     found: dict[str, Any] = {"positions": _positions(asked)}
     yes = _yes(asked)

@@ -1,4 +1,4 @@
-"""Which models can be told apart: pairs on the same items, ranks with intervals, and power."""
+"""Which models differ significantly: pairs on the same items, ranks with intervals, and power."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ class Pair:
 
     @property
     def different(self) -> bool:
-        """Whether the two can be told apart, all pairs considered."""
+        """Whether the two differ significantly, corrected for all pairs."""
         return self.p_holm < ALPHA
 
     def to_record(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where one model stands among the others."""
+    """The rank of one model among the others."""
 
     model: str
     score: float
@@ -117,7 +117,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Models held against each other, the best first, and each pair of them."""
+    """A comparison of models, the best first, and of each pair of them."""
 
     items: int
     videos: int
@@ -153,7 +153,7 @@ def compare(
     seed: int,
     missing: Missing = "wrong",
 ) -> Comparison:
-    """Compare models by their scores, a row for each: from 0 to 1, not a number without an answer.
+    """Compare models by their scores, one row each: from 0 to 1, NaN without an answer.
 
     Neither the order of the models nor that of the items changes anything.
     """
@@ -178,12 +178,12 @@ def _checked(
     if missing not in get_args(Missing):
         faults.append(f"missing is {missing!r}, expected one of {', '.join(POLICIES)}")
     if len(set(names)) < len(names) or not names:
-        faults.append("the models need names, each another")
+        faults.append("each model needs a name of its own")
     if table.shape != (len(names), clusters.size):
         expected = f"({len(names)} models, {clusters.size} items)"
         faults.append(f"the scores have the shape {table.shape}, expected {expected}")
     if ((table < 0) | (table > 1)).any():
-        faults.append("scores lie between 0 and 1: divide them by the best that there is")
+        faults.append("scores must lie between 0 and 1: divide them by the highest possible score")
     if faults:
         raise ReelbenchError(f"These models cannot be compared: {'; '.join(faults)}.")
     if missing == "common":

@@ -1,4 +1,4 @@
-"""What a difference of two models owes to the items that only one of them answered."""
+"""How much of a difference of two models comes from items that only one of them answered."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ class BothAnswered:
 
 
 def no_score(row: Mapping[str, Any]) -> str:
-    """Say why a result is no score: most of its questions failed before a model could answer.
+    """Return why a result is no score, most of its calls having failed; empty where it is one.
 
-    Empty where it is one. Refusals and replies that cannot be read are a model's own doing.
+    Refusals and replies that cannot be read are the model's own and do not count as failed calls.
     """
     failed = sum(row["statuses"].get(status, 0) for status in ("error", "timeout"))
     asked = sum(row["statuses"].values())
@@ -46,7 +46,7 @@ def coverage_warning(
     both: BothAnswered | None,
     items: int,
 ) -> str | None:
-    """Say that a difference comes from what only one of two models answered, where it does."""
+    """Return a warning where a difference comes from items that only one of two models answered."""
     if both is None:
         return None
     unequal = abs(coverage[0] - coverage[1]) >= MATTERS or both.items < HALF * items

@@ -25,7 +25,7 @@ Choice = Mapping[str, Any]  # tags, each to a value or to several of which any w
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One row: a model under a condition, or the people under one."""
+    """One row: a model under a condition, or all human participants under one."""
 
     names: Mapping[str, Any]
     worth: Mapping[str, float]  # of items that can be valued
@@ -51,9 +51,9 @@ def declared_tables(
 ) -> list[dict[str, Any]]:
     """Return the tables of ``benchmark.yaml``, with a row for each result in the order given.
 
-    A cell is the mean of what the items are worth (see ``worth``), with how many items the column
-    has, how many of them the mean covers, and the interval. Open items have the grades of one
-    judge, so that all rows are on one scale.
+    A cell is the mean worth of the items (see ``worth``), with the number of items in the column
+    and in the mean, and the interval. Open items have the grades of one judge, so that all rows are
+    on one scale.
     """
     tables = benchmark.manifest.tables
     if not tables:

@@ -1,4 +1,4 @@
-"""How sure a number is, as it is written down beside it."""
+"""Intervals and standard errors as they are written beside a number."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ FEW_VIDEOS = 10  # with fewer, a reader is told beside the interval
 
 
 def few_videos(cell: Mapping[str, Any]) -> str:
-    """Say on how many videos an interval rests, where they are few; else nothing."""
+    """Return on how many videos an interval rests, where they are few; else empty."""
     videos = cell["videos"]
     return counted(videos, "video") if cell["interval"] and videos < FEW_VIDEOS else ""
 

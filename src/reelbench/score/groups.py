@@ -1,4 +1,4 @@
-"""Groups of items: by each tag, and by what items have without a tag that says it."""
+"""Groups of items: by each tag, and by properties that need no tag, such as length."""
 
 import itertools
 from collections import Counter, defaultdict
@@ -21,7 +21,8 @@ _QUARTERS = ("1st quarter", "2nd quarter", "3rd quarter", "4th quarter")
 def grouped(benchmark: Benchmark, items: Sequence[Item]) -> Groups:
     """Group items by each tag, and by kind, number of videos, length and place of the evidence.
 
-    An item with several values of a tag is in several groups. A tag of the same name goes first.
+    An item with several values of a tag is in several groups. A tag replaces a property
+    of its name.
     """
     groups: dict[str, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
     for item in items:

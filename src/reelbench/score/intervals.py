@@ -1,4 +1,4 @@
-"""How sure a score is: questions about one video hang together, so videos are what counts."""
+"""Intervals of scores: questions about one video are correlated, so videos are the sample."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One share to be sure about: for each of its items, the video's number and the verdict."""
+    """The items of one share: for each, the number of its video and whether it is right."""
 
     videos: Sequence[int]
     right: Sequence[float]  # 0 or 1, or a share of the best that there is
@@ -35,7 +35,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """How sure a share is: its interval, its standard error, and the videos both rest on.
+    """The interval of a share, its standard error, and the number of videos they rest on.
 
     The standard error is `clustered_error`'s; there is none where all items are of one video.
     """
@@ -46,7 +46,7 @@ class Estimate:
 
 
 def intervals(cells: Sequence[Cell], videos: int) -> list[Estimate]:
-    """Return how sure each cell is."""
+    """Return the estimate of each cell."""
     return [_estimate(cell, videos) for cell in cells]
 
 

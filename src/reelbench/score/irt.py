@@ -69,7 +69,7 @@ class Ability:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """The share right over all items as some foretell it, and its standard error."""
+    """The predicted share right over all items, and its standard error."""
 
     accuracy: float
     error: float
@@ -132,7 +132,7 @@ class Fit:
             return None
         return (
             f"{left_out} of {len(self.items)} discriminations are left out: {len(self.abilities)} "
-            "models tell less about them than is known of items in general."
+            "models are too few to estimate them."
         )
 
 
@@ -310,7 +310,7 @@ def _anchored(state: _State, count: Floats) -> _State:
 
 
 def placed(chances: Floats, rows: NDArray[np.intp], right: NDArray[np.bool_]) -> Prediction:
-    """Place a model among the abilities of the grid, and count what it would get right there."""
+    """Return a model's ability and its expected share right, from the abilities of the grid."""
     seen = chances[rows]
     heights = _GRID_PRIOR + np.log(np.where(right[:, None], seen, 1 - seen)).sum(0)
     weights = np.exp(heights - logsumexp(heights))

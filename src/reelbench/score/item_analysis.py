@@ -1,4 +1,4 @@
-"""What several models' answers say about the items: how hard, how telling, how well distracted.
+"""Item analysis from several models' answers: difficulty, discrimination and distractors.
 
 Open items have no options and are left out. An item without an answer counts as wrong in its
 difficulty, as it does in the scores, and is left out of everything else.
@@ -33,7 +33,7 @@ class Answers:
     def of(
         cls, items: Sequence[Item], by_model: Mapping[str, Mapping[str, Answer | None]]
     ) -> "Answers":
-        """Hold the answers of models against the items they are about."""
+        """Return the answers of models to these items; refuse answers that do not fit them."""
         known = {item.id for item in items}
         if len(known) < len(items):
             raise ReelbenchError("Two items have the same id: give each item once.")
@@ -44,7 +44,7 @@ class Answers:
         return cls(tuple(closed), models, chosen)
 
     def responses(self) -> Responses:
-        """Who was right on what."""
+        """Which models were right on which items."""
         right = np.full((len(self.items), len(self.models)), -1, np.int8)
         for row, (item, chosen) in enumerate(zip(self.items, self.chosen, strict=True)):
             key = frozenset(item.answer)
@@ -56,7 +56,7 @@ def _check(
     closed: Sequence[Item], known: set[str], by_model: Mapping[str, Mapping[str, Answer | None]]
 ) -> None:
     faults = [
-        f"{model} answers {item}, which is no item"
+        f"{model} answers {item}, which is not an item of the benchmark"
         for model in sorted(by_model)
         for item in sorted(by_model[model].keys() - known)
     ]
@@ -66,7 +66,9 @@ def _check(
             answer = by_model[model].get(item.id)
             if answer is not None and not answer <= letters:
                 beyond = "".join(sorted(answer - letters))
-                faults.append(f"{model} answers {item.id} with {beyond}, beyond {item.letters}")
+                faults.append(
+                    f"{model} answers {item.id} with {beyond}, which is not in {item.letters}"
+                )
     if faults:
         raise ReelbenchError(
             f"{len(faults)} answers do not fit the items: {'; '.join(faults[:10])}. Give answers "
@@ -76,7 +78,7 @@ def _check(
 
 @dataclass(frozen=True, slots=True)
 class ItemFacts:
-    """How models fared on one item."""
+    """Difficulty, discrimination and choices of one item."""
 
     id: str
     difficulty: float | None  # the share of models that are right: 1 is easy; None without models

@@ -1,4 +1,4 @@
-"""Which judge goes first, and whether several put the models in the same order."""
+"""The first judge, and whether several judges rank the models in the same order."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

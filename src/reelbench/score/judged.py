@@ -1,4 +1,4 @@
-"""Scores that judges gave: their means with coverage and interval, and how two judges compare."""
+"""Grades by judges: their means with coverage and interval, and how two judges compare."""
 
 import itertools
 from collections import defaultdict
@@ -28,7 +28,7 @@ _NOTHING = 1e-9  # of a grade: what means of rounds differ by though they are eq
 
 @dataclass(frozen=True, slots=True)
 class Grades:
-    """What a judge gave the replies of one model under one condition, by item."""
+    """The grades of one judge for one model under one condition, by item."""
 
     scores: Mapping[str, float]
     scale: tuple[float, float]  # the worst and the best that there is
@@ -37,7 +37,7 @@ class Grades:
 
 
 def read_grades(paths: Sequence[Path], benchmark: Benchmark) -> dict[Graded, Grades]:
-    """Return what is in files of judgements, in the order in which it stands there.
+    """Return the grades in files of judgements, in their order.
 
     Of a split, judgements about items of other splits are left out.
     """
@@ -128,7 +128,7 @@ def _with_closed(
 
 
 def worth(result: ModelResult, grades: Grades | None) -> dict[str, float]:
-    """What each item was answered with is worth, from 0 to 1, as far as anyone can say.
+    """Return the worth of each item's answer, from 0 to 1, where it is known.
 
     A closed item is worth 0 or 1, and 0 without an answer; open ones are worth ``open_shares``.
     """
@@ -172,7 +172,7 @@ def _closed_counterparts(grades: Grades, result: ModelResult | None) -> dict[str
     """Hold questions that are asked both with options and without against each other.
 
     They have the same words and media. A model that is right with options and poor without knew
-    the answer by its looks.
+    the answer only by recognising it.
     """
     if result is None:
         return None
@@ -214,8 +214,8 @@ def _read(path: Path, elsewhere: Collection[str]) -> dict[Graded, Grades]:
                 scores[key][row["id"]].append(float(row["score"]))
         except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
             raise ReelbenchError(
-                f"{path}:{number} is no judgement of ours ({error}): run the run again to write "
-                "it anew; nothing that was answered is asked again."
+                f"{path}:{number} is not a valid judgement ({error}): run `reelbench run` again to "
+                "rewrite the file; nothing that was answered is asked again."
             ) from None
         rounds[key][0] += failed.count(False)
         rounds[key][1] += failed.count(True)

@@ -19,7 +19,7 @@ from reelbench.score.predictions import Asked, Rows, has_reply, reply_in
 
 @dataclass
 class JudgingResult:
-    """What came of asking judges."""
+    """The result of asking judges."""
 
     path: Path  # of the judgements
     judges: Sequence[str]  # their names

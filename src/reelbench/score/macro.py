@@ -1,4 +1,4 @@
-"""How sure a mean of several means is, such as an average over tasks."""
+"""The interval of a mean of several means, such as an average over tasks."""
 
 from collections.abc import Sequence
 from math import fsum, sqrt
@@ -13,7 +13,7 @@ _GRID = 2.0**20  # on it, products add up to the same on any machine
 
 
 def macro_estimate(cells: Sequence[Cell], estimates: Sequence[Estimate]) -> Estimate:
-    """Return how sure the mean of some cells' means is, each counting the same.
+    """Return the estimate of the mean of some cells' means, each with the same weight.
 
     Its ends lie as far from it as those of the cells put together (MOVER: Zou and Donner, 2008,
     Construction of confidence limits about effect measures), with the correlation that cells have

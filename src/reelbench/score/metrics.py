@@ -1,4 +1,4 @@
-"""What an answer is worth: exact matches, chance-adjusted accuracy, and sets half right.
+"""Metrics: exact match, chance-adjusted accuracy, and precision and recall of sets.
 
 Each metric gives an item a credit; its value is the mean over the items that it is about. An item
 without an answer gets what a wrong one gets.
@@ -20,7 +20,7 @@ ONE_RIGHT: tuple[Kind, ...] = ("single", "yesno")
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One way to value answers, and the kinds of questions that it is about."""
+    """A metric: its title, its credit for an answer, and the kinds of questions it applies to."""
 
     title: str
     kinds: tuple[Kind, ...]
@@ -29,7 +29,7 @@ class Metric:
     agreed: float = 0.0  # the share of orders and rounds that must give an answer for it to count
 
     def about(self, items: Sequence[Item]) -> list[Item]:
-        """Return the items that it is about."""
+        """Return the items that it applies to."""
         return [item for item in items if item.kind in self.kinds]
 
     def value_of(self, item: Item, answer: Answer | None) -> float:
@@ -103,7 +103,7 @@ def add_metric(name: str) -> None:
     elif name in others:
         metric, label = load_registered(others[name]), name
         if not _is_metric(metric):
-            raise ReelbenchError(f"{others[name].value}, registered as {name!r}, is no Metric.")
+            raise ReelbenchError(f"{others[name].value}, registered as {name!r}, is not a Metric.")
     else:
         known = ", ".join(others) or "none"
         raise ReelbenchError(
@@ -137,7 +137,7 @@ def micro(
 
 
 def guessing(items: Sequence[Item]) -> dict[str, float]:
-    """What guessing is worth, computed from the options.
+    """Return the score of guessing, computed from the options.
 
     For questions with one right option there are two usual ways: the mean of 1/K, which is what
     guessing comes to, and all questions over all options, which some papers print.

@@ -1,4 +1,4 @@
-"""People who answered as models do: their mean and spread."""
+"""Human participants who answered the items: their mean and spread."""
 
 from collections.abc import Mapping, Sequence
 from statistics import mean, stdev
@@ -10,7 +10,7 @@ HUMAN = "human:"  # how the names of people among the models begin
 
 
 def humans(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the mean and spread of people, who are models named ``human:...`` to us."""
+    """Return the mean and spread of human participants, who are models named ``human:...``."""
     found = []
     for condition in sorted({row["condition"] for row in rows}):
         shares = [

@@ -1,4 +1,4 @@
-"""Read predictions, from a run of ours or from anyone, and hold them against the benchmark."""
+"""Read predictions, from a run or from anyone, and check them against the benchmark."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ Turns = dict[tuple[int, int], dict[str, Any]]  # rows, by option order and round
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What became of one item in one option order and round."""
+    """The result of one item in one option order and round."""
 
     answer: Answer | None
     order: tuple[int, ...]  # the places of the options as they were shown
@@ -32,13 +32,13 @@ class Turn:
 
     @property
     def cut_short(self) -> bool:
-        """Whether its limit struck before an answer."""
+        """Whether it was cut off at the limit of tokens before an answer."""
         return self.status == "truncated" and self.answer is None
 
 
 @dataclass(frozen=True, slots=True)
 class ItemOutcome:
-    """What became of one item under one model and condition, over all orders and rounds."""
+    """The result of one item under one model and condition, over all orders and rounds."""
 
     answer: Answer | None  # the majority's
     turns: tuple[Turn, ...]
@@ -65,8 +65,8 @@ def read_rows(paths: Path | Sequence[Path], benchmark: Benchmark) -> Rows:
 
     A row needs an ``id`` and either ``parsed`` (letters in the benchmark's order) or
     ``response`` (a reply, which our parser reads). ``model``, ``condition``, ``order``, ``round``
-    and ``status`` may be left out by who has one of each; a model without a name is called as its
-    file is. Of a split, rows about items of other splits are checked and left out.
+    and ``status`` may be left out where there is one of each; a model without a name gets that of
+    its file. Of a split, rows about items of other splits are checked and left out.
     """
     items = {item.id: item for item in benchmark.whole.items}
     rows: Rows = defaultdict(lambda: defaultdict(dict))
@@ -119,7 +119,7 @@ def _read_file(path: Path, items: Mapping[str, Item], rows: Rows, problems: list
 
 
 def outcomes_in(rows: Rows, benchmark: Benchmark) -> dict[Asked, dict[str, ItemOutcome]]:
-    """Return what became of each item, for each model and condition."""
+    """Return the outcome of each item, for each model and condition."""
     items = {item.id: item for item in benchmark.items}
     return {
         asked: {name: _outcome(items[name], asked, turns) for name, turns in by_item.items()}
@@ -128,7 +128,7 @@ def outcomes_in(rows: Rows, benchmark: Benchmark) -> dict[Asked, dict[str, ItemO
 
 
 def reply_in(item: Item, asked: Asked, place: tuple[int, int], row: Mapping[str, Any]) -> Reply:
-    """Return what was replied, out of a row whose status says that something was."""
+    """Return the reply in a row whose status says that there is one."""
     order = tuple(row.get("permutation") or range(len(item.options)))
     text, cut = row.get("response") or "", row.get("status") == "truncated"
     return Reply(item, *asked, place[0], order, place[1], text, cut)
@@ -153,8 +153,8 @@ def _rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Any]]:
                     yield number, row
     except FileNotFoundError:
         raise ReelbenchError(
-            f"{path} does not exist: name a file of predictions, or run the run again if it was "
-            "stopped before it wrote them."
+            f"{path} does not exist: name a file of predictions, or resume its run with "
+            "`reelbench run` if that was stopped before it wrote them."
         ) from None
 
 

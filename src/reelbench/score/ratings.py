@@ -1,4 +1,4 @@
-"""Read what raters said: one row per subject or one per rating, as CSV or as lines of JSON."""
+"""Read ratings: one row per subject or one per rating, as CSV or as lines of JSON."""
 
 import codecs
 import csv
@@ -101,6 +101,14 @@ def read_ratings(path: Path, scale: Scale, id_column: str | None = None) -> Rati
         sheet.read_json(content)
     else:
         sheet.read_csv(content)
+    return sheet.finish()
+
+
+def ratings_of(rows: Sequence[tuple[str, str, object]], scale: Scale, name: str) -> Ratings:
+    """Return ratings that are at hand as (subject, rater, rating), as if read from a file."""
+    sheet = _Sheet(Path(name), scale, None)
+    for number, (subject, rater, rating) in enumerate(rows, 2):
+        sheet.take(number, subject, rater, rating)
     return sheet.finish()
 
 

@@ -1,4 +1,4 @@
-"""What each model did: every metric over all items and over each group, with its interval."""
+"""The results of each model: every metric over all items and each group, with its interval."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ _ALL = ("", "")  # the group of all items: no tag has this name
 
 @dataclass(frozen=True, slots=True)
 class ModelResult:
-    """What one model did under one condition."""
+    """The answers of one model under one condition."""
 
     model: str
     condition: str
@@ -93,7 +93,7 @@ def on_common_items(results: Sequence[ModelResult]) -> list[ModelResult]:
     if not common:
         fewest = min(models, key=lambda result: sum(map(result.answered, everything)))
         raise ReelbenchError(
-            f"No item was answered by every model, and fewest by {fewest.model} under "
+            f"No item was answered by every model; {fewest.model} answered the fewest, under "
             f"{fewest.condition}: leave it out, or score without --common."
         )
     return [

@@ -1,4 +1,4 @@
-"""How numbers are written: six digits in files, few to people, ties away from zero everywhere."""
+"""Rounding: six digits in files, few for people, ties away from zero everywhere."""
 
 from decimal import ROUND_HALF_UP, Decimal
 from typing import overload

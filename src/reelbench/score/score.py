@@ -1,4 +1,4 @@
-"""Put the numbers together: the content of ``scores.json``."""
+"""Compute the content of ``scores.json``."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -110,7 +110,7 @@ def score_outcomes(
         "results": rows,
         "humans": humans(rows),
         "comparison": compared([r for r in results if r.condition == main], clusters, seed, common),
-        "items": looked_over([r for r in results if r.condition == main]),
+        "items": item_summary([r for r in results if r.condition == main]),
         "ablations": ablations(conditions, rows, answers),
         **summed_up(graded, benchmark, results, clusters),
         "judge_orders": judge_orders(graded, judges, results, clusters),
@@ -120,7 +120,7 @@ def score_outcomes(
 
 @dataclass(frozen=True, slots=True)
 class ScoredRuns:
-    """Runs of one benchmark as scored together: what every item came to, and the scores."""
+    """Runs of one benchmark, scored together: the outcome of every item, and the scores."""
 
     benchmark: Benchmark  # or the split that the runs are about
     runs: Mapping[Path, dict[str, Any]]  # the content of each ``run.json``, by the run's folder
@@ -148,8 +148,8 @@ def score_runs(
         for condition in run["conditions"]:
             if conditions.setdefault(condition["name"], condition) != condition:
                 raise ReelbenchError(
-                    f"{out} asked otherwise under {condition['name']} than another run did: they "
-                    "cannot stand in one table."
+                    f"The condition {condition['name']} of {out} differs from that of another run: "
+                    "score and report these runs apart."
                 )
     judgements = [out / "judgements.jsonl" for out in outs]
     outcomes = outcomes_of(benchmark, outs)
@@ -180,7 +180,7 @@ def _policy(benchmark: Benchmark, results: Sequence[ModelResult]) -> str:
 
 
 def outcomes_of(benchmark: Benchmark, outs: Sequence[Path]) -> dict[Asked, dict[str, ItemOutcome]]:
-    """Return what became of the items in all these runs."""
+    """Return the outcomes of the items in all these runs."""
     outcomes: dict[Asked, dict[str, ItemOutcome]] = {}
     for out in outs:
         for asked, found in read_predictions(out / "predictions.jsonl", benchmark).items():
@@ -202,7 +202,7 @@ def main_condition(results: Sequence[ModelResult]) -> str:
 def compared(
     results: Sequence[ModelResult], clusters: Mapping[str, int], seed: int, common: bool = False
 ) -> dict[str, Any] | None:
-    """Hold the models of one condition against each other; None where there is nothing to hold."""
+    """Return the comparison of the models of one condition; None where there are too few."""
     if len(results) < 2 or not results[0].items:
         return None
     items = results[0].items
@@ -216,8 +216,8 @@ def compared(
     return {"condition": results[0].condition, **found.to_record()}
 
 
-def looked_over(results: Sequence[ModelResult]) -> dict[str, Any] | None:
-    """What the answers of several models say about the items; None where there are too few."""
+def item_summary(results: Sequence[ModelResult]) -> dict[str, Any] | None:
+    """Return the item analysis of several models' answers; None where there are too few."""
     if len(results) < 2 or not results[0].items:
         return None
     answers = answers_of(results)
@@ -248,14 +248,14 @@ def analyse_items(
     seed: int,
     common: bool = False,
 ) -> dict[str, Any]:
-    """Return all that several models' answers say about each item, for who revises them."""
+    """Return the analysis of each item from several models' answers, for its editors."""
     results = _results(benchmark, outcomes)
     results = on_common_items(results) if common else results
     main = main_condition(results)
     results = [result for result in results if result.condition == main]
     closed = results[0].items if results else ()
     if not closed:
-        raise ReelbenchError("There are no closed items to look over: open ones have no options.")
+        raise ReelbenchError("There are no closed items to analyse: open ones have no options.")
     answers = answers_of(results)
     return {
         "condition": main,
@@ -280,7 +280,7 @@ _ENDS = {
 
 
 def unanswered_in_words(row: Mapping[str, Any]) -> str:
-    """Say what of a result did not end in an answer; empty where all did."""
+    """Return how many questions of a result have no answer, by reason; empty where all have one."""
     words = [
         f"{row['statuses'][status]} {end}"
         for status, end in _ENDS.items()

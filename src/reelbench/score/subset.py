@@ -1,4 +1,4 @@
-"""Few items that tell as much as all: chosen by item response theory, and measured."""
+"""Choose few items that predict the score on all, by item response theory, and measure it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,7 @@ FEWEST_MODELS = 3  # to leave one out
 
 @dataclass(frozen=True, slots=True)
 class PredictedAccuracy:
-    """One model, foretold by others: its share right of what it answered, and what was thought."""
+    """One model, predicted from the others: its share right, and the prediction."""
 
     model: str
     accuracy: float
@@ -38,7 +38,7 @@ class PredictedAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """Few items that foretell the share right over all, and how well they do.
+    """Few items that predict the share right over all, and how well they do.
 
     Errors are mean absolute ones, over models that had no part in the choice and the fit.
     """
@@ -57,7 +57,7 @@ class Subset:
 
 
 def choose_subset(responses: Responses, size: int, seed: int = 0) -> Subset:
-    """Choose items that together tell most about any ability, and measure what they foretell."""
+    """Return the items that tell most about any ability, and the errors of their predictions."""
     if not 1 <= size <= len(responses.items):
         raise ReelbenchError(
             f"A subset of {size} of {len(responses.items)} items cannot be chosen: give a size "
@@ -99,7 +99,7 @@ def _information(fit: Fit, abilities: Floats) -> Floats:
 def _leave_out(
     responses: Responses, model: int, size: int, seed: int
 ) -> tuple[PredictedAccuracy, float, float]:
-    """Foretell one model from the others; also return the errors of random items."""
+    """Predict one model from the others; also return the errors of random items."""
     fit = fit_2pl(responses.without(model))
     verdicts, chances = responses.right[:, model], fit.chances(GRID)
     given = np.flatnonzero(verdicts >= 0)

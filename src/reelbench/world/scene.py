@@ -97,7 +97,7 @@ class Shot:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """All that is seen and heard in one video."""
+    """The complete content of one synthesized video: shots, actors, events and sounds."""
 
     name: str
     duration: int

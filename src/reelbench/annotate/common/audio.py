@@ -1,4 +1,4 @@
-"""What the operators that listen share: the sound of a clip, and stretches of time in it."""
+"""What the operators on sound share: the samples of a clip, and spans of time."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -14,21 +14,21 @@ from reelbench.data.items import Span
 from reelbench.media.edit.audio import SPEECH_RATE, stream_audio
 from reelbench.media.edit.write import Samples
 from reelbench.media.errors import MediaError
-from reelbench.weights import needs, weights_file
+from reelbench.weights import import_extra, weights_file
 
 Mono: TypeAlias = NDArray[np.float32]
 Mask: TypeAlias = NDArray[np.bool_]
-SILENT_DB = -100.0  # said of digital silence, for minus infinity is no JSON
+SILENT_DB = -100.0  # the level of digital silence, since JSON has no minus infinity
 
 
-def hear(clip: Clip) -> Mono:
-    """Return all sound of a clip as one channel at the rate of speech models."""
-    mono: Mono = hear_channels(clip, SPEECH_RATE, 1)[0]
+def mono_sound(clip: Clip) -> Mono:
+    """Return the sound of a clip as one channel at 16 kHz; raise ``NotApplicable`` without any."""
+    mono: Mono = sound_channels(clip, SPEECH_RATE, 1)[0]
     return mono
 
 
-def hear_channels(clip: Clip, rate: int, channels: int) -> Samples:
-    """Return all sound of a clip; raise ``NotApplicable`` where there is none to be heard."""
+def sound_channels(clip: Clip, rate: int, channels: int) -> Samples:
+    """Return the sound of a clip, one row per channel; raise ``NotApplicable`` without any."""
     if not clip.info.has_audio:
         raise NotApplicable("The clip has no sound.")
     return _decoded(clip.path, clip.digest, rate, channels)
@@ -41,12 +41,10 @@ def _decoded(path: Path, digest: str, rate: int, channels: int) -> Samples:  # n
         pieces.extend(stream_audio(path, rate, channels))
     except MediaError as error:
         if not pieces:  # else it breaks off in the middle, and what comes before is as good as any
-            raise NotApplicable(
-                f"None of the clip's sound can be decoded: {error.reason}."
-            ) from None
+            raise NotApplicable(f"The clip's sound cannot be decoded: {error.reason}.") from None
     samples = np.concatenate([np.empty((channels, 0), np.float32), *pieces], axis=1)
     if not samples.shape[1]:
-        raise NotApplicable("The clip's sound has no length.")
+        raise NotApplicable("The clip's sound track is empty.")
     samples = np.asarray(np.nan_to_num(samples, nan=0.0, posinf=1.0, neginf=-1.0), np.float32)
     samples.setflags(write=False)  # it is shared
     return samples
@@ -64,13 +62,13 @@ def level_db(samples: Samples, rate: int, step: float) -> NDArray[np.float64]:
 
 
 def runs(mask: Mask) -> list[tuple[int, int]]:
-    """Return where stretches of True begin, and the places after their ends."""
+    """Return begin and end (exclusive) of each run of True."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
     return [(int(begin), int(end)) for begin, end in edges.reshape(-1, 2)]
 
 
 def bridged(spans: Iterable[Span], gap: float) -> list[Span]:
-    """Join spans that overlap or have at most so many seconds between them."""
+    """Return spans sorted, with those joined that are at most ``gap`` seconds apart."""
     joined: list[Span] = []
     for start, end in sorted(spans):
         if joined and start - joined[-1][1] <= gap:
@@ -81,7 +79,7 @@ def bridged(spans: Iterable[Span], gap: float) -> list[Span]:
 
 
 def common(spans: Sequence[Span], others: Sequence[Span]) -> list[Span]:
-    """Return what lies both in spans of one list and of the other, each ordered and apart."""
+    """Return the intersection of two lists of spans, each sorted and without overlaps."""
     both: list[Span] = []
     mine, theirs = 0, 0
     while mine < len(spans) and theirs < len(others):
@@ -97,14 +95,14 @@ def common(spans: Sequence[Span], others: Sequence[Span]) -> list[Span]:
 
 
 def without(spans: Sequence[Span], others: Sequence[Span]) -> list[Span]:
-    """Return what is left of some ordered spans when others are cut out of them."""
+    """Return sorted spans with the parts removed that overlap others."""
     merged = bridged(others, 0.0)
     edges = [-inf, *(moment for span in merged for moment in span), inf]
     return common(spans, list(zip(edges[::2], edges[1::2], strict=True)))
 
 
 def within(times: NDArray[np.float64], spans: Iterable[Span]) -> Mask:
-    """Say of each of some ordered moments whether it lies in one of the spans."""
+    """Return for each of the sorted times whether it lies in one of the spans."""
     mask = np.zeros(len(times), bool)
     for start, end in spans:
         mask[np.searchsorted(times, start) : np.searchsorted(times, end)] = True
@@ -112,13 +110,13 @@ def within(times: NDArray[np.float64], spans: Iterable[Span]) -> Mask:
 
 
 def parts(samples: Mono, spans: Sequence[Span]) -> Mono:
-    """Return what is heard in some spans, one after the other."""
+    """Return the samples of spans, concatenated."""
     cut = [samples[round(s * SPEECH_RATE) : round(e * SPEECH_RATE)] for s, e in spans]
     return np.concatenate([np.empty(0, np.float32), *cut])
 
 
 def turns_of(turns: dict[str, Any]) -> dict[str, list[Span]]:
-    """Return when each speaker speaks, from the label of turns, in the order of the speakers."""
+    """Return the spans of each speaker of a ``turns`` label, in the order of the speakers."""
     spans: dict[str, list[Span]] = {}
     for turn in turns["turns"]:
         spans.setdefault(turn["speaker"], []).append((turn["start"], turn["end"]))
@@ -126,8 +124,8 @@ def turns_of(turns: dict[str, Any]) -> dict[str, list[Span]]:
 
 
 def one_thread_session(name: str) -> Any:
-    """Open a model by the name of its weights, so that it gives the same bytes each time."""
-    runtime = needs("onnxruntime", "annotate")
+    """Return an ONNX session of named weights, on one thread so that results are reproducible."""
+    runtime = import_extra("onnxruntime", "annotate")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     file = str(weights_file(name))

@@ -6,7 +6,7 @@ from typing import Any
 
 from reelbench.annotate.common.tracking import Detection
 from reelbench.media.decode.decode import Image
-from reelbench.weights import needs, weights_file
+from reelbench.weights import import_extra, weights_file
 
 WEIGHTS = ("coco", "coco_layout")
 _SIDE = 300  # pixels of the square that it was trained on
@@ -28,8 +28,8 @@ CLASSES = tuple(name for name in _NUMBERED if name)
 def detect(
     image: Image, classes: Collection[str] = CLASSES, least_score: float = 0.3
 ) -> list[Detection]:
-    """Find things of some classes in a picture; boxes are in its pixels and within it."""
-    cv2 = needs("cv2", "annotate")
+    """Return the objects of some classes in a picture; boxes are in pixels and inside it."""
+    cv2 = import_extra("cv2", "annotate")
     net = _net()
     net.setInput(cv2.dnn.blobFromImage(image, size=(_SIDE, _SIDE)))
     height, width = image.shape[:2]
@@ -47,7 +47,7 @@ def detect(
 
 @cache
 def _net() -> Any:
-    cv2 = needs("cv2", "annotate")
+    cv2 = import_extra("cv2", "annotate")
     cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
     weights, layout = map(weights_file, WEIGHTS)
     return cv2.dnn.readNetFromTensorflow(str(weights), str(layout))

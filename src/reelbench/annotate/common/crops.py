@@ -1,4 +1,4 @@
-"""What is seen of the people who are followed: where their faces are, and pictures of these."""
+"""The faces of tracked people: where they are, and crops of them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Value
 from reelbench.media.decode.decode import Image, iterate_frames
-from reelbench.weights import needs
+from reelbench.weights import import_extra
 
 Points = NDArray[np.float64]  # one row a point: x, y
 Box = tuple[float, float, float, float]  # left, top, right, bottom
@@ -19,7 +19,7 @@ _LATE = 1e-4  # seconds; labels round times, and a moment before a frame shows t
 
 @dataclass(frozen=True, slots=True)
 class FaceView:
-    """One face that was really found at one moment, in pixels of the full picture."""
+    """One detected face at one time, in pixels of the full picture."""
 
     person: str
     time: float
@@ -29,12 +29,12 @@ class FaceView:
 
     @property
     def height(self) -> float:
-        """Of the face, from the forehead to the chin."""
+        """The height of the face, from the forehead to the chin."""
         return self.box[3] - self.box[1]
 
     @property
     def goodness(self) -> float:
-        """How much can be told from it: large, sure and turned to the camera, or not."""
+        """How usable the face is, 0 to 1: large, detected with confidence, turned to the camera."""
         left, right, nose = self.points[:3, 0].tolist()
         eyes = abs(right - left) or 1.0
         middle = float(self.points[[0, 1, 3, 4], 0].mean())
@@ -43,9 +43,9 @@ class FaceView:
 
 
 def face_views(labels: Labels) -> list[list[list[FaceView]]]:
-    """Return the looks of each track of each person, in the order of time.
+    """Return the detected faces of each track of each person, in the order of time.
 
-    Boxes that tracking filled in are not among them: nobody knows what is there.
+    Boxes that tracking interpolated are not among them.
     """
     points = {
         (frame["time"], tuple(face["box"])): face["points"]
@@ -67,29 +67,29 @@ def face_views(labels: Labels) -> list[list[list[FaceView]]]:
 
 
 def people_in(labels: Labels) -> list[Value]:
-    """Return the people of the label of tracks; raise where there are none."""
+    """Return the people of the ``tracks`` label; raise ``NotApplicable`` if there are none."""
     people: list[Value] = labels["tracks"]["people"]
     if not people:
-        raise NotApplicable("Nobody is followed in it, so there is nobody to describe.")
+        raise NotApplicable("The clip has no tracked people to describe.")
     return people
 
 
 def best_of(views: Sequence[FaceView], most: int) -> list[FaceView]:
-    """Return the best looks, spread over time: the best one of each of so many equal parts."""
+    """Return at most ``most`` faces, spread over time: the best of each of as many equal parts."""
     parts = np.array_split(np.arange(len(views)), min(most, len(views))) if views else []
     return [views[max(part.tolist(), key=lambda n: (views[n].goodness, -n))] for part in parts]
 
 
 def thinned(views: Sequence[FaceView], rate: float) -> list[FaceView]:
-    """Return no more than so many looks a second: the first of each tick."""
+    """Return at most ``rate`` faces a second: the first of each interval."""
     ticks = groupby(views, key=lambda view: int(view.time * rate + _LATE))
     return [next(same) for _, same in ticks]
 
 
-def pictured(clip: Clip, views: Sequence[FaceView]) -> Iterator[tuple[FaceView, Image]]:
-    """Yield each look with its whole frame; the video is gone through once.
+def with_frames(clip: Clip, views: Sequence[FaceView]) -> Iterator[tuple[FaceView, Image]]:
+    """Yield each face with its whole frame; the video is decoded once.
 
-    Looks at frames that turn out to be damaged are left out.
+    Faces in damaged frames are left out.
     """
     by_time = sorted(views, key=lambda view: view.time)
     moments = [(time, list(same)) for time, same in groupby(by_time, key=lambda view: view.time)]
@@ -102,7 +102,7 @@ def pictured(clip: Clip, views: Sequence[FaceView]) -> Iterator[tuple[FaceView, 
 
 
 def as_labelled(image: Image, clip: Clip) -> Image:
-    """Return a picture in the size that labels speak of: some videos change theirs midway."""
+    """Return a picture in the size that labels refer to: some videos change theirs midway."""
     size = clip.info.width, clip.info.height
     if image.shape[1::-1] == size:
         return image
@@ -111,10 +111,9 @@ def as_labelled(image: Image, clip: Clip) -> Image:
 
 
 def aligned(image: Image, points: Points, layout: Points, size: int) -> Image:
-    """Turn, scale and move a face so that its points lie as near as can be to a layout's.
+    """Return the square crop of a face, rotated and scaled to fit its points to a layout's.
 
-    The layout is in shares of the square that is cut out; what is beyond the picture repeats its
-    edge.
+    The layout is in shares of the square; what is beyond the picture repeats its edge.
     """
     matrix = similarity(points, layout * size)
     shrinks = 1 / max(1e-6, float(np.hypot(*matrix[0, :2])))
@@ -122,7 +121,7 @@ def aligned(image: Image, points: Points, layout: Points, size: int) -> Image:
 
 
 def cut(image: Image, matrix: NDArray[np.float64], size: int, finer: int = 1) -> Image:
-    """Take a square out of a picture, drawn so many times larger first, which averages pixels."""
+    """Return a square crop of a picture by an affine matrix, drawn ``finer`` times larger first."""
     cv2 = opencv()
     finer = min(finer, 16)  # of a face that fills 8K, every pixel need not count
     whole = size * finer
@@ -135,7 +134,7 @@ def cut(image: Image, matrix: NDArray[np.float64], size: int, finer: int = 1) ->
 
 
 def similarity(source: Points, target: Points) -> NDArray[np.float64]:
-    """Return the turn, scale and move, two rows by three, that fits points to others best."""
+    """Return the 2x3 similarity matrix (rotation, scale, translation) that best fits points."""
     # With points as complex numbers it is one factor and one summand.
     a, b = source @ (1, 1j), target @ (1, 1j)
     centred = a - a.mean()
@@ -148,7 +147,7 @@ def similarity(source: Points, target: Points) -> NDArray[np.float64]:
 
 
 def opencv() -> Any:
-    """Return OpenCV, held to one thread."""
-    cv2 = needs("cv2", "annotate")
+    """Return OpenCV, limited to one thread so that results are reproducible."""
+    cv2 = import_extra("cv2", "annotate")
     cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
     return cv2

@@ -1,4 +1,4 @@
-"""Who is who: a face as 128 numbers, alike for one person (SFace, through OpenCV)."""
+"""Face identity: embeddings of 128 numbers, similar for one person (SFace, through OpenCV)."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from reelbench.annotate.common.tracking import Detection
 from reelbench.media.decode.decode import Image
-from reelbench.weights import needs, weights_file
+from reelbench.weights import import_extra, weights_file
 
 Embedding = NDArray[np.float64]  # of length 1
 
 
-def straightened(image: Image, face: Detection) -> Image:
+def aligned_face(image: Image, face: Detection) -> Image:
     """Return a face cut out by its five points: 112 pixels wide and high, the eyes level."""
     left, top, right, bottom = face.box
     points = [axis for point in face.points for axis in point]
@@ -24,14 +24,14 @@ def straightened(image: Image, face: Detection) -> Image:
 
 
 def sharpness(straight: Image) -> float:
-    """How much detail there is: the variance of the Laplacian."""
-    cv2 = needs("cv2", "annotate")
+    """Return the sharpness of a face: the variance of the Laplacian."""
+    cv2 = import_extra("cv2", "annotate")
     grey = cv2.cvtColor(np.ascontiguousarray(straight), cv2.COLOR_RGB2GRAY)
     return float(cv2.Laplacian(grey, cv2.CV_64F).var())
 
 
 def embedding(straight: Image) -> Embedding:
-    """Return the numbers of a straightened face; the dot product of two says how alike they are."""
+    """Return the embedding of an aligned face; the dot product of two is their similarity."""
     bgr = np.ascontiguousarray(straight[:, :, ::-1])
     return unit(_recogniser().feature(bgr)[0].astype(np.float64))
 
@@ -43,7 +43,7 @@ def unit(vector: Embedding) -> Embedding:
 
 
 def frontality(points: Sequence[tuple[float, float]]) -> float:
-    """How far a face looks at the camera, from its points: 1 straight, 0 from the side."""
+    """Return how frontal a face is, from its points: 1 from the front, 0 from the side."""
     (left_eye, _), (right_eye, _), (nose, _) = points[:3]
     apart = abs(right_eye - left_eye)
     aside = abs(nose - (left_eye + right_eye) / 2)
@@ -56,9 +56,9 @@ def grouped(
     together: NDArray[np.bool_],
     above: float,
 ) -> list[list[int]]:
-    """Join groups of things that are alike, the most alike first, while the mean is above a limit.
+    """Merge groups, the most similar first, while their mean similarity is above a limit.
 
-    ``together`` says which two may be one at all: those seen side by side are not.
+    ``together`` has which two may be in one group: those seen at the same time may not.
     """
     groups = [list(group) for group in begun]
     # Sums over the pairs of two groups, which are easily kept up to date; and what is allowed.
@@ -84,6 +84,6 @@ def grouped(
 
 @cache
 def _recogniser() -> Any:
-    cv2 = needs("cv2", "annotate")
+    cv2 = import_extra("cv2", "annotate")
     cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
     return cv2.FaceRecognizerSF.create(str(weights_file("face_identity")), "")

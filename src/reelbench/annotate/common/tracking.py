@@ -22,7 +22,7 @@ _RECENT = 4  # detections that tell how a track moves
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """Something that was found in one frame."""
+    """An object that was detected in one frame."""
 
     box: Box
     score: float
@@ -32,7 +32,7 @@ class Detection:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where a track is at one moment; without a detection where it was filled in."""
+    """The box of a track at one time; without a detection where it was interpolated."""
 
     time: float
     box: Box
@@ -41,29 +41,29 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """One thing followed through the looked-at frames of one shot, without holes."""
+    """One object tracked through the sampled frames of one shot, without gaps."""
 
     shot: int
     spots: tuple[Spot, ...]  # the first and the last were found
 
     @property
     def start(self) -> float:
-        """When it is first seen."""
+        """The time of its first detection."""
         return self.spots[0].time
 
     @property
     def end(self) -> float:
-        """When it is last seen."""
+        """The time of its last detection."""
         return self.spots[-1].time
 
     @property
     def found(self) -> tuple[Detection, ...]:
-        """What was really seen of it."""
+        """Its detections, without what was interpolated."""
         return tuple(spot.found for spot in self.spots if spot.found)
 
     @property
     def name(self) -> str:
-        """The class of what is followed."""
+        """The class of the object."""
         return self.found[0].name
 
 
@@ -75,15 +75,15 @@ def join(
     cuts: Sequence[float] = (),
     reach: float = 0.0,
 ) -> list[Track]:
-    """Join what was found at each look into tracks, ordered by their start, then left to right.
+    """Return tracks of the detections, ordered by their start, then left to right.
 
-    ``sampled`` must list every looked-at frame once, also those in which nothing was found. A track
-    is lost after more than ``gap`` looks without it, ends at cuts, and is kept if it was found
-    ``least`` times. The order in which detections, looks or cuts are listed does not matter.
+    ``sampled`` must list every sampled frame once with its detections, also without any. A track
+    ends after more than ``gap`` frames without it and at cuts, and is kept if it has ``least``
+    detections. The order in which detections, frames or cuts are listed does not matter.
 
-    ``reach`` is for what is narrow and fast for the rate at which one looks, such as people who
-    walk: what overlaps with nothing joins a track of about its size whose middle is expected no
-    further away than so many times its height.
+    ``reach`` is for objects that are narrow and fast for the sampling rate, such as people who
+    walk: a detection that overlaps with nothing joins a track of about its size whose centre is
+    expected at most ``reach`` times its height away.
     """
     in_time = sorted(sampled, key=lambda sample: sample[0])
     times = [time for time, _ in in_time]
@@ -97,9 +97,10 @@ def join(
 
 
 def linked(tracks: Sequence[Track], times: Sequence[float], gap: int = 8) -> list[Track]:
-    """Join tracks that turned out to be of one thing, where they are no further apart than a gap.
+    """Join tracks that belong to one object, where they are no more than ``gap`` frames apart.
 
-    ``times`` are those of all looks, ascending. No two of the tracks may be found at one time.
+    ``times`` are those of all sampled frames, ascending. No two of the tracks may have a detection
+    at the same time.
     """
     index = {time: number for number, time in enumerate(times)}
     rows: list[_Row] = []
@@ -116,12 +117,12 @@ def linked(tracks: Sequence[Track], times: Sequence[float], gap: int = 8) -> lis
 
 
 def shot_at(time: float, cuts: Sequence[float]) -> int:
-    """The number of the shot that is on the screen, given cuts that ascend."""
+    """Return the index of the shot at a time, given ascending cuts."""
     return bisect_right(cuts, time + _EARLY)
 
 
 def overlaps(some: Sequence[Box], others: Sequence[Box]) -> NDArray[np.float64]:
-    """Intersection over union of each box with each other one."""
+    """Return the intersection over union of each box with each other one."""
     a = np.asarray(some, np.float64).reshape(-1, 1, 4)
     b = np.asarray(others, np.float64).reshape(1, -1, 4)
     sides = np.minimum(a[..., 2:], b[..., 2:]) - np.maximum(a[..., :2], b[..., :2])
@@ -144,7 +145,7 @@ def best_pairs(values: NDArray[np.float64], above: float) -> list[tuple[int, int
 
 
 def between(time: float, before: Spot, after: Spot) -> Box:
-    """Where a box is on its straight way from one moment to another."""
+    """Return a box interpolated linearly between two times."""
     share = (time - before.time) / (after.time - before.time)
     a, b = np.asarray(before.box), np.asarray(after.box)
     left, top, right, bottom = (a + share * (b - a)).tolist()
@@ -153,7 +154,7 @@ def between(time: float, before: Spot, after: Spot) -> Box:
 
 @dataclass(slots=True, eq=False)
 class _Row:
-    """A track that may go on: the looks at which it was found, and what was found."""
+    """A track in progress: the indices of the frames with a detection, and the detections."""
 
     shot: int
     at: list[int]

@@ -1,7 +1,7 @@
-"""How each person looks, from what can be measured: colours, place, size and movement.
+"""Describes each person by what can be measured: colours, position, size and movement.
 
-No network has a say in it: a description is one sentence, made from the facts beside it. Where a
-model is named, it is shown the person and the facts, and its words take the sentence's place.
+No network is involved: a description is one sentence, made from the facts beside it. Where a model
+is given, it is shown the person and the facts, and its text replaces the sentence.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.annotate.ask_model import Asks, ask_text, prompt_of
+from reelbench.annotate.ask_model import ModelOperator, ask_text, prompt_of
 from reelbench.annotate.common.crops import (
     Box,
     FaceView,
@@ -21,7 +21,7 @@ from reelbench.annotate.common.crops import (
     face_views,
     opencv,
     people_in,
-    pictured,
+    with_frames,
 )
 from reelbench.annotate.operator import Clip, Labels, Value
 from reelbench.client.client import Client
@@ -73,7 +73,7 @@ _HOW = {
 
 
 @dataclass(frozen=True)
-class Appearance(Asks):
+class Appearance(ModelOperator):
     """Describe each person by clothes, hair, place, size and movement.
 
     Clothes are what is below the face, within the body where bodies are known; hair is what is
@@ -86,7 +86,7 @@ class Appearance(Asks):
     may_use: ClassVar[tuple[str, ...]] = ("bodies",)
 
     async def ask(self, clip: Clip, labels: Labels, client: Client, model: ChatModel) -> Value:
-        """Have each person described by a model that is shown them."""
+        """Return a description of each person by a model that is shown pictures of them."""
         measured = await asyncio.to_thread(self, clip, labels)
         views = dict(zip([p["id"] for p in people_in(labels)], face_views(labels), strict=True))
         described = []
@@ -104,7 +104,7 @@ class Appearance(Asks):
         return await ask_text(client, model, prompt, pictures)
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Describe each person."""
+        """Return a description of each person, with the facts that it is made from."""
         people = dict(zip([p["id"] for p in people_in(labels)], face_views(labels), strict=True))
         bodies = {
             (person["id"], box["time"]): tuple(box["box"])
@@ -118,7 +118,7 @@ class Appearance(Asks):
         ]
         clothes: dict[str, list[NDArray[np.float32]]] = {person: [] for person in people}
         hair: dict[str, list[NDArray[np.float32]]] = {person: [] for person in people}
-        for view, image in pictured(clip, chosen):
+        for view, image in with_frames(clip, chosen):
             body = bodies.get((view.person, view.time))
             clothes[view.person].append(_lab(image, _below(view.box, body)))
             hair[view.person].append(_lab(image, _above(view.box)))
@@ -136,19 +136,19 @@ class Appearance(Asks):
 
 @dataclass(frozen=True)
 class PersonPictures:
-    """Pictures of one person, cut out of frames, to be shown with a prompt."""
+    """Pictures of one person, cropped from frames, to be shown with a prompt."""
 
     clip: Clip
     views: tuple[FaceView, ...]
 
     def record(self) -> dict[str, Any]:
-        """Return what decides them: the clip's bytes, the moments and the places."""
+        """Return what decides the pictures: the clip's hash, the times and the boxes."""
         views = [[view.time, list(view.box)] for view in self.views]
         return {"media": [self.clip.digest], "people": views}
 
     def render(self) -> RenderedMedia:
-        """Decode the frames, and cut the person out."""
-        return self._parts(pictured(self.clip, self.views))
+        """Return the pictures, decoded and cropped."""
+        return self._parts(with_frames(self.clip, self.views))
 
     def placeholders(self) -> RenderedMedia:
         """Return black pictures of the same size."""
@@ -176,7 +176,7 @@ def _person(box: Box, image: Image) -> bytes:
 
 
 def sentence(facts: Value) -> str:
-    """Put facts into words; those that are not known are left out."""
+    """Return facts as a sentence; those that are not known are left out."""
     parts = [f"A person {_WHERE[facts['position']]}".strip()]
     if facts["distance"]:
         parts.append(_HOW_FAR[facts["distance"]])

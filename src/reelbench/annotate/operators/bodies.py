@@ -1,4 +1,4 @@
-"""The body of each person who is followed by the face."""
+"""The body of each person who is tracked by the face."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,11 +20,12 @@ _CLOSE = 0.02  # seconds between a look and the moment of a face that it is for
 
 @dataclass(frozen=True)
 class Bodies(Operator):
-    """Find bodies now and then, give each face the one that fits, and fill in what is between.
+    """Detects bodies at a low rate, matches them with faces, and interpolates in between.
 
-    Of the bodies that hold a face, its own is the one whose middle is nearest to the face's from
-    left to right and, of those equally near, the smaller; a body has one face. Between two looks a
-    body moves along with its face. Someone whose body is never found has no boxes.
+    Of the bodies that contain a face, the matching one is that whose centre is nearest to the
+    face's from left to right and, of those equally near, the smaller; a body has one face. Between
+    two detections a body moves along with its face. A person whose body is never detected has no
+    boxes.
     """
 
     name = "bodies"
@@ -35,15 +36,15 @@ class Bodies(Operator):
     least_score: float = 0.3  # below it, a body is not believed
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Say where each person's body is, at the moments of the boxes of the face."""
+        """Return the boxes of each person's body, at the times of the boxes of the face."""
         if not clip.info.has_video:
-            raise NotApplicable("There is no picture, so there are no bodies.")
+            raise NotApplicable("The clip has no video, so there are no bodies.")
         people = labels["tracks"]["people"]
-        ways = [_Way(track["boxes"]) for person in people for track in person["tracks"]]
-        if ways:
-            self._look(clip, ways)
+        paths = [_FacePath(track["boxes"]) for person in people for track in person["tracks"]]
+        if paths:
+            self._detect(clip, paths)
         size = clip.info.width, clip.info.height
-        filled = iter([way.filled(size) for way in ways])
+        filled = iter([path.filled(size) for path in paths])
         return {
             "people": [
                 {
@@ -54,24 +55,24 @@ class Bodies(Operator):
             ]
         }
 
-    def _look(self, clip: Clip, ways: Sequence["_Way"]) -> None:
+    def _detect(self, clip: Clip, paths: Sequence["_FacePath"]) -> None:
         """Give all tracks the bodies that are found."""
-        end = max(way.times[-1] for way in ways)
+        end = max(path.times[-1] for path in paths)
         for time, image in scan_frames(clip.path, self.rate, _SIZE):
             if time > end + _CLOSE:
                 break
-            here = [way for way in ways if way.is_there(time)]
+            here = [path for path in paths if path.is_there(time)]
             if not here:
                 continue
             found = coco.detect(image, ("person",), self.least_score)
             scale = clip.info.width / image.shape[1], clip.info.height / image.shape[0]
             bodies = [_scaled(body, scale) for body in found]
-            for face, body in matched([way.face(time) for way in here], bodies):
+            for face, body in matched([path.face(time) for path in here], bodies):
                 here[face].found.append((time, bodies[body]))
 
 
 def matched(faces: Sequence[Box], bodies: Sequence[Detection]) -> list[tuple[int, int]]:
-    """Pair faces with the bodies that fit best, each at most once."""
+    """Return pairs of faces and bodies that match best, as indices, each at most once."""
     ranked = sorted(
         (_distance(face, body.box), _area(body.box), f, b)
         for f, face in enumerate(faces)
@@ -85,7 +86,7 @@ def matched(faces: Sequence[Box], bodies: Sequence[Detection]) -> list[tuple[int
     return pairs
 
 
-class _Way:
+class _FacePath:
     """The way of one face, and the bodies that were found along it."""
 
     def __init__(self, boxes: Sequence[Value]) -> None:

@@ -1,27 +1,27 @@
-"""What happens in a clip, part after part, in the words of a model.
+"""Describes a clip part after part by a model.
 
-Each part is shown as frames, and played to who hears, with what is said in it and what was told
-before.
+For each part the model gets frames, the sound if it takes sound, the transcript of the part and the
+descriptions of the parts before.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from reelbench.annotate.ask_model import Asks, ask_text, prompt_of
+from reelbench.annotate.ask_model import ModelOperator, ask_text, prompt_of
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Value
 from reelbench.base.errors import ReelbenchError
 from reelbench.client.client import Client
 from reelbench.client.media_input import MediaInput
 from reelbench.models.base import ChatModel
 
-_EARLIER = 1500  # characters of what was told before that are repeated
-_SHORTEST = 0.5  # seconds: what is left at the end is told with the part before
+_EARLIER = 1500  # characters of the earlier descriptions that are repeated
+_SHORTEST = 0.5  # seconds: a shorter rest at the end belongs to the part before
 
 
 @dataclass(frozen=True)
-class Caption(Asks):
-    """Gives ``{"model", "parts": [{"start", "end", "text"}], "text"}``."""
+class Caption(ModelOperator):
+    """Makes ``{"model", "parts": [{"start", "end", "text"}], "text"}``; it needs a model."""
 
     name: ClassVar[str] = "caption"
     may_use: ClassVar[tuple[str, ...]] = ("transcript",)
@@ -32,14 +32,14 @@ class Caption(Asks):
     guidance: str = ""  # what to look at in videos of this kind
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Say that a model is needed."""
+        """Raise the error that a model is needed."""
         del clip, labels
-        raise ReelbenchError("caption asks a model: name one with --model captioner=...")
+        raise ReelbenchError("The label caption needs a model: add --model captioner=NAME.")
 
     async def ask(self, clip: Clip, labels: Labels, client: Client, model: ChatModel) -> Value:
-        """Have a clip told, part by part."""
+        """Return the descriptions of the parts of a clip."""
         if not clip.info.has_video:
-            raise NotApplicable("there is no picture to describe")
+            raise NotApplicable("The clip has no video to describe.")
         parts: list[dict[str, Any]] = []
         for start, end in self._parts(clip.info.duration):
             earlier = " ".join(part["text"] for part in parts)[-_EARLIER:]

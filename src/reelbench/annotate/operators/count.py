@@ -9,16 +9,16 @@ from reelbench.annotate.common.tracking import Box, Detection
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.annotate.operators.bodies import matched
 
-_ONLY_FACES = "Only faces were counted: ask for objects too to count people by their bodies."
+_ONLY_FACES = "Only faces were counted: add the label objects to count people by their bodies too."
 
 
 @dataclass(frozen=True)
 class Count(Operator):
-    """Count the people who are followed by their faces and, where known, by their bodies.
+    """Counts the people who are tracked by their faces and, with ``objects``, by their bodies.
 
-    Without the label ``objects``, who never shows the face is not counted, and the label says so.
-    With it, everyone followed as a person whose box never has a face to itself counts too. Bodies
-    are not known again after a cut or a long absence, so such people may be counted twice.
+    Without the label ``objects``, people who never show their face are not counted, and ``note``
+    says so. With it, everyone tracked as a person without a face of their own counts too. Bodies
+    are not recognised after a cut or a long absence, so such people may be counted twice.
     """
 
     name = "count"
@@ -28,7 +28,7 @@ class Count(Operator):
     shortest: float = 1.0  # seconds for which a body without a face must be seen
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Count at each looked-at frame."""
+        """Return the number of people, in total and at each sampled frame."""
         people = labels["tracks"]["people"]
         faces = [_Path(track) for person in people for track in person["tracks"]]
         bodies = [

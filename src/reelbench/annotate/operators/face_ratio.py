@@ -1,4 +1,4 @@
-"""The share of looked-at frames in which there is a face."""
+"""The share of sampled frames that contain a face."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,7 +8,7 @@ from reelbench.annotate.operator import Clip, Labels, Operator, Value
 
 @dataclass(frozen=True)
 class FaceRatio(Operator):
-    """Say how much of a clip shows a face; collecting videos of people asks for 0.65 or more."""
+    """Computes the share of frames with a face; videos of people should have 0.65 or more."""
 
     name = "face_ratio"
     needs: ClassVar[tuple[str, ...]] = ("faces",)
@@ -16,7 +16,7 @@ class FaceRatio(Operator):
     least_size: float = 0.0  # of a face that counts: its height, as a share of the picture's
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Count the frames with a face."""
+        """Return the share of frames with a face."""
         frames = labels["faces"]["frames"]
         least = self.least_size * labels["faces"]["height"]
         seen = sum(

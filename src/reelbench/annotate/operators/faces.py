@@ -1,4 +1,4 @@
-"""Faces in the picture, with five points each: YuNet, through OpenCV."""
+"""Detects faces, with five points each: YuNet, through OpenCV."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -7,18 +7,18 @@ from typing import Any, ClassVar
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.stream import scan_frames
-from reelbench.weights import needs, weights_file
+from reelbench.weights import import_extra, weights_file
 
 _NEAR = 0.3  # overlap from which two boxes are one face
 
 
 @dataclass(frozen=True)
 class Faces(Operator):
-    """Look for faces in small frames, a few of them each second.
+    """Detects faces in scaled-down frames, a few each second.
 
-    Every looked-at frame is listed. The five points are the eye on the left, the eye on the right,
-    the tip of the nose, and the corners of the mouth, on the left and on the right, as one sees
-    them.
+    Every sampled frame is listed. The five points are the eye on the left, the eye on the right,
+    the tip of the nose, and the corners of the mouth, on the left and on the right, as seen in the
+    picture.
     """
 
     name = "faces"
@@ -29,16 +29,16 @@ class Faces(Operator):
     least_score: float = 0.7  # below it, a face is not believed
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """List the faces of each looked-at frame."""
+        """Return the faces of each sampled frame."""
         if not clip.info.has_video:
-            raise NotApplicable("There is no picture, so there are no faces.")
+            raise NotApplicable("The clip has no video, so there are no faces.")
         size = clip.info.width, clip.info.height
         frames = [
             {"time": round(time, 4), "faces": self._faces(image, size)}
             for time, image in scan_frames(clip.path, self.rate, self.longest)
         ]
         if not frames:
-            raise NotApplicable("No frame of it can be decoded.")
+            raise NotApplicable("No frame of the clip can be decoded.")
         return {"width": size[0], "height": size[1], "rate": self.rate, "frames": frames}
 
     def _faces(self, image: Image, size: tuple[int, int]) -> list[Value]:
@@ -56,7 +56,7 @@ class Faces(Operator):
 
 @cache
 def _detector() -> Any:
-    cv2 = needs("cv2", "annotate")
+    cv2 = import_extra("cv2", "annotate")
     cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
     return cv2.FaceDetectorYN.create(str(weights_file("face")), "", (320, 320), 0.9, _NEAR)
 

@@ -1,9 +1,9 @@
-"""A perceptual hash for each second, and which clips are the same video by it.
+"""A perceptual hash for each second, by which copies of the same video are found.
 
-A hash is the sign pattern of the 64 slowest waves of a frame's brightness (a cosine transform),
-above or below their median: scaling, encoding anew, noise, and light or contrast leave most bits
-as they are, other pictures share half of them. A copy with up to 4% cut off each side is found; one
-that is cropped more, mirrored, rotated or framed is not.
+A hash has a bit for each of the 64 lowest frequencies of a frame's brightness (a cosine transform),
+above or below their median: scaling, re-encoding, noise, and brightness or contrast leave most bits
+unchanged, other pictures share half of them. A copy with up to 4% cropped off each side is found;
+one that is cropped more, mirrored, rotated or framed is not.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,20 +29,20 @@ Hashes = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Fingerprint(Operator):
-    """Hash a frame of each second; ``near_duplicate_clips`` compares."""
+    """Hashes a frame of each second; ``near_duplicate_clips`` compares the hashes."""
 
     name = "fingerprint"
 
     rate: float = 1.0  # frames hashed in each second; for all clips the same
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Give hashes as 16 hexadecimal digits."""
+        """Return the hashes, each as 16 hexadecimal digits."""
         if not clip.info.has_video:
-            raise NotApplicable("There is no picture to take a fingerprint of.")
+            raise NotApplicable("The clip has no video to compute a fingerprint of.")
         frames = scan_frames(clip.path, self.rate, longest=128, grey=True)
         hashes = [frame_hash(image) for _, image in frames]
         if not hashes:
-            raise NotApplicable("No frame of it can be decoded.")
+            raise NotApplicable("No frame of the clip can be decoded.")
         return {"hashes": hashes, "rate": self.rate}
 
 
@@ -77,7 +77,7 @@ def _slowest() -> tuple[list[int], list[int]]:
 
 @dataclass(frozen=True, slots=True, order=True)
 class DuplicateClips:
-    """Two clips of which the shorter, as far as its frames go, is in the longer."""
+    """Two clips of which the shorter is contained in the longer, judged by its frames."""
 
     longer: str
     shorter: str
@@ -88,9 +88,9 @@ class DuplicateClips:
 def near_duplicate_clips(
     fingerprints: Mapping[str, Value], distance: float = ALIKE
 ) -> list[DuplicateClips]:
-    """Return the pairs of clips that show the same, whole or one a piece of the other.
+    """Return the pairs of clips that show the same video, or one a part of the other.
 
-    Frames that show nothing are not compared; a clip of such frames alone is like no other.
+    Blank frames are not compared; a clip of blank frames alone is in no pair.
     """
     clips = {name: _Clip(value) for name, value in fingerprints.items()}
     rates = {clip.rate for clip in clips.values()}
@@ -116,21 +116,21 @@ def near_duplicate_clips(
 
 
 class _Clip:
-    """The hashes of a clip as numbers, and which of them tell anything."""
+    """The hashes of a clip as numbers, and which of them are not blank."""
 
     def __init__(self, value: Value) -> None:
         self.hashes: Hashes = np.array([int(h, 16) for h in value["hashes"]], np.uint64)
         self.rate = float(value["rate"])
-        self.telling = self.hashes != 0
+        self.informative = self.hashes != 0
 
 
 def _positions(clip: _Clip, every: Hashes, distance: float) -> Iterator[int]:
     """Where in all hashes a clip may begin, by a few of its frames alone."""
-    telling = np.flatnonzero(clip.telling)
-    if not len(telling) or not len(every):
+    informative = np.flatnonzero(clip.informative)
+    if not len(informative) or not len(every):
         return
-    spread = np.linspace(0, len(telling) - 1, min(_PROBES, len(telling)))
-    picked = telling[spread.round().astype(int)]
+    spread = np.linspace(0, len(informative) - 1, min(_PROBES, len(informative)))
+    picked = informative[spread.round().astype(int)]
     begins: set[int] = set()
     for frame in picked.tolist():
         near = np.bitwise_count(every ^ clip.hashes[frame]) <= distance + _SLACK
@@ -139,12 +139,12 @@ def _positions(clip: _Clip, every: Hashes, distance: float) -> Iterator[int]:
 
 
 def _apart(shorter: _Clip, longer: _Clip, shift: int) -> float:
-    """Mean bits by which frames differ where both tell something; 64 where too few do."""
+    """Mean bits by which frames differ where neither is blank; 64 where too few are left."""
     window = longer.hashes[shift : shift + len(shorter.hashes)]
     if shift < 0 or len(window) < len(shorter.hashes):
         return 64.0
-    both = shorter.telling & longer.telling[shift : shift + len(window)]
+    both = shorter.informative & longer.informative[shift : shift + len(window)]
     # Most of what tells anything in the one must do so in the other.
-    if not both.any() or both.sum() < 0.8 * shorter.telling.sum():
+    if not both.any() or both.sum() < 0.8 * shorter.informative.sum():
         return 64.0
     return float(np.bitwise_count(window ^ shorter.hashes)[both].mean())

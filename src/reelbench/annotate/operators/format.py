@@ -1,4 +1,4 @@
-"""What a file says of itself: size, length, rate, sound. Nothing is decoded for it."""
+"""The properties of a file: size, duration, frame rate, sound. Nothing is decoded for it."""
 
 from dataclasses import asdict, dataclass
 
@@ -7,7 +7,7 @@ from reelbench.annotate.operator import Clip, Labels, Operator, Value
 
 @dataclass(frozen=True)
 class Format(Operator):
-    """List the facts that a clip was opened with.
+    """Lists the properties of a clip.
 
     Width and height are those of the upright picture, 0 where there is none; ``seconds`` is to the
     end of the last packet that is really there, and ``cut`` says so where more was declared.
@@ -16,7 +16,7 @@ class Format(Operator):
     name = "format"
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Copy them."""
+        """Return the properties of a clip."""
         info = clip.info
         return {
             "container": info.format,

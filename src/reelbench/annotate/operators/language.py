@@ -1,9 +1,9 @@
-"""The language that is spoken or written, told from the words of other labels.
+"""The language that is spoken or written, identified from the text of other labels.
 
-What is said has its language from the transcript, where that knows it (a speech model hears it
-better than anyone reads it), and else from its text. Texts are read by py3langid: naive Bayes over
-byte patterns, about 100 languages, 4.6 MB with its model, NumPy alone, BSD-3-Clause, and kept up.
-(lingua is better on single words, and 100 MB; fastText's model cannot be had from an index.)
+The spoken language is taken from the transcript, where that has it (a speech model identifies it
+better than a text), and else from its text. Texts are classified by py3langid: naive Bayes over
+byte patterns, about 100 languages, 4.6 MB with its model, NumPy alone, BSD-3-Clause, maintained.
+(lingua is better on single words, and 100 MB; fastText's model is not available from an index.)
 """
 
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from functools import cache
 from typing import Any, ClassVar
 
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
-from reelbench.weights import needs
+from reelbench.weights import import_extra
 
 
 @dataclass(frozen=True)
 class Language(Operator):
-    """Say which language is spoken and which is written, each as an ISO 639 code, or None.
+    """Identifies the spoken and the written language, each as an ISO 639 code, or None.
 
     The confidence is the probability of that language by the text, from 0 to 1, also where the
     transcript named the language: where the two disagree it is low.
@@ -28,17 +28,17 @@ class Language(Operator):
     least_letters: int = 20  # of a text; fewer could be any language
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Read what there is."""
+        """Return the spoken and the written language."""
         if not {"transcript", "text"} & set(labels):
             raise NotApplicable(
-                "Neither transcript nor text is there to tell the language from: ask for one too."
+                "The language is identified from transcript or text: add one of these labels."
             )
         transcript = labels.get("transcript", {})
         lines = labels.get("text", {}).get("lines", [])
         heard = self._language(transcript.get("text", ""), transcript.get("language"))
         read = self._language("\n".join(line["text"] for line in lines))
         if heard[0] is None and read[0] is None:
-            raise NotApplicable("There are too few words in it to tell a language from.")
+            raise NotApplicable("The clip has too few words to identify a language.")
         return {
             "spoken": heard[0],
             "written": read[0],
@@ -57,5 +57,5 @@ class Language(Operator):
 @cache
 def _identifier() -> Any:
     """Its model takes a few seconds to unpack, once for each process."""
-    langid = needs("py3langid.langid", "annotate")
+    langid = import_extra("py3langid.langid", "annotate")
     return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)

@@ -1,4 +1,4 @@
-"""How much moves: the mean length of the optical flow between frames half a second apart.
+"""The amount of motion: the mean length of the optical flow between frames half a second apart.
 
 The flow is Farneback's, as in Data-Juicer's motion score and with the same settings, but on frames
 scaled down first. That takes a seventh of the time on small clips and far less on large ones, and
@@ -18,7 +18,7 @@ import numpy as np
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.stream import scan_frames
-from reelbench.weights import needs
+from reelbench.weights import import_extra
 
 # Data-Juicer's: the pyramid's step and levels, the window, rounds, and the polynomial's two.
 _FARNEBACK = (0.5, 3, 15, 3, 5, 1.2, 0)
@@ -26,7 +26,7 @@ _FARNEBACK = (0.5, 3, 15, 3, 5, 1.2, 0)
 
 @dataclass(frozen=True)
 class Motion(Operator):
-    """Score the movement of things and camera alike.
+    """Scores the motion of objects and camera alike.
 
     ``score`` is in shares of the picture's diagonal, so that it does not depend on its size;
     ``pixels`` is the same in pixels of the full size. Two frames on both sides of a cut are not
@@ -40,11 +40,11 @@ class Motion(Operator):
     longest: int = 256  # pixels of the longer side of the picture that is looked at
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Give the mean, and the score at the time of each frame that was compared."""
+        """Return the mean, and the score at the time of each frame that was compared."""
         if not clip.info.has_video:
-            raise NotApplicable("There is no picture, so nothing moves.")
+            raise NotApplicable("The clip has no video, so nothing moves.")
         cuts: list[float] = labels["shots"]["cuts"] if "shots" in labels else []
-        cv2 = needs("cv2", "annotate")
+        cv2 = import_extra("cv2", "annotate")
         cv2.setNumThreads(1)
         scores: list[tuple[float, float]] = []
         before: tuple[int, Image] | None = None  # the number of its shot, and the frame
@@ -54,7 +54,7 @@ class Motion(Operator):
                 scores.append((time, _movement(cv2, before[1], image)))
             before = shot, image
         if not scores:
-            raise NotApplicable("There are no two frames in one shot to compare.")
+            raise NotApplicable("The clip has no two frames in one shot to compare.")
         mean = sum(score for _, score in scores) / len(scores)
         return {
             "score": round(mean, 6),

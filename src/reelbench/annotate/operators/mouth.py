@@ -1,6 +1,6 @@
-"""How wide each mouth is open over time, by a mesh of 478 points laid on the face.
+"""The opening of each mouth over time, by a mesh of 478 points on the face.
 
-The mesh is MediaPipe's face landmarker; OpenCV runs the network in it, without MediaPipe.
+The mesh is MediaPipe's face landmarker; OpenCV runs its network, without MediaPipe.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,11 +28,11 @@ _DETAIL = 160.0  # pixels of a face's height, from which on more do not help
 
 @dataclass(frozen=True)
 class Mouth(Operator):
-    """The distance between the lips, in distances between the outer corners of the eyes.
+    """Measures the distance between the lips, relative to that of the outer corners of the eyes.
 
     A closed mouth has 0 to 0.02, a speaking one goes up and down to 0.2 or so, a yawn has 0.5.
-    Where the sound is known, only tracks during which someone speaks or sings are looked at.
-    Moments in which the mesh finds no face, as behind a hand, are left out.
+    With the label ``sound``, only tracks during which someone speaks or sings are measured. Times
+    at which the mesh finds no face, as behind a hand, are left out.
     """
 
     name = "mouth"
@@ -44,7 +44,7 @@ class Mouth(Operator):
     least_height: float = 24.0  # pixels of a face whose lips can be told apart
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Measure each mouth."""
+        """Return the opening of each person's mouth over time."""
         paths = [
             _Path(track)
             for tracks in face_views(labels)

@@ -1,4 +1,4 @@
-"""Dogs, cars and other things, found now and then and followed like people are."""
+"""Dogs, cars and other objects, detected at a low rate and tracked."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -57,11 +57,11 @@ _SIZE = 960  # pixels of the longer side that is looked at; the detector sees le
 
 @dataclass(frozen=True)
 class Objects(Operator):
-    """Find things by a COCO detector ``rate`` times a second, and follow them through each shot.
+    """Detects objects by a COCO detector ``rate`` times a second, and tracks them in each shot.
 
-    ``classes`` are COCO's; empty for all but small clutter. A thing goes on where its box overlaps
-    by more than ``overlap`` with where it is expected, is lost after over ``gap`` looks without it,
-    and must have been seen ``least`` times.
+    ``classes`` are COCO's; empty for all but small clutter. A track continues where a box overlaps
+    by more than ``overlap`` with where it is expected, ends after over ``gap`` sampled frames
+    without it, and must have ``least`` detections.
     """
 
     name: ClassVar[str] = "objects"
@@ -76,9 +76,9 @@ class Objects(Operator):
     reach: float = 0.6  # who walks leaves the place of his box between two looks
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Look at the clip, and join what was found."""
+        """Return the tracks of objects in a clip."""
         if not clip.info.has_video:
-            raise NotApplicable("There is no picture in it in which things could be found.")
+            raise NotApplicable("The clip has no video, so there are no objects.")
         classes = _wanted(self.classes)
         sampled: list[tuple[float, list[Detection]]] = []
         shape = (0, 0)
@@ -86,7 +86,7 @@ class Objects(Operator):
             shape = image.shape[1], image.shape[0]
             sampled.append((time, coco.detect(image, classes, self.least_score)))
         if not sampled:
-            raise NotApplicable("No frame of it can be decoded.")
+            raise NotApplicable("No frame of the clip can be decoded.")
         cuts = labels.get("shots", {}).get("cuts", [])
         least = min(self.least, len(sampled))
         tracks = join(sampled, self.overlap, self.gap, least, cuts, self.reach)
@@ -98,8 +98,8 @@ def _wanted(classes: tuple[str, ...]) -> frozenset[str]:
     unknown = [name for name in classes if name not in coco.CLASSES]
     if unknown:
         raise ReelbenchError(
-            f"The detector does not know {', '.join(map(repr, unknown))};"
-            f" it knows {', '.join(coco.CLASSES)}."
+            f"objects.classes: the detector has no class {', '.join(map(repr, unknown))};"
+            f" write some of {', '.join(coco.CLASSES)}."
         )
     return frozenset(classes) or frozenset(coco.CLASSES) - CLUTTER
 

@@ -1,4 +1,4 @@
-"""How high voices are, by YIN (de Cheveigne and Kawahara, 2002), where there is speech."""
+"""The pitch of voices, by YIN (de Cheveigne and Kawahara, 2002), where there is speech."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from reelbench.annotate.common.audio import Mono, hear, turns_of, within
+from reelbench.annotate.common.audio import Mono, mono_sound, turns_of, within
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.annotate.operators.sound import speech_in
 from reelbench.data.items import Span
@@ -23,10 +23,10 @@ _FEWEST = 3  # looks of a stretch that must have a pitch
 
 @dataclass(frozen=True)
 class Pitch(Operator):
-    """The pitch of speech, ten values a second, and the median of all and of each speaker.
+    """Measures the pitch of speech, ten values a second, and the median of all and per speaker.
 
-    Speakers are told apart where their turns were asked for. On speech over music few moments have
-    a pitch that is clear, and the median is less sure.
+    Speakers are distinguished with the label ``turns``. On speech over music, pitch is found at few
+    times, and the median is less reliable.
     """
 
     name: ClassVar[str] = "pitch"
@@ -36,8 +36,8 @@ class Pitch(Operator):
     periodic: float = 0.15  # YIN's threshold; what is less regular has no pitch
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Listen to how high voices are in a clip."""
-        samples = hear(clip)
+        """Return the pitch of the voices in a clip."""
+        samples = mono_sound(clip)
         moments = _moments(samples)
         heard = within(moments, speech_in(clip, labels))
         pitches = np.full(len(moments), np.nan)
@@ -54,7 +54,7 @@ class Pitch(Operator):
 
 
 def median_within(at: Sequence[Sequence[float]], spans: Sequence[Span]) -> float | None:
-    """Return the median of the values of a label whose moments lie in some spans."""
+    """Return the median of the values whose times lie in some spans; None where there are none."""
     inside = within(np.array([time for time, _ in at]), spans)
     chosen = [hertz for (_, hertz), counts in zip(at, inside, strict=True) if counts]
     return round(float(np.median(chosen)), 1) if chosen else None
@@ -67,7 +67,7 @@ def _moments(samples: Mono) -> NDArray[np.float64]:
 def _summed_up(
     moments: NDArray[np.float64], pitches: NDArray[np.float64]
 ) -> list[tuple[float, float]]:
-    """Return one value for ten looks, where some of them have a pitch."""
+    """Return one value for ten frames, where some of them have a pitch."""
     found: list[tuple[float, float]] = []
     for begin in range(0, len(moments), _MEDIAN):
         values = pitches[begin : begin + _MEDIAN]
@@ -81,7 +81,7 @@ def _summed_up(
 def yin(
     samples: Mono, frames: NDArray[np.intp], lowest: float, highest: float, threshold: float
 ) -> NDArray[np.float64]:
-    """Return the pitch around the middle of each of some frames, NaN where there is none."""
+    """Return the pitch at the centre of each of the frames in Hz, NaN where there is none."""
     longest, shortest = int(SPEECH_RATE / lowest) + 1, int(SPEECH_RATE / highest)
     size = 2 * longest  # two periods of the lowest voice, and one more to shift them by
     half = (size + longest) // 2

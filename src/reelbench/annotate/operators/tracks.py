@@ -1,4 +1,4 @@
-"""People followed through shots by their faces, and known again after a cut."""
+"""People tracked through shots by their faces, and recognised after a cut."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from reelbench.annotate.common.crops import as_labelled
 from reelbench.annotate.common.identity import (
     Embedding,
+    aligned_face,
     embedding,
     frontality,
     grouped,
     sharpness,
-    straightened,
     unit,
 )
 from reelbench.annotate.common.tracking import (
@@ -36,15 +36,16 @@ _SHARPEST = 3  # faces of a track that are embedded
 
 @dataclass(frozen=True)
 class Tracks(Operator):
-    """Join faces into tracks within shots, then tracks into people by how alike the faces are.
+    """Joins faces into tracks within shots, then tracks into people by the similarity of faces.
 
-    Only tracks that are not on the screen at the same time can be one person. Faces too small or
-    never seen from the front are hard to know again: such tracks stay people of their own.
+    Only tracks that are not visible at the same time can be one person. Faces too small or never
+    seen from the front are hard to recognise: such tracks remain separate people.
     """
 
     name = "tracks"
     needs: ClassVar[tuple[str, ...]] = ("faces", "shots")
     weights: ClassVar[tuple[str, ...]] = ("face_identity",)
+    former_names: ClassVar[Mapping[str, str]] = {"faces_per_track": "looks"}
 
     overlap: float = 0.5  # a face joins a track that it overlaps with by more
     gap: int = 8  # looked-at frames for which a track may be lost
@@ -52,12 +53,12 @@ class Tracks(Operator):
     same: float = 0.4  # cosine above which two faces are one person
     again: float = 0.25  # the same for one that comes back soon, about where it was lost
     soon: float = 2.0  # seconds
-    looks: int = 5  # faces of a track that are looked at closely
+    faces_per_track: int = 5  # faces of a track that are compared, at most
     smallest: float = 20.0  # pixels between the sides of a face that can be known again
     embeddings: bool = False  # whether the label holds the 128 numbers of each person
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Find the people of a clip."""
+        """Return the people of a clip and their tracks."""
         times = [frame["time"] for frame in labels["faces"]["frames"]]
         tracks = self._tracks(labels)
         known = self._embeddings(clip, tracks)
@@ -102,15 +103,15 @@ class Tracks(Operator):
         for frame in iterate_frames(clip.path, sorted(wanted), skip_damage=True):
             image = as_labelled(frame.image, clip)
             for number, face in wanted[frame.time]:
-                straight = straightened(image, face)
+                straight = aligned_face(image, face)
                 faces.setdefault(number, []).append((sharpness(straight), straight))
         return {number: _typical(found) for number, found in sorted(faces.items())}
 
     def _best(self, track: Track) -> list[Spot]:
         """Where a face is large and straight: the best spot of each part of the track."""
         spots = [spot for spot in track.spots if spot.found and _width(spot) >= self.smallest]
-        parts = [part for part in np.array_split(np.arange(len(spots)), self.looks) if len(part)]
-        return [max((spots[index] for index in part), key=_quality) for part in parts]
+        parts = np.array_split(np.arange(len(spots)), self.faces_per_track)
+        return [max((spots[index] for index in part), key=_quality) for part in parts if len(part)]
 
 
 def _detection(face: Value) -> Detection:

@@ -1,11 +1,11 @@
-"""What is said: the subtitles beside a clip, or else what Whisper hears in its speech."""
+"""The transcript: from the subtitles beside a clip, or else by Whisper from its speech."""
 
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from reelbench.annotate.common.audio import bridged, hear
+from reelbench.annotate.common.audio import bridged, mono_sound
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.annotate.operators.sound import speech_in
 from reelbench.base.files import digest_of_file
@@ -13,7 +13,7 @@ from reelbench.data.items import Span
 from reelbench.data.paths import SUBTITLE_ENDINGS
 from reelbench.media.edit.audio import SPEECH_RATE
 from reelbench.media.subtitles import read_subtitles
-from reelbench.weights import needs, weights_file
+from reelbench.weights import import_extra, weights_file
 
 _GAP = 2.0  # seconds; speech with shorter pauses is heard at once, as it was meant
 _MARGIN = 0.2  # seconds around speech: first and last sounds are soft
@@ -23,7 +23,7 @@ _MOST_REPETITION = 2.4  # of the text's size to its compressed size; Whisper rep
 
 @dataclass(frozen=True)
 class Transcript(Operator):
-    """Words with their times; a file of subtitles is believed before a model is asked."""
+    """Transcribes speech, with the times of words; a subtitle file is preferred to Whisper."""
 
     name: ClassVar[str] = "transcript"
     may_use: ClassVar[tuple[str, ...]] = ("sound",)
@@ -34,7 +34,7 @@ class Transcript(Operator):
     whisper: str = "whisper_base"  # or whisper_large_v3, for who has its weights
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Read or hear what is said in a clip."""
+        """Return the transcript of a clip."""
         beside = subtitles_beside(clip.path) if self.subtitles else None
         if beside is not None:
             segments: list[dict[str, Any]] = [
@@ -49,17 +49,17 @@ class Transcript(Operator):
 
     @property
     def uses(self) -> tuple[str, ...]:
-        """The weights that were named."""
+        """The weights of the chosen Whisper model."""
         return (self.whisper,)
 
     def beside(self, clip: Clip) -> str | None:
-        """Return the hash of the subtitles, which are believed before a model is."""
+        """Return the hash of the subtitles beside the clip, where they are used."""
         beside = subtitles_beside(clip.path) if self.subtitles else None
         return None if beside is None else digest_of_file(beside)
 
     def _heard(self, clip: Clip, speech: list[Span]) -> Value:
         stretches = bridged(_with_margins(speech), _GAP)
-        samples = hear(clip)
+        samples = mono_sound(clip)
         end = len(samples) / SPEECH_RATE
         # No chance in it: one temperature, and no words carried over from one stretch to the next.
         found, info = _whisper(self.whisper).transcribe(
@@ -125,6 +125,6 @@ def _onset(start: float, end: float, speech: list[Span]) -> float:
 @cache
 def _whisper(name: str) -> Any:
     folder = str(weights_file(name))
-    model = needs("faster_whisper", "annotate").WhisperModel
+    model = import_extra("faster_whisper", "annotate").WhisperModel
     # One thread: sums in another order are other words, now and then.
     return model(folder, device="cpu", compute_type="int8", cpu_threads=1, num_workers=1)

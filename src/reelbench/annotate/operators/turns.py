@@ -1,4 +1,4 @@
-"""Who speaks when: pyannote's segmentation of ten seconds at a time, voices told apart over all.
+"""Speaker diarization: pyannote's segmentation of ten-second windows, voices clustered over all.
 
 Bredin, "pyannote.audio 2.1 speaker diarization pipeline", 2023, with the powerset classes of
 Plaquet and Bredin, "Powerset multi-class cross entropy loss for neural speaker diarization", 2023.
@@ -16,7 +16,7 @@ from reelbench.annotate.common.audio import (
     Mono,
     bridged,
     common,
-    hear,
+    mono_sound,
     one_thread_session,
     runs,
     within,
@@ -50,7 +50,7 @@ class WindowSpeaker:
 
 @dataclass(frozen=True)
 class Turns(Operator):
-    """Speakers s1, s2, ... by first appearance, and their turns, which may overlap."""
+    """Finds speakers s1, s2, ... by first appearance, and their turns, which may overlap."""
 
     name: ClassVar[str] = "turns"
     may_use: ClassVar[tuple[str, ...]] = ("sound",)
@@ -58,8 +58,8 @@ class Turns(Operator):
     same: float = 0.65  # cosine from which on voices are one: same .79-.92, others .31-.62 seen
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Listen to who speaks in a clip."""
-        samples = hear(clip)
+        """Return the number of speakers of a clip, and their turns."""
+        samples = mono_sound(clip)
         around = [(s - _AROUND_SPEECH, e + _AROUND_SPEECH) for s, e in speech_in(clip, labels)]
         found = _spans(_pieces(samples, bridged(around, 0.0)), self.same)
         whole = [(0.0, len(samples) / SPEECH_RATE)]
@@ -100,7 +100,7 @@ def _pieces(samples: Mono, speech: list[Span]) -> list[WindowSpeaker]:
 def _parts(own: Mask, others: Mask) -> list[Mask]:
     """Split what one speaker of a window says where a pause may hide a change of speakers.
 
-    The model hears two like voices as one; heard one by one, they are told apart. What is too short
+    The model takes two similar voices for one; separated, they are distinguished. What is too short
     for that stays together.
     """
     spans = [np.zeros(len(own), bool) for _ in runs(own)]
@@ -172,7 +172,7 @@ def _turns(active: Mask) -> list[Span]:
 
 
 def _people(pieces: list[WindowSpeaker], same: float) -> list[int]:
-    """Say whose voice each piece is: clear ones are grouped, others join the nearest group."""
+    """Return the person of each piece: clear ones are clustered, others join the nearest."""
     voices = np.array([piece.voice for piece in pieces], np.float64)
     clear = np.array([piece.seconds >= _CLEAR for piece in pieces])
     if not clear.any():

@@ -1,9 +1,9 @@
-"""How likely frames are not safe for work: Yahoo's open_nsfw, one frame in two seconds.
+"""The probability that frames are not safe for work: Yahoo's open_nsfw, one frame in two seconds.
 
-The network was trained on photographs that were stretched to a square, and knows pornography
+The network was trained on photographs that were stretched to a square, and detects pornography
 alone: not violence, not gore. From 0.8 on a frame is most likely unsafe, below 0.2 most likely not.
 It is wrong on single frames, above all on cartoons and close-ups of skin (a grey cartoon rabbit got
-0.9): sort clips out by the mean, and look at what only the highest speaks against.
+0.9): filter clips by the mean, and check those by eye of which only the maximum is high.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from PIL import Image as Pillow
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.stream import scan_frames
-from reelbench.weights import needs, weights_file
+from reelbench.weights import import_extra, weights_file
 
 _WHOLE, _MIDDLE = 256, 224  # pixels that a frame is stretched to, and those that are looked at
 _MEAN = np.array([104, 117, 123], np.float32)  # blue, green, red
@@ -24,7 +24,7 @@ _MEAN = np.array([104, 117, 123], np.float32)  # blue, green, red
 
 @dataclass(frozen=True)
 class Unsafe(Operator):
-    """Give the probability for each looked-at frame, the highest, and the mean."""
+    """Computes the probability for each sampled frame, the highest, and the mean."""
 
     name = "unsafe"
     weights: ClassVar[tuple[str, ...]] = ("unsafe",)
@@ -32,15 +32,15 @@ class Unsafe(Operator):
     rate: float = 0.5  # frames looked at in each second
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Look at frames one by one."""
+        """Return the probabilities of a clip."""
         if not clip.info.has_video:
-            raise NotApplicable("There is no picture that could be unsafe.")
+            raise NotApplicable("The clip has no video that could be unsafe.")
         at = [
             [round(time, 4), round(_probability(image), 4)]
             for time, image in scan_frames(clip.path, self.rate, 2 * _WHOLE)
         ]
         if not at:
-            raise NotApplicable("No frame of it can be decoded.")
+            raise NotApplicable("No frame of the clip can be decoded.")
         values = [value for _, value in at]
         return {"most": max(values), "mean": round(sum(values) / len(values), 4), "at": at}
 
@@ -57,7 +57,7 @@ def _probability(image: Image) -> float:
 
 @cache
 def _session() -> Any:
-    onnxruntime = needs("onnxruntime", "annotate")
+    onnxruntime = import_extra("onnxruntime", "annotate")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     path = str(weights_file("unsafe"))

@@ -1,4 +1,4 @@
-"""Gender by voice, from pitch alone, with low confidence; no age, for pitch does not tell it."""
+"""The gender of voices, from pitch alone, with low confidence; pitch does not show the age."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,10 +10,10 @@ from reelbench.annotate.operators.pitch import median_within
 
 @dataclass(frozen=True)
 class VoiceDemographics(Operator):
-    """A gender where a voice is clearly low or high; None in between, where men and women overlap.
+    """Estimates a gender where a voice is clearly low or high; None in between.
 
-    Men were seen at 160 to 172 Hz, and many women speak at 180. Voices above ``highest`` are most
-    often children's, whose gender pitch does not tell, and whose age it tells too badly to say.
+    Men were measured at 160 to 172 Hz, and many women speak at 180. Voices above ``highest`` are
+    most often children's, whose gender and age cannot be estimated from pitch.
     """
 
     name: ClassVar[str] = "voice_demographics"
@@ -23,7 +23,7 @@ class VoiceDemographics(Operator):
     highest: float = 260.0
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Go by the median pitch of each speaker."""
+        """Return the gender of each speaker, by the median pitch."""
         at = labels["pitch"]["at"]
         medians = {
             speaker: median_within(at, spans)

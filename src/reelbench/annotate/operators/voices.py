@@ -8,7 +8,14 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from reelbench.annotate.common.audio import Mono, hear, one_thread_session, parts, turns_of, without
+from reelbench.annotate.common.audio import (
+    Mono,
+    mono_sound,
+    one_thread_session,
+    parts,
+    turns_of,
+    without,
+)
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.data.items import Span
 from reelbench.media.edit.audio import SPEECH_RATE
@@ -23,15 +30,15 @@ _MOST_SECONDS = 60.0  # of one voice; more changes nothing
 
 @dataclass(frozen=True)
 class Voices(Operator):
-    """The mean embedding of each speaker, of length 1, where no one else speaks."""
+    """Computes the mean embedding of each speaker, of length 1, where no one else speaks."""
 
     name: ClassVar[str] = "voices"
     needs: ClassVar[tuple[str, ...]] = ("turns",)
     weights: ClassVar[tuple[str, ...]] = ("voice",)
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Listen to each speaker of a clip."""
-        samples, turns = hear(clip), turns_of(labels["turns"])
+        """Return the embedding of each speaker of a clip."""
+        samples, turns = mono_sound(clip), turns_of(labels["turns"])
         return {
             "speakers": [
                 {

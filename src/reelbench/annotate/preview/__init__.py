@@ -1,1 +1,1 @@
-"""Labels as one can watch them."""
+"""Previews: videos and contact sheets with labels drawn in."""

@@ -1,4 +1,4 @@
-"""The brushes of a preview: boxes, tags, chips, subtitles, a timeline; readable on anything."""
+"""Draws the parts of a preview: boxes, tags, chips, subtitles, a timeline."""
 
 import math
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ _OTHER_FONTS = (
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Something in the picture with a box around it; ``kind`` is face, body, thing or text."""
+    """A box with a caption; ``kind`` is face, body, thing or text."""
 
     kind: str
     box: Rect  # in pixels of the full-size video
@@ -47,17 +47,17 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Subtitle:
-    """What is being said: words, how many of them have begun, and the colour of who says it."""
+    """A subtitle: its words, how many of them have begun, and the colour of the speaker."""
 
     words: tuple[str, ...]
     begun: int
     colour: Colour | None = None
-    timed: bool = True  # whether it is known which word is being said
+    timed: bool = True  # whether the times of single words are known
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A stretch of a row of the timeline."""
+    """A span in a row of the timeline."""
 
     start: float
     end: float
@@ -75,12 +75,12 @@ class TimelineRow:
 
 
 def unit_of(size: tuple[int, int]) -> float:
-    """How large to draw on a picture of this width and height: 1 at 1280x720."""
+    """Return the scale of drawings on a picture of this width and height: 1 at 1280x720."""
     return math.sqrt(size[0] * size[1]) / 960
 
 
 class Canvas:
-    """A picture that is drawn on; everything grows with it."""
+    """A picture to draw on; sizes of drawings scale with it."""
 
     def __init__(self, image: Image, size: tuple[int, int]) -> None:
         """Scale a picture to this width and height."""
@@ -168,7 +168,7 @@ class Canvas:
             self.draw.rectangle((x, middle - reach, x + wide - 1, middle + reach), fill=INK)
 
     def chips(self, words: Sequence[str], kind: str, colour: Colour) -> None:
-        """Write facts into the corners: some on the left, a kind of sound on the right."""
+        """Write short texts into the corners: some on the left, a kind of sound on the right."""
         edge = self.px(14, 6)
         left = float(edge)
         for word in words:
@@ -200,9 +200,9 @@ class Canvas:
 
 
 def subtitles(subtitle: Subtitle | None, width: int, unit: float) -> Pillow.Image:
-    """Return a strip of two lines, those that hold the word being said, or an empty one.
+    """Return a strip with the two lines of the current word, or an empty one.
 
-    It goes below the picture, for what is written in the picture is at the bottom as well.
+    It goes below the picture, so that it does not cover text at the bottom of the picture.
     """
     size = max(14, round(26 * unit))
     high, pad = size * 1.35, max(6, round(12 * unit))
@@ -230,7 +230,7 @@ def subtitles(subtitle: Subtitle | None, width: int, unit: float) -> Pillow.Imag
 
 @dataclass(frozen=True)
 class Timeline:
-    """Rows of what happens when, drawn once; a line then moves over them."""
+    """Rows of spans, drawn once; a line at the current time moves over them."""
 
     rows: tuple[TimelineRow, ...]
     seconds: float
@@ -238,7 +238,7 @@ class Timeline:
     unit: float
 
     def at(self, times: Sequence[float], lines: bool = True) -> Pillow.Image:
-        """Return it with a line at each of some moments, or only with the heads of lines."""
+        """Return the timeline with a line, or only the head of one, at each of some times."""
         picture = self._background.copy()
         draw, top, bottom = ImageDraw.Draw(picture), self._px(6), picture.height - self._px(22, 15)
         for time in times:
@@ -322,7 +322,7 @@ def _mask(wide: int, high: int, radius: int, opacity: int) -> Pillow.Image:
 
 
 def font_for(text: str, size: int) -> Font:
-    """Return a font that has the letters of a text: Pillow's own, or one of the system's."""
+    """Return a font with the letters of a text: Pillow's own, or one of the system's."""
     rare = "".join(sorted({letter for letter in text if ord(letter) > 0x17F and letter.isalpha()}))
     return _font(_covering(rare[:40]) if rare else "", size)
 
@@ -350,7 +350,7 @@ def _font(name: str, size: int) -> Font:
 
 
 def fitting(text: str, font: Font, wide: float) -> str:
-    """Cut a text to a width, and say so with dots."""
+    """Return a text shortened to a width, with dots at its end."""
     if font.getlength(text) <= wide:
         return text
     while text and font.getlength(text + "...") > wide:
@@ -359,7 +359,7 @@ def fitting(text: str, font: Font, wide: float) -> str:
 
 
 def _lines(words: Sequence[str], font: Font, wide: float) -> list[list[int]]:
-    """Break words into lines of a width; words are told by their numbers."""
+    """Break words into lines of a width; return the indices of the words of each line."""
     lines: list[list[int]] = [[]]
     for number, word in enumerate(words):
         line = " ".join([*(words[i] for i in lines[-1]), word])

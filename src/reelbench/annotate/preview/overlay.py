@@ -1,4 +1,4 @@
-"""What labels say of each moment of a clip, as marks and words for a preview."""
+"""The labels of a clip at each time, as boxes and texts for a preview."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ _MOST_ROWS = 6  # of people on the timeline
 
 
 class Scenes:
-    """What labels say of each moment."""
+    """Looks up the labels of a clip by time."""
 
     def __init__(self, labels: Labels, info: MediaInfo) -> None:
         self.labels, self.info = labels, info
@@ -50,7 +50,7 @@ class Scenes:
         )
 
     def marks(self, time: float) -> list[Mark]:
-        """What is in the picture, things first, faces last."""
+        """Return the boxes at a time, objects first, faces last."""
         faces = dict(self._faces(time))
         bodies = {
             person: box
@@ -67,16 +67,16 @@ class Scenes:
         return marks
 
     def shot(self, time: float) -> int:
-        """The number of the shot, from 1."""
+        """Return the number of the shot, from 1."""
         return bisect_right(self.cuts, time + 1e-3) + 1
 
     def sound(self, time: float) -> str:
-        """The kind of sound, or nothing."""
+        """Return the kind of sound at a time, or ""."""
         spans = self.labels.get("sound", {}).get("spans", [])
         return next((str(s["kind"]) for s in spans if s["start"] <= time < s["end"]), "")
 
     def speakers(self, time: float) -> list[str]:
-        """Who of those in the picture speaks."""
+        """Return the visible people who speak at a time."""
         return [
             person
             for person, spans in self._speaking.items()
@@ -84,7 +84,7 @@ class Scenes:
         ]
 
     def subtitle(self, time: float) -> Subtitle | None:
-        """What is being said."""
+        """Return the subtitle at a time, or None."""
         segments = self.labels.get("transcript", {}).get("segments", [])
         begun = [each for each in segments if each["start"] <= time]
         if not begun or time > begun[-1]["end"] + _LINGER or not begun[-1]["text"].strip():
@@ -101,7 +101,7 @@ class Scenes:
         return Subtitle(plain, reached, colour, timed=False)
 
     def rows(self) -> tuple[TimelineRow, ...]:
-        """What a timeline shows."""
+        """Return the rows of the timeline."""
         rows = []
         if "shots" in self.labels:
             shots = [
@@ -121,7 +121,7 @@ class Scenes:
         return tuple(rows)
 
     def facts(self) -> list[str]:
-        """What one wants to know of a clip first, in two lines."""
+        """Return a summary of the clip in two lines: of the file and of its labels."""
         info = self.info
         size = f"{info.width} x {info.height}"
         file = [f"{info.duration:.1f} s", size, f"{info.frame_rate:.4g} fps", info.codec]
@@ -159,7 +159,7 @@ class Scenes:
                         break
 
     def _nameless(self, time: float) -> Iterator[Mark]:
-        """Faces of the frame that was looked at last, where nobody followed them."""
+        """Faces of the last sampled frame, where there is no label of tracks."""
         frames = self.labels.get("faces", {}).get("frames", [])
         place = bisect_right(frames, time + 1e-3, key=lambda frame: frame["time"]) - 1
         if place >= 0 and time - frames[place]["time"] <= _GAP:

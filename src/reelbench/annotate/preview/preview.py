@@ -1,7 +1,7 @@
-"""Labels as one can watch them: a video with everything drawn in, and a picture of all shots.
+"""Writes previews of labels: a video with labels drawn in, and a contact sheet of all shots.
 
-Works with any labels, also with none. This decodes where it is called: for files that may be
-anything, call it in a worker.
+It works with any labels, also with none. This decodes in the calling process: for untrusted files,
+call it in a worker.
 """
 
 from io import BytesIO
@@ -32,7 +32,7 @@ from reelbench.media.decode.probe import MediaInfo, probe
 from reelbench.media.decode.stream import scan_frames
 from reelbench.media.edit.audio import stream_audio
 from reelbench.media.edit.clip import SOUND_RATE
-from reelbench.media.edit.write import AudioTrack, even, written
+from reelbench.media.edit.write import AudioTrack, even, video_writer
 from reelbench.media.errors import MediaError
 
 _LONGEST, _SHORTEST = 1280, 960  # pixels of the longer side of the picture in a preview
@@ -46,7 +46,7 @@ def write_preview(clip_path: Path, labels: Labels, out_video: Path, out_sheet: P
     """Write a video with the labels drawn in and its own sound, and a contact sheet as PNG."""
     info = probe(clip_path)
     if not info.has_video:
-        raise MediaError(clip_path, "no picture in it, so there is nothing to draw on")
+        raise MediaError(clip_path, "contains no video, so there is no preview")
     scenes = Scenes(labels, info)
     _write_video(clip_path, scenes, out_video)
     _write_sheet(clip_path, scenes, out_sheet)
@@ -59,7 +59,7 @@ def _write_video(path: Path, scenes: Scenes, out: Path) -> None:
     if info.has_audio:
         sound = AudioTrack(stream_audio(path, SOUND_RATE, 2, 0.0, info.duration), SOUND_RATE, 2)
     shown = False
-    with written(out, info.frame_rate or 25, _QUALITY, sound) as writer:
+    with video_writer(out, info.frame_rate or 25, _QUALITY, sound) as writer:
         # Damaged frames are passed over: a preview of the rest is better than none.
         for time, image in scan_frames(path, longest=_LONGEST):
             canvas = Canvas(image, size)
@@ -74,7 +74,7 @@ def _write_video(path: Path, scenes: Scenes, out: Path) -> None:
             writer.show(even(stacked(parts)), time)
             shown = True
         if not shown:
-            raise MediaError(path, "no frame of it can be decoded")
+            raise MediaError(path, "none of its frames can be decoded")
 
 
 def _facts(scenes: Scenes, time: float) -> list[str]:
@@ -108,7 +108,7 @@ class _Cell(NamedTuple):
 
 
 def _cells(scenes: Scenes) -> list[_Cell]:
-    """The middle of each shot; where shots are few, the longest are looked at more often."""
+    """The middle of each shot; where shots are few, several times of the longest ones."""
     shots = list(enumerate(scenes.spans, 1))
     if len(shots) > _MOST:  # some of many, evenly
         shots = [shots[round(n * (len(shots) - 1) / (_MOST - 1))] for n in range(_MOST)]
@@ -156,7 +156,7 @@ def _header(path: Path, scenes: Scenes, cells: list[_Cell]) -> Pillow.Image:
     lines = scenes.facts()
     shown = len({cell.shot for cell in cells})
     if shown < len(scenes.spans):
-        lines[-1] += f"  ·  {shown} of the shots are shown"
+        lines[-1] += f"  ·  {shown} of {len(scenes.spans)} shots are shown"
     lines = [line for line in lines if line]
     picture = Pillow.new("RGB", (_SHEET, 84 + 30 * len(lines)), INK)
     draw, wide = ImageDraw.Draw(picture), _SHEET - 2 * _EDGE

@@ -1,15 +1,15 @@
 """What several readings of one form come to."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reelbench.data.items import Kind
 from reelbench.evaluate.parse.letters import NOTHING, Reading
 from reelbench.evaluate.parse.lookup import alternation
+from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Places, UnclearError
 
-_BETWEEN = re.compile(rf"(?:[\s,;&/+、.$-]|{alternation('joint')})*")
+_BETWEEN = pattern(rf"(?:[\s,;&/+、.$-]|{alternation('joint')})*")
 _GAP = 20  # characters between two marks of one list
 
 

@@ -4,7 +4,6 @@ The forms are tried from the surest to the least sure, and the first that is the
 names two options where one is asked for, a less sure form is not asked for a better answer.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +22,7 @@ from reelbench.evaluate.parse.lines import (
 from reelbench.evaluate.parse.lookup import occurrences, words
 from reelbench.evaluate.parse.marks import boxed, bracketed, json_answer, tagged
 from reelbench.evaluate.parse.option_text import option_text
+from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import (
     ClosedQuestion,
     Failure,
@@ -141,12 +141,12 @@ def _read(seen: ReplyText, reader: Reader, forms: Sequence[tuple[str, Form]]) ->
     return Parsed(None, failure="refusal" if seen.refuses else "no answer")
 
 
-_STARTS = re.compile(
+_STARTS = pattern(
     r"(?:^|[.!?,;:\n。—–…-])\s{0,3}(?:oh|hmm|no|but|well|sorry|and|however)?[\s,]{0,3}$"
 )
-_TAKES_BACK = re.compile(r"[\s,.!:-]{0,4}(?:no|not|that's|that is|this is|i was|je me|nein|non)\b")
+_TAKES_BACK = pattern(r"[\s,.!:-]{0,4}(?:no|not|that's|that is|this is|i was|je me|nein|non)\b")
 # A word that takes back what was said where a letter alone follows it: "A. No, B."
-_INSTEAD = re.compile(
+_INSTEAD = pattern(
     r"[.!?…\n,;-]\s{0,3}(?:oh,?\s|hmm,?\s)?(?:no|nope|sorry|edit|update|rather|i mean|make that"
     r"|or rather|nein|non)"
     r"[\s,.:]{1,3}([^\n]{1,40})\s*\Z"

@@ -5,35 +5,34 @@ answer is B"), what others or a first look would say ("Many would say the answer
 another letter stands right behind it as an alternative.
 """
 
-import re
-
 from reelbench.evaluate.parse.lookup import IN_WORD, alternation
+from reelbench.evaluate.parse.pattern import pattern
 
 _SEEN = 200  # characters of the sentence before
 _NEAR = 6  # words before, in the same clause, among which a denial counts
-_END = re.compile(r"[.!?](?=\s)|[\n。।؟！？]")
-_CONTRAST = re.compile(
+_END = pattern(r"[.!?](?=\s)|[\n。।؟！？]")
+_CONTRAST = pattern(
     r"\b(?:but|however|yet|nevertheless|aber|mais|pero|mas|ma)\b|(?<!\w)но(?!\w)|但是?"
 )
-_CLAUSE = re.compile(
+_CLAUSE = pattern(
     r"[,;:()–—،、]\s{0,2}(?!(?:that|dass|que|che|что)\b)"
     r"|\b(?:so|thus|therefore|hence|because|since|while|and|which|making|daher|donc|quindi)\b|所以"
     r"|因此|因为|而"
 )
-_NEGATION = re.compile(
+_NEGATION = pattern(
     rf"{alternation('negation')}|n't\b|\b(?:wrong|least|worst|doubt\w*|improbable|refuse|reject)\b"
 )
-_NEGATED_SIGN = re.compile(r"(?:不|没|沒|非|未|别|勿|無|无)[^\sA-Za-z]{0,3}$")
-_AFFIRMS = re.compile(
+_NEGATED_SIGN = pattern(r"(?:不|没|沒|非|未|别|勿|無|无)[^\sA-Za-z]{0,3}$")
+_AFFIRMS = pattern(
     r"\b(?:(?:no|without(?: an?y?)?|beyond(?: an?y?)?|leaves no) (?:doubt|question)|not only"
     r"|if anything"
     r"|more (?:likely )?than (?:likely|not)|why not|can't help but|no,)"
 )
-_CONDITION = re.compile(
+_CONDITION = pattern(
     r"\b(?:if|unless|suppose|supposing|assuming|provided that|in case|wenn|falls)\b"
     r"|(?<!\w)если(?!\w)|如果|もし|만약|अगर|यदि|إذا|(?<!\w)لو(?!\w)"
 )
-_NO_CONDITION = re.compile(
+_NO_CONDITION = pattern(
     r"\b(?:if|assuming|suppose) (?:we|you|one|i) (?:\w+ )?(?:look|watch|see|consider|examine|focus"
     r"|observe|had"
     r"|have|must|need|want|were|was|let|take|use|assume|am|compare|follow|apply|think|count|pay"
@@ -41,8 +40,8 @@ _NO_CONDITION = re.compile(
     r"|\b(?:as|even|see|check|determine|know|asks?|asked|asking|tell|decide|verify|out|only"
     r"|matter) if\b"
 )
-_SO = re.compile(r"\b(?:so|therefore|thus|hence)\b[,\s]{1,3}(?:\w+\s){0,2}$")
-_OTHERS = re.compile(
+_SO = pattern(r"\b(?:so|therefore|thus|hence)\b[,\s]{1,3}(?:\w+\s){0,2}$")
+_OTHERS = pattern(
     r"\b(?:(?:many|some|most|several|others?|few)\s(?:\w+\s){0,2}?(?:would|might|may|could|will"
     r"|think|say"
     r"|believe|argue|choose|pick|assume)|(?:one|you|people|someone|viewers?|students?)\s(?:might"
@@ -54,14 +53,14 @@ _OTHERS = re.compile(
     r"|let's\s(?:say|assume|suppose)|previous(?:ly)?|i\sthought)\b"
     r"|\bconsider(?:ed|ing)?\s(?:option\s|choice\s)?[\"'(]?$"
 )
-FIRST_LOOK = re.compile(
+FIRST_LOOK = pattern(
     r"\bat\sfirst(?:\s(?:glance|sight|look))?\b|\bon\sfirst\s(?:glance|sight)\b|\b(?:i"
     r"|we)\s(?:initially|first"
     r"|originally)\s(?:thought|guess\w*|said|assumed|believed|chose|picked|considered)\b"
     r"|\b(?:initially|originally),?\s(?:i|we)\b|\bmy\s(?:first|initial)\s(?:guess|thought"
     r"|impression|instinct)\b"
 )
-_DENIED_BEHIND = re.compile(
+_DENIED_BEHIND = pattern(
     r"\s?(?:で|と)(?:は|も)?\s?(?:ありません|ない|なく|言え|限ら)|とは(?:言|思|限)|(?:이|가|은"
     r"|는)?\s?(?:아니|아닙|아닌)"
     r"|\s?(?:を|は)\s?選(?:び|択し)ません|\s?(?:을|를)?\s?(?:선택하지|고르지)|\s?(?:उत्तर|विकल्प"
@@ -77,7 +76,7 @@ _HEDGE = (
     r"|oder|ou"
     r"|oppure|или|或者?)"
 )
-_RIVAL = re.compile(
+_RIVAL = pattern(
     rf"\W{{0,4}}(?:(?i:{alternation('option')})\s)?{_LETTER}{_ALONE}(?:\s?\([^()\n]{{0,40}}\))?"
     rf"(?:[\s,.;:!?/(-]{{1,4}}(?i:{_HEDGE})\b"
     rf"(?:[\s,]{{1,3}}(?!not\b)[a-z']{{1,16}}){{0,4}}[\s,]{{1,3}}{_LETTER}{_ALONE}"
@@ -85,7 +84,7 @@ _RIVAL = re.compile(
     rf"|[\s,.;–—-]{{1,5}}(?i:but|although|though|however,?|yet)\s(?:option\s)?{_LETTER}\s"
     r"(?:is|could|may|might|seems|would|looks)\s(?!not|wrong|incorrect|n't|unlikely))"
 )
-_CONDITIONAL = re.compile(r"\W{0,4}[A-Z]\)?\s?\(?(?:if|when|for the first|assuming)\b")
+_CONDITIONAL = pattern(r"\W{0,4}[A-Z]\)?\s?\(?(?:if|when|for the first|assuming)\b")
 
 
 def is_asserted(low: str, start: int, *, copula: bool = False) -> bool:

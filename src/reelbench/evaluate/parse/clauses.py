@@ -2,23 +2,22 @@
 
 import re
 
-from reelbench.client.reply_text import undressed
+from reelbench.client.reply_text import without_markup
 from reelbench.evaluate.parse.asserted import FIRST_LOOK
 from reelbench.evaluate.parse.lookup import JOINED_SIGNS, UNSPACED, lowered, words
+from reelbench.evaluate.parse.pattern import pattern
 
 ENDS = frozenset(".!?。।؟\n")  # of sentences
-_TOKEN = re.compile(
+_TOKEN = pattern(
     rf"(?:(?<![\w)%])[-−])?\d+(?:[.,:/]\d+)*%?|[{UNSPACED}]"
     rf"|(?:(?![{UNSPACED}_])[\w{JOINED_SIGNS}])+(?:'\w+)?"
     r"|\.{2,}|[.!?](?=[\s\"')]|$)|[。।؟\n,;:()،、؛–—]|[^\s\w\"'-]"
 )
-_WRAPPED_LINE = re.compile(r"(?<=[^\n.!?:])\n(?=[a-z])")
+_WRAPPED_LINE = pattern(r"(?<=[^\n.!?:])\n(?=[a-z])")
 _ARTICLES = frozenset(words("article"))
 
 
-_LETTER_A = re.compile(
-    r"(?<=\w )A\b(?!\s[A-Z]|['’])"
-)  # "vitamin A": an article is not capital there
+_LETTER_A = pattern(r"(?<=\w )A\b(?!\s[A-Z]|['’])")  # "vitamin A": an article is not capital there
 
 
 def tokens(text: str) -> list[str]:
@@ -41,12 +40,12 @@ def _ends_sentence(mark: str, before: list[str]) -> bool:
     return mark == "\n" or not (len(last) == 1 and last.isascii() and last.isalpha())
 
 
-_LAST_A = re.compile(r"(?<=\w )a$")
+_LAST_A = pattern(r"(?<=\w )a$")
 
 
 def needle(option: str) -> str:
     """Return an option as it is looked for among tokens, spaces around it; empty if it is none."""
-    found = tokens(_LAST_A.sub("A", undressed(option)))
+    found = tokens(_LAST_A.sub("A", without_markup(option)))
     while found and (found[-1] in ENDS or found[-1] in ",;:"):
         found.pop()
     return f" {' '.join(found)} " if found else ""
@@ -60,18 +59,18 @@ def _spaced(*fields: str) -> str:
     return "(?:" + "|".join([*whole, *apart]) + ")"
 
 
-CONCLUDES = re.compile(_spaced("so"))
-EXPLAINS = re.compile(_spaced("why"))
-NEGATION = re.compile(rf"{_spaced('negation', 'negating')}|n't ")
+CONCLUDES = pattern(_spaced("so"))
+EXPLAINS = pattern(_spaced("why"))
+NEGATION = pattern(rf"{_spaced('negation', 'negating')}|n't ")
 _OTHERWISE = (
     "but|while|whereas|although|though|however|because|since|so|aber|sondern|während|obwohl|weil"
     "|mais"
     "|tandis que|parce que|pero|sino|mientras|porque|mas|enquanto|ma|bensì|mentre|perché|но|а|хотя"
     "|потому что|लेकिन|बल्कि|क्योंकि|لكن|بل|بينما|لأن|但 是|而 是|而|因 为"
 )
-_BREAK = re.compile(rf" (?:[,;:()–—،、؛]|{_OTHERWISE}|which|who|where|when|and|as|then) ")
-_NO_LIST = re.compile(rf" (?:[;:–—]|{_OTHERWISE}) $")
-_AHEAD = re.compile(
+_BREAK = pattern(rf" (?:[,;:()–—،、؛]|{_OTHERWISE}|which|who|where|when|and|as|then) ")
+_NO_LIST = pattern(rf" (?:[;:–—]|{_OTHERWISE}) $")
+_AHEAD = pattern(
     r" (?:without|rather than|instead of|unlike|too|than|if|unless|whether|assuming|suppose) "
 )  # they deny what follows
 _EITHER = (
@@ -79,15 +78,15 @@ _EITHER = (
     "|ま た は|も し く は|あ る い は"
 )
 _NEAR = 3  # an alternative stands right behind: not "a bike down the road or path"
-BEYOND = re.compile(r" (?:over|under|above|below|beyond|exceeding|at least|at most) $")
-_ALL_BUT = re.compile(r" (?:anything but|everything but|all but) $")
-_OTHERS = re.compile(
+BEYOND = pattern(r" (?:over|under|above|below|beyond|exceeding|at least|at most) $")
+_ALL_BUT = pattern(r" (?:anything but|everything but|all but) $")
+_OTHERS = pattern(
     r" (?:some|many|others|one|you|people) (?:might|may|could) | (?:i|we) (?:had )?considered "
 )
-_ONLY = re.compile(r"\s?(?:only|just|instead|rather|but)\b")
-EITHER = re.compile(rf" (?:{_EITHER}) ")
-_EITHER_BESIDE = re.compile(r" [ou] ")  # of Spanish and Italian; in Portuguese an article
-_EITHER_NEXT = re.compile(rf"[,;:] (?:{_EITHER}) ")
+_ONLY = pattern(r"\s?(?:only|just|instead|rather|but)\b")
+EITHER = pattern(rf" (?:{_EITHER}) ")
+_EITHER_BESIDE = pattern(r" [ou] ")  # of Spanish and Italian; in Portuguese an article
+_EITHER_NEXT = pattern(rf"[,;:] (?:{_EITHER}) ")
 
 
 def is_stated(before: str, after: str) -> bool:

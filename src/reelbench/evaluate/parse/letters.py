@@ -5,8 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from reelbench.client.reply_text import MARKS, undressed
+from reelbench.client.reply_text import MARKS, without_markup
 from reelbench.evaluate.parse.lookup import IN_WORD, alternation, apart, lowered, words
+from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import ClosedQuestion, Failure, Places
 
 _AROUND = MARKS + "<>〈〉《》✅✔☑✓👉➡→-–—"  # what may stand around a letter
@@ -17,60 +18,60 @@ _LETTERED = (
     r"|:(?![\\/])|[)\]]|\s[-–—](?=\s))\)?"
 )
 _NUMBERED = r"(?P<number>\d{1,2})\s?(?:[.:)]|[-–—](?=\s))"
-_LABEL = re.compile(
+_LABEL = pattern(
     rf"{_BULLET}(?:(?i:{_NOUN})\s?{_NUMBERED}|(?:(?i:{_NOUN})\s?)?{_LETTERED})\s*(?P<text>.*)",
     re.DOTALL,
 )
 _JOINT = rf"(?:[,;&/、+|،؛]|{alternation('joint')}|AND|And)"
-_JOIN = re.compile(rf"\s*{_JOINT}\s*|\s+|(?<=\))(?=\()")
-_SMALL_JOIN = re.compile(r"[\s,;&/、+|،؛]+|(?<=\))(?=\()|\band\b")  # where e and y may be letters
+_JOIN = pattern(rf"\s*{_JOINT}\s*|\s+|(?<=\))(?=\()")
+_SMALL_JOIN = pattern(r"[\s,;&/、+|،؛]+|(?<=\))(?=\()|\band\b")  # where e and y may be letters
 _OR = rf"(?:{alternation('either')}|OR|Or)"
-_EITHER = re.compile(
+_EITHER = pattern(
     rf"\W{{0,4}}(?:(?i:{_NOUN})\s?)?[A-Za-z]\W{{0,4}}{_OR}\W{{0,4}}(?:(?i:{_NOUN})\s?)?[A-Za-z](?!{IN_WORD})"
 )
-_FILLER = re.compile(
+_FILLER = pattern(
     rf"{alternation('filler', 'option')}|{alternation('answer')}(?=\s?\(?[a-z]\)?(?!{IN_WORD}))"
 )
-_BEFORE_LETTER = re.compile(r"\s*[(\[]?(?:[A-Z]|\d{1,2})(?![A-Za-z0-9])")
-_NUMBERED_LINE = re.compile(r"\s*1[.)]\s+(?=\(?[A-Z](?![A-Za-z0-9]))")
-_NUMBERED_LINES = re.compile(_NUMBERED_LINE.pattern.replace("1", r"\d{1,2}", 1))
-_OPTION_NOUN = re.compile(rf"{alternation('option')}\s?$")
-_LEADING = re.compile(r"[(\[\s\"']{0,6}([A-Z])(?![A-Za-z0-9_])[)\]\"']{0,3}(?P<rest>.*)", re.DOTALL)
-_VALUE = re.compile(r"\s+[^\sA-Za-z=<>≈≤≥+*/-]")  # "D 24.3 kN"
-_GOES_ON = re.compile(
+_BEFORE_LETTER = pattern(r"\s*[(\[]?(?:[A-Z]|\d{1,2})(?![A-Za-z0-9])")
+_NUMBERED_LINE = pattern(r"\s*1[.)]\s+(?=\(?[A-Z](?![A-Za-z0-9]))")
+_NUMBERED_LINES = pattern(_NUMBERED_LINE.pattern.replace("1", r"\d{1,2}", 1))
+_OPTION_NOUN = pattern(rf"{alternation('option')}\s?$")
+_LEADING = pattern(r"[(\[\s\"']{0,6}([A-Z])(?![A-Za-z0-9_])[)\]\"']{0,3}(?P<rest>.*)", re.DOTALL)
+_VALUE = pattern(r"\s+[^\sA-Za-z=<>≈≤≥+*/-]")  # "D 24.3 kN"
+_GOES_ON = pattern(
     r"\s{0,4}(?:$|[.:;(!?。।\n|]|[-–—]+(?=\s|$)|,?\s?(?:because|since|as|not|but not|rather"
     r"|instead|which"
     r"|due|given)\b"
     rf"|,?\s?(?:{alternation('why')}|{alternation('ending')})|,?\s?(?:为|因|而|の|を|로|를|을))"
 )
-_NEGATED = re.compile(rf"\s*(?:{alternation('negation')}|不是|并非|n't)\s*[:,]?\s*")
-_BUT = re.compile(alternation("but"))
-_BUT_AFTER = re.compile(  # some languages negate behind: "AではなくC"
+_NEGATED = pattern(rf"\s*(?:{alternation('negation')}|不是|并非|n't)\s*[:,]?\s*")
+_BUT = pattern(alternation("but"))
+_BUT_AFTER = pattern(  # some languages negate behind: "AではなくC"
     r"[(「\"]?[A-Z][)」\"]?\s?(?:ではなく|じゃなく|이\s?아니라|가\s?아니라|이\s?아니고|가\s?아니고"
     r"|नहीं,?\s?बल्कि)て?、?,?\s?"
 )
-_NEXT_LABEL = re.compile(r"(?<![A-Za-z0-9])[(\[]?([A-Z])\s?(?:\.(?!\s?[A-Z]\.\s?[A-Z])|[:)\]])\s*")
-_CALLED_WRONG = re.compile(
+_NEXT_LABEL = pattern(r"(?<![A-Za-z0-9])[(\[]?([A-Z])\s?(?:\.(?!\s?[A-Z]\.\s?[A-Z])|[:)\]])\s*")
+_CALLED_WRONG = pattern(
     r"\b(?:is|are|was|seems) (?:wrong|incorrect|false|unlikely|ruled out|eliminated)\b"
     r"|\b(?:is|are) not (?:correct|right|the)\b|\b(?:ist|sind) (?:falsch|nicht richtig)\b"
     r"|\best (?:faux|fausse|incorrecte)\b|\b(?:es incorrecta|é incorreta|è errata)\b"
     r"|неверн|неправильн|错误|不正确|間違|틀렸|गलत है|خطأ"
 )
-_REJECTS = re.compile(r"[\s-]{0,3}(?:is |are )?(?:not|wrong|incorrect|false|no,|eliminated)\b")
-_JOINED_BEFORE = re.compile(rf"(?:[,;/&+|.!?。]|{_JOINT}|{_OR})\s*$")
+_REJECTS = pattern(r"[\s-]{0,3}(?:is |are )?(?:not|wrong|incorrect|false|no,|eliminated)\b")
+_JOINED_BEFORE = pattern(rf"(?:[,;/&+|.!?。]|{_JOINT}|{_OR})\s*$")
 
 
-_DOT_LABEL = re.compile(r"\W*(?:\w+\s)?[A-Z]\.")
-_SMALL_WORD = re.compile(r"[a-z]+(?=[\s,.;:!?-]|$)")
-_ALL_EXCEPT = re.compile(
+_DOT_LABEL = pattern(r"\W*(?:\w+\s)?[A-Z]\.")
+_SMALL_WORD = pattern(r"[a-z]+(?=[\s,.;:!?-]|$)")
+_ALL_EXCEPT = pattern(
     r"(?i:all|everything)(?i:\s(?:of\s)?(?:the\s)?(?:above|them|these|options"
     r"|the options))?,?\s(?i:except|but|besides)"
     r"(?i:\sfor)?\s(?P<out>.{1,40})"
 )
-_AND_SINCE = re.compile(r"([^.\n]{1,40}?),?\s(?:because|since|while|whereas|due to)\s")
-_AND_NOT = re.compile(r"(.{1,40}?),?\s(?:but\s)?not\s(?P<out>[^.,]{1,40})[.]?")
+_AND_SINCE = pattern(r"([^.\n]{1,40}?),?\s(?:because|since|while|whereas|due to)\s")
+_AND_NOT = pattern(r"(.{1,40}?),?\s(?:but\s)?not\s(?P<out>[^.,]{1,40})[.]?")
 _SHORT = 3
-_GREETING = re.compile(
+_GREETING = pattern(
     r"\W*(?:hello|hi|hey|good (?:morning|evening|day)|thanks?|welcome)\b", re.IGNORECASE
 )
 _WORDS_AHEAD = 60  # characters behind a label in which a word of its option may come
@@ -104,7 +105,7 @@ class Reader:
     def __init__(self, question: ClosedQuestion) -> None:
         self.question = question
         self._window = 200 + question.longest
-        self._own = [lowered(undressed(option)).strip(MARKS) for option in question.options]
+        self._own = [lowered(without_markup(option)).strip(MARKS) for option in question.options]
         self._read: dict[tuple[str, str], Reading] = {}
 
     def read_answer(self, text: str) -> Reading:
@@ -138,7 +139,7 @@ class Reader:
             return NOTHING
         key = how, text[: self._window]
         if key not in self._read:
-            bare = undressed(key[1])
+            bare = without_markup(key[1])
             readings = (step(bare) for step in steps) if bare else iter(())
             self._read[key] = next((each for each in readings if each != NOTHING), NOTHING)
         return self._read[key]

@@ -1,52 +1,47 @@
 """Answers by how they stand: the whole reply, a line of its own, a label, a conclusion."""
 
-import re
-
 from reelbench.evaluate.parse.agreement import LocatedReading, agreed
 from reelbench.evaluate.parse.asserted import is_asserted
 from reelbench.evaluate.parse.letters import NOTHING, Reader, Reading
 from reelbench.evaluate.parse.lookup import alternation, lowered, occurrences, words
+from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Places, UnclearError
 from reelbench.evaluate.parse.text import ReplyText
 
-_LABEL = re.compile(
+_LABEL = pattern(
     rf"[\s\"'•▪►➤→+–—-]{{0,8}}(?:(?i:{alternation('option')})\s?)?"
     r"[(\[]?([A-Za-z])\s?(?:\.(?![A-Za-z]\.|\s?[A-Z]\.\s?[A-Z])|:(?![\\/])|[)\]])"
 )
-_INLINE = re.compile(
+_INLINE = pattern(
     r"(?<![A-Za-z0-9])[(\[]?([A-Z])\s?(?:\.(?![A-Za-z]\.|\s?[A-Z]\.\s?[A-Z])|:(?![\\/])"
     r"|[)\]])\s{0,3}"
 )
-_REJECTED = re.compile(
-    rf"(?:{alternation('negation')}|n't)\s(?:[\w']{{1,10}}\s){{0,2}}[\"'(]{{0,2}}$"
-)
-_NUMBER = re.compile(r"\s*\d{1,2}[.)]\s+(?=[(\[]?[A-Z]\s?[.):\]])")
+_REJECTED = pattern(rf"(?:{alternation('negation')}|n't)\s(?:[\w']{{1,10}}\s){{0,2}}[\"'(]{{0,2}}$")
+_NUMBER = pattern(r"\s*\d{1,2}[.)]\s+(?=[(\[]?[A-Z]\s?[.):\]])")
 # What opens a look at every option: the label behind it is where that begins, not an answer.
-_ANALYSIS = re.compile(
+_ANALYSIS = pattern(
     r"\b(?:each|every|all|the|these)\s(?:of\s)?(?:the\s)?(?:given\s|answer\s"
     r"|possible\s)?(?:options?|choices?|answers?"
     r"|captions?|statements?)(?:\s(?:one by one|carefully|individually|again|below"
     r"|in turn))?\s?[.:]?\s*$|step by step\s?[.:]?\s*$"
 )
-_OPENS_ANALYSIS = re.compile(
+_OPENS_ANALYSIS = pattern(
     r"\b(?:analy[sz]\w*|consider\w*|go(?:ing)? through|examin\w+|evaluat\w+|look\w* at"
     r"|break\w* down|review\w*|check\w*"
     r"|assess\w*|compare|discuss)\b"
 )
-_NOT_SHOWN = re.compile(
+_NOT_SHOWN = pattern(
     r"(?:does|do|did)(?:n't| not) (?:show|look|match|appear|fit|contain|depict|mention|correspond"
     r"|support|have|describe)"
 )
 _PAIR = 2
 _SHORT = 3  # characters; a shorter text may stand behind a letter by chance
-_BRACKETED = re.compile(r"\(([A-Z])\)")
-_SO = re.compile(
+_BRACKETED = pattern(r"\(([A-Z])\)")
+_SO = pattern(
     r"[\s,:]{1,3}(?:it's |it is |option |answer |must be ){0,2}\(?([A-Z])\)?\s?(?:[.!\n]|$)"
 )
-_UNFIT = re.compile(
-    r"\s?(?:is|are|does|do|did|can|could|would)\s?(?:not|n't|incorrect|wrong)|cannot"
-)
-_ARROW = re.compile(r"(?:→|=>|⇒)[ \t]{0,4}\(?([A-Z])\)?[ \t.]{0,4}(?:$|\n)")
+_UNFIT = pattern(r"\s?(?:is|are|does|do|did|can|could|would)\s?(?:not|n't|incorrect|wrong)|cannot")
+_ARROW = pattern(r"(?:→|=>|⇒)[ \t]{0,4}\(?([A-Z])\)?[ \t.]{0,4}(?:$|\n)")
 
 
 def whole(reply: ReplyText, reader: Reader) -> Places:

@@ -11,6 +11,7 @@ from functools import cache
 from typing import TypeVar
 
 from reelbench.evaluate.parse.languages import LANGUAGES
+from reelbench.evaluate.parse.pattern import pattern
 
 _T = TypeVar("_T")
 _MANY = 128
@@ -24,8 +25,8 @@ IN_WORD = rf"[\w{JOINED_SIGNS}]"
 UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
 # A letter may stand right behind a word of an unspaced script, and the other way round.
 _SPACED = rf"(?:(?![{UNSPACED}_]){IN_WORD})"
-_SPACED_CHARACTER = re.compile(_SPACED)
-_SPACED_ENDS = re.compile(rf"(?={_SPACED}).*(?<={_SPACED})\Z")
+_SPACED_CHARACTER = pattern(_SPACED)
+_SPACED_ENDS = pattern(rf"(?={_SPACED}).*(?<={_SPACED})\Z")
 
 
 @cache

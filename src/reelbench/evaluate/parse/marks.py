@@ -8,6 +8,7 @@ from reelbench.base.limits import decode_json
 from reelbench.evaluate.parse.agreement import LocatedReading, agreed
 from reelbench.evaluate.parse.letters import Reader, Reading
 from reelbench.evaluate.parse.lookup import ends_of
+from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Places
 
 _NAMES = (
@@ -16,17 +17,17 @@ _NAMES = (
 )  # fmt: skip
 _CORRECT = ("correct", "is_correct", "iscorrect", "right", "true")
 _AHEAD = 40  # characters before an object in which it may be called a format
-_FORMAT = re.compile(
+_FORMAT = pattern(
     r"\b(?:form|format|formatted|like|such as|e\.g\.|example|template|schema"
     r"|structure)\b[^.\n}]{0,20}$",
     re.IGNORECASE,
 )
-_AS_FORMAT = re.compile(r"\s(?:is|as) (?:the|a|my|an) (?:\w+ )?(?:format|form|template|example)\b")
-_FLAT = re.compile(r"\{[^{}]*\}")
-_FENCED = re.compile(r"```[a-z]*\n([^`]+)```")
-_BRACES = re.compile(r"(\\boxed\s{0,3}\{|\\fbox\s{0,3}\{)|(\{)|(\})")
-_BRACKETED = re.compile(r"\[\[([^\[\]\n]{1,300})\]\]")
-_TAG = re.compile(
+_AS_FORMAT = pattern(r"\s(?:is|as) (?:the|a|my|an) (?:\w+ )?(?:format|form|template|example)\b")
+_FLAT = pattern(r"\{[^{}]*\}")
+_FENCED = pattern(r"```[a-z]*\n([^`]+)```")
+_BRACES = pattern(r"(\\boxed\s{0,3}\{|\\fbox\s{0,3}\{)|(\{)|(\})")
+_BRACKETED = pattern(r"\[\[([^\[\]\n]{1,300})\]\]")
+_TAG = pattern(
     r"<(/?)(answers?|ans|final[_ ]?answer|choice|option|conclusion|prediction)>",
     re.IGNORECASE,
 )

@@ -1,6 +1,5 @@
 """What a reply answers, and what may come of reading it."""
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +8,7 @@ from typing import Literal
 from reelbench.client.reply_text import plain
 from reelbench.data.items import LETTERS, Kind
 from reelbench.evaluate.parse.lookup import words
+from reelbench.evaluate.parse.pattern import pattern
 
 Failure = Literal[
     "", "empty reply", "unfinished reasoning", "refusal", "several answers", "no such option",
@@ -16,8 +16,8 @@ Failure = Literal[
 ]  # fmt: skip
 Options = tuple[str, ...]
 Places = tuple[int, ...]
-_NAME = re.compile(r"(?:^|(?<=[a-z,]\s))([B-HJ-Z])(?=\s[a-z]|'s)")
-_OWN_LABEL = re.compile(r"\s*[(\[]?([A-Z])\s?[.):\]]\s*(?=\S)")
+_NAME = pattern(r"(?:^|(?<=[a-z,]\s))([B-HJ-Z])(?=\s[a-z]|'s)")
+_OWN_LABEL = pattern(r"\s*[(\[]?([A-Z])\s?[.):\]]\s*(?=\S)")
 _YES_NO_UNSURE = 3  # the most options that yes and no may be among
 
 

@@ -1,6 +1,5 @@
 """Letters in sentences that do not name the answer: ``The diagnosis is (C).``, ``It's B.``."""
 
-import re
 from collections.abc import Iterator
 
 from reelbench.evaluate.parse.agreement import LocatedReading, agreed
@@ -8,16 +7,17 @@ from reelbench.evaluate.parse.asserted import is_asserted
 from reelbench.evaluate.parse.letters import NOTHING, Reader
 from reelbench.evaluate.parse.lines import begins_analysis
 from reelbench.evaluate.parse.lookup import alternation
+from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Places
 from reelbench.evaluate.parse.statements import DENIED, LOOKBACK
 from reelbench.evaluate.parse.text import ReplyText
 
-_STOP = re.compile(r"[.!?;\n]")
-_IS_BRACKETED = re.compile(r"(?<!\w)(?:is|be|it's|ist|est|es|é|è)\s?:?\s?\(([A-Z])\)")
-_BRACKETS = re.compile(r"\([A-Z]\)")
+_STOP = pattern(r"[.!?;\n]")
+_IS_BRACKETED = pattern(r"(?<!\w)(?:is|be|it's|ist|est|es|é|è)\s?:?\s?\(([A-Z])\)")
+_BRACKETS = pattern(r"\([A-Z]\)")
 _VERBS = "matches|fits|describes|captures|suits|represents|reflects|aligns"
 _NAMED = rf"(?i:{alternation('option')})\s[(\"']?([A-Z]|\d)[)\"']?\s"
-_FITS = re.compile(
+_FITS = pattern(
     rf"{_NAMED}(?:(?:{_VERBS})\b[^.\n]{{0,50}}|(?:is|seems)\s(?:a\s|the\s)?)?$"
     rf"|(?:^|[,;.]\s)([A-Z])\s(?:{_VERBS})\s$"
 )
@@ -25,11 +25,11 @@ _FITTING = (
     "better", "best", "more accurately", "most accurately", "accurately", "more closely",
     "more accurate", "more suitable",
 )  # fmt: skip
-_REASONED = re.compile(
+_REASONED = pattern(
     r"\W{0,4}([A-Z])\W{0,4}"
     r"(?:because|since|weil|parce que|porque|perché|потому что|因为|क्योंकि|لأن)(?!\w)"
 )
-_ITS = re.compile(r"(?<!\w)(?:[Ii]t's|[Ii]t is|must be)\s\(?([A-Z])\)?,?\s(?:because|since)\b")
+_ITS = pattern(r"(?<!\w)(?:[Ii]t's|[Ii]t is|must be)\s\(?([A-Z])\)?,?\s(?:because|since)\b")
 _LISTED = 200  # characters in which another letter in brackets makes a list
 _BRIEF = 60
 _WORDY = 12

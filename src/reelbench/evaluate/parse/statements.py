@@ -7,6 +7,7 @@ from reelbench.evaluate.parse.agreement import LocatedReading, agreed
 from reelbench.evaluate.parse.asserted import denied_behind, has_rival, is_asserted
 from reelbench.evaluate.parse.letters import SEVERAL, Reader, Reading
 from reelbench.evaluate.parse.lookup import alternation, lowered, words
+from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Places
 from reelbench.evaluate.parse.text import ReplyText
 
@@ -23,19 +24,19 @@ _PLURALS = {
     "opzioni",
     "варианты",
 }
-_CHOSEN = re.compile(
+_CHOSEN = pattern(
     rf"(?:{alternation('right')}|final|chosen|selected|suitable|appropriate|likely|my|richtige\w?"
     rf"|beste\w?"
     rf"|korrekte\w?|bonne|meilleure|правильн\w{{1,3}}|верн\w{{1,3}}|सही|正确的?|最佳|正しい"
     rf"|올바른)\s{{0,2}}(?:answer\s)?$"
 )
 _ADJECTIVE = rf"(?:\s?(?:{alternation('right')}|final\w?|النهائية|\(s\)))?"
-_TO_COLON = re.compile(
+_TO_COLON = pattern(
     rf"[\"']?{_ADJECTIVE}[\"']?\s{{0,3}}(?:{alternation('be')})?\s{{0,3}}[:=]\s*(?=\S)"
 )
-_TO_LETTER = re.compile(rf"{_ADJECTIVE}[ \t]{{0,3}},?[ \t]?(?:{alternation('be')})\s{{0,3}}")
-_TO_DENIED = re.compile(rf"{_ADJECTIVE}\s{{0,3}}(?:{alternation('deny')})\s{{0,3}}")
-_QUALIFIED = re.compile(
+_TO_LETTER = pattern(rf"{_ADJECTIVE}[ \t]{{0,3}},?[ \t]?(?:{alternation('be')})\s{{0,3}}")
+_TO_DENIED = pattern(rf"{_ADJECTIVE}\s{{0,3}}(?:{alternation('deny')})\s{{0,3}}")
+_QUALIFIED = pattern(
     r",?\s(?:to|for|here|among|amongst|from|of|in|based|given|that|which|according|with|would|,)\b"
 )
 _IS = (
@@ -50,20 +51,20 @@ _IS = (
     " é ",
     " è ",
 )
-_STOP = re.compile(r"[.!?;\n]")
-_IN_BRACKETS = re.compile(r"\s?\(([A-Z])\)")
-_RIGHT_BEHIND = re.compile(r"\s?[(]?([A-Z])[)]?(?![A-Za-z0-9])")
-DENIED = re.compile(
+_STOP = pattern(r"[.!?;\n]")
+_IN_BRACKETS = pattern(r"\s?\(([A-Z])\)")
+_RIGHT_BEHIND = pattern(r"\s?[(]?([A-Z])[)]?(?![A-Za-z0-9])")
+DENIED = pattern(
     r"[)\]\"'\s]{0,4}(?:(?:is|are|was)\s(?:not|incorrect|wrong|false|unlikely)\b|isn't)"
 )
-_LINE_LABEL = re.compile(r"\s*[-*•]?\s{0,3}(?:option\s)?\(?([A-Z])(?:[.):]|\s\()", re.IGNORECASE)
-_FINAL = re.compile(r"final\w{0,2}\s$")
-_STRICT = re.compile(
+_LINE_LABEL = pattern(r"\s*[-*•]?\s{0,3}(?:option\s)?\(?([A-Z])(?:[.):]|\s\()", re.IGNORECASE)
+_FINAL = pattern(r"final\w{0,2}\s$")
+_STRICT = pattern(
     r"(?:^|\n|[.!?。]\s)[-\s>\"'({]{0,6}"
     r"(?:(?:the|my|your|final|correct|best|so|thus|therefore|and)[\s,]{1,2}){0,4}$"
 )
-_QUOTED = re.compile(r"(?<!\w)[\"']\s?(?:\w{1,12}\s){0,4}$")
-_PLACEHOLDER = re.compile(r"\W{0,3}[XYZ](?:\W{1,3}[XYZ])*\W{0,3}")
+_QUOTED = pattern(r"(?<!\w)[\"']\s?(?:\w{1,12}\s){0,4}$")
+_PLACEHOLDER = pattern(r"\W{0,3}[XYZ](?:\W{1,3}[XYZ])*\W{0,3}")
 
 _ONE = r"[(\"']?[A-Z][)\"']?"
 _JOINT = rf"\s?(?:[,&、،]|,?\s?{alternation('joint')})\s?"
@@ -72,36 +73,36 @@ _DETERMINER = (
     r"(?:(?:both|all|also|the|die|der|la|le|les|el|los|las|a|o|as|il|clearly|indeed|most|probably"
     r"|therefore)\s){0,3}"
 )
-_WITH_VERB = re.compile(rf"{_LIST}\s(?:{alternation('be')})\s{_DETERMINER}$")
-_WITHOUT_VERB = re.compile(
+_WITH_VERB = pattern(rf"{_LIST}\s(?:{alternation('be')})\s{_DETERMINER}$")
+_WITHOUT_VERB = pattern(
     rf"{_LIST}\s{{0,2}}(?:{alternation('be')}|विकल्प|—|-)?\s{{0,2}}(?:الإجابة|الجواب"
     rf"|الخيار)?\s{{0,2}}$"
 )
 _BEST = frozenset({"best", "closest", "the answer", "my answer", "my choice"})
-_RIGHT_TAIL = re.compile(
+_RIGHT_TAIL = pattern(
     r"-\w|\s?(?:\?|only|if|next|beside|behind|above|below|of|in|on|at|before|after|side|hand|now"
     r"|about|here|there|away|handed|foot|arm|leg|hand|turn|नहीं|지\s?않)\b|नहीं|지"
 )
-_BEST_TAIL = re.compile(
+_BEST_TAIL = pattern(
     r"\s{0,2}(?:$|[.,;:!)\n]|(?:option|answer|choice|match|fit|one|description|caption|sentence|as"
     r"|because|since)\b)"
 )
 # What may stand before a letter that is called right: "Hepatitis B is correct" is not about B.
-_OPENS = re.compile(
+_OPENS = pattern(
     r"(?:^|[.!?,;:\n\"'(*-]\s{0,3}"
     rf"|(?i:{alternation('option', 'answer', 'so', 'joint', 'either')}"
     r"|\b(?:that|think|believe|only|both|is|because|since|but|while|que|che|что))\s)[(\"']?$"
 )
-_OPTION_AHEAD = re.compile(rf"{alternation('option', 'answer')}\s[(\"']?$")
-_ONE_OF = re.compile(rf"(?i:{alternation('either')})\s(?:(?i:{alternation('option')})\s)?[(\"']?$")
-_SUPPOSED = re.compile(
+_OPTION_AHEAD = pattern(rf"{alternation('option', 'answer')}\s[(\"']?$")
+_ONE_OF = pattern(rf"(?i:{alternation('either')})\s(?:(?i:{alternation('option')})\s)?[(\"']?$")
+_SUPPOSED = pattern(
     r"\b(?:if|whether|unless|suppose|assuming|neither|nor|why|how)\s(?:that\s)?(?:the\s|an?\s)?"
     r"(?:correct\s|right\s|best\s|final\s)?(?:option\s|answer\s)?[(\"']?$"
 )
-_ASKS = re.compile(r"[^.!\n]{0,80}\?")
+_ASKS = pattern(r"[^.!\n]{0,80}\?")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 _CALLED = r"(?:option|choice|answer|statement|description|caption)"
-_ORDINAL = re.compile(
+_ORDINAL = pattern(
     rf"(?<!\w)the ({'|'.join(_ORDINALS)}) {_CALLED} (?:is|seems|appears to be|must be"
     rf"|would be) (?:the )?(?:most )?"
     r"(?:correct|right|best|accurate)(?! \w+ (?:not|wrong))"
@@ -244,8 +245,10 @@ def _noun_of_answer(reply: ReplyText, start: int, end: int) -> bool:
 
 def _behind_is(low: str, end: int) -> tuple[int | None, bool]:
     """Where it is said what the answer is, behind the noun that ends here; or what it is not."""
-    if match := _TO_LETTER.match(low, end) or _TO_DENIED.match(low, end):
-        return match.end(), match.re is _TO_DENIED
+    if match := _TO_LETTER.match(low, end):
+        return match.end(), False
+    if match := _TO_DENIED.match(low, end):
+        return match.end(), True
     if not _QUALIFIED.match(low, end):
         return None, False
     stop = _STOP.search(low, end, end + LOOKBACK)

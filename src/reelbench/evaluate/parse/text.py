@@ -4,15 +4,16 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from reelbench.client.reply_text import undressed
+from reelbench.client.reply_text import without_markup
 from reelbench.data.items import LETTERS
 from reelbench.evaluate.parse.letters import Reader
 from reelbench.evaluate.parse.lookup import alternation, ends_of, lowered, occurrences
+from reelbench.evaluate.parse.pattern import pattern
 
-_SENTENCE_END = re.compile(r"(?<=[.!?।؟])[\"')\]]{0,3}\s+|(?<=[。！？])[\"')\]]{0,3}\s*|\n+")
-_LINE_LABEL = re.compile(r"\W{0,4}([A-Za-z])\s?[.):]\W{0,4}")
-_REFUSAL = re.compile(rf"[\s\"'(]*(?:{alternation('refusal')})")
-_UNSURE_BUT = re.compile(
+_SENTENCE_END = pattern(r"(?<=[.!?।؟])[\"')\]]{0,3}\s+|(?<=[。！？])[\"')\]]{0,3}\s*|\n+")
+_LINE_LABEL = pattern(r"\W{0,4}([A-Za-z])\s?[.):]\W{0,4}")
+_REFUSAL = pattern(rf"[\s\"'(]*(?:{alternation('refusal')})")
+_UNSURE_BUT = pattern(
     r"[^.!?\n]{0,40}\b(?:for sure|for certain|with certainty|with confidence|be certain|be sure"
     r"|definitively)[^.!?\n]{0,40}"
     r"[,.;]\s(?:but|however|though)\b(?!,?\s(?:i|we)\s(?:can|am|do|could))"
@@ -54,14 +55,14 @@ class ReplyText:
 
 _LIMIT = 24_576  # characters; of a longer reply the head and the tail are read
 _HEAD, _TAIL = 8_192, 16_384
-_NEXT_TURN = re.compile(
+_NEXT_TURN = pattern(
     r"\n[\s#*]{0,6}(?:question|human|user|q|instruction|next question"
     r"|new question)\s?\d{0,3}\s?[*]{0,2}:",
     re.IGNORECASE,
 )
-_ROLE = re.compile(r"\s*(?:assistant|ai|bot|model|chatgpt)\s?:\s*(?=\S)", re.IGNORECASE)
-_ASKED = re.compile(r"\s*Q\s?:")
-_ANSWERED = re.compile(r"(?<!\w)A\s?:(?=\s)")
+_ROLE = pattern(r"\s*(?:assistant|ai|bot|model|chatgpt)\s?:\s*(?=\S)", re.IGNORECASE)
+_ASKED = pattern(r"\s*Q\s?:")
+_ANSWERED = pattern(r"(?<!\w)A\s?:(?=\s)")
 
 
 def within_limit(text: str) -> str:
@@ -79,7 +80,7 @@ def before_next_turn(text: str) -> str:
 
 def reply_of(text: str, reader: Reader) -> ReplyText:
     """Look at a text; a list of all options that it repeats is left out."""
-    bare = _ROLE.sub("", undressed(text), count=1)
+    bare = _ROLE.sub("", without_markup(text), count=1)
     if _ASKED.match(bare):
         bare = _ANSWERED.sub("Answer:", bare)
     return ReplyText(text, _without_options(_without_option_line(bare, reader), reader))
@@ -99,7 +100,7 @@ def _without_option_line(bare: str, reader: Reader) -> str:
     place = 0
     for letter, option in zip(LETTERS, reader.question.options, strict=False):
         label = re.compile(rf"[\s,;]{{0,4}}[(\[]?{letter}\s?[.):\]]\s{{0,3}}").match(bare, place)
-        own = undressed(option)
+        own = without_markup(option)
         end = label.end() + len(own) if label else 0
         if not label or bare[label.end() : end].casefold() != own.casefold():
             return bare

@@ -3,17 +3,18 @@
 import json
 import re
 
-from reelbench.client.reply_text import undressed
+from reelbench.client.reply_text import without_markup
 from reelbench.data.items import LETTERS
 from reelbench.evaluate.parse.letters import Reader
 from reelbench.evaluate.parse.lookup import lowered, occurrences, words
 from reelbench.evaluate.parse.marks import mark_ends, open_tag
+from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Places
 
-_FENCE = re.compile(r"\s*```[a-z]*\s*")
-_END = re.compile(r"(?<![\d.])(?<!\n[A-Z])(?<!^[A-Z])[.!?](?=\s|\Z)|[。।؟\n]")
-_LETTER_LINE = re.compile(r"[^\n:=]{0,40}[:=]\s{0,3}(\(?[A-Za-z]\)?)[.]?")
-_LIST_GOES_ON = re.compile(r"[\s\W\d]*(?:[A-Za-z](?![A-Za-z])|\Z)")
+_FENCE = pattern(r"\s*```[a-z]*\s*")
+_END = pattern(r"(?<![\d.])(?<!\n[A-Z])(?<!^[A-Z])[.!?](?=\s|\Z)|[。।؟\n]")
+_LETTER_LINE = pattern(r"[^\n:=]{0,40}[:=]\s{0,3}(\(?[A-Za-z]\)?)[.]?")
+_LIST_GOES_ON = pattern(r"[\s\W\d]*(?:[A-Za-z](?![A-Za-z])|\Z)")
 
 
 def before_cut(text: str, reader: Reader) -> str:
@@ -23,9 +24,9 @@ def before_cut(text: str, reader: Reader) -> str:
         return _whole_json(text[start.end() if start else 0 :])
     text = _closed(text)
     lines = text.rstrip().rpartition("\n")
-    last = undressed(lines[2])
+    last = without_markup(lines[2])
     single = reader.question.kind != "multi"
-    if single and (_is_letter(undressed(text), reader) or _is_letter_line(last, reader)):
+    if single and (_is_letter(without_markup(text), reader) or _is_letter_line(last, reader)):
         return text
     end = max([0, *(found.end() for found in _END.finditer(text)), *mark_ends(text)])
     head, tail = text[:end], text[end:]
@@ -64,7 +65,7 @@ def _is_letter_line(line: str, reader: Reader) -> bool:
     return bool(found and reader.letters(found[1]).places)
 
 
-_DOUBT = re.compile(
+_DOUBT = pattern(
     r"[.!?\n]\s{0,3}(?:so,?\s|and\s)?(?:but|however|wait|hmm|hold on|let me|let's|let us|although"
     r"|on the other hand"
     r"|alternatively|then again|i need to|i should|to be sure|to confirm|aber|mais|pero|但"

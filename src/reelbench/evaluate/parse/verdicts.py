@@ -4,10 +4,11 @@ import re
 
 from reelbench.evaluate.parse.letters import Reader
 from reelbench.evaluate.parse.lookup import lowered
+from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Places
 from reelbench.evaluate.parse.text import ReplyText
 
-_LABEL = re.compile(
+_LABEL = pattern(
     r"[\s\"'*•–—-]{0,6}(?:option\s)?[(\[]?([A-Z])\s?[.):\]–—-]\s*(?=\S)", re.IGNORECASE
 )
 _YES = r"yes|true|correct|right|present|visible|✓|✔|✅|selected|applies"
@@ -15,7 +16,7 @@ _NO = (
     r"no|false|incorrect|wrong|absent|not (?:present|visible|correct|selected|applicable)"
     r"|invisible|✗|✘|❌|×"
 )
-_VERDICT = re.compile(rf"\W{{0,4}}(?:is\s)?(?:(?P<no>{_NO})|(?P<yes>{_YES}))(?!\w)")
+_VERDICT = pattern(rf"\W{{0,4}}(?:is\s)?(?:(?P<no>{_NO})|(?P<yes>{_YES}))(?!\w)")
 
 
 def verdicts(reply: ReplyText, reader: Reader) -> Places:

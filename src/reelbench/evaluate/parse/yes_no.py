@@ -4,6 +4,7 @@ import re
 
 from reelbench.evaluate.parse.letters import Reader
 from reelbench.evaluate.parse.lookup import alternation, words
+from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Places, UnclearError
 from reelbench.evaluate.parse.text import ReplyText
 
@@ -13,36 +14,36 @@ _TAIL = (
     r"(?=\s{0,3}(?:$|[,.;:!)\"'\n。、،।–—]|-\s)"
     r"|\s(?:it|there|he|she|they|the|this|that|i|we|you|because|since|as|based|according)\b)"
 )
-_OPENING = re.compile(_WORD + _TAIL)
-_NOT_ONE = re.compile(
+_OPENING = pattern(_WORD + _TAIL)
+_NOT_ONE = pattern(
     rf"\s{{0,3}}[,/-]?\s?(?:{alternation('joint', 'either')}|/)\s?{alternation('yes', 'no')}"
 )
-_NO_ANSWER = re.compile(
+_NO_ANSWER = pattern(
     rf"[\s,.;:!-]{{0,4}}(?:{alternation('refusal')})[^.\n]{{0,60}}"
     r"(?:tell|determine|answer|say|know|help|assist|sure|certain|confirm|provided|given|shown"
     r"|attached"
     r"|available)\b"
 )
-_CANNOT_TELL = re.compile(
+_CANNOT_TELL = pattern(
     r"[^.!?\n]{0,80}(?:can't|cannot|can not|couldn't|unable to|impossible to|not possible to"
     r"|n't enough|not enough"
     r"|insufficient|no way to)\b[^.!?\n]{0,60}\b(?:tell|determine|answer|say|know|sure|certain"
     r"|confirm|information"
     r"|conclude|verify)\b"
 )
-_OFFER = re.compile(
+_OFFER = pattern(
     r"[\s,.!]{0,4}(?:of course,?\s|sure,?\s)?i (?:can|could|will|would|am able to"
     r"|do)\s(?:\w+\s)?(?:help|assist|do that|understand|answer"
     r"|(?:see|view|watch|analy[sz]e) (?:the|your|this|these) (?:video|image|frame|clip"
     r"|picture)s?)\b[^.!?\n]{0,80}[.!?]?\s{0,3}"
     r"(?:$|please|what|could you|can you|let me|how|which|do you|just|if you)"
 )
-_CONTRARY = re.compile(rf"\s?[.!,]\s{{0,3}}(?:but\s|actually,?\s){{0,3}}{_WORD}\s?(?:[.!]|$)")
-_BASED = re.compile(
+_CONTRARY = pattern(rf"\s?[.!,]\s{{0,3}}(?:but\s|actually,?\s){{0,3}}{_WORD}\s?(?:[.!]|$)")
+_BASED = pattern(
     rf"(?:based on|in|from|according to|judging (?:by|from)|looking at"
     rf"|given)\s[^.,\n]{{1,60}},{_WORD}{_TAIL}"
 )
-_AFTER_SO = re.compile(rf"[\s,:]{{0,4}}{_WORD}{_TAIL}")
+_AFTER_SO = pattern(rf"[\s,:]{{0,4}}{_WORD}{_TAIL}")
 
 _NO_ANSWERS = (_NOT_ONE, _NO_ANSWER, _CANNOT_TELL, _OFFER)
 
@@ -67,7 +68,7 @@ def _claims(reply: ReplyText) -> list[re.Match[str]]:
 
 def _place(match: re.Match[str], reply: ReplyText, places: tuple[int, int]) -> int | None:
     end = match.end()
-    if any(pattern.match(reply.low, end) for pattern in _NO_ANSWERS):
+    if any(each.match(reply.low, end) for each in _NO_ANSWERS):
         return None
     contrary = _CONTRARY.match(reply.low, end)
     if contrary and (contrary["word"] in words("yes")) != (match["word"] in words("yes")):

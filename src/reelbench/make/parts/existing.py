@@ -105,15 +105,22 @@ def _digests(item: Item, ctx: StageContext) -> list[str | None]:
 async def _collect(item: Item, ctx: StageContext) -> list[Item]:
     """Link each file into the new folder, or copy it where links are not possible."""
     for name in _files(item, ctx.source):
-        there, here = ctx.source / name, ctx.out / name
         if Path(name).parts[0] == "make":
             raise Rejected(
                 "a file in make/",
                 f"{name}: the folder make/ is for the records of make; move the file.",
             )
-        if there.is_file():
-            link_or_copy(there, here)
+        if (ctx.source / name).is_file():
+            link_or_copy(ctx.source / name, ctx.out / name)
     return [item]
+
+
+def bring_media(item: Item, source: Path, out: Path) -> None:
+    """Link the files of an item into the folder that is made, for people; what is there stays."""
+    for name in _files(item, source):
+        there, here = source / name, out / name
+        if there.is_file() and not here.exists() and Path(name).parts[0] != "make":
+            link_or_copy(there, here)
 
 
 def link_or_copy(there: Path, here: Path) -> None:

@@ -99,6 +99,7 @@ def _filter(
     drop: bool,
     given: Callable[[Item, StageContext, Parameters], dict[str, Any]] = lambda *_: {},
     baselines_aside: bool = False,
+    expected_pass_rate: float | None = None,
     **more: Any,
 ) -> RowStage:
     """Return a stage that drops or flags items by their answers; ``given`` adds what is shown."""
@@ -137,6 +138,7 @@ def _filter(
         parameters={**parameters, "drop": drop},
         filters=True,
         validate=_seeds_fault,
+        expected_pass_rate=expected_pass_rate,
         **more,
     )
 
@@ -205,6 +207,7 @@ def filter_context(
     drop: bool = True,
     name: str = "veracity",
     role: str = "veracity",
+    expected_pass_rate: float | None = 1.0,  # most keys are right; random answers rarely are
     **more: Any,
 ) -> RowStage:
     """Return the stage that keeps items if this share of answers from their context is right."""
@@ -218,6 +221,7 @@ def filter_context(
         drop=drop,
         given=lambda item, ctx, _: {"context": context_of(item, ctx)},
         reads=lambda item, ctx: None if item.kind == "open" else digest_of(context_of(item, ctx)),
+        expected_pass_rate=expected_pass_rate,
         **more,
     )
 

@@ -17,14 +17,20 @@ from reelbench.annotate.annotate import (
     run_operator_over,
     values_of,
 )
-from reelbench.annotate.ask_model import Asks
+from reelbench.annotate.ask_model import ModelOperator
 from reelbench.annotate.asking import ask_all
 from reelbench.annotate.operator import Clip, Operator
 from reelbench.annotate.registry import label_of
-from reelbench.base.durable import SHELF, Shelf, nothing_durable, open_durable, open_shelf
+from reelbench.base.durable import (
+    RESULT_SCHEMA,
+    ResultStore,
+    open_durable,
+    open_in_memory,
+    open_result_store,
+)
 from reelbench.base.extensions import beside_loading
 from reelbench.data.items import Item
-from reelbench.engine.base import Done, Engine, Job
+from reelbench.engine.base import Engine, Job, JobResult
 from reelbench.make.pipeline.context import StageContext, clip_of
 from reelbench.make.pipeline.stage import BatchStage, Rejected, Undecided
 from reelbench.media.decode.isolated import probe_isolated
@@ -113,13 +119,13 @@ class _Labelling:
         engine = _Opened(self._ctx.engine, operators)
         self._file.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with open_shelf(self._file) as shelf:
+            with open_result_store(self._file) as store:
                 for number, operator in enumerate(operators, 1):
                     place: Engine = engine
-                    if isinstance(operator, Asks) and self._role:
+                    if isinstance(operator, ModelOperator) and self._role:
                         place = _Asking(self._ctx, self._role, self._wait_for)
                     title = f"{number}/{len(operators)} {operator.name}"
-                    run_operator_over(found, operator, shelf, place, title, self._limit)
+                    run_operator_over(found, operator, store, place, title, self._limit)
         finally:
             engine.close()
         return self._gather(rows, found, settings["require"])
@@ -128,14 +134,14 @@ class _Labelling:
         """Return rows with labels of earlier makes; no operator runs and nothing is written."""
         found, operators = self._begin(rows, settings)
         opened = (
-            open_durable(self._file, SHELF, reading=True)
+            open_durable(self._file, RESULT_SCHEMA, reading=True)
             if self._file.exists()
-            else nothing_durable(SHELF)
+            else open_in_memory(RESULT_SCHEMA)
         )
         with opened as connection:
-            shelf = Shelf(self._file, connection)
+            store = ResultStore(self._file, connection)
             for operator in operators:
-                run_operator_over(found, operator, shelf, _Nowhere(), "Known labels", self._limit)
+                run_operator_over(found, operator, store, _Nowhere(), "Known labels", self._limit)
         results = self._gather(rows, found, ())
         pairs = zip(rows, results, strict=True)
         return [row if isinstance(result, Undecided) else result for row, result in pairs]
@@ -186,7 +192,7 @@ class _Opened:
         self._open, self._operators = open_engine, operators
         self._engine: Engine | None = None
 
-    def run(self, jobs: Sequence[Job], limit: float) -> Iterator[Done]:
+    def run(self, jobs: Sequence[Job], limit: float) -> Iterator[JobResult]:
         if self._engine is None:
             provide({weight for operator in self._operators for weight in operator.uses}, False)
             self._engine = self._open()
@@ -200,8 +206,8 @@ class _Opened:
 class _Nowhere:
     """An engine that does nothing."""
 
-    def run(self, jobs: Sequence[Job], _limit: float) -> Iterator[Done]:
-        return iter([Done(job, lost="was not asked") for job in jobs])
+    def run(self, jobs: Sequence[Job], _limit: float) -> Iterator[JobResult]:
+        return iter([JobResult(job, lost="was not asked") for job in jobs])
 
     def close(self) -> None:
         """Nothing is held."""
@@ -214,7 +220,7 @@ class _Asking:
         assert wait_for is not None
         self._client, self._model, self._wait_for = ctx.client, ctx.model(role), wait_for
 
-    def run(self, jobs: Sequence[Job], _limit: float) -> Iterator[Done]:
+    def run(self, jobs: Sequence[Job], _limit: float) -> Iterator[JobResult]:
         return iter(self._wait_for(ask_all(jobs, self._model, self._client)))
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
 """Verdicts of people: accepted items go on, rejected ones are dropped, the others wait."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,28 +10,32 @@ from reelbench.base.files import json_line
 from reelbench.base.progress import counted
 from reelbench.data.item_rules import item_from_line
 from reelbench.data.items import Item, freeze
-from reelbench.data.verdicts import Verdict, read_verdicts
+from reelbench.data.verdicts import VERDICTS_FILE, Verdict, read_verdicts
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import WAITING, BatchStage, Rejected, Undecided
 
 
 def verdicts(
-    file: str = "verdicts.jsonl", *, name: str = "verdicts", needed: int = 1, **more: Any
+    file: str = VERDICTS_FILE, *, name: str = "verdicts", needed: int = 1, **more: Any
 ) -> BatchStage:
     """Return the stage that accepts, changes or rejects items as people decided.
 
-    ``file`` has the verdicts (``data/verdicts.py``), as a path under the folder that is made.
-    ``needed`` people must have decided, and most of them must agree: an item on which as many
-    accept as reject waits for one more. A change counts as an acceptance; of several, those of the
-    last person by name are used. The verdicts are noted in the item's provenance.
+    ``file`` has the verdicts (``data/verdicts.py``), as a path under the folder that is made; those
+    that ``reelbench review`` settled are in ``verdicts.jsonl`` and are used in any case. ``needed``
+    people must have decided, and most of them must agree: an item on which as many accept as reject
+    waits for one more. A settled verdict decides alone. A change counts as an acceptance; of
+    several, those of the last person by name are used. The verdicts are noted in the item's
+    provenance.
     """
 
     def work(
         items: Sequence[Item], ctx: StageContext, *, file: str, needed: int
     ) -> list[Item | Rejected | Undecided]:
         path = ctx.out / file
-        given = read_verdicts(path)
-        return [_decided(item, given.get(item.id, ()), ctx.stage, needed, path) for item in items]
+        given, reviewed = read_verdicts(path), read_verdicts(ctx.out / VERDICTS_FILE)
+        return [
+            _decided(item, _of(item, given, reviewed), ctx.stage, needed, path) for item in items
+        ]
 
     return BatchStage(
         name=name,
@@ -44,26 +48,40 @@ def verdicts(
     )
 
 
+def _of(
+    item: Item,
+    given: Mapping[str, Sequence[Verdict]],
+    reviewed: Mapping[str, Sequence[Verdict]],
+) -> Sequence[Verdict]:
+    """Return what was decided about an item: in the file of the stage, or else in a review."""
+    found = given.get(item.id, ())
+    settled = reviewed.get(item.id, ())
+    return settled if not found and settled and settled[-1].settled else found
+
+
 def _decided(
     item: Item, given: Sequence[Verdict], name: str, needed: int, path: Path
 ) -> Item | Rejected | Undecided:
-    rejects = [each for each in given if each.decision == "reject"]
-    lacking = max(needed - len(given), int(2 * len(rejects) == len(given)))
+    counting = [each for each in given if each.settled] or given
+    needed = 1 if counting is not given else needed
+    rejects = [each for each in counting if each.decision == "reject"]
+    lacking = max(needed - len(counting), int(2 * len(rejects) == len(counting)))
     if lacking:
         return Undecided(WAITING, f"{counted(lacking, 'more verdict')} needed in {path}")
-    if 2 * len(rejects) > len(given):
+    if 2 * len(rejects) > len(counting):
         tags = dict.fromkeys(tag for each in rejects for tag in each.tags)
-        words = [f"{each.who}: {each.comment}" for each in rejects if each.comment]
+        explained = [each for each in given if each.decision == "reject" and each.comment]
+        words = list(dict.fromkeys(f"{each.who}: {each.comment}" for each in explained))
         facts = {"verdicts": _facts(given)}
         return Rejected("rejected by people", ", ".join(tags), words, facts)
-    return _changed(item, given, name, path)
+    return _changed(item, given, counting, name, path)
 
 
 def _changed(
-    item: Item, given: Sequence[Verdict], name: str, path: Path
+    item: Item, given: Sequence[Verdict], counting: Sequence[Verdict], name: str, path: Path
 ) -> Item | Rejected | Undecided:
     fields: dict[str, Any] = {}
-    for each in given:
+    for each in counting:
         fields |= each.new_fields
     if fields:
         record = {**item.to_record(), **fields}
@@ -85,6 +103,7 @@ def _facts(given: Sequence[Verdict]) -> list[dict[str, Any]]:
     facts = []
     for each in given:
         fact: dict[str, Any] = {"who": each.who, "decision": each.decision}
+        fact |= {"settled": True} if each.settled else {}
         fact |= {"tags": list(each.tags)} if each.tags else {}
         fact |= {"rating": dict(each.rating)} if each.rating else {}
         fact |= {"changed": sorted(each.new_fields)} if each.new_fields else {}

@@ -185,6 +185,7 @@ class DryRunPipeline(Pipeline):
         token = _IMAGINED.set(replies)
         _ROW.set(row.id if row.id in self._imagined else "")
         made: Sequence[Any] | None = None
+        rejected = False
         try:
             made = await super().work(stage, row)
         except NotLabelled:
@@ -192,19 +193,22 @@ class DryRunPipeline(Pipeline):
             if _cannot_estimate(stage):
                 raise
             return self._expected(stage, row, None)
-        except (Rejected, Undecided):
+        except (Rejected, Undecided) as error:
             if not replies and row.id not in self._imagined:
                 raise
+            rejected = isinstance(error, Rejected)
         finally:
             _IMAGINED.reset(token)
         if not replies and row.id not in self._imagined:
             assert made is not None
             return made
-        return self._expected(stage, row, made)
+        return self._expected(stage, row, made, rejected)
 
-    def _expected(self, stage: RowStage, row: Any, made: Sequence[Any] | None) -> Sequence[Any]:
+    def _expected(
+        self, stage: RowStage, row: Any, made: Sequence[Any] | None, rejected: bool = False
+    ) -> Sequence[Any]:
         """What may be expected of a row: the stage's own estimate, or else what was made of it."""
-        if not self._passes(stage, row):
+        if not self._passes(stage, row, rejected):
             raise _EXPECTED
         if made is None or stage.estimate is not as_it_is:
             made = stage.estimate(row, self._ctx)
@@ -228,12 +232,29 @@ class DryRunPipeline(Pipeline):
         if note not in self._ctx.notes:
             self._ctx.notes.append(note)
 
-    def _passes(self, stage: Stage, row: Any) -> bool:
+    def _passes(self, stage: Stage, row: Any, rejected: bool = False) -> bool:
+        """Whether a row may be expected to pass; ``rejected`` is what imagined replies decided."""
         if stage.filters and stage.parameters.get("drop") is False:
             return True
-        seen = self._rates.get(stage.name, StageRates()).pass_rate
-        rate = stage.expected_pass_rate if seen is None else seen
+        rate = self._rates.get(stage.name, StageRates()).pass_rate
+        if rate is None:
+            rate = stage.expected_pass_rate
+            self._note_expected_rate(stage)
+        if rate is None:
+            return not rejected
         return rng_for(self._ctx.seed, "forecast", stage.name, row.id).random() < rate
+
+    def _note_expected_rate(self, stage: Stage) -> None:
+        rate = stage.expected_pass_rate
+        if rate == 1.0:
+            return
+        used = "what random answers give" if rate is None else f"the recipe's figure of {rate:.0%}"
+        note = (
+            f"the share of rows that pass {stage.name} is not known here yet, so {used} is used: "
+            "make a few sources first (--limit) to forecast with the rates of your models"
+        )
+        if note not in self._ctx.notes:
+            self._ctx.notes.append(note)
 
     def _note(self, made: Any) -> None:
         rows = made if isinstance(made, list | tuple) else [made]

@@ -23,6 +23,7 @@ from reelbench.data.items import Item
 from reelbench.data.sources import Sources
 from reelbench.engine.base import Engine
 from reelbench.make.page.page import write_pages
+from reelbench.make.parts.existing import bring_media
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.folder import earlier_make, make_record, refuse_to_overwrite
 from reelbench.make.pipeline.forecast import (
@@ -224,7 +225,7 @@ def _write(
     if found:
         write_atomically(out / "statistics.json", pretty_json(found))
     write_pages(out, prepared.recipe.name, record, funnel, found, passed)
-    _write_waiting(out, passed)
+    _write_waiting(out, ctx.media, passed)
     last = passed[-1].out
     if prepared.order.until is not None:
         lines = [json_line(record_of(row)) for row in last]
@@ -240,12 +241,19 @@ def _write(
     return items
 
 
-def _write_waiting(out: Path, passed: Sequence[StageResult]) -> None:
-    """Put the rows that wait for people where they can be read: ``make/STAGE-waiting.jsonl``."""
+def _write_waiting(out: Path, media: Path, passed: Sequence[StageResult]) -> None:
+    """Put the rows that wait for people where they can be read: ``make/STAGE-waiting.jsonl``.
+
+    Their videos are brought along: who decides must see them, and nothing outside of the folder
+    is served.
+    """
     for each in passed:
         pairs = zip(each.rows, each.results, strict=True)
         rows = [r for r, made in pairs if isinstance(made, Undecided) and made.status == WAITING]
         path = waiting_file(out, each.stage.name)
+        for row in rows:
+            if isinstance(row, Item) and media != out:
+                bring_media(row, media, out)
         if rows:
             write_atomically(path, "".join(json_line(record_of(row)) for row in rows))
         else:

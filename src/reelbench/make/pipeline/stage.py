@@ -74,9 +74,9 @@ class Stage:
     parameters: Mapping[str, Any] = NOTHING
     version: int = 1
     optional: bool = False  # left out where no model is named for its roles
-    # For forecasts, until rows have been seen: the share of rows that is let through, and the
-    # tokens of a reply, where that is not a short answer.
-    expected_pass_rate: float = 1.0
+    # For forecasts, until rows have been seen: the share of rows that is let through (None: what
+    # random answers decide), and the tokens of a reply, where that is not a short answer.
+    expected_pass_rate: float | None = 1.0
     expected_tokens: int = 0
     filters: bool = False  # whether the share that it rejects is a finding
     labels: tuple[str, ...] = ()  # that it reads with ``ctx.labels``; a change of them redoes it

@@ -12,13 +12,13 @@ from typing import Any
 
 import msgspec
 
-from reelbench.base.durable import SHELF, Shelf, damaged, nothing_durable, open_durable
+from reelbench.base.durable import RESULT_SCHEMA, ResultStore, damaged, open_durable, open_in_memory
 from reelbench.base.files import digest_of, json_line, whole_text
 from reelbench.data.item_rules import item_from_line
 from reelbench.data.items import Item
 from reelbench.make.pipeline.stage import Rejected
 
-_SCHEMA = f"""{SHELF}
+_SCHEMA = f"""{RESULT_SCHEMA}
 CREATE TABLE IF NOT EXISTS texts (digest TEXT PRIMARY KEY, text TEXT NOT NULL);
 """
 
@@ -36,11 +36,11 @@ class RowStore:
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self._path, self._connection = path, connection
-        self._shelf = Shelf(path, connection)
+        self._results = ResultStore(path, connection)
 
     def get(self, key: str, kind: type) -> RowResult | None:
         """Return the result kept under a key, with rows of type ``kind``, or None."""
-        body = self._shelf.get(key)
+        body = self._results.get(key)
         if body is None:
             return None
         if "rejected" in body:
@@ -53,7 +53,7 @@ class RowStore:
             body: Mapping[str, Any] = {"rejected": rejected_record(result.rejected)}
         else:
             body = {"rows": [record_of(row) for row in result.rows]}
-        self._shelf.put(key, stage, body)
+        self._results.put(key, stage, body)
 
     def keep(self, text: str) -> str:
         """Store a text that many rows refer to; return its digest, for ``StageContext.kept``."""
@@ -82,7 +82,7 @@ def open_store(path: Path) -> Iterator[RowStore]:
 @contextmanager
 def copied_store(path: Path) -> Iterator[RowStore]:
     """Open a copy of a store in memory: what is written to it is forgotten."""
-    with nothing_durable(_SCHEMA) as connection:
+    with open_in_memory(_SCHEMA) as connection:
         if path.exists():
             with open_durable(path, _SCHEMA, reading=True) as there:
                 there.backup(connection)

@@ -51,8 +51,8 @@ _STRETCH = 8  # times; what would be stretched more has a mistake in its header
 
 
 @contextmanager
-def opened(path: Path | str) -> Iterator[InputContainer]:
-    """Open a media file, and turn every way it can be broken into a ``MediaError``."""
+def open_media(path: Path | str) -> Iterator[InputContainer]:
+    """Open a media file; every error in opening or reading it is raised as ``MediaError``."""
     path = Path(path)
     try:
         refuse_no_file(path)
@@ -66,7 +66,7 @@ def opened(path: Path | str) -> Iterator[InputContainer]:
 
 
 def _refuse_lists(path: Path) -> None:
-    """Say of what is known to name other files that it does; the rest is refused as unknown."""
+    """Raise for formats that refer to other files, with their name; others fail as unknown."""
     with path.open("rb") as file:
         head = file.read(64).removeprefix(codecs.BOM_UTF8).lstrip()
     kind = next((kind for mark, kind in _LISTS.items() if head.startswith(mark)), None)
@@ -75,25 +75,25 @@ def _refuse_lists(path: Path) -> None:
     if kind or planes:
         raise MediaError(
             path,
-            f"{kind or 'one plane of a picture'}, which shows other files: put the video itself "
-            "into the benchmark",
+            f"is {kind or 'one plane of a picture'}, which refers to other files: put the video "
+            "itself into the benchmark",
         )
 
 
 def moving_streams(container: InputContainer) -> Iterator[VideoStream]:
-    """The videos of a file; a cover attached to a song is none."""
+    """Yield the video streams of a file, without cover pictures attached to sound files."""
     for stream in container.streams.video:
         if not stream.disposition & Disposition.attached_pic:
             yield stream
 
 
 def start_seconds(container: InputContainer) -> float:
-    """The timestamp of the moment 0: where the file begins, with whichever stream."""
+    """Return the timestamp at which the file begins, with whichever stream, in seconds."""
     return (container.start_time or 0) / av.time_base
 
 
 def origin(container: InputContainer, stream: Stream) -> int:
-    """The same in the stream's own units, and exactly, where it is the stream that begins."""
+    """Return the same in units of a stream; exactly, if the file begins with that stream."""
     base = stream.time_base or Fraction(1)
     begin = Fraction(container.start_time or 0, av.time_base)
     own = stream.start_time
@@ -102,19 +102,19 @@ def origin(container: InputContainer, stream: Stream) -> int:
     return round(begin / base)
 
 
-def tells_times(container: InputContainer, stream: VideoStream) -> bool:
-    """Whether its packets say when they are shown: not in AVI, if they are out of order."""
+def has_timestamps(container: InputContainer, stream: VideoStream) -> bool:
+    """Whether packets have valid presentation times: not in AVI with reordered frames."""
     disorder = container.format.name == "avi" and stream.codec_context.has_b_frames
     return bool(stream.time_base) and not disorder
 
 
 def frame_rate(stream: VideoStream) -> float:
-    """Frames in a second, on average, where something must be said."""
+    """Return the average number of frames a second; 25 where it is unknown."""
     return float(stream.average_rate or stream.guessed_rate or 25)
 
 
 def pixel_aspect(stream: VideoStream) -> float:
-    """The width of a pixel to its height; 1 where nothing, or nothing one can see, is said.
+    """Return the ratio of a pixel's width to its height; 1 where it is unknown or negligible.
 
     Encoders that round sizes leave ratios such as 404:405; nothing is stretched for less than 1 %.
     """
@@ -123,40 +123,42 @@ def pixel_aspect(stream: VideoStream) -> float:
 
 
 def displayed_size(stream: VideoStream) -> tuple[int, int]:
-    """Width and height of a frame as a player shows it, before any rotation."""
+    """Return width and height of a frame as a player shows it, before any rotation."""
     return stretched_size(stream.width, stream.height, pixel_aspect(stream))
 
 
 def stretched_size(width: int, height: int, aspect: float) -> tuple[int, int]:
-    """The size of a picture once its pixels are square: a side is stretched, none is shrunk."""
+    """Return the size of a picture with square pixels: one side is stretched, none is shrunk."""
     return round(width * max(aspect, 1.0)), round(height / min(aspect, 1.0))
 
 
 def video_stream(path: Path | str, container: InputContainer) -> VideoStream:
-    """Return the video of a file, or say that it has none, or none that can be held."""
+    """Return the video stream of a file; raise ``MediaError`` if it has none or it is too large."""
     video = next(moving_streams(container), None)
     if video is None:
-        raise MediaError(path, "no video in it")
+        raise MediaError(path, "contains no video")
     refuse_absurd(path, video)
     return video
 
 
 def refuse_absurd(path: Path | str, video: VideoStream) -> None:
-    """Refuse pictures that cannot be, or cannot be held, before any is decoded."""
+    """Raise ``MediaError`` for frames of an invalid or too large size, before any is decoded."""
     if video.codec_context is None:
-        raise MediaError(path, "its video is in a codec that is not known here")
+        raise MediaError(path, "its video codec is not supported: convert it, for example to H.264")
     if not video.width or not video.height:
-        raise MediaError(path, "pictures without a size that can be (animated WebP is not read)")
+        raise MediaError(path, "its frames have no valid size (animated WebP is not supported)")
     for width, height in ((video.width, video.height), displayed_size(video)):
         if max(width, height) > LONGEST_SIDE or width * height > MOST_PIXELS:
-            most = f"at most {LONGEST_SIDE} a side and {MOST_PIXELS / 1e6:.0f} million in all"
-            raise MediaError(path, f"frames of {width} x {height} pixels are too large: {most}")
+            most = f"{LONGEST_SIDE} pixels a side and {MOST_PIXELS / 1e6:.0f} million in all"
+            raise MediaError(
+                path, f"frames of {width} x {height} pixels are too large (the limit: {most})"
+            )
 
 
 def shown_packets(
     container: InputContainer, stream: VideoStream
 ) -> "Iterator[Packet[VideoStream]]":
-    """Yield the packets of frames that come on the screen.
+    """Yield the packets of frames that are displayed.
 
     What lies before the first key frame, or is stored after it but shown before, cannot be decoded;
     Matroska leaves the time of such a packet out.

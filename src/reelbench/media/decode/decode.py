@@ -1,9 +1,9 @@
-"""The frames that are on the screen at given moments: exactly those, for as little work as can be.
+"""Decodes the frames that are displayed at given times, exactly, with as little work as possible.
 
-A frame can be decoded only from the key frame before it. So the moments are sorted by the key
-frame they need, each such stretch is decoded once, from its key frame to the last moment in it and
-no further, and of the frames on the way those that no other frame refers to are skipped. What comes
-out is, bit for bit, what decoding the whole file would give; tests hold it against that.
+A frame can be decoded only from the key frame before it. So the times are grouped by the key frame
+they need, each group is decoded once, from its key frame to its last time and no further, and
+frames in between that no other frame refers to are skipped. The result is, bit for bit, what
+decoding the whole file would give; tests check that.
 """
 
 from bisect import bisect_left
@@ -24,14 +24,14 @@ from PIL import Image as Pillow
 
 from reelbench.media.decode.container import (
     frame_rate,
-    opened,
+    has_timestamps,
+    open_media,
     origin,
     pixel_aspect,
     stretched_size,
-    tells_times,
     video_stream,
 )
-from reelbench.media.decode.seek import ROUNDING, DecodeRange, one_earlier, stretches
+from reelbench.media.decode.seek import ROUNDING, DecodeRange, decode_ranges, one_key_earlier
 from reelbench.media.decode.timeline import frame_times
 from reelbench.media.errors import MediaError
 
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from av.packet import Packet
 
 Image = NDArray[np.uint8]  # height x width x 3, RGB
-_REACH = 32  # packets; no codec reorders further than 16
+_REORDERING = 32  # packets; no codec reorders further than 16
 # Decoders that skip the packet at hand; others (dav1d) decide later, and would drop wanted frames.
 _CAN_SKIP = frozenset({"h264", "hevc", "mpeg1video", "mpeg2video", "mpeg4", "vc1", "wmv3"})
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One decoded picture: the moment it was asked for, and when it came on the screen."""
+    """One decoded frame: the time it was requested for, and the time it is displayed from."""
 
     time: float  # seconds, as asked
     shown_at: float  # seconds, of the frame itself
@@ -54,29 +54,29 @@ class Frame:
 
 
 def frames_at(path: Path | str, times: Sequence[float]) -> list[Frame]:
-    """Return the frame on the screen at each of the times, which must ascend."""
+    """Return the frame that is displayed at each of the times, which must ascend."""
     return list(iterate_frames(path, times))
 
 
 def iterate_frames(
     path: Path | str, times: Sequence[float], skip_damage: bool = False
 ) -> Iterator[Frame]:
-    """Yield the frame on the screen at each of the times, which must ascend, one at a time.
+    """Yield the frame that is displayed at each of the times, which must ascend, one at a time.
 
     A time before the first frame gets the first, one past the last frame gets the last. Where the
-    decoder reports damage, to a frame or to one that it rests on, this raises ``MediaError``, or
-    leaves the frame out if one says so. (Not all damage can be told: VP8, VP9 and FFV1 are decoded
-    whatever they hold.)
+    decoder reports damage, to a frame or to one that it refers to, this raises ``MediaError``, or
+    leaves the frame out with ``skip_damage``. (Not all damage is detected: VP8, VP9 and FFV1
+    decoders accept any data.)
     """
     if list(times) != sorted(times):
         raise ValueError("the times must ascend")
     done = 0
-    with opened(path) as container:
+    with open_media(path) as container:
         stream = _strict_stream(path, container)
-        for stretch in stretches(container, stream, times) or []:
-            whole = done + len(stretch.targets)
+        for decode_range in decode_ranges(container, stream, times) or []:
+            whole = done + len(decode_range.targets)
             try:
-                for frame in _decode_stretch(container, stream, stretch):
+                for frame in _decode_range(container, stream, decode_range):
                     if frame.time != times[done]:
                         break  # one is missing
                     done += 1
@@ -90,16 +90,16 @@ def iterate_frames(
             if done < whole:
                 break  # the seek did not lead where it should
     if done < len(times):
-        yield from _one_after_the_other(path, times[done:], skip_damage)
+        yield from _decode_sequentially(path, times[done:], skip_damage)
 
 
 def every_frame(
     path: Path | str, start: float = 0.0, end: float | None = None
 ) -> Iterator[tuple[float, Image]]:
-    """Yield all frames that come on the screen from ``start`` to before ``end``, with their times.
+    """Yield all frames that are displayed from ``start`` to before ``end``, with their times.
 
-    The first is the one that is on the screen at ``start``, or the first there is, and is given
-    that time.
+    The first is the one that is displayed at ``start``, or the first of the file, and has that
+    time.
     """
     shown: Decoded | None = None
     given = False
@@ -129,7 +129,7 @@ def upright(frame: av.VideoFrame, aspect: float = 1.0) -> Image:
 
 
 class Decoded(NamedTuple):
-    """A frame as its decoder gives it, and the aspect of its pixels."""
+    """A frame as its decoder returns it, and the aspect ratio of its pixels."""
 
     frame: av.VideoFrame
     aspect: float
@@ -140,11 +140,11 @@ class _DamageError(Exception):
 
 
 class _UnsearchableError(Exception):
-    """A packet that does not tell its time, or a key frame that is none."""
+    """A packet without a time, or a key frame that is none: the file cannot be seeked."""
 
 
 def _strict_stream(path: Path | str, container: InputContainer) -> VideoStream:
-    """The video, with a decoder that reports damage instead of painting over it."""
+    """The video stream, with a decoder that reports damage instead of concealing it."""
     stream = video_stream(path, container)
     # One thread: the pixels are the same, the whole costs less, and files share the cores.
     stream.codec_context.thread_count = 1
@@ -152,63 +152,65 @@ def _strict_stream(path: Path | str, container: InputContainer) -> VideoStream:
     return stream
 
 
-def _decode_stretch(
-    container: InputContainer, stream: VideoStream, stretch: DecodeRange
+def _decode_range(
+    container: InputContainer, stream: VideoStream, decode_range: DecodeRange
 ) -> Iterator[Frame]:
     """Yield the frame of each target; what looks damaged is tried from further back."""
     given = 0
     try:
-        for frame in _decode_from_key(container, stream, stretch):
+        for frame in _decode_from_key(container, stream, decode_range):
             given += 1
             yield frame
     except _DamageError:
-        earlier = one_earlier(container, stream, stretch)
+        earlier = one_key_earlier(container, stream, decode_range)
         if earlier is None:
             raise
         yield from _decode_from_key(container, stream, earlier.after(given))
 
 
 def _decode_from_key(
-    container: InputContainer, stream: VideoStream, stretch: DecodeRange
+    container: InputContainer, stream: VideoStream, decode_range: DecodeRange
 ) -> Iterator[Frame]:
     """Decode from a key frame to the last target and no further; yield the targets' frames."""
     decoder = stream.codec_context
     decoder.flush_buffers()
-    container.seek(stretch.seek, stream=stream, backward=True)
-    targets = [timestamp for _, timestamp in stretch.targets]
-    wanted = _Wanted(container, stream, stretch)
+    container.seek(decode_range.seek, stream=stream, backward=True)
+    targets = [timestamp for _, timestamp in decode_range.targets]
+    requested = _RequestedFrames(container, stream, decode_range)
     unassigned = len(targets)
-    for packet, pts, around in _with_surroundings(container, stream):
-        low, high = _served(pts, around, targets) if not packet.is_discard else (0, 0)
-        wanted.add(pts, stretch.targets[low:high])
+    for packet, pts, neighbours in _with_neighbours(container, stream):
+        low, high = _targets_of(pts, neighbours, targets) if not packet.is_discard else (0, 0)
+        requested.add(pts, decode_range.targets[low:high])
         try:
             # A frame that nothing refers to changes no other: decoded where it is wanted itself.
-            frames = _feed(decoder, packet, skip=decoder.name in _CAN_SKIP and low == high)
+            frames = _decode_or_skip(
+                decoder, packet, skip=decoder.name in _CAN_SKIP and low == high
+            )
         except (av.InvalidDataError, _DamageError):
             # Before the key frame that is needed, a packet may rest on what was not read.
-            if pts >= stretch.key:
-                yield from wanted.among(decoder.decode(None))
-                raise _DamageError(f"damaged at {wanted.seconds(pts):.2f} s") from None
+            if pts >= decode_range.key:
+                yield from requested.among(decoder.decode(None))
+                raise _DamageError(f"damaged at {requested.seconds(pts):.2f} s") from None
             frames = []
-        yield from wanted.among(frames)
+        yield from requested.among(frames)
         unassigned -= high - low
         if not unassigned or (packet.dts is not None and packet.dts > targets[-1]):
             break  # whatever comes now is shown later
-    yield from wanted.among(decoder.decode(None))  # what the decoder still holds
+    yield from requested.among(decoder.decode(None))  # what the decoder still holds
 
 
-class _Wanted:
+class _RequestedFrames:
     """The frames of a stretch that someone asked for."""
 
     def __init__(
-        self, container: InputContainer, stream: VideoStream, stretch: DecodeRange
+        self, container: InputContainer, stream: VideoStream, decode_range: DecodeRange
     ) -> None:
         self._begin, self._base = origin(container, stream), float(stream.time_base or 0)
-        self._key = stretch.key
+        self._key = decode_range.key
         self._aspect = pixel_aspect(stream)
         self._moments: dict[int, list[float]] = {}  # timestamp of a frame -> moments it serves
         # In H.264 a "key frame" may be one of many pictures that refresh the screen in parts.
-        self._sure = stream.codec_context.name != "h264"
+        self._key_is_intact = stream.codec_context.name != "h264"
 
     def seconds(self, pts: int) -> float:
         return (pts - self._begin) * self._base
@@ -221,8 +223,10 @@ class _Wanted:
         """Yield those of the decoder's frames that are wanted, once for each moment."""
         for frame in frames:
             pts = -1 if frame.pts is None else frame.pts
-            self._sure = self._sure or (pts == self._key and frame.pict_type == PictureType.I)
-            if pts >= self._key and not self._sure:
+            self._key_is_intact = self._key_is_intact or (
+                pts == self._key and frame.pict_type == PictureType.I
+            )
+            if pts >= self._key and not self._key_is_intact:
                 raise _UnsearchableError
             if frame.is_corrupt and pts >= self._key:  # others rest on it, whoever wanted it
                 raise _DamageError(f"damaged at {self.seconds(pts):.2f} s")
@@ -230,7 +234,7 @@ class _Wanted:
                 yield Frame(time, self.seconds(pts), upright(frame, self._aspect))
 
 
-def _feed(
+def _decode_or_skip(
     decoder: VideoCodecContext, packet: "Packet[VideoStream]", skip: bool
 ) -> list[av.VideoFrame]:
     """Decode a packet, or pass over it if it may be skipped and no other frame refers to it."""
@@ -241,7 +245,7 @@ def _feed(
 
 
 def _decoded(decoder: VideoCodecContext, packet: "Packet[VideoStream]") -> list[av.VideoFrame]:
-    """Decode a packet; raise for what FFV1 says of wrong checksums, which it says in its log."""
+    """Decode a packet; raise for wrong checksums of FFV1, which FFmpeg reports only in its log."""
     if decoder.name != "ffv1":
         return decoder.decode(packet)
     level = av.logging.get_level()
@@ -256,21 +260,21 @@ def _decoded(decoder: VideoCodecContext, packet: "Packet[VideoStream]") -> list[
     return frames
 
 
-def _served(pts: int, around: Sequence[int], targets: Sequence[int]) -> tuple[int, int]:
+def _targets_of(pts: int, neighbours: Sequence[int], targets: Sequence[int]) -> tuple[int, int]:
     """Which targets see this frame: those from its own time to the next frame's, as a range."""
     low = bisect_left(targets, pts)
-    if low == len(targets) or pts < around[-1] <= targets[low]:
+    if low == len(targets) or pts < neighbours[-1] <= targets[low]:
         return low, low  # the next frame comes on before the next target does
-    following = min((other for other in around if other > pts), default=2**63)
+    following = min((other for other in neighbours if other > pts), default=2**63)
     return low, bisect_left(targets, following)
 
 
-def _with_surroundings(
+def _with_neighbours(
     container: InputContainer, stream: VideoStream
 ) -> Iterator[tuple["Packet[VideoStream]", int, Sequence[int]]]:
     """Yield each packet with its time and those around it: frames are stored out of their order."""
     waiting: deque[tuple[Packet[VideoStream], int]] = deque()
-    around: deque[int] = deque(maxlen=2 * _REACH)  # of frames that are shown
+    neighbours: deque[int] = deque(maxlen=2 * _REORDERING)  # of frames that are shown
     for packet in container.demux(stream):
         if not packet.size:
             continue
@@ -278,14 +282,14 @@ def _with_surroundings(
             raise _UnsearchableError
         waiting.append((packet, packet.pts))
         if not packet.is_discard:
-            around.append(packet.pts)
-        if len(waiting) > _REACH:
-            yield *waiting.popleft(), around
+            neighbours.append(packet.pts)
+        if len(waiting) > _REORDERING:
+            yield *waiting.popleft(), neighbours
     while waiting:
-        yield *waiting.popleft(), around
+        yield *waiting.popleft(), neighbours
 
 
-def _one_after_the_other(
+def _decode_sequentially(
     path: Path | str, times: Sequence[float], skip_damage: bool
 ) -> Iterator[Frame]:
     """Decode from the start: for what cannot be searched, such as a GIF or a bare stream."""
@@ -303,7 +307,7 @@ def _one_after_the_other(
         shown = (time, frame)
         any_shown = any_shown or frame is not None
     if not any_shown or shown is None:
-        raise MediaError(path, "no frame in it can be decoded")
+        raise MediaError(path, "none of its frames can be decoded")
     for time in times[given:]:
         if shown[1] is not None:
             yield Frame(time, shown[0], upright(*shown[1]))
@@ -312,20 +316,22 @@ def _one_after_the_other(
 def decoded_from(
     path: Path | str, start: float, skip_damage: bool
 ) -> Iterator[tuple[float, Decoded | None]]:
-    """Decode everything from the key frame before a moment on.
+    """Yield all frames from the key frame before a time on, with their times.
 
-    A gap that damage leaves is given as None, with the time it begins at.
+    A gap left by damage is yielded as None, with the time at which it begins.
     """
-    way = _way_to(path, start) if start > 0 else None
-    with opened(path) as container:
+    seek_range = _range_before(path, start) if start > 0 else None
+    with open_media(path) as container:
         stream = _strict_stream(path, container)
-        if way:
-            container.seek(way.seek, stream=stream, backward=True)
+        if seek_range:
+            container.seek(seek_range.seek, stream=stream, backward=True)
         clock = _Clock(
-            container, stream, [] if tells_times(container, stream) else frame_times(path)
+            container, stream, [] if has_timestamps(container, stream) else frame_times(path)
         )
         aspect = pixel_aspect(stream)
-        trusted = way.key if way else None  # what is shown before this may rest on what is lost
+        trusted = (
+            seek_range.key if seek_range else None
+        )  # what is shown before this may rest on what is lost
         begun = gap = False
         for packet in container.demux(stream):
             if not packet.size and packet.pts is not None:
@@ -349,7 +355,7 @@ def decoded_from(
 
 
 class _Clock:
-    """Tells when frames are shown: by their timestamps, or by their number where these lie."""
+    """Computes display times: from timestamps, or from frame numbers where those are invalid."""
 
     def __init__(
         self, container: InputContainer, stream: VideoStream, known: Sequence[float]
@@ -360,7 +366,7 @@ class _Clock:
         self._number = 0
 
     def seconds(self, pts: int | None, frames: int = 0) -> float:
-        """Return the time of what is at hand, and go on by so many frames."""
+        """Return the time of the current frame, and advance by a number of frames."""
         number, self._number = self._number, self._number + frames
         if number < len(self._known):
             return self._known[number]
@@ -383,9 +389,9 @@ def _is_from(pts: int | None, trusted: int | None) -> bool:
     return pts is None or trusted is None or pts >= trusted
 
 
-def _way_to(path: Path | str, time: float) -> DecodeRange | None:
+def _range_before(path: Path | str, time: float) -> DecodeRange | None:
     """How to get to the key frame before a moment, by way of one more if there is one."""
-    with opened(path) as container:
+    with open_media(path) as container:
         stream = video_stream(path, container)
-        found = stretches(container, stream, [time])
-        return (one_earlier(container, stream, found[0]) or found[0]) if found else None
+        found = decode_ranges(container, stream, [time])
+        return (one_key_earlier(container, stream, found[0]) or found[0]) if found else None

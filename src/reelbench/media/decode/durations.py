@@ -1,4 +1,4 @@
-"""How long videos are, each measured once: thousands of them would take a minute each time."""
+"""Durations of videos, cached: measuring thousands of them takes a minute."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from reelbench.media.errors import MediaError
 
 
 def duration_of(path: Path) -> float | None:
-    """Return the seconds that a file lasts; None where it cannot be opened."""
+    """Return the duration of a file in seconds; None where it cannot be opened."""
     try:
         return float(remembered("seconds", path, _measured))
     except (MediaError, OSError):

@@ -1,6 +1,6 @@
-"""The frames of a clip, as pictures ready to be sent: decoded once, safely, and kept.
+"""The frames of a clip, encoded and ready to be sent: decoded once and cached.
 
-This is the one way from a file to what a model sees. Decoding is done by a worker process with a
+This is the only way from a file to what a model sees. Decoding is done by a worker process with a
 time and memory limit; the result goes into the frame store, from which every later question, model
 and option order is served without opening a decoder.
 """
@@ -35,7 +35,7 @@ VERSION = 2  # raise it when a change alters which frames come, or their bytes
 
 @dataclass(frozen=True, slots=True)
 class FrameSpec:
-    """Which frames of a video are wanted, and as what: all of it decides the key."""
+    """Which frames of a video to return, at which size and encoding; all of it decides the key."""
 
     sampling: str
     start: float | None = None
@@ -49,7 +49,7 @@ class FrameSpec:
 
 @dataclass(frozen=True, slots=True)
 class EncodedFrame:
-    """One encoded frame, the moment it was asked for and when it came on the screen."""
+    """One encoded frame, the time it was requested for and the time it is displayed from."""
 
     time: float
     shown_at: float
@@ -58,7 +58,7 @@ class EncodedFrame:
 
 @dataclass(frozen=True, slots=True)
 class ClipFrames:
-    """The frames of a wish, and what one should know about them."""
+    """The frames of a ``FrameSpec``, and warnings about them."""
 
     pictures: tuple[EncodedFrame, ...]
     media_type: str
@@ -66,10 +66,10 @@ class ClipFrames:
 
 
 def frames_of(path: Path, spec: FrameSpec, store: FrameStore | None = None) -> ClipFrames:
-    """Return the frames of a wish, from the store or decoded now; raise ``MediaError`` else.
+    """Return the frames of a spec, from the store or decoded now; raise ``MediaError`` if it fails.
 
-    Any number of threads may ask: equal wishes at the same time are decoded once, and a file that
-    failed is not tried again by this process.
+    It may be called from any number of threads: equal requests at the same time are decoded once,
+    and a file that failed is not tried again by this process.
     """
     store = store or default_store()
     identity, key = _key(path, spec)
@@ -82,9 +82,11 @@ def frames_of(path: Path, spec: FrameSpec, store: FrameStore | None = None) -> C
 
 
 def _key(path: Path, spec: FrameSpec) -> tuple[Identity, str]:
-    """Hash all that decides the frames: the video's bytes, the wish and the decoder."""
+    """Hash all that decides the frames: the video's bytes, the spec and the decoder."""
     if math.isnan(spec.start or 0.0) or math.isnan(spec.end or 0.0) or spec.shared_by < 1:
-        raise ReelbenchError(f"{spec} asks for no part of a video that there could be.")
+        raise ReelbenchError(
+            f"{spec} is not valid: start and end must be numbers, and shared_by at least 1."
+        )
     try:
         refuse_no_file(path)
         identity = identity_of(path)
@@ -96,8 +98,8 @@ def _key(path: Path, spec: FrameSpec) -> tuple[Identity, str]:
     return identity, digest_of([digest, wanted, decoder])
 
 
-class _Flights:
-    """What this process is decoding, and what it failed to."""
+class _InProgress:
+    """What this process is decoding, and what it failed to decode."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
@@ -110,38 +112,38 @@ class _Flights:
 
 
 @functools.cache
-def _flights(_process: int) -> _Flights:
-    return _Flights()  # not a fork's: its locks may be held by threads that it has not got
+def _in_progress(_process: int) -> _InProgress:
+    return _InProgress()  # not a fork's: its locks may be held by threads that it has not got
 
 
 def _decoded_once(
     key: str, identity: Identity, path: Path, spec: FrameSpec, store: FrameStore
 ) -> Entry:
-    flights = _flights(os.getpid())
-    with flights.lock(key):
-        if key in flights.failures:
-            raise MediaError(path, flights.failures[key].reason)
+    in_progress = _in_progress(os.getpid())
+    with in_progress.lock(key):
+        if key in in_progress.failures:
+            raise MediaError(path, in_progress.failures[key].reason)
         entry = store.get(key)  # by who was here before
         if entry is None:
             try:
                 entry = run_isolated(_decode, path, spec)
             except MediaError as error:
-                flights.failures[key] = error
+                in_progress.failures[key] = error
                 raise
             if identity_of(path) != identity:
-                raise MediaError(path, "changed while it was read: ask again when it is whole")
+                raise MediaError(path, "changed while it was read: run again when it is complete")
             store.put(key, entry)
         return entry
 
 
 def decoded_frames(path: Path, spec: FrameSpec) -> list[Frame]:
-    """Return the very frames that a wish gives, in their full size; it decodes right here."""
+    """Return the frames of a spec in their full size, decoded in this process."""
     times = _times(path, probe(path, counting=False), spec)
     return list(iterate_frames(path, times, skip_damage=spec.accept_damage))
 
 
 def _decode(path: Path, spec: FrameSpec) -> Entry:
-    """Decode and encode, frame by frame: only encoded ones are held, and not too many."""
+    """Decode and encode frame by frame, so that only encoded ones are in memory."""
     media_type = media_type_of(spec.encoding)
     info = probe(path, counting=False)
     warnings = _checked(path, info, spec)
@@ -154,41 +156,46 @@ def _decode(path: Path, spec: FrameSpec) -> Entry:
         size += len(pieces[-1])
         if size > _MOST_BYTES:
             most = f"{_MOST_BYTES / 1e9:g} GB"
-            raise MediaError(path, f"its frames take over {most}: ask for fewer or smaller ones")
+            raise MediaError(
+                path,
+                f"its frames take over {most}: choose fewer or smaller ones by sampling and "
+                "frame_size",
+            )
     if not pieces:
-        raise MediaError(path, "none of the frames asked for can be decoded")
+        raise MediaError(path, "none of the requested frames can be decoded")
     if len(pieces) < len(times):
         lacking = len(times) - len(pieces)
-        warnings.append(f"{lacking} of {len(times)} frames are left out, for they are damaged")
+        warnings.append(f"{lacking} of {len(times)} frames are damaged and were left out")
     facts = {"times": asked, "shown_at": shown, "warnings": warnings, "media_type": media_type}
     return Entry(facts, tuple(pieces))
 
 
 def _checked(path: Path, info: MediaInfo, spec: FrameSpec) -> list[str]:
     if not info.has_video:
-        raise MediaError(path, "no video in it")
+        raise MediaError(path, "contains no video")
     return shortfalls(path, info, spec)
 
 
 def shortfalls(path: Path, info: MediaInfo, spec: FrameSpec) -> list[str]:
-    """Refuse a file that lacks something of what a wish is about, or warn where that is accepted.
+    """Raise ``MediaError`` for a file that lacks a part of what a spec asks for.
 
-    All that is shown of a file, be it frames, sound or words, passes here.
+    With ``accept_damage`` it returns the reasons as warnings instead. Frames, sound and subtitles
+    of a file are all checked here.
     """
     found = f"{info.cut}: fetch it again" if info.cut else ""
     asked = spec.end or 0.0
     if not found and not info.is_image and asked > info.end + _ROUNDED_UP:
         found = (
-            f"ends at {info.end:.2f} s, but is asked for up to {asked:g} s: put start and end right"
+            f"ends at {info.end:.2f} s, but is requested up to {asked:g} s: correct start and end"
         )
     if found and not spec.accept_damage:
-        raise MediaError(path, f"{found}, or write accept_damage: true into the protocol")
+        raise MediaError(path, f"{found}, or set accept_damage: true in the protocol")
     return [found] if found else []
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How many frames a wish comes to, how large they are, and how much of a video it is about."""
+    """The number and size of the frames of a spec, and the length of the video they cover."""
 
     count: int
     width: int
@@ -198,7 +205,7 @@ class Plan:
 
 
 def planned_frames(path: Path, spec: FrameSpec) -> Plan:
-    """Return what a wish comes to, without decoding anything."""
+    """Return number and size of the frames of a spec, without decoding any."""
     refuse_no_file(path)
     return run_isolated(_plan, path, spec)
 
@@ -216,16 +223,18 @@ def _plan(path: Path, spec: FrameSpec) -> Plan:
 
 
 def spans_of(path: Path, info: MediaInfo, spec: FrameSpec) -> list[Span]:
-    """Return the parts of a video that a wish is about; raise ``MediaError`` for none."""
+    """Return the parts of a video that a spec covers; raise ``MediaError`` if there are none."""
     start, end = max(0.0, spec.start or 0.0), info.duration
     if spec.end is not None:
         end = min(end, spec.end)
     if start >= end:
         asked = f"from {start} to {'its end' if spec.end is None else f'{spec.end} s'}"
-        raise MediaError(path, f"lasts {info.duration:.2f} s: nothing {asked}")
+        raise MediaError(
+            path, f"lasts {info.duration:.2f} s, so there is nothing {asked}: correct start and end"
+        )
     spans = parse_sampling(spec.sampling).spans(start, end, spec.evidence)
     if not spans:
-        raise MediaError(path, f"{spec.sampling} leaves nothing of it")
+        raise MediaError(path, f"the sampling {spec.sampling} selects no part of it")
     return spans
 
 
@@ -239,5 +248,5 @@ def _times(path: Path, info: MediaInfo, spec: FrameSpec) -> list[float]:
     except ReelbenchError as error:
         raise MediaError(path, str(error)) from None
     if not times:
-        raise MediaError(path, f"{spec.sampling} leaves no frame of it")
+        raise MediaError(path, f"the sampling {spec.sampling} selects no frame of it")
     return times

@@ -1,4 +1,4 @@
-"""Pictures ready to be sent: shrunk to a size and encoded, both told in text."""
+"""Scales and encodes pictures, by sizes such as ``long:768`` and encodings such as ``jpeg:90``."""
 
 import re
 from io import BytesIO
@@ -13,11 +13,14 @@ _LONGEST = 8192  # pixels of a side
 
 
 def check_size(size: str) -> None:
-    """Refuse what is not ``long:768``, ``short:360`` or empty, for as it is."""
+    """Raise for a size that is not such as ``long:768`` or ``short:360``, nor empty (unchanged)."""
     which, _, length = size.partition(":")
     right = which in ("long", "short") and re.fullmatch(r"[1-9]\d{0,3}", length)
     if size and not (right and int(length) <= _LONGEST):
-        raise ReelbenchError(f"The size {size!r} is not one we know; write long:768 or short:360.")
+        raise ReelbenchError(
+            f"The frame size {size!r} is not valid: write long:768 or short:360 (up to {_LONGEST} "
+            "pixels), or nothing for the size of the video."
+        )
 
 
 def resized(image: Image, size: str) -> Image:
@@ -41,16 +44,17 @@ def resized_shape(width: int, height: int, size: str) -> tuple[int, int]:
 
 
 def media_type_of(encoding: str) -> str:
-    """Return what a server calls an encoding; refuse one that is not known."""
+    """Return the media type of a frame encoding; raise for an unknown encoding."""
     if not re.fullmatch(r"jpeg:([1-9]\d?|100)|png|webp", encoding):
         raise ReelbenchError(
-            f"The encoding {encoding!r} is not one we know; write jpeg:90, png or webp."
+            f"The frame encoding {encoding!r} is not valid: write jpeg:90 (or another quality from "
+            "1 to 100), png or webp."
         )
     return "image/" + encoding.partition(":")[0]
 
 
 def encode_picture(image: Image, encoding: str) -> bytes:
-    """Encode a picture as JPEG of a quality, or without loss as PNG or WebP."""
+    """Return a picture encoded as JPEG of a quality, or losslessly as PNG or WebP."""
     data = BytesIO()
     picture = Pillow.fromarray(image)
     if encoding == "png":

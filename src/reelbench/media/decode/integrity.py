@@ -1,9 +1,9 @@
-"""Whether a file is all there, and as it was written, by what its container says of its own bytes.
+"""Whether a file is complete and undamaged, by the sizes and checksums in its container.
 
 A length in seconds is rounded and often wrong; the sizes of boxes, chunks and pages are exact. So a
-file that was cut is told by them, however little is missing, and one that is whole is not suspected
-because its header promises a second more than it has. Where a container has checksums, they are
-compared. Only headers are read, but where there are checksums.
+truncated file is detected by them, however little is missing, and a complete one is not suspected
+because its header declares a second more than it has. Only headers are read, except where there
+are checksums to compare.
 """
 
 import zlib
@@ -32,7 +32,7 @@ _TAIL = 128 * 1024  # bytes; a page of Ogg has 64 K at most
 
 
 def integrity_fault(path: Path | str) -> str:
-    """Say what is missing at the end of a file, or damaged in it, as far as it tells; or ""."""
+    """Return what is missing at the end of a file or damaged in it; "" where nothing is found."""
     path = Path(path)
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -44,7 +44,7 @@ def integrity_fault(path: Path | str) -> str:
 
 
 def cut_by(needed: int, size: int) -> str:
-    """Say how much is missing of a file that needs so many bytes; or ""."""
+    """Return the message that a file of ``size`` bytes lacks some of those needed; or ""."""
     return f"is cut: {needed - size} of its {needed} bytes are missing" if needed > size else ""
 
 
@@ -135,7 +135,7 @@ def _ogg(file: BinaryIO, size: int) -> str:
 
 
 def _transport(file: BinaryIO, size: int) -> str:
-    """A transport stream: packets of one size. It tells no length: all that shows is half a one."""
+    """A transport stream: packets of one size. Without a length, only a partial packet shows."""
     file.seek(0)
     head = file.read(8 * max(_TS_PACKETS))
     step = next(step for step in _TS_PACKETS if _ticks(head, step))

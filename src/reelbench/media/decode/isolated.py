@@ -1,4 +1,4 @@
-"""Work on foreign files in processes of their own: a decoder that hangs or dies costs one file."""
+"""Runs work on media files in worker processes: a decoder that hangs or crashes fails one file."""
 
 import functools
 import os
@@ -18,9 +18,9 @@ LIMIT = 300.0  # seconds that one piece of work on one file may take
 def run_isolated(
     work: Callable[..., Result], path: Path, *args: object, limit: float = LIMIT
 ) -> Result:
-    """Do ``work(path, *args)`` in a worker; what goes wrong is a ``MediaError`` on the file.
+    """Return ``work(path, *args)``, run in a worker process; raise ``MediaError`` if it fails.
 
-    A defect of ours is raised as it is: it would befall every other file, too.
+    A defect of Reelbench is raised as it is, since it would affect every other file too.
     """
     try:
         return _pool(os.getpid()).call(work, path, *args, limit=limit)
@@ -36,12 +36,12 @@ def run_isolated(
 
 
 def probe_isolated(path: Path) -> MediaInfo:
-    """Probe a file that may be anything."""
+    """Return the properties of an untrusted file, probed in a worker process."""
     return run_isolated(probe, path)
 
 
 def close() -> None:
-    """End the workers; the next piece of work starts new ones."""
+    """End the workers; the next call starts new ones."""
     _pool(os.getpid()).close()
     _pool.cache_clear()
 

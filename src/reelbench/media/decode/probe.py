@@ -1,4 +1,4 @@
-"""What a media file holds, read from the file itself and not believed from its header alone."""
+"""The properties of a media file, measured in the file and not taken from its header alone."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from av.video.stream import VideoStream
 from reelbench.media.decode.container import (
     displayed_size,
     moving_streams,
-    opened,
+    open_media,
     refuse_absurd,
     shown_packets,
     start_seconds,
@@ -46,7 +46,7 @@ class AudioInfo:
 
 @dataclass(frozen=True, slots=True)
 class MediaInfo:
-    """The facts about one file. Width and height are as a player shows it: turned and stretched."""
+    """The properties of one file; width and height as displayed: rotated, with square pixels."""
 
     format: str
     duration: float  # seconds, to the end of the last packet that is really there
@@ -59,7 +59,7 @@ class MediaInfo:
     height: int = 0
     rotation: int = 0  # degrees counter-clockwise that a player turns the picture
     frame_rate: float = 0.0  # average
-    frame_count: int = 0  # 0 where nobody asked
+    frame_count: int = 0  # 0 where it was not counted
     pixel_aspect: float = 1.0  # width of a pixel to its height, in the file
     pixel_format: str = ""
     colour_space: str = ""
@@ -80,7 +80,7 @@ class MediaInfo:
 
     @property
     def cut(self) -> str:
-        """Says that the file is not whole, as half a download is not; or ""."""
+        """Why the file is incomplete, as after an interrupted download; "" where it is complete."""
         ends = self.declared_duration - self.lacking
         short = f"declares {self.declared_duration:.1f} s but ends at {ends:.1f} s"
         if self.fault:
@@ -91,20 +91,24 @@ class MediaInfo:
 
 
 def probe(path: Path | str, counting: bool = True) -> MediaInfo:
-    """Read what a file holds; raise ``MediaError`` if it is no media file.
+    """Return the properties of a file; raise ``MediaError`` if it is no media file.
 
-    Counting the frames may take reading the whole file; one need not ask for it.
+    With ``counting``, frames are counted, for which the whole file may have to be read.
     """
-    with opened(path) as container:
+    with open_media(path) as container:
         video = next(moving_streams(container), None)
         audio = next((s for s in container.streams.audio if s.codec_context), None)
         main = video or audio
         if main is None:
-            raise MediaError(path, "neither video nor sound in it")
+            raise MediaError(path, "contains neither video nor sound")
         picture = _picture(path, container, video) if video else {}
         ends = _measured(path, container, main)
         if ends[main.index] > MOST_SECONDS:
-            raise MediaError(path, f"its clock says {ends[main.index]:.0f} s, which cannot be")
+            raise MediaError(
+                path,
+                f"its timestamps reach {ends[main.index]:.0f} s, over the limit of a week: they "
+                "are probably damaged",
+            )
         declared = _declared(container, main)
         # Where only the file as a whole declares a length, its longest stream must reach it.
         reached = ends[main.index] if main.duration else max(ends.values())
@@ -127,7 +131,7 @@ def probe(path: Path | str, counting: bool = True) -> MediaInfo:
 
 
 def _listed_fault(path: Path | str, container: InputContainer) -> str:
-    """Say that an MP4 lists samples beyond the end of the file; or ""."""
+    """Return the message that an MP4 lists samples beyond the end of the file; or ""."""
     if not container.format.name.startswith("mov"):
         return ""
     last = [stream.index_entries[-1] for stream in container.streams if len(stream.index_entries)]
@@ -137,7 +141,7 @@ def _listed_fault(path: Path | str, container: InputContainer) -> str:
 
 def _count(path: Path | str) -> int:
     """Count the frames: in the file's own table where that lists all, else packet by packet."""
-    with opened(path) as container:
+    with open_media(path) as container:
         video = video_stream(path, container)
         entries = video.index_entries
         if container.format.name.startswith("mov") and 0 < video.frames == len(entries):
@@ -146,7 +150,7 @@ def _count(path: Path | str) -> int:
 
 
 def _picture(path: Path | str, container: InputContainer, video: VideoStream) -> dict[str, Any]:
-    """The facts of a picture that the header tells; one frame is decoded to learn its rotation."""
+    """The properties of a video stream; one frame is decoded to get its rotation."""
     refuse_absurd(path, video)
     first = next(container.decode(video), None)
     rotation = round(first.rotation / 90) * 90 % 360 if first else 0
@@ -172,7 +176,7 @@ def _audio(stream: AudioStream) -> AudioInfo:
 
 
 def _declared(container: InputContainer, stream: Stream) -> float:
-    """How long the file says it is; 0 where it says nothing, or nothing one can believe."""
+    """The duration that the file declares; 0 where it declares none, or an implausible one."""
     seconds = float((stream.duration or 0) * (stream.time_base or 0))
     if not seconds and container.duration:
         seconds = container.duration / av.time_base
@@ -190,7 +194,7 @@ def _measured(path: Path | str, container: InputContainer, main: Stream) -> dict
         if main.index in ends:
             return ends
     # Nothing near the declared end, or none declared: go through the file.
-    with opened(path) as again:
+    with open_media(path) as again:
         ends = _ends(again, path)
     if main.index not in ends:
         raise MediaError(path, "no packet in it can be read")
@@ -220,7 +224,11 @@ def _ends(container: InputContainer, path: Path | str) -> dict[int, float]:
         last[index] = max(last.get(index, this), this)
         clock = clocks.get(index, 0.0) if packet.dts is None else packet.dts * base
         if clock < clocks.get(index, clock) - _CLOCK_BACK:
-            raise MediaError(path, f"several recordings: its clock starts again at {clock:.1f} s")
+            raise MediaError(
+                path,
+                "contains several recordings joined together (its timestamps start again at "
+                f"{clock:.1f} s): split them",
+            )
         clocks[index] = clock
     begin = start_seconds(container)
     return {index: begun + length - begin for index, (begun, length) in last.items()}

@@ -1,4 +1,4 @@
-"""Samplings as text: which moments of a clip a model gets to see.
+"""Samplings as text: which frames of a clip a model is shown.
 
 ``uniform:16``             the centres of 16 equal parts
 ``uniform:16,start``       frames ``int(N/n)*i``, as Q-Bench-Video's own code picks them
@@ -36,7 +36,7 @@ _FORM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """A parsed sampling; ``text`` is its one spelling, which goes into the request key."""
+    """A parsed sampling; ``text`` is its canonical spelling, which goes into the request key."""
 
     text: str
     count: int | None = None
@@ -60,11 +60,14 @@ class Sampling:
         return replace(self, text=f"{self.text};shared={media}", count=count, most=most)
 
     def at_most(self, frames: int) -> "Sampling":
-        """Return the sampling for who takes so many frames and no more; 0 for any number."""
+        """Return the sampling limited to a number of frames; 0 is no limit."""
         if not frames or (self.count or self.most or len(self.moments) or frames + 1) <= frames:
             return self
         if self.moments:
-            raise ReelbenchError(f"{self.text} has more moments than the {frames} frames allowed")
+            raise ReelbenchError(
+                f"the sampling {self.text} has more times than the {frames} frames that the model "
+                "takes"
+            )
         limited = replace(self, count=self.count and frames, most=frames if self.rate else None)
         return replace(limited, text=_spelled(limited))
 
@@ -80,7 +83,7 @@ class Sampling:
         return [(a, b) for a, b in pairs if b > a]
 
     def times(self, spans: Sequence[Span], frames: Sequence[float] = ()) -> list[float]:
-        """Return the moments to show of these parts of a clip.
+        """Return the times to sample from these parts of a clip.
 
         ``frames`` are the times of all its frames; only ``counts_frames`` needs them.
         """
@@ -99,14 +102,15 @@ class Sampling:
                 return _centres(spans, length, self.most)
             if count > MOST_FRAMES:
                 raise ReelbenchError(
-                    f"{self.text} asks for {count} frames; write {self.text},max=64 for at most 64"
+                    f"the sampling {self.text} selects {count} frames, over the limit of "
+                    f"{MOST_FRAMES}: write for example {self.text},max=64"
                 )
             return _along(spans, [number / self.rate for number in range(count)])
         assert self.count is not None
         return _centres(spans, length, self.count)
 
     def _places(self, total: int) -> list[int]:
-        """The numbers of the frames to show, of so many, as the named code computes them."""
+        """The indices of the frames to show, of a total, as the named code computes them."""
         count = self.count or 1
         if self.pick == "start":
             places = [int(total / count) * number for number in range(count)]
@@ -145,14 +149,14 @@ def _along(spans: Sequence[Span], distances: Sequence[float]) -> list[float]:
 
 
 def parse_sampling(text: str) -> Sampling:
-    """Read a sampling; raise a sentence that shows the forms there are."""
+    """Return the sampling of a text; raise an error that lists the valid forms."""
     match = _FORM.fullmatch(text.strip())
     sampling = _from_match(match) if match else None
     if sampling is None:
         raise ReelbenchError(
-            f"The sampling {text!r} is not one we know; write uniform:16 (or uniform:16,start, "
+            f"The sampling {text!r} is not valid: write uniform:16 (or uniform:16,start, "
             "uniform:16,inner, uniform:16,ends), fps:2, fps:2,max=64 or times:1.5,3, with at most "
-            f"{MOST_FRAMES} frames, and ,evidence=only or ,evidence=except behind it if you like."
+            f"{MOST_FRAMES} frames, optionally followed by ,evidence=only or ,evidence=except."
         )
     return sampling
 
@@ -173,7 +177,7 @@ def _from_match(match: re.Match[str]) -> Sampling | None:
 
 
 def _spelled(sampling: Sampling) -> str:
-    """Write a sampling in its one spelling, so that equal requests are equal texts."""
+    """Return the canonical text of a sampling, so that equal requests are equal texts."""
     if sampling.count is not None:
         text = f"uniform:{sampling.count}"
         text += f",{sampling.pick}" if sampling.pick != "centres" else ""

@@ -1,4 +1,4 @@
-"""Which key frame a moment needs, and how to get there."""
+"""Finds the key frame that each time needs, and the seek that leads to it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,8 +7,8 @@ from av.container import InputContainer
 from av.video.stream import VideoStream
 
 from reelbench.media.decode.container import (
+    has_timestamps,
     origin,
-    tells_times,
 )
 
 ROUNDING = 1e-6  # seconds by which a time may lie before the frame it means
@@ -19,7 +19,7 @@ _Found = tuple[int, int]  # what to ask the container for, and the key frame tha
 
 @dataclass(frozen=True, slots=True)
 class DecodeRange:
-    """Moments that need the same key frame, and the seek that leads to it."""
+    """Times that need the same key frame, and the seek that leads to it."""
 
     seek: int  # what to ask the container for
     key: int  # timestamp of the key frame
@@ -30,13 +30,13 @@ class DecodeRange:
         return replace(self, targets=self.targets[count:])
 
 
-def stretches(
+def decode_ranges(
     container: InputContainer, stream: VideoStream, times: Sequence[float]
 ) -> list[DecodeRange] | None:
-    """Find the key frame that each moment needs; None if the file cannot be searched by time."""
+    """Return the times grouped by key frame; None if the file cannot be seeked by time."""
     name = container.format.name
     searchable = name not in _UNSEARCHABLE and not name.endswith("_pipe")
-    if not searchable or not tells_times(container, stream) or not times:
+    if not searchable or not has_timestamps(container, stream) or not times:
         return None
     begin, first = origin(container, stream), _first(container, stream)
     base = float(stream.time_base or 1)
@@ -52,16 +52,16 @@ def stretches(
     return found
 
 
-def one_earlier(
-    container: InputContainer, stream: VideoStream, stretch: DecodeRange
+def one_key_earlier(
+    container: InputContainer, stream: VideoStream, decode_range: DecodeRange
 ) -> DecodeRange | None:
-    """The same moments, sought from the key frame before; None if there is none.
+    """Return the range with a seek to the key frame before its own; None if there is none.
 
     In an open group of pictures a decoder that starts at the key frame misses what a later packet
     refers to, which looks like damage.
     """
-    found = _key_before(container, stream, stretch.key - 1)
-    return replace(stretch, seek=found[0]) if found and found[1] < stretch.key else None
+    found = _key_before(container, stream, decode_range.key - 1)
+    return replace(decode_range, seek=found[0]) if found and found[1] < decode_range.key else None
 
 
 def _first(container: InputContainer, stream: VideoStream) -> int:

@@ -1,8 +1,8 @@
-"""The frame store: what was decoded once is read from then on, by any process of the user.
+"""The frame store: an on-disk cache of decoded frames, shared by all processes of the user.
 
-An entry is one file, named by the hash of all that decides its content, written beside its place
-and moved there, with a checksum in its first line. What a killed process leaves is never read as an
-entry, and an entry that does not match its checksum is thrown away and made again.
+An entry is one file, named by the hash of all that decides its content, written to a temporary file
+and renamed, with a checksum in its first line. What a killed process leaves is never read as an
+entry, and an entry that does not match its checksum is deleted and made again.
 """
 
 import functools
@@ -26,16 +26,16 @@ _LOOK_EVERY = 64  # entries written between two looks at the size of the whole
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is kept under one key: some facts, and pieces of data."""
+    """The value of one key: some facts, and pieces of binary data."""
 
     facts: dict[str, Any]
     pieces: tuple[bytes, ...]
 
 
 class FrameStore:
-    """A folder of entries, bounded in size: what was not used for longest goes first.
+    """A folder of entries with a size limit: the least recently used are removed first.
 
-    What goes wrong with its files only means that something has to be decoded again.
+    Errors with its files are ignored: they only mean that something has to be decoded again.
     """
 
     def __init__(self, folder: Path, limit: int) -> None:
@@ -44,7 +44,7 @@ class FrameStore:
         self._until_look = 0
 
     def get(self, key: str) -> Entry | None:
-        """Return what is kept under a key, or None; damage counts as nothing, and is removed."""
+        """Return the entry of a key, or None; a damaged entry is removed."""
         path = self._path(key)
         try:
             data = path.read_bytes()
@@ -58,7 +58,7 @@ class FrameStore:
         return entry
 
     def put(self, key: str, entry: Entry) -> None:
-        """Keep an entry."""
+        """Store an entry."""
         path = self._path(key)
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ class FrameStore:
             self.trim()
 
     def trim(self) -> None:
-        """Remove what was not used for longest until the store is well within its limit."""
+        """Remove the least recently used entries until the store is well within its limit."""
         entries, total = [], 0
         for path in self.folder.glob("??/*"):
             try:
@@ -100,7 +100,7 @@ class FrameStore:
 
 
 def default_store() -> FrameStore:
-    """The user's own store."""
+    """Return the frame store in the user's cache."""
     return _store_at(cache_path("frames"), cache_limit())
 
 

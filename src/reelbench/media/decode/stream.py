@@ -1,7 +1,4 @@
-"""Look through a video quickly: frames as they come, small, no more of them than are wanted.
-
-Damaged frames are passed over: who looks through a video wants to know what is in it.
-"""
+"""Scans a video quickly: small frames in order, at a limited rate; damaged ones are skipped."""
 
 import math
 from collections.abc import Iterator
@@ -26,9 +23,8 @@ def scan_frames(
 ) -> Iterator[tuple[float, Image]]:
     """Yield frames with their times: at most ``rate`` a second, no side over ``longest`` pixels.
 
-    All that come from ``start`` to before ``end`` are looked at.
-
-    They are scaled while their colours are converted, which costs a fraction of doing it later.
+    Those from ``start`` to before ``end`` are decoded; damaged ones are left out. They are scaled
+    while their colours are converted, which costs a fraction of doing it later.
     """
     tick = 0
     for time, frame in decoded_from(path, start, skip_damage=True):

@@ -1,4 +1,4 @@
-"""When each frame of a video comes on the screen, told without decoding any."""
+"""The display time of each frame of a video, without decoding any."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -8,17 +8,17 @@ from av.video.stream import VideoStream
 
 from reelbench.media.decode.container import (
     frame_rate,
-    opened,
+    has_timestamps,
+    open_media,
     origin,
     shown_packets,
-    tells_times,
     video_stream,
 )
 
 
 def frame_times(path: Path | str) -> list[float]:
     """Return the time of every frame, in seconds from the start of the file."""
-    with opened(path) as container:
+    with open_media(path) as container:
         stream = video_stream(path, container)
         return _from_index(container, stream) or _from_packets(container, stream)
 
@@ -31,7 +31,7 @@ def _from_index(container: InputContainer, stream: VideoStream) -> list[float]:
     entries = [entry.timestamp for entry in stream.index_entries if not entry.is_discard]
     steps = {b - a for a, b in pairwise(entries)}
     listed = len(entries) == stream.frames and len(steps) == 1 and stream.start_time is not None
-    if not listed or stream.codec_context.has_b_frames or not tells_times(container, stream):
+    if not listed or stream.codec_context.has_b_frames or not has_timestamps(container, stream):
         return []
     begin, step = (stream.start_time or 0) - origin(container, stream), steps.pop()
     base = float(stream.time_base or 0)
@@ -44,6 +44,6 @@ def _from_packets(container: InputContainer, stream: VideoStream) -> list[float]
     times: list[float] = []
     for packet in shown_packets(container, stream):
         # Where the times of showing are made up, the n-th frame shown is on at the n-th decoding.
-        at = packet.pts if tells_times(container, stream) else packet.dts
+        at = packet.pts if has_timestamps(container, stream) else packet.dts
         times.append(len(times) / frame_rate(stream) if at is None else (at - begin) * base)
     return sorted(times)

@@ -1,4 +1,4 @@
-"""Sound: read it, measure it, and change it on the file's own clock."""
+"""Reads, measures and changes sound, on the clock of its file."""
 
 import wave
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ import numpy as np
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.container import (
-    opened,
+    open_media,
     start_seconds,
 )
 from reelbench.media.edit.write import Samples
@@ -31,9 +31,9 @@ def read_audio(
     start: float = 0.0,
     end: float | None = None,
 ) -> Samples:
-    """Return the sound from ``start`` to ``end``, one row a channel, silence where there is none.
+    """Return the sound from ``start`` to ``end`` as an array with one row per channel.
 
-    The first sample is the moment ``start`` on the clock of the video.
+    The first sample is at ``start`` on the clock of the video; gaps are filled with silence.
     """
     none = np.empty((channels, 0), np.float32)
     return np.concatenate([none, *stream_audio(path, rate, channels, start, end)], axis=1)
@@ -42,7 +42,7 @@ def read_audio(
 def stream_audio(
     path: Path | str, rate: int, channels: int, start: float = 0.0, end: float | None = None
 ) -> Iterator[Samples]:
-    """Yield the same in pieces, so that memory does not grow with its length."""
+    """Yield the sound of ``read_audio`` in pieces, so that memory does not grow with its length."""
     last = None if end is None else round((end - start) * rate)
     reached = 0  # samples given
     for place, piece in _placed(path, rate, channels, start):
@@ -59,7 +59,7 @@ def stream_audio(
 
 
 def silence(channels: int, samples: int) -> Iterator[Samples]:
-    """Yield so many samples without sound, in pieces."""
+    """Yield a number of silent samples, in pieces."""
     for begin in range(0, samples, _PIECE):
         yield np.zeros((channels, min(_PIECE, samples - begin)), np.float32)
 
@@ -71,10 +71,10 @@ def _placed(
     layout = "mono" if channels == 1 else "stereo"
     resampler: av.AudioResampler | None = None
     place, expected = 0, 0.0
-    with opened(path) as container:
+    with open_media(path) as container:
         stream = next((s for s in container.streams.audio if s.codec_context), None)
         if stream is None:
-            raise MediaError(path, "no sound in it")
+            raise MediaError(path, "contains no sound")
         origin = start_seconds(container)
         if start > _BEFORE and container.format.name in _SEARCHABLE:
             container.seek(round((start - _BEFORE + origin) * av.time_base), backward=True)
@@ -91,7 +91,7 @@ def _placed(
                 yield place, _floats(part)
                 place += part.samples
         if resampler is None:
-            raise MediaError(path, "no sound in it can be decoded")
+            raise MediaError(path, "its sound cannot be decoded")
         for part in resampler.resample(None):
             yield place, _floats(part)
             place += part.samples
@@ -119,7 +119,7 @@ def write_wav(out: Path | BinaryIO, samples: Samples, rate: int) -> None:
 
 
 def reversed_before(samples: Samples, rate: int, time: float) -> Samples:
-    """Play all that comes before a moment backwards."""
+    """Return sound with everything before a time reversed."""
     place = min(max(round(time * rate), 0), samples.shape[1])
     return np.concatenate([samples[:, :place][:, ::-1], samples[:, place:]], axis=1)
 

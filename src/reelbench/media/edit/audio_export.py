@@ -28,19 +28,19 @@ class AudioClip:
 
 
 def sound_of(path: Path, spec: FrameSpec, encoding: str) -> AudioClip | None:
-    """Return the sound of the part that a wish is about; None where the file has none.
+    """Return the sound of the part that a spec covers; None where the file has no sound.
 
-    Where the wish is for several spans, they are heard one after the other.
+    Several spans are concatenated.
     """
     check_sound_encoding(encoding)
     return run_isolated(_sound, path, spec, encoding)
 
 
 def check_sound_encoding(encoding: str) -> None:
-    """Refuse an encoding that there is not."""
+    """Raise ``ReelbenchError`` for an unknown sound encoding."""
     if encoding not in _ENCODINGS:
-        known = ", ".join(_ENCODINGS)
-        raise ReelbenchError(f"The encoding {encoding!r} of sound is not one we know: {known}.")
+        known = " or ".join(_ENCODINGS)
+        raise ReelbenchError(f"The sound encoding {encoding!r} is not valid: write {known}.")
 
 
 def _sound(path: Path, spec: FrameSpec, encoding: str) -> AudioClip | None:

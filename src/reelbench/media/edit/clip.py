@@ -1,6 +1,6 @@
-"""Cut, join, crop and re-sound videos, with times that stay true.
+"""Cuts, joins and crops videos and replaces their sound, with exact times.
 
-This decodes where it is called: for files that may be anything, call it through ``run_isolated``.
+This decodes in the calling process: for untrusted files, call it through ``run_isolated``.
 """
 
 from collections import defaultdict
@@ -19,15 +19,15 @@ from PIL import Image as Pillow
 from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.container import (
     LONGEST_SIDE,
-    opened,
+    has_timestamps,
+    open_media,
     origin,
-    tells_times,
     video_stream,
 )
 from reelbench.media.decode.decode import Image, every_frame
 from reelbench.media.decode.probe import MediaInfo, probe
 from reelbench.media.edit.audio import silence, stream_audio
-from reelbench.media.edit.write import AudioTrack, Samples, SoundWriter, even, output, written
+from reelbench.media.edit.write import AudioTrack, Samples, SoundWriter, even, output, video_writer
 from reelbench.media.errors import MediaError
 
 if TYPE_CHECKING:
@@ -38,26 +38,28 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom in pixels
 
 
 def cut_exactly(source: Path, start: float, end: float, out: Path) -> None:
-    """Write the part from ``start`` to ``end``: the very frames and samples, encoded anew."""
+    """Write the part from ``start`` to ``end``, exact to the frame and sample, re-encoded."""
     info = probe(source, counting=False)
     _check_span(source, info, start, end)
     end = min(end, info.duration)
     edit(source, out, lambda image, _: image, start, end)
 
 
-_UNTIMED = "its packets do not tell when they are shown: cut it exactly, which encodes it anew"
+_UNTIMED = "its packets have no presentation times: re-encode it, for example with cut_exactly"
 
 
 def _check_span(source: Path, info: MediaInfo, start: float, end: float) -> None:
     if not 0 <= start < min(end, info.duration):
-        raise MediaError(source, f"lasts {info.duration:.2f} s: nothing from {start} to {end} s")
+        raise MediaError(
+            source, f"lasts {info.duration:.2f} s, so there is nothing from {start} to {end} s"
+        )
 
 
 def _timed_packets(
     source: Path, container: InputContainer, streams: Sequence[Stream], out: Path
 ) -> "Iterator[tuple[Packet[Stream], int, int]]":
     """Yield packets with their times of showing and decoding; Matroska lacks some of the latter."""
-    if not tells_times(container, video_stream(source, container)):
+    if not has_timestamps(container, video_stream(source, container)):
         raise MediaError(source, _UNTIMED)
     held: dict[int, list[Packet[Stream]]] = defaultdict(list)
     for packet in container.demux(list(streams)):
@@ -66,7 +68,10 @@ def _timed_packets(
         if packet.pts is None:
             raise MediaError(source, _UNTIMED)
         if packet.is_discard and out.suffix not in (".mp4", ".mov", ".m4v"):
-            raise MediaError(source, f"hides frames, which {out.name} cannot: write .mp4 or .mov")
+            raise MediaError(
+                source,
+                f"has hidden frames, which {out.name} cannot store: write a .mp4 or .mov file",
+            )
         waiting = held[packet.stream_index]
         if packet.dts is None:
             waiting.append(packet)
@@ -100,7 +105,7 @@ def edit(
     sound = None
     if info.has_audio:
         sound = AudioTrack(stream_audio(source, SOUND_RATE, 2, start, end), SOUND_RATE, 2)
-    with written(out, info.frame_rate or 25, quality, sound) as writer:
+    with video_writer(out, info.frame_rate or 25, quality, sound) as writer:
         shown = False
         for time, image in every_frame(source, start, end):
             altered = alter(image, time)
@@ -108,24 +113,24 @@ def edit(
                 writer.show(even(altered), time - start)
                 shown = True
         if not shown:
-            raise MediaError(source, f"no picture in it from {start} to {end:.2f} s")
+            raise MediaError(source, f"contains no frame from {start} to {end:.2f} s")
 
 
 def with_sound(video: Path, sound: AudioTrack | None, out: Path) -> None:
-    """Write a video with this sound, or none, for its own; the pictures are copied as they are."""
-    with opened(video) as container, output(out) as target:
+    """Write a video with its sound replaced or, with None, removed; the frames are copied."""
+    with open_media(video) as container, output(out) as target:
         stream = video_stream(video, container)
         copy = target.copy_of(stream)
-        voice = SoundWriter(target, sound) if sound else None
+        sound_writer = SoundWriter(target, sound) if sound else None
         begin = origin(container, stream)
         for packet, pts, dts in _timed_packets(video, container, [stream], out):
-            if voice:
-                voice.play(float((dts - begin) * packet.time_base))
+            if sound_writer:
+                sound_writer.play(float((dts - begin) * packet.time_base))
             packet.pts, packet.dts = pts - begin, dts - begin
             packet.stream = copy
             target.mux(packet)
-        if voice:
-            voice.finish()
+        if sound_writer:
+            sound_writer.finish()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,20 +147,22 @@ def join(sources: Sequence[Path], out: Path, rate: float = 25.0) -> JoinedClip:
     The first gives the size; others are fitted into it, with black bars where they must be.
     """
     if not sources:
-        raise ReelbenchError(f"Nothing to join into {out}: name at least one video.")
+        raise ReelbenchError(f"There are no videos to join into {out}: name at least one.")
     if not 0 < rate <= 1000:
-        raise ReelbenchError(f"A frame rate is over 0 and at most 1000, not {rate}.")
+        raise ReelbenchError(
+            f"The frame rate {rate} is not valid: it must be over 0, at most 1000."
+        )
     infos = [probe(source, counting=False) for source in sources]
     for source, info in zip(sources, infos, strict=True):
         if not info.has_video:
-            raise MediaError(source, "no video in it")
+            raise MediaError(source, "contains no video")
     shape = (infos[0].height // 2 * 2, infos[0].width // 2 * 2)
     exact = Fraction(rate).limit_denominator(1001)
     counts = [max(1, round(info.duration * exact)) for info in infos]
     lengths = [float(count / exact) for count in counts]
     sound = AudioTrack(_sound_of(sources, infos, lengths), SOUND_RATE, 2)
     offsets = [float(offset / exact) for offset in (0, *accumulate(counts))]
-    with written(out, exact, sound=sound) as writer:
+    with video_writer(out, exact, sound=sound) as writer:
         for source, count, offset in zip(sources, counts, offsets[:-1], strict=True):
             for number, image in enumerate(_at_rate(source, exact, count)):
                 writer.show(fitted(image, shape), offset + float(number / exact))
@@ -200,17 +207,20 @@ def fitted(image: Image, shape: tuple[int, int]) -> Image:
 def crop_to_track(
     source: Path, track: Sequence[tuple[float, Box]], out: Path, shape: tuple[int, int]
 ) -> None:
-    """Write what a moving box shows, from the first to the last moment of its track.
+    """Write what is inside a moving box, from the first to the last time of its track.
 
-    Between two moments of the track the box moves in a straight line; it may reach beyond the
-    picture, where there is black.
+    Between two times of the track the box is interpolated linearly; what is beyond the picture is
+    black.
     """
     times = [time for time, _ in track]
     if not times or times != sorted(times):
-        raise ReelbenchError(f"A track on {source} is empty or not in the order of time.")
+        raise ReelbenchError(f"A track on {source} is empty or not sorted by time.")
     corners = np.array([box for _, box in track])
     if not np.isfinite(corners).all() or np.abs(corners).max() > LONGEST_SIDE:
-        raise ReelbenchError(f"A track on {source} has a box that no picture can have.")
+        raise ReelbenchError(
+            f"A track on {source} has a box with a coordinate that is not a number or beyond "
+            f"{LONGEST_SIDE} pixels."
+        )
 
     def cropped(image: Image, time: float) -> Image | None:
         if not times[0] - 1e-6 <= time <= times[-1] + 1e-6:

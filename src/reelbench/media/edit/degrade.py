@@ -1,11 +1,11 @@
-"""Damage a video by a known amount: eighteen ways, each with a severity from 0 to 1.
+"""Degrades a video by a known amount: eighteen kinds, each with a severity from 0 to 1.
 
-A severity of 0 changes no picture, bit for bit; more severity is more damage in a measurable
+A severity of 0 changes no picture, bit for bit; a higher severity is more damage in a measurable
 quality, which tests measure. (Writing a video encodes it, which always costs a little: crf 16.)
-The same seed damages the same way on every machine. Lengths in pixels are for a picture 360 pixels
-high and grow with it, so that a severity looks alike at any size.
+The same seed gives the same damage on every machine. Lengths in pixels are for a picture 360 pixels
+high and scale with it, so that a severity looks alike at any size.
 
-This decodes where it is called: for files that may be anything, call it through ``run_isolated``.
+This decodes in the calling process: for untrusted files, call it through ``run_isolated``.
 """
 
 from collections import deque
@@ -31,7 +31,7 @@ from reelbench.media.decode.probe import probe
 from reelbench.media.decode.timeline import frame_times
 from reelbench.media.edit.audio import stream_audio
 from reelbench.media.edit.clip import SOUND_RATE
-from reelbench.media.edit.write import STEADY, AudioTrack, even, written
+from reelbench.media.edit.write import STEADY, AudioTrack, even, video_writer
 from reelbench.media.measure.metrics import luma
 
 Images = Iterator[Image]
@@ -41,14 +41,14 @@ _CLEAN, _WORST = 16, 51  # x264's crf for a video that is not to suffer, and for
 
 @dataclass(frozen=True, slots=True)
 class DegradeContext:
-    """What a way of damaging may need to know."""
+    """What a degradation may depend on: severity, number of pictures and seed."""
 
     severity: float
     count: int  # pictures
     seed: int
 
     def generator(self, *names: object) -> np.random.Generator:
-        """Draws for one purpose, the same on every machine."""
+        """Return a random generator for one purpose, the same on every machine."""
         return np.random.Generator(np.random.PCG64(seed_for(self.seed, "degrade", *names)))
 
 
@@ -64,7 +64,11 @@ def degrade_video(
     span: Span | None = None,
     region: Region | None = None,
 ) -> None:
-    """Write a video damaged in one way, throughout or within a span of time and a region."""
+    """Write a degraded copy of a video.
+
+    ``kind`` is one of ``DEGRADATIONS``; ``span`` (seconds) and ``region`` (shares of the picture)
+    limit where it applies.
+    """
     info = probe(source, counting=False)
     start, end = span or (0.0, float("inf"))
     inside = sum(start <= time < end for time in frame_times(source))
@@ -73,7 +77,7 @@ def degrade_video(
     sound = None
     if info.has_audio:
         sound = AudioTrack(stream_audio(source, SOUND_RATE, 2, 0.0, info.duration), SOUND_RATE, 2)
-    with written(out, info.frame_rate or 25, _CLEAN, sound) as writer:
+    with video_writer(out, info.frame_rate or 25, _CLEAN, sound) as writer:
         parts = groupby(every_frame(source), key=lambda pair: start <= pair[0] < end)
         for is_inside, pairs in parts:
             times: deque[float] = deque()
@@ -96,7 +100,7 @@ def degrade_images(
     seed: int = 0,
     region: Region | None = None,
 ) -> list[Image]:
-    """Return pictures damaged in one way, throughout or within a region."""
+    """Return degraded copies of pictures; ``region`` limits where the degradation applies."""
     pictures = list(images)
     scene = DegradeContext(_checked(kind, severity), len(pictures), seed)
     return list(_within(DEGRADATIONS[kind], region)(iter(pictures), scene))
@@ -105,9 +109,9 @@ def degrade_images(
 def _checked(kind: str, severity: float) -> float:
     if kind not in DEGRADATIONS:
         known = ", ".join(DEGRADATIONS)
-        raise ReelbenchError(f"There is no degradation {kind!r}; there are: {known}.")
+        raise ReelbenchError(f"Unknown degradation {kind!r}; the known ones: {known}.")
     if not 0 <= severity <= 1:
-        raise ReelbenchError(f"A severity is from 0 to 1, not {severity}.")
+        raise ReelbenchError(f"The severity {severity} is not valid: it must be from 0 to 1.")
     return severity
 
 

@@ -1,4 +1,4 @@
-"""A clip as a video file, ready to be sent to who watches videos."""
+"""A clip as a video file, ready to be sent to models that take video."""
 
 import mimetypes
 import tempfile
@@ -17,7 +17,7 @@ MOST_BYTES = 2 * 10**9  # what the largest upload takes
 
 @dataclass(frozen=True, slots=True)
 class VideoClip:
-    """A video file, how much of it is meant, and how many frames a second are to be looked at."""
+    """The bytes of a video, the length of the part to watch, and the frames a second to sample."""
 
     data: bytes
     media_type: str
@@ -26,14 +26,14 @@ class VideoClip:
 
 
 def footage_of(path: Path, spec: FrameSpec, cut: bool, muted: bool) -> VideoClip:
-    """Return a video: as it is or with what is not meant cut off, with its sound or without."""
+    """Return a video: whole or cut to the part that a spec covers, with its sound or muted."""
     return run_isolated(_footage, path, spec, cut, muted)
 
 
 def _footage(path: Path, spec: FrameSpec, cut: bool, muted: bool) -> VideoClip:
     info = probe(path, counting=False)
     if not info.has_video or info.is_image:
-        raise MediaError(path, "no moving picture in it")
+        raise MediaError(path, "contains no video (a picture is no video)")
     shortfalls(path, info, spec)
     ((start, end),) = spans_of(path, info, spec)
     file, kind = path, mimetypes.guess_type(path.name)[0] or "video/mp4"
@@ -46,12 +46,16 @@ def _footage(path: Path, spec: FrameSpec, cut: bool, muted: bool) -> VideoClip:
             with_sound(file, None, silent)
             file = silent
         if file.stat().st_size > MOST_BYTES:
-            raise MediaError(path, "too large to be sent: show frames of it instead")
+            raise MediaError(
+                path,
+                f"over {MOST_BYTES / 1e9:g} GB, too large to send as video: send frames instead "
+                "(without `video` in the model's card)",
+            )
         return VideoClip(file.read_bytes(), kind, end - start, _rate(spec, end - start))
 
 
 def _rate(spec: FrameSpec, seconds: float) -> float | None:
-    """The frames a second that a sampling comes to, for who picks the frames himself."""
+    """The frames a second of a sampling, for models that sample the video themselves."""
     sampling = parse_sampling(spec.sampling).shared_by(spec.shared_by)
     most = sampling.count or sampling.most
     rates = [rate for rate in (sampling.rate, most and most / seconds) if rate]

@@ -1,4 +1,4 @@
-"""Write a video: pictures at their times, sound, H.264 and AAC, whole or not at all."""
+"""Writes videos: frames at their times and sound, as H.264 and AAC, atomically."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,7 +38,7 @@ _CHUNK = 1024  # samples that the AAC encoder takes at a time
 
 @dataclass(frozen=True, slots=True)
 class AudioTrack:
-    """Samples, in pieces as they come, and how many of them are heard in a second."""
+    """Sound: an iterable of pieces, arrays with one row per channel, and their sample rate."""
 
     pieces: Iterable[Samples]
     rate: int
@@ -46,7 +46,7 @@ class AudioTrack:
 
     @property
     def layout(self) -> str:
-        """Its channels, in FFmpeg's words."""
+        """FFmpeg's name for its channels."""
         return "mono" if self.channels == 1 else "stereo"
 
     def frames(self) -> Iterator[av.AudioFrame]:
@@ -54,7 +54,10 @@ class AudioTrack:
         rest, begin = np.empty((self.channels, 0), np.float32), 0
         for piece in self.pieces:
             if len(piece) != self.channels or self.channels > 2 or not np.isfinite(piece).all():
-                raise ReelbenchError("Sound is one or two rows of numbers, one row for a channel.")
+                raise ReelbenchError(
+                    "Sound must be arrays of finite numbers with one row per channel, one or two "
+                    "channels."
+                )
             rest = np.concatenate([rest, piece], axis=1)
             while rest.shape[1] >= _CHUNK:
                 yield self._frame(rest[:, :_CHUNK], begin)
@@ -71,7 +74,7 @@ class AudioTrack:
 
 
 class Output:
-    """A media file that is being written; what goes wrong with it names it."""
+    """A media file that is being written; errors in writing name the file."""
 
     def __init__(self, path: Path, container: OutputContainer) -> None:
         self._path, self.container = path, container
@@ -89,9 +92,11 @@ class Output:
 
 @contextmanager
 def output(path: Path) -> Iterator[Output]:
-    """Write a media file, of a kind that its name tells; it appears when it is complete."""
+    """Open a media file to write, its format chosen by its suffix; it appears once complete."""
     if path.suffix.lower() not in _WRITABLE:
-        raise ReelbenchError(f"{path} cannot be written: name it {', '.join(_WRITABLE)}.")
+        raise ReelbenchError(
+            f"{path} cannot be written: its name must end with one of {', '.join(_WRITABLE)}."
+        )
     with ExitStack() as stack:
         with _naming(path):
             _, name = stack.enter_context(partial_file(path.parent, path.suffix))
@@ -111,7 +116,7 @@ def output(path: Path) -> Iterator[Output]:
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Turn what the system or FFmpeg says about an output into a sentence on it."""
+    """Raise errors of the system or of FFmpeg as ``ReelbenchError`` that names the file."""
     try:
         yield
     except (av.FFmpegError, OSError, ValueError) as error:
@@ -149,7 +154,7 @@ STEADY = {"preset": "veryfast", "threads": "1", "x264-params": "mbtree=0"}
 
 
 class VideoWriter:
-    """Takes pictures in the order of time; ``written`` makes one."""
+    """Writes frames in the order of time; made by ``video_writer``."""
 
     def __init__(self, out: Output, rate: Fraction, quality: int, sound: AudioTrack | None) -> None:
         self._out = out
@@ -162,7 +167,7 @@ class VideoWriter:
         self._sound = SoundWriter(out, sound) if sound else None
 
     def show(self, image: Image, time: float) -> None:
-        """Put a picture on the screen from this moment on; sizes must be even and the same."""
+        """Write a frame that is displayed from this time on; sizes must be even and equal."""
         if not self._stream.codec_context.is_open:
             self._stream.height, self._stream.width = image.shape[:2]
         frame = av.VideoFrame.from_ndarray(image, "rgb24")
@@ -181,10 +186,10 @@ class VideoWriter:
 
 
 @contextmanager
-def written(
+def video_writer(
     path: Path, rate: Fraction | float, quality: int = 18, sound: AudioTrack | None = None
 ) -> Iterator[VideoWriter]:
-    """Write a video to a file that appears when it is complete; ``quality`` is x264's crf."""
+    """Open a video file to write; it appears once complete. ``quality`` is x264's crf."""
     with output(path) as out:
         writer = VideoWriter(out, Fraction(rate).limit_denominator(1001), quality, sound)
         yield writer

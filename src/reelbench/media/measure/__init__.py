@@ -1,1 +1,1 @@
-"""Measure pictures: sharpness, noise, exposure and what they say of quality."""
+"""Measures the quality of pictures: sharpness, noise, exposure and others."""

@@ -1,4 +1,4 @@
-"""What can be measured of a picture, of two that follow each other, and of a whole row of them.
+"""Measures of one picture, of two consecutive ones, and of a sequence.
 
 Plain functions on arrays, with NumPy and SciPy alone. A ``Grey`` is the luma of a picture, from 0
 to 255; lengths are shares of the picture's height, so that they mean the same at every size. Each
@@ -21,7 +21,7 @@ _FLAT = 1.0  # levels; a picture that varies by less shows nothing
 
 
 def luma(image: Image | NDArray[np.float32]) -> Grey:
-    """How bright each pixel is (BT.601, as JPEG and most video has it)."""
+    """Return the luma of each pixel (BT.601, as in JPEG and most video)."""
     # Term by term: a product of matrices is summed in another order on another machine.
     red, green, blue = (image[..., channel].astype(np.float32) for channel in range(3))
     shares = np.float32(0.299), np.float32(0.587), np.float32(0.114)
@@ -32,7 +32,7 @@ def luma(image: Image | NDArray[np.float32]) -> Grey:
 
 
 def sharpness(grey: Grey) -> float:
-    """From 0, blurred, to 1: how much of the detail a further blur takes away.
+    """Return the sharpness, from 0 (blurred) to 1: the share of detail that another blur removes.
 
     A blurred picture hardly changes if it is blurred once more (Crété et al., 2007). Contrast
     cancels out. The worse direction counts, as motion blurs one alone; noise counts as detail.
@@ -66,7 +66,7 @@ def _detail(grey: Grey) -> float:
 
 
 def noise(grey: Grey) -> float:
-    """The deviation of the noise, in levels, as seen in the smoothest parts of the picture.
+    """Return the standard deviation of the noise, in levels, in the smoothest parts of the picture.
 
     Immerkær's mask (1996) cancels what is flat or sloped and leaves noise and texture; of the
     patches the calmest quarter is believed, which has no texture. Black and blown-out ones, where
@@ -91,22 +91,22 @@ def _patch_means(values: Grey) -> NDArray[np.float64]:
 
 
 def brightness(grey: Grey) -> float:
-    """The mean, from 0, black, to 1, white."""
+    """Return the mean brightness, from 0 (black) to 1 (white)."""
     return float(grey.mean(dtype=np.float64)) / 255
 
 
 def too_dark(grey: Grey) -> float:
-    """The share of the picture that is as good as black."""
+    """Return the share of pixels that are nearly black."""
     return float(np.mean(grey <= _DARK))
 
 
 def too_bright(grey: Grey) -> float:
-    """The share of the picture that is as good as white."""
+    """Return the share of pixels that are nearly white."""
     return float(np.mean(grey >= _BRIGHT))
 
 
 def contrast(grey: Grey) -> float:
-    """The deviation of the brightness, from 0, all alike, to 1, half black and half white."""
+    """Return the deviation of brightness, from 0 (uniform) to 1 (half black, half white)."""
     return float(grey.std(dtype=np.float64)) / 127.5
 
 
@@ -118,7 +118,7 @@ def colourfulness(image: Image) -> float:
 
 
 def cast(image: Image) -> float:
-    """How far the mean colour is from grey, in levels of its two opponents."""
+    """Return the distance of the mean colour from grey, in levels of the two opponent axes."""
     return hypot(*(float(side.mean(dtype=np.float64)) for side in _opponents(image)))
 
 
@@ -130,7 +130,7 @@ def _opponents(image: Image) -> tuple[Grey, Grey]:
 
 
 def blockiness(grey: Grey) -> float:
-    """How far steps between blocks of 8 x 8 pixels stand out, against steps within; 0 for none.
+    """Return the excess of steps between blocks of 8 x 8 pixels over steps within; 0 for none.
 
     It needs the pixels as they were encoded: scaling moves the grid away. Codecs that smooth their
     blocks' edges (H.264 and later) show blocks only where bits are really few.
@@ -157,13 +157,13 @@ def _grid_excess(grey: Grey) -> float:
 
 
 def change(before: Grey, after: Grey) -> float:
-    """The largest change anywhere, in levels: of means over 4 x 4 pixels, so that noise is less."""
+    """Return the largest change anywhere, in levels, of means over 4 x 4 pixels (less noise)."""
     apart = np.abs(ndimage.uniform_filter(after - before, 4, mode="nearest"))
     return float(apart.max())
 
 
 def likeness(before: Grey, after: Grey) -> float:
-    """Correlation, -1 to 1: low where a cut lies between, high where only the light changed."""
+    """Return the correlation, -1 to 1: low across a cut, high where only the light changed."""
     spread = float(before.std(dtype=np.float64)), float(after.std(dtype=np.float64))
     if min(spread) < _FLAT:
         return 1.0 if max(spread) < _FLAT else 0.0
@@ -172,7 +172,7 @@ def likeness(before: Grey, after: Grey) -> float:
 
 
 def shift(before: Grey, after: Grey) -> tuple[float, float]:
-    """How far the picture as a whole moved, right and down, in shares of its height.
+    """Return the shift of the whole picture, right and down, in shares of its height.
 
     By phase correlation, which finds the move that most of the picture shares.
     """
@@ -199,9 +199,9 @@ def _centre(peaks: NDArray[np.float64], index: int) -> float:
 
 
 def jumps(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far each value lies from halfway between its neighbours: the part that changes fastest.
+    """Return the distance of each value from the mean of its neighbours: the fastest changes.
 
-    One less at either end than there are values; what rises or falls steadily gives 0.
+    The first and the last value have none; a steady rise or fall gives 0.
     """
     row = np.asarray(values, np.float64)
     if len(row) < 3:
@@ -210,7 +210,7 @@ def jumps(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def unevenness(steps: Sequence[float]) -> float:
-    """How unequal the steps from one new picture to the next are: deviation by mean, 0 for even."""
+    """Return the coefficient of variation of the steps from one new frame to the next."""
     row = np.asarray(steps, np.float64)
     mean = float(row.mean()) if len(row) else 0.0
     return float(row.std()) / mean if mean > 0 else 0.0

@@ -1,4 +1,4 @@
-"""What a few frames of a video show of its quality, and which damage shows in which quality.
+"""Measures the quality of a few frames of a video, and relates damages to these measures.
 
 A model is shown some frames and not the video: what is measured here is measured in those alone.
 ``DAMAGES`` puts all qualities on one scale, on which 1 is what the worst damage does to an ordinary
@@ -105,7 +105,7 @@ def _shake(greys: Sequence[Grey]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A damage that people have a word for: how it is done, and the quality in which it shows.
+    """A kind of damage: the degradations that cause it, and the quality measure that shows it.
 
     ``full`` is how far the quality goes with the worst of it, ``usual`` what an ordinary clip has:
     medians over twelve real clips of all sizes, rounded.
@@ -122,11 +122,11 @@ class Damage:
         return self.worse * (after[self.quality] - before[self.quality]) / self.full
 
     def level(self, qualities: Qualities) -> float:
-        """How much worse than an ordinary clip it is, for who has not seen it undamaged."""
+        """How much worse than an ordinary clip it is, where the undamaged clip is not known."""
         return self.worse * (qualities[self.quality] - self.usual) / self.full
 
     def seen_in(self, images: Sequence[Image]) -> float:
-        """The level of it in frames."""
+        """The level of this damage in frames."""
         return self.level({self.quality: quality(self.quality, images)})
 
     @property

@@ -81,28 +81,49 @@ def observe(pictures: Sequence[ImagePart]) -> Observation:
 
 def _blobs(image: NDArray[np.uint8], time: float) -> list[Blob]:
     """Find the largest patch of each colour."""
-    red, green, blue = np.moveaxis(image, 2, 0)
+    red, green, blue = np.ascontiguousarray(np.moveaxis(image, 2, 0))
     brightest = np.maximum(np.maximum(red, green), blue)
     strong = brightest - np.minimum(np.minimum(red, green), blue) > _STRONG
     nearest = np.full(strong.shape, -1, np.int8)
-    nearest[strong] = _nearest_colour(image[strong])
+    nearest[strong] = _nearest_colour(red[strong], green[strong], blue[strong])
     blobs = []
-    for number in np.unique(nearest[strong]):
-        colour = list(COLOURS)[number]
-        labels, _ = ndimage.label(nearest == number)
-        sizes = np.bincount(labels.ravel())[1:]
-        if sizes.max() >= _SMALLEST:
-            mask = labels == sizes.argmax() + 1
-            box = ndimage.find_objects(labels)[sizes.argmax()]
-            shape, likeness = _name_shape(mask[box])
-            blobs.append(Blob(time, colour, shape, likeness, int(sizes.max()), mask, box))
+    for number, colour in enumerate(COLOURS):
+        coloured = nearest == number
+        around = _bounds(coloured)
+        labels, count = ndimage.label(coloured[around])
+        sizes = np.bincount(labels.ravel(), minlength=2)[1:]
+        if count and sizes.max() >= _SMALLEST:
+            largest = labels == sizes.argmax() + 1
+            box = _bounds(largest)
+            shape, likeness = _name_shape(largest[box])
+            mask = np.zeros_like(coloured)
+            mask[around] = largest
+            placed = (_shifted(box[0], around[0].start), _shifted(box[1], around[1].start))
+            blobs.append(Blob(time, colour, shape, likeness, int(sizes.max()), mask, placed))
     return blobs
 
 
-def _nearest_colour(pixels: NDArray[np.uint8]) -> NDArray[np.intp]:
-    palette = np.array(list(COLOURS.values()), np.int32)
-    apart = ((pixels[:, None, :].astype(np.int32) - palette) ** 2).sum(axis=2)
-    return np.asarray(apart.argmin(axis=1), np.intp)
+def _bounds(mask: Mask) -> tuple[slice, slice]:
+    """The rows and the columns in which a mask is true somewhere."""
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    if not rows.size:
+        return slice(0, 0), slice(0, 0)
+    return slice(int(rows[0]), int(rows[-1]) + 1), slice(int(columns[0]), int(columns[-1]) + 1)
+
+
+def _shifted(span: slice, by: int) -> slice:
+    return slice(span.start + by, span.stop + by)
+
+
+def _nearest_colour(*channels: NDArray[np.uint8]) -> NDArray[np.int8]:
+    """The number of the nearest colour, for each pixel; the first of those equally near."""
+    red, green, blue = (channel.astype(np.int32) for channel in channels)
+    least, nearest = np.full(red.shape, 2**31 - 1, np.int32), np.zeros(red.shape, np.int8)
+    for number, (r, g, b) in enumerate(COLOURS.values()):
+        apart = (red - r) ** 2 + (green - g) ** 2 + (blue - b) ** 2
+        nearest[apart < least] = number
+        np.minimum(least, apart, out=least)
+    return nearest
 
 
 def _name_shape(mask: Mask) -> tuple[str, float]:

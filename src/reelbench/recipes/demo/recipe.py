@@ -5,6 +5,7 @@ of right numbers and times, and yes against no are balanced.
 """
 
 import asyncio
+import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
@@ -16,6 +17,7 @@ import yaml
 
 from reelbench.base.files import sweep_partial_files
 from reelbench.base.seeds import rng_for
+from reelbench.base.workers import cores
 from reelbench.client.client import Stopped
 from reelbench.data.benchmark import ITEMS_FILE, MANIFEST_FILE
 from reelbench.data.items import LETTERS, Item, Media, freeze
@@ -34,6 +36,7 @@ from reelbench.world.scene import Scene
 
 NAME = "reelbench-demo"
 VIDEOS, QUESTIONS_PER_VIDEO = 24, 9
+_RENDERING = threading.Semaphore(cores())
 QUESTIONS: dict[str, dict[str, Any]] = yaml.safe_load(
     files(__package__).joinpath("questions.yaml").read_text()
 )
@@ -63,10 +66,11 @@ async def render(planned: PlannedScene, ctx: StageContext) -> list[RenderedScene
     scene = compose(ctx.seed, planned.id)
 
     def write() -> None:
-        if ctx.client.stopping.is_set():
-            raise Stopped
-        if not is_synthesized(scene, *_files(ctx.out, scene)):
-            run_isolated(_synthesize, ctx.out / _video(scene), scene, ctx.out / _truth(scene))
+        with _RENDERING:  # not in line for a worker, where Ctrl-C would no longer stop it
+            if ctx.client.stopping.is_set():
+                raise Stopped
+            if not is_synthesized(scene, *_files(ctx.out, scene)):
+                run_isolated(_synthesize, ctx.out / _video(scene), scene, ctx.out / _truth(scene))
 
     await asyncio.to_thread(write)
     return [RenderedScene(scene.name)]

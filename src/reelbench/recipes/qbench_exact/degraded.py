@@ -19,7 +19,7 @@ from reelbench.media.decode.frames import FrameSpec, decoded_frames
 from reelbench.media.decode.sample import parse_sampling
 from reelbench.media.decode.stream import scan_frames
 from reelbench.media.edit.degrade import degrade_images
-from reelbench.media.edit.write import even, written
+from reelbench.media.edit.write import even, video_writer
 from reelbench.media.measure.quality import CORNERS, DAMAGES, all_qualities, part_of
 from reelbench.recipes.qbench_exact.clips import Segment
 
@@ -98,7 +98,7 @@ class SegmentFrames:
 
     def write(self, images: Sequence[Image], out: Path) -> list[Image]:
         """Write the frames; return those of the file that the protocol shows."""
-        with written(out, self.rate, _CLEAN) as writer:
+        with video_writer(out, self.rate, _CLEAN) as writer:
             for image, time in zip(images, self.times, strict=True):
                 writer.show(image, time)
         frames = decoded_frames(out, self.spec)

@@ -3,11 +3,11 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import JSONResponse, RedirectResponse
 
 from reelbench.review.errors import AccessError
 from reelbench.review.web.pages import show
-from reelbench.review.web.session import COOKIE, ChangingPerson, context_of, remember
+from reelbench.review.web.session import COOKIE, ChangingPerson, CurrentPerson, context_of, remember
 
 router = APIRouter()
 Text = Annotated[str, Form(max_length=500)]
@@ -24,13 +24,16 @@ def log_in(request: Request, name: Text, password: Text) -> Response:
     """Open a session, or say why not."""
     context = context_of(request)
     address = request.client.host if request.client else ""
-    keys = f"name {name.casefold()}", f"address {address}"
     try:
-        context.logins.check(*keys)
+        context.logins.check(name, address)
+    except AccessError as error:
+        return show(request, "login.html.j2", None, status=429, error=str(error))
+    try:
         token = context.accounts.log_in(name, password)
     except AccessError as error:
+        context.logins.failed(name, address)
         return show(request, "login.html.j2", None, status=403, error=str(error))
-    context.logins.forget(keys[0])
+    context.logins.succeeded(name, address)
     return _entered(request, token)
 
 
@@ -57,10 +60,17 @@ def join(request: Request, token: str, name: Text, password: Text) -> Response:
 @router.get("/enter/{token}")
 def enter(request: Request, token: str) -> Response:
     """Let in who started the server on this machine for themselves."""
-    session = context_of(request).entries.get(token)
-    if session is None:
+    context = context_of(request)
+    name = context.entries.get(token)
+    if name is None:
         raise AccessError("This link is not from this server's start: look in its terminal.")
-    return _entered(request, session)
+    return _entered(request, context.accounts.local_session(name))
+
+
+@router.get("/api/session")
+def session(request: Request, person: CurrentPerson) -> Response:
+    """Return who is logged in and the token of their pages, for a page of an ended session."""
+    return JSONResponse({"person": person.name, "csrf": request.state.csrf})
 
 
 @router.post("/logout")

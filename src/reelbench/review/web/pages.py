@@ -1,5 +1,6 @@
 """The pages that people see, and the files they are made of."""
 
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -44,8 +45,12 @@ def error_page(request: Request, message: str, status: int) -> HTMLResponse:
 @router.get("/")
 def home(request: Request, person: CurrentPerson) -> Response:
     """Show the queues of a person."""
-    queues = context_of(request).review.queues_for(person)
-    return show(request, "home.html.j2", person, queues=queues)
+    review = context_of(request).review
+    queues = review.queues_for(person)
+    for queue, counts in queues:
+        counts["discussions"] = len(review.discussions(person, queue.name))
+    data = {"person": person.name}
+    return show(request, "home.html.j2", person, queues=queues, data=data)
 
 
 @router.get("/q/{queue}")
@@ -85,6 +90,7 @@ def static(name: str) -> Response:
     return Response(file, media_type=kind, headers={"Cache-Control": "no-cache"})
 
 
+@cache
 def _static_files() -> dict[str, str]:
     own = files("reelbench.review").joinpath("static")
     found = {each.name: each.read_text("utf-8") for each in own.iterdir()}

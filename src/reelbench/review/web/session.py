@@ -4,6 +4,7 @@ import hmac
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Request, Response
+from starlette.concurrency import run_in_threadpool
 
 from reelbench.review.errors import AccessError
 from reelbench.review.people import SESSION_DAYS, Person, csrf_token
@@ -24,10 +25,12 @@ def context_of(request: Request) -> "AppContext":
     return context
 
 
-def current_person(request: Request) -> Person:
+async def current_person(request: Request) -> Person:
     """Return who is logged in; what changes something must come from a page of their session."""
-    token = request.cookies.get(COOKIE, "")
-    person = context_of(request).accounts.person(token) if token else None
+    token, accounts = request.cookies.get(COOKIE, ""), context_of(request).accounts
+    person = accounts.known_person(token) if token else None
+    if token and person is None:  # the database is asked, which may take a while
+        person = await run_in_threadpool(accounts.person, token)
     if person is None:
         raise LogInFirstError("Your session has ended: log in again.")
     request.state.csrf = csrf_token(token)
@@ -41,13 +44,17 @@ async def changing_person(request: Request, person: "CurrentPerson") -> Person:
         ("application/x-www-form-urlencoded", "multipart/form-data")
     ):
         sent = str((await request.form()).get("csrf", ""))
-    if not hmac.compare_digest(sent or "", request.state.csrf):
+    if not hmac.compare_digest((sent or "").encode(), request.state.csrf.encode()):
         raise AccessError("This page is too old: reload it and try again.")
     return person
 
 
-def organiser(person: "CurrentPerson") -> Person:
+async def organiser(person: "CurrentPerson") -> Person:
     """Return who is logged in, who must be an organiser."""
+    return _as_organiser(person)
+
+
+def _as_organiser(person: Person) -> Person:
     if not person.may("organiser"):
         raise AccessError("Only organisers see the desk.")
     return person
@@ -55,7 +62,7 @@ def organiser(person: "CurrentPerson") -> Person:
 
 async def changing_organiser(person: "ChangingPerson") -> Person:
     """Return the organiser who changes something."""
-    return organiser(person)
+    return _as_organiser(person)
 
 
 CurrentPerson = Annotated[Person, Depends(current_person)]
@@ -72,5 +79,5 @@ def remember(request: Request, response: Response, token: str) -> None:
         max_age=SESSION_DAYS * 24 * 3600,
         httponly=True,
         samesite="lax",
-        secure=request.url.scheme == "https",
+        secure="https" in (request.url.scheme, context_of(request).address.partition(":")[0]),
     )

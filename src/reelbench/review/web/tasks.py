@@ -24,11 +24,16 @@ async def json_body(request: Request, kind: Any) -> Any:
 
 
 @router.post("/next")
-def next_task(request: Request, queue: str, person: ChangingPerson) -> Response:
-    """Hand out the next item; it is null where there is none."""
-    review = context_of(request).review
-    task = review.next_task(person, queue)
+def next_task(request: Request, queue: str, person: ChangingPerson, besides: str = "") -> Response:
+    """Hand out the next item, or one further ``besides`` that in hand; null where there is none."""
+    task = context_of(request).review.next_task(person, queue, besides)
     return JSONResponse({"task": task})
+
+
+@router.get("/discussions")
+def discussions(request: Request, queue: str, person: CurrentPerson) -> Response:
+    """Return the items in discussion that a person has a say in."""
+    return JSONResponse({"items": context_of(request).review.discussions(person, queue)})
 
 
 @router.get("/task")

@@ -1,0 +1,1 @@
+"""What benchmarks/review.py runs beside the server."""

@@ -282,7 +282,8 @@ class TestPoints:
 class TestCriteria:
     def test_correctness_is_half_of_it(self, tmp_path: Path) -> None:
         given = {"correctness": 5, "completeness": 1, "faithfulness": 2, "clarity": 4}
-        said = {name: {"reason": "so", "score": score} for name, score in given.items()}
+        rated = {name: {"reason": "so", "score": score} for name, score in given.items()}
+        said = {"ratings": rated, "overall_assessment": "Fair."}
         item = opened(1, context=freeze({"caption": "A dog in the snow."}))
         benchmark = blind_benchmark(tmp_path / "b", item, modalities="T", rubric="criteria")
         with serving(speaking(far="A dog.", judge=said)) as server:

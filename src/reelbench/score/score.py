@@ -18,12 +18,13 @@ from reelbench.evaluate.vote import TIE_RULE
 from reelbench.score.ablation import ablations
 from reelbench.score.compare import Missing, compare
 from reelbench.score.declared import declared_tables
+from reelbench.score.grades import Graded, Grades, read_grades, with_failed
 from reelbench.score.groups import grouped
 from reelbench.score.intervals import METHOD
 from reelbench.score.irt import fit_2pl
 from reelbench.score.item_analysis import Answers, distractors, item_facts
 from reelbench.score.judge_order import first_judge, judge_orders
-from reelbench.score.judged import Graded, Grades, read_grades, summed_up, with_failed
+from reelbench.score.judged import summed_up
 from reelbench.score.metrics import METRICS, guessing
 from reelbench.score.people import HUMAN, humans
 from reelbench.score.predictions import Asked, ItemOutcome, read_predictions

@@ -9,7 +9,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from reelbench.base.spelling import meant
+from reelbench.base.spelling import closest_name
 from reelbench.base.text import plain
 from reelbench.base.yaml_files import load_yaml
 
@@ -52,7 +52,7 @@ def subcategory_named(domain: str, text: str) -> str | None:
 
 def perhaps(text: str, known: Sequence[str]) -> str:
     """Return a hint at the known name that a text is probably a slip for; "" where none is."""
-    close = meant(text, known)
+    close = closest_name(text, known)
     return f" (perhaps {close!r})" if close else ""
 
 

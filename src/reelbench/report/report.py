@@ -17,6 +17,7 @@ from reelbench.media.decode.isolated import probe_isolated
 from reelbench.media.errors import MediaError
 from reelbench.pages import COLOURS, Figure, page
 from reelbench.report.comparison import pairs, people, standings
+from reelbench.report.criteria import criterion_tables, origins
 from reelbench.report.declared import NONE, best_cells, declared, interval_of, name_of
 from reelbench.report.figures import figures, main_rows, numbers, shown_tags
 from reelbench.report.tables import (
@@ -91,6 +92,8 @@ def _page(scored: ScoredRuns) -> str:
             if found["models"]
         ],
         judged=judged(scores),
+        criteria=criterion_tables(scores),
+        origins=origins(scores),
         judge_orders=list(zip(judge_orders(scores), scores["judge_orders"], strict=True)),
         declared=[(table, best_cells(table)) for table in declared(scores)],
         name_of=name_of,

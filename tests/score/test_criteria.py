@@ -114,7 +114,10 @@ def test_poor_is_a_correctness_below_two_whatever_the_overall_score(tmp_path: Pa
 
 
 def test_wrong_choices_are_reported_by_the_origin_of_the_option(tmp_path: Path) -> None:
-    notes = [{"text": "it snows", "from_context": True}, {"text": "a door opens", "from_context": False}]
+    notes = [
+        {"text": "it snows", "from_context": True},
+        {"text": "a door opens", "from_context": False},
+    ]
     options = ("a door opens", "a dog barks", "it snows", "None of the above")
     known = [
         make_item(n, options=options, provenance=freeze({"distract": {"distractors": notes}}))
@@ -122,14 +125,17 @@ def test_wrong_choices_are_reported_by_the_origin_of_the_option(tmp_path: Path) 
     ]
     benchmark = blind_benchmark(tmp_path / "b", *known, make_item(5))
     rows = [
-        {"id": f"q-{n}", "model": "m", "parsed": [letter]}
-        for n, letter in enumerate("CCDBA", 1)
+        {"id": f"q-{n}", "model": "m", "parsed": [letter]} for n, letter in enumerate("CCDBA", 1)
     ]
     (tmp_path / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (row,) = score_predictions(benchmark, tmp_path / "p.jsonl")["origins"]
     assert (row["items"], row["wrong"]) == (4, 3)
     shares = {name: each["share"] for name, each in row["origins"].items()}
-    assert shares == {"in the video": 0.666667, "not in the video": 0.0, "none of the above": 0.333333}
+    assert shares == {
+        "in the video": 0.666667,
+        "not in the video": 0.0,
+        "none of the above": 0.333333,
+    }
 
 
 def test_the_report_has_tables_by_criterion_skill_and_origin(tmp_path: Path) -> None:
@@ -137,7 +143,12 @@ def test_the_report_has_tables_by_criterion_skill_and_origin(tmp_path: Path) -> 
 
     row = scored(tmp_path, {1: [WRONG], 2: [WRONG], 3: [GOOD]}, right={1, 3})
     tables = {table.name: table for table in criterion_tables({"judged": [row]})}
-    assert set(tables) == {"criteria", "criteria-by-skills", "with-options", "with-options-by-skills"}
+    assert set(tables) == {
+        "criteria",
+        "criteria-by-skills",
+        "with-options",
+        "with-options-by-skills",
+    }
     (line,) = tables["criteria"].rows
     assert line[2:] == ["2.33", "3.33", "5.00", "5.00", "3.39"]
     assert ["m", "Needle", "2", "100.0%", "50.0%"] in tables["with-options-by-skills"].rows

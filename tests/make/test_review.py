@@ -43,6 +43,9 @@ def test_rows_that_wait_are_decided_in_a_review_and_become_items(
             task = someone.next("verify")
             assert task is not None
             video = f"/media/verify/0?item={task['item']}"
+            wait_until(
+                lambda path=video: someone.send("GET", f"/api{path}")[1]["status"] == "ready", 30
+            )
             assert someone.send("GET", video, headers={"range": "bytes=0-99"})[0] == 206
             assert someone.act(task, "answered", {"choice": [0]})[0] == 200
             body = {"decision": decision}

@@ -111,6 +111,12 @@ class TestDecisions:
         (passed,), _ = Studio(tmp_path).take([ITEM], own)
         assert isinstance(passed.results[0], Undecided)
 
+    def test_on_what_had_the_id_before_are_not_used(self, tmp_path: Path) -> None:
+        settled = said("ann", "accept", settled=True)
+        assert accepted(tmp_path, {**settled, "digest": ITEM.digest}).id == "q-1"
+        earlier = {**settled, "digest": ITEM.replace(question="What was it?").digest}
+        assert isinstance(fate(tmp_path, earlier), Undecided)
+
     def test_by_one_person_twice_are_the_last(self, tmp_path: Path) -> None:
         assert accepted(tmp_path, said("ann", "reject"), said("ann", "accept"))
 

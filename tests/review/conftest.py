@@ -12,9 +12,12 @@ from review.databases import PostgresServer, postgresql_programs
 from review.serving import ServedReview, served
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chrome(chromium: str) -> Iterator[Any]:
-    """The system's Chromium, driven by Playwright; one for all tests of a process."""
+    """The system's Chromium, driven by Playwright, for the tests of a module.
+
+    Not for longer: while Playwright is on, nothing else in this thread can use asyncio.
+    """
     from playwright.sync_api import sync_playwright
 
     quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking",

@@ -1,13 +1,11 @@
 """People with accounts and browsers of their own, and what a review has kept of them."""
 
 import json
-import re
 import shutil
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from reelbench.base.files import json_line
 from reelbench.review.serve import ServeOptions, opened_review
@@ -48,7 +46,7 @@ def accounts_for(root: Path, **roles: str) -> dict[str, str]:
 def page_of(chrome: Any, address: str, session: str, **options: Any) -> Any:
     """Open a browser of one person's own, logged in."""
     context = chrome.new_context(viewport={"width": 1280, "height": 800}, **options)
-    context.set_default_timeout(6_000)
+    context.set_default_timeout(15_000)
     context.add_cookies([{"name": "reelbench_session", "value": session, "url": address}])
     return context.new_page()
 
@@ -77,8 +75,3 @@ def item_of_question(items: list[dict[str, Any]], page: Any) -> Mapping[str, Any
     """Return the item whose question a page shows."""
     shown = page.locator(".question").inner_text()
     return next(each for each in items if each["question"] == shown)
-
-
-def path_of(url: str) -> str:
-    """Return the part of an address behind the server's name."""
-    return re.sub(r"\?.*", "", urlsplit(url).path)

@@ -45,6 +45,11 @@ class Restarted:
         self.running = self._stack.enter_context(served(self.root, "--port", port))
         assert self.running.address == self.address
 
+    def ensure(self) -> None:
+        """Start it again where a test that failed left it dead."""
+        if self.running.process.poll() is not None:
+            self.start()
+
     def close(self) -> None:
         self._stack.close()
 
@@ -68,11 +73,11 @@ def server(root: Path, session: str) -> Iterator[Restarted]:
 
 
 def opened(page: Any, server: Restarted, queue: str) -> str:
-    """Open a queue, with one further item in hand; return the question."""
-    with page.expect_response(lambda each: "besides=" in each.url) as response:
-        page.goto(f"{server.address}/q/{queue}")
-    response.value.finished()
+    """Open a queue, with one further item and its video in hand; return the question."""
+    server.ensure()
+    page.goto(f"{server.address}/q/{queue}")
     page.locator(".question").wait_for()
+    page.locator("#work[data-ahead]").wait_for()
     return str(page.locator(".question").inner_text())
 
 
@@ -90,6 +95,9 @@ def test_work_goes_on_while_the_server_is_dead_and_is_sent_once_it_is_back(
     answer(page)
     expect(page.locator("#status")).to_contain_text("kept in this browser")
     expect(page.locator(".question")).not_to_have_text(first)  # the one in hand
+    page.wait_for_function(
+        "() => document.querySelector('video')?.readyState >= 2"
+    )  # with its video
     answer(page)
     expect(page.locator("#work")).to_contain_text("no further item at hand")
     assert kept_events(root, "killed", "answered") == []

@@ -51,3 +51,19 @@ def test_what_was_acknowledged_is_there_after_kill_9(benchmark: Path) -> None:
         assert task is not None
         assert task["progress"]["done"] == 3
         assert task["item"] not in done
+
+
+def test_one_further_item_is_handed_out_ahead_and_no_more(review: ServedReview) -> None:
+    someone = local(review)
+    task = someone.next("answer")
+    assert task is not None
+    for _ in range(2):  # asking again gives the same
+        status, answer = someone.send("POST", f"/api/q/answer/next?besides={task['item']}")
+        assert status == 200
+        ahead = answer["task"]
+        assert ahead["item"] != task["item"]
+    assert someone.next("answer") == task  # which is still the one to work on
+    assert someone.act(task, "answered", {"choice": [0]})[0] == 200
+    following = someone.next("answer")
+    assert following is not None
+    assert following["item"] == ahead["item"]

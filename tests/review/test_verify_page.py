@@ -46,7 +46,7 @@ def root(
     small_demo: Path, items: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     folder = tmp_path_factory.mktemp("verify")
-    names = ("keys", "hidden", "drafts", "change", "edited")
+    names = ("keys", "hidden", "drafts", "change", "edited", "flagged", "written")
     queues = dict.fromkeys(names, ONE) | {"two": ONE + "reviewers: 2\n"}
     return benchmark_with(small_demo, folder / "benchmark", items, **queues)
 
@@ -176,6 +176,37 @@ def test_a_change_is_shown_as_a_diff_and_arrives_in_the_benchmarks_order(
     }
 
 
+def test_low_quality_is_flagged_without_an_answer_and_the_key_stays_hidden(
+    open_page: Any, root: Path, items: Any
+) -> None:
+    page = open_page("Ben", "flagged")
+    page.locator(".choice").first.wait_for()
+    item = item_of_question(items, page)
+    page.keyboard.press("0")
+    expect(page.get_by_role("button", name="Reject it")).to_be_disabled()  # without a reason
+    page.keyboard.press("2")
+    page.get_by_label("Comment").fill("It is black all through.")
+    page.get_by_label("Comment").press("Control+Enter")
+    expect(page.locator(".question")).not_to_have_text(item["question"])
+    kept = [event for event in kept_events(root, "flagged") if event["item"] == item["id"]]
+    assert [event["type"] for event in kept] == ["opened", "verdict"]
+    verdict = kept[1]["body"]["verdict"]
+    assert (verdict["tags"], verdict["comment"]) == (["bad video"], "It is black all through.")
+
+
+def test_who_writes_the_right_answer_can_add_it_as_the_key(open_page: Any, root: Path) -> None:
+    page = open_page("Ben", "written")
+    page.get_by_label("Or write the right answer").fill("a violet ring")
+    page.get_by_label("Or write the right answer").press("Control+Enter")
+    expect(page.locator(".outcome")).to_contain_text("compare it with the key")
+    page.keyboard.press("2")
+    expect(page.get_by_label("Option E", exact=True)).to_have_value("a violet ring")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".message")).to_contain_text("Your change is saved")
+    (verdict,) = [e["body"]["verdict"] for e in kept_events(root, "written", "verdict")]
+    assert verdict["changes"] == {"options": [*COLOURS, "a violet ring"], "answer": ["E"]}
+
+
 def test_those_who_disagree_discuss_and_each_sees_the_other_before_deciding(
     open_page: Any, root: Path
 ) -> None:
@@ -196,6 +227,8 @@ def test_those_who_disagree_discuss_and_each_sees_the_other_before_deciding(
     cy.keyboard.press("Control+Enter")
     expect(cy.locator("#discussion-count")).to_have_text("1")
 
+    cy.goto(cy.url.split("/q/")[0])
+    cy.get_by_role("link", name="1 in discussion").wait_for()
     for page in (ann, ben):
         page.get_by_role("link", name="In discussion").click()
         page.locator("#work .plain-list a").click()

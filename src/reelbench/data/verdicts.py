@@ -7,7 +7,8 @@ of the item with other content), ``rating`` (numbers by name) and ``comment``. W
 holds is left alone. Of several lines by one person about one item, the last counts.
 
 A line with ``"settled": true`` says what came of it where people decided by a protocol, with a
-further reviewer or a discussion: it counts alone, and the others are there to be read.
+further reviewer or a discussion: it counts alone, and the others are there to be read. A line with
+a ``digest`` is about the item with that hash: where another item has its id by now, it is not used.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,6 +37,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     rating: Mapping[str, float] = NOTHING
     comment: str = ""
     settled: bool = False  # whether it is what a protocol's reviewers came to
+    digest: str = ""  # of the item as this person saw it; empty: of whatever has this id
 
     @property
     def new_fields(self) -> dict[str, Any]:

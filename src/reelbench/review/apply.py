@@ -167,7 +167,7 @@ def apply_decisions(review: Review, person: Person) -> tuple[DecidedBenchmark, s
 
     The old file stays beside the new one, and an event says that the change is ours.
     """
-    with review.reading():
+    with review.changing():
         made = decided_benchmark(review)
         if not made.is_new:
             raise ReelbenchError("Nothing new is settled: the benchmark is as people decided it.")

@@ -20,7 +20,7 @@ def import_candidates(review: Review, person: Person, content: bytes, name: str)
     A file with anything wrong in it is refused as a whole, and every bad line is named.
     """
     file = _read(review.root, content)
-    with review.reading() as state:
+    with review.changing() as state:
         problems = [
             *(problem for problem in file.problems if not problem.is_warning),
             *_unfit(review, file),

@@ -222,7 +222,8 @@ class ReviewDatabase:
             row = fields | {"checksum": _checksum(fields)}
             query = EVENTS.insert().returning(EVENTS.c.seq)
             seq = connection.execute(query, row).scalar_one()
-            added.append(msgspec.structs.replace(event, seq=seq))
+            # As it would be read back, so that nothing depends on who read it when.
+            added.append(msgspec.structs.replace(event, seq=seq, body=decode_json(fields["body"])))
         return added
 
     def close(self) -> None:

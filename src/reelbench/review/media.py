@@ -96,7 +96,9 @@ class MediaLibrary:
             job.message = f"{name} cannot be played: encoding it {error}."
         except (ReelbenchError, OSError) as error:
             reason = str(error).replace(f"{self._root}{os.sep}", "").rstrip(".")
-            job.message = f"{name} cannot be prepared for the browser: {reason}."
+            job.message = (
+                f"{name} cannot be prepared for the browser: {reason}. Tell the organiser."
+            )
         except Exception as error:  # of a library, on whatever the file holds
             job.message = f"{name} cannot be prepared for the browser: {error}."
         finally:
@@ -114,6 +116,7 @@ class MediaLibrary:
             self._folder.mkdir(parents=True, exist_ok=True)
             if not known.type:
                 job.reports = self._folder / f"{key}.progress"
+                job.reports.unlink(missing_ok=True)  # of a server that was killed
                 known = self._encoded(path, facts, job.reports, known.duration)
             with suppress(ReelbenchError, OSError):  # it is looked into again, then
                 write_atomically(facts, msgspec.json.encode(known))

@@ -24,7 +24,7 @@ from reelbench.media.errors import MediaError
 
 TICKS = 120_000  # per second: frames of all common rates, 24000/1001 among them, are whole numbers
 _VARIABLE = 0.0025  # seconds by which the lengths of frames may differ for their times are rounded
-_SOON = 0.3  # seconds between two reports of progress
+_SOON = 0.1  # seconds between two reports of progress
 _H264 = frozenset({"h264"})
 _AV1 = frozenset({"av1", "libdav1d", "libaom-av1"})
 _VPX = frozenset({"vp8", "vp9", "libvpx", "libvpx-vp9"})

@@ -20,6 +20,7 @@ from reelbench.review.state import ItemProgress, ReviewState
 from reelbench.review.subjects import Subject, SubjectFiles, sampled
 
 CLAIM_MINUTES = 120  # for which an item that was opened is kept for who opened it
+AHEAD_MINUTES = 20  # the same, for one that is only in hand
 _UNTOUCHED = ItemProgress()
 
 
@@ -155,9 +156,15 @@ class ReviewQueue:
     def _claimed(self, item: str, not_by: str) -> int:
         """Count the others who opened an item lately and have not finished with it."""
         progress = self.progress(item)
-        since = (datetime.now(UTC) - timedelta(minutes=CLAIM_MINUTES)).isoformat()
+        now = datetime.now(UTC)
+        opened, ahead = (
+            (now - timedelta(minutes=minutes)).isoformat()
+            for minutes in (CLAIM_MINUTES, AHEAD_MINUTES)
+        )
         return sum(
-            who != not_by and who not in progress.finished and event.time > since
+            who != not_by
+            and who not in progress.finished
+            and event.time > (ahead if "ahead" in event.body else opened)
             for who, event in progress.opened.items()
         )
 

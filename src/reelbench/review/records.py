@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reelbench.base.files import canonical_json, json_line
+from reelbench.base.limits import decode_json
 from reelbench.pages import Table
 from reelbench.review.database import ReviewEvent
 from reelbench.review.queue import ReviewQueue
@@ -133,8 +134,9 @@ def events_csv(state: ReviewState) -> str:
 
 
 def _event(event: ReviewEvent) -> dict[str, Any]:
-    names = ("seq", "id", "time", "who", "queue", "item", "digest", "type", "body")
-    return {name: getattr(event, name) for name in names}
+    names = ("seq", "id", "time", "who", "queue", "item", "digest", "type")
+    body = decode_json(canonical_json(event.body))  # in one order, just kept or read again
+    return {**{name: getattr(event, name) for name in names}, "body": body}
 
 
 def _cell(value: Any) -> str:

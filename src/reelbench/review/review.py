@@ -66,6 +66,12 @@ class Review:
             self._look_again()
             yield self.state
 
+    @contextmanager
+    def changing(self) -> Iterator[ReviewState]:
+        """Let nobody else change anything between a look and what is recorded after it."""
+        with self._lock, self.reading() as state:
+            yield state
+
     def catch_up(self, connection: sql.Connection | None = None) -> None:
         """Take in what is in the database and was not known yet."""
         with self._looking:
@@ -111,8 +117,8 @@ class Review:
                     subject = queue.next_for(person, besides)
                     if subject is None:
                         return None
-                    opened = person.name in queue.progress(subject.id).opened
-                if not opened:
+                    opened = queue.progress(subject.id).opened.get(person.name)
+                if opened is None or ("ahead" in opened.body and not besides):
                     ahead = {"ahead": True} if besides else {}
                     event = self._event(person, name, subject, "opened", ahead)
                     added = self.database.add(connection, [event])
@@ -127,7 +133,8 @@ class Review:
             self.check_may_see(person, queue, subject)
             task = self._task(person, queue, subject)
         if "discussion" in task:
-            self._note_read(person, queue, subject)
+            last = max(each["seq"] for each in task["discussion"])
+            self._note_read(person, queue, subject, last)
         draft = self._drafts.read((person.name, name, item))
         return {**task, **self._advice(queue, subject), "draft": draft}
 
@@ -138,9 +145,8 @@ class Review:
             return {}
         return {"fewest": protocol.fewest_questions(queue.seconds(subject) or 0.0)}
 
-    def _note_read(self, person: Person, queue: ReviewQueue, subject: Subject) -> None:
-        """Keep that someone was shown what others did, once for each new thing."""
-        last = max(each.seq for each in discussion_events(queue, subject))
+    def _note_read(self, person: Person, queue: ReviewQueue, subject: Subject, last: int) -> None:
+        """Keep that someone was shown what people did up to an event, once for each new one."""
         before = queue.progress(subject.id).read.get(person.name)
         if before is None or before.body["seen"] < last:
             with self._lock, self.database.writing() as connection:

@@ -123,6 +123,7 @@ class ReviewState:
     def _released(self, _: ItemProgress, event: ReviewEvent) -> None:
         claimed = self.queues[event.body["queue"]][event.body["item"]]
         claimed.opened.pop(event.body["who"], None)
+        self.touched[event.body["queue"]].append((event.body["item"], event.body["who"]))
 
 
 def verdict_of(event: ReviewEvent) -> Verdict:

@@ -54,9 +54,15 @@ def _of(
     reviewed: Mapping[str, Sequence[Verdict]],
 ) -> Sequence[Verdict]:
     """Return what was decided about an item: in the file of the stage, or else in a review."""
-    found = given.get(item.id, ())
-    settled = reviewed.get(item.id, ())
+    found = _about(item, given)
+    settled = _about(item, reviewed)
     return settled if not found and settled and settled[-1].settled else found
+
+
+def _about(item: Item, given: Mapping[str, Sequence[Verdict]]) -> list[Verdict]:
+    """Return the verdicts on an item as it is now; those on what had its id before are left out."""
+    found = given.get(item.id, ())
+    return [each for each in found if each.digest in ("", item.digest)]
 
 
 def _decided(

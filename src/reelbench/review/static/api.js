@@ -31,6 +31,7 @@ export class Unreachable extends Error {}
 export class LoggedOut extends Unreachable {}
 
 const PATIENCE = 8000; // milliseconds for an answer
+const UPLOAD = 120000; // and for a file
 
 export async function call(method, path, body) {
   const response = await request(method, path, body);
@@ -49,7 +50,7 @@ async function request(method, path, body) {
     response = await fetch(path, {
       method, headers: { "x-csrf-token": csrf, "content-type": "application/json" },
       body: body === undefined || body instanceof Blob ? body : JSON.stringify(body),
-      signal: AbortSignal.timeout(PATIENCE),
+      signal: AbortSignal.timeout(body instanceof Blob ? UPLOAD : PATIENCE),
     });
   } catch (error) {
     throw new Unreachable(error.message);

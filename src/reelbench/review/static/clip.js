@@ -1,11 +1,16 @@
 // One video, sound or image of an item: fetched, shown, moved through frame by frame.
-import { call, element, t } from "./api.js";
+import { call, element, t, Unreachable } from "./api.js";
 import { FrameTimes } from "./frames.js";
 import { added, covered } from "./ranges.js";
 
 const ENOUGH = 0.98; // of a window that was really played, to count as watched
 const STEP = 0.04; // seconds that count as one frame where there are no frames
 const ROUNDED = 0.001; // seconds by which a time that was kept may lie before its frame
+
+// A server that is away is asked again; what it refuses is not.
+const unanswered = (error) => (error instanceof Unreachable
+  ? { status: "preparing", progress: 0, message: t("player_loading") }
+  : { status: "failed", progress: 0, message: error.message });
 
 export class Clip extends EventTarget {
   constructor(queue, item, number, medium) {
@@ -24,7 +29,7 @@ export class Clip extends EventTarget {
   // Asks until the file can be played; ``tell`` hears of each answer.
   async load(tell) {
     for (;;) {
-      const found = await call("GET", this.question).catch((error) => ({ status: "failed", message: error.message }));
+      const found = this.medium.fetched?.facts ?? await call("GET", this.question).catch(unanswered);
       if (this.gone) return;
       this.status = found.status;
       tell(found);
@@ -41,7 +46,7 @@ export class Clip extends EventTarget {
     this.kind = found.kind;
     const names = { video: "video", sound: "audio", image: "img" };
     const name = this.medium.name ?? "";
-    this.element = element(names[found.kind], { src: this.address, preload: "auto", playsinline: true, "aria-label": name, alt: name });
+    this.element = element(names[found.kind], { src: this.medium.fetched?.address ?? this.address, preload: "auto", playsinline: true, "aria-label": name, alt: name });
     if (found.kind === "video") this.frames = new FrameTimes(found);
     this.start = Math.max(0, this.medium.start ?? 0);
     this.end = Math.min(this.medium.end ?? Infinity, this.frames?.last ?? found.duration);

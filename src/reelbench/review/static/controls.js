@@ -89,7 +89,7 @@ export class Controls {
       onchange: () => player.setHop(Number(this.hopField.value)) });
     this.speedField = element("select", { class: "speed", "aria-label": t("player_speed"), title: t("player_speed"), onchange: () => player.setSpeed(Number(this.speedField.value)) },
       ...SPEEDS.map((speed) => element("option", { value: speed }, `${speed}×`)));
-    this.soundButton = this.button("sound", "🔊");
+    this.soundButton = this.button("sound", t("player_sound_on"));
     this.row = element("div", { class: "controls" }, this.playButton,
       element("span", { class: "joined" }, this.button("back", "◂|"), this.button("forward", "|▸")),
       element("span", { class: "joined" }, this.button("hopBack", "«"), element("label", { class: "hops" }, this.hopField, "s"), this.button("hopForward", "»")),
@@ -160,7 +160,7 @@ export class Controls {
     this.playButton.firstChild.textContent = player.isPlaying ? "❚❚" : "▶";
     this.playButton.setAttribute("aria-label", t(player.isPlaying ? "player_pause" : "player_play"));
     this.soundButton.disabled = !clip.facts.has_audio;
-    this.soundButton.firstChild.textContent = clip.facts.has_audio ? (player.isMuted ? "🔇" : "🔊") : t("player_silent");
+    this.soundButton.firstChild.textContent = t(!clip.facts.has_audio ? "player_silent" : player.isMuted ? "player_sound_off" : "player_sound_on");
     if (document.activeElement !== this.hopField) this.hopField.value = player.hop;
     this.speedField.value = String(player.rate);
     this.drawSpan(clip);

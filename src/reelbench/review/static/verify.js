@@ -17,7 +17,11 @@ route();
 // Which part of the page the address names: the next item, the list of discussions, or one of them.
 async function route() {
   const [part, item] = location.hash.slice(1).split("/");
-  for (const tab of document.querySelectorAll(".tabs a")) tab.toggleAttribute("aria-current", (tab.hash.slice(1) === "discussion") === (part === "discussion"));
+  for (const tab of document.querySelectorAll(".tabs a")) {
+    const isHere = (tab.hash === "#discussion") === (part === "discussion");
+    if (isHere) tab.setAttribute("aria-current", "page");
+    else tab.removeAttribute("aria-current");
+  }
   countDiscussions();
   try {
     if (item) await openDiscussion(work, decodeURIComponent(item));

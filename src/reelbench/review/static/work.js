@@ -1,6 +1,7 @@
 // What the pages of a queue have in common: the next item, one more in hand for when the server does
 // not answer, drafts, time spent, and what is said when an item has changed meanwhile.
 import { call, data, element, itemPath, nextTask, queuePath, Refused, save, sendLeftovers, showRefused, t, tellUnreachable, textsIn, Unreachable, unsent } from "./api.js";
+import { fetchMedia, release } from "./ahead.js";
 import { itemDiff } from "./diff.js";
 import { Draft } from "./drafts.js";
 import { setKeys } from "./shortcuts.js";
@@ -32,7 +33,7 @@ export class Work {
     for (;;) {
       try {
         const task = await nextTask();
-        return task ? this.open(task) : this.end();
+        return task ? this.open(this.withMedia(task)) : this.end();
       } catch (error) {
         if (error instanceof Refused) return this.message(error.message);
         if (!(error instanceof Unreachable)) throw error;
@@ -44,6 +45,15 @@ export class Work {
     }
   }
 
+  // The videos of the item in hand are there already.
+  withMedia(task) {
+    const { ahead } = this;
+    this.ahead = null;
+    if (ahead?.item === task.item && ahead.digest === task.digest) return { ...task, media: ahead.media };
+    release(ahead);
+    return task;
+  }
+
   openAhead() {
     const task = this.ahead;
     this.ahead = null;
@@ -53,6 +63,7 @@ export class Work {
   // Shows an item; what was typed about it before is in work.state.
   open(task) {
     this.close();
+    if (this.task?.item !== task.item) release(this.task);
     this.task = task;
     this.draft = new Draft(task);
     this.state = this.draft.value;
@@ -60,6 +71,7 @@ export class Work {
     this.stopwatch = new Stopwatch(document.getElementById("timer"), this.state.seconds ?? 0);
     showProgress(task.progress);
     notices.replaceChildren();
+    place.removeAttribute("data-ahead");
     place.replaceChildren();
     this.takeDown = this.show(this, place) ?? (() => {});
     place.querySelector("h1, h2")?.focus({ preventScroll: true });
@@ -76,11 +88,14 @@ export class Work {
 
   async lookAhead() {
     const { task } = this;
-    if (this.ahead?.item === task.item) this.ahead = null;
-    if (this.ahead) return;
+    if (this.ahead && this.ahead.item !== task.item) return;
+    this.ahead = null;
     try {
       const ahead = await nextTask(task.item);
-      if (this.task === task) this.ahead = ahead;
+      if (!ahead || this.task !== task) return;
+      this.ahead = ahead;
+      await fetchMedia(ahead, () => this.ahead === ahead);
+      place.toggleAttribute("data-ahead", this.ahead === ahead);
     } catch { /* There is none today, or the server is away: then we wait. */ }
   }
 

@@ -29,7 +29,7 @@ DOWNLOADS = (
     ARCHIVE, VERDICTS_FILE, f"{BENCHMARK}/{ITEMS_FILE}", "rejects.jsonl", "predictions.jsonl",
     "events.jsonl", "events.csv",
 )  # fmt: skip
-_TYPES = {"csv": "text/csv", "jsonl": "application/jsonl", "json": "application/json"}
+_TYPES = {"csv": "text/csv", "jsonl": "application/x-ndjson", "json": "application/json"}
 
 
 class _Invite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -162,7 +162,8 @@ async def invite(request: Request, person: ChangingOrganiser) -> Response:
     token = await run_in_threadpool(
         accounts.invite, asked.role, person.name, _tidy(asked.expertise)
     )
-    return JSONResponse({"link": f"{str(request.base_url).rstrip('/')}/join/{token}"})
+    address = context_of(request).address or str(request.base_url).rstrip("/")
+    return JSONResponse({"link": f"{address}/join/{token}"})
 
 
 @router.post("/api/desk/revoke")

@@ -121,6 +121,8 @@ def _card_of(path: Path) -> Card:
     fields = (BACKENDS[backend][2] if backend in BACKENDS else {}) | fields
     if backend == "cascade":
         fields["model"] = _beside(path, fields.get("model", ""))
+        if fields.get("fuser"):
+            fields["fuser"] = _beside(path, fields["fuser"])
     if isinstance(fields.get("captioners"), list):
         fields["captioners"] = [_beside(path, name) for name in fields["captioners"]]
     return make_card(path, fields, lines)

@@ -17,7 +17,7 @@ from reelbench.base.seeds import seed_for
 from reelbench.client.structured import accepted_schema
 from reelbench.data.benchmark import BenchmarkError
 from reelbench.data.items import Problem, shown
-from reelbench.evaluate.rubric import Rubric
+from reelbench.evaluate.rubric import Rubric, criterion_of
 
 _HUMAN, _REPLY = ("human", "user"), ("gpt", "assistant")
 
@@ -159,10 +159,4 @@ def score_histogram(rows: Sequence[RatedResponse], rubric: Rubric) -> dict[str, 
 
 def criterion_scores(rubric: Rubric, reply: Any) -> dict[str, float]:
     """Return the scores of a reply by criterion, wherever in it they stand."""
-    return {criterion_of(path): value for path, value in rubric.values(reply).items()}
-
-
-def criterion_of(path: str) -> str:
-    """Return the criterion that a number of a rubric is about: ``ratings.clarity.score``."""
-    parts = [part for part in path.split(".") if part not in ("ratings", "score")]
-    return ".".join(parts) or path
+    return {criterion_of(path.split(".")): value for path, value in rubric.values(reply).items()}

@@ -13,7 +13,6 @@ import io
 import re
 import wave
 from collections import Counter
-from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -107,7 +106,7 @@ def perceive(body: dict[str, Any], _number: int) -> Reply:
     colours = [colour_in(p["image_url"]["url"]) for p in parts if p["type"] == "image_url"]
     sounds = [sounds_in(p["input_audio"]["data"]) for p in parts if p["type"] == "input_audio"]
     options = {text: letter for letter, text in re.findall(r"^([A-Z])\. (.+)$", prompt, re.M)}
-    likely: Sequence[str] = sorted(options)
+    likely = sorted(options)
     if SEEN in prompt and colours:
         likely = [colours[-1]]
     elif HEARD in prompt and sounds:

@@ -31,8 +31,8 @@ from typing import Any
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item, Media
 from reelbench.data.manifest import Manifest
+from reelbench.review import serve
 from reelbench.review.database import PEOPLE, ReviewDatabase, sqlite_url
-from reelbench.review.people import Accounts
 
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent / "tests" / "review"))
@@ -208,19 +208,15 @@ def load(
 
 def people(place: Place, count: int) -> list[str]:
     """Make accounts, and return a session of each."""
-    (place.root / "review").mkdir()
-    database = opened(place)
-    database.create("load")
-    accounts = Accounts(database)
     names = [f"annotator {number}" for number in range(count)]
-    with database.writing() as connection:
-        for name in ("organiser", *names):
-            role = "organiser" if name == "organiser" else "annotator"
-            values = {"name": name, "role": role, "password": "-", "expertise": "[]"}
-            connection.execute(PEOPLE.insert().values(active=True, **values))
-    sessions = [accounts.open_session(name) for name in names]
-    database.close()
-    return sessions
+    with serve.opened_review(place.root, serve.ServeOptions(database=place.database)) as found:
+        review, accounts, _ = found
+        with review.database.writing() as connection:
+            for name in ("organiser", *names):
+                role = "organiser" if name == "organiser" else "annotator"
+                values = {"name": name, "role": role, "password": "-", "expertise": "[]"}
+                connection.execute(PEOPLE.insert().values(active=True, **values))
+        return [accounts.open_session(name) for name in names]
 
 
 def opened(place: Place) -> ReviewDatabase:

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import urllib.error
 import urllib.request
@@ -149,3 +150,9 @@ def local(review: ServedReview) -> Browser:
 def item_query(item: str) -> str:
     """Return the part of an address that names an item."""
     return f"?item={quote(item)}"
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])

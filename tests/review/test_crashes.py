@@ -3,7 +3,6 @@
 import os
 import resource
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -16,16 +15,11 @@ from uuid import uuid4
 
 import pytest
 from review.databases import PostgresServer
-from review.serving import Browser, local, served
+from review.serving import Browser, free_port, local, served
 
-from reelbench.data.manifest import read_manifest
 from reelbench.review.database import ReviewDatabase, sqlite_url
-from reelbench.review.people import Accounts, csrf_token
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
+from reelbench.review.people import csrf_token
+from reelbench.review.serve import ServeOptions, opened_review
 
 
 def until(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
@@ -41,7 +35,7 @@ class Worker(threading.Thread):
     """Someone who answers items and sends each answer until it is acknowledged."""
 
     def __init__(self, port: int, session: str) -> None:
-        super().__init__()
+        super().__init__(daemon=True)
         self._someone = Browser(f"http://127.0.0.1:{port}", csrf_token(session))
         self._headers = {"cookie": f"reelbench_session={session}"}
         self.acknowledged, self.refused = list[str](), list[Any]()
@@ -93,13 +87,8 @@ class Team(list[Worker]):
 
 def team(benchmark: Path, url: str, port: int, size: int = 3) -> Team:
     """Make accounts before the server is started, and let them begin."""
-    (benchmark / "review").mkdir()
-    database = ReviewDatabase(url)
-    title = read_manifest(benchmark / "benchmark.yaml")[0].title  # type: ignore[union-attr]
-    database.create(title)
-    accounts = Accounts(database)
-    sessions = [accounts.local_session(f"worker {at}") for at in range(size)]
-    database.close()
+    with opened_review(benchmark, ServeOptions(database=url)) as (_, accounts, _):
+        sessions = [accounts.local_session(f"worker {at}") for at in range(size)]
     workers = Team(Worker(port, session) for session in sessions)
     for worker in workers:
         worker.start()
@@ -233,9 +222,11 @@ def test_a_database_that_hangs_does_not_take_the_pages_with_it(
         someone = local(running)
         task = someone.next("answer")
         assert task is not None
-        pids = [int(pid) for pid in subprocess.run(
-            ["pgrep", "-P", str(postgresql.process.pid)],  # type: ignore[union-attr]
-            capture_output=True, text=True).stdout.split()]  # fmt: skip
+        assert postgresql.process is not None
+        first = postgresql.process.pid
+        os.kill(first, signal.SIGSTOP)  # or it would start a fresh process for a new connection
+        listed = subprocess.run(["pgrep", "-P", str(first)], capture_output=True, text=True)
+        pids = [*map(int, listed.stdout.split()), first]
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
         try:

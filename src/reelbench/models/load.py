@@ -31,6 +31,7 @@ BACKENDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "anthropic": ("anthropic", "claude-opus-4-5", {}),
     "google": ("google", "gemini-2.5-pro", {"hears": True, "video": "file"}),
     "hf": ("hf", "path/to/a/model", {"schemas": False}),
+    "judge": ("judge", "path/to/a/trained/judge", {"sees": False, "batch": 32}),
     "cascade": ("cascade", "", {}),
     "inspect": ("inspect", "openai/gpt-4o", {"hears": True}),
 }

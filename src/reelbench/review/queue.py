@@ -31,7 +31,6 @@ class QueueCounts:
     done: int  # by this person
     left: int  # for this person
     today: int  # by this person
-    settled: int
     total: int
 
 
@@ -275,8 +274,7 @@ class ReviewQueue:
             begun = free & index.begun
             taken = len(begun) - sum(1 for _ in self._takeable(person, begun))
             done, total = len(index.done.get(person.name, ())), len(index.subjects)
-            settled = total - len(index.open)
-            return QueueCounts(done, len(free) - taken, self.today(person), settled, total)
+            return QueueCounts(done, len(free) - taken, self.today(person), total)
 
     def order(self, item: Item, who: str, fixed_last: tuple[str, ...]) -> tuple[int, ...]:
         """Return the places of the options as this person is shown them."""

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
+from reelbench.base.limits import LimitError, check_depth
 from reelbench.review.actions import Action
 from reelbench.review.errors import ActionError
 from reelbench.review.web.session import ChangingPerson, CurrentPerson, context_of
@@ -17,9 +18,11 @@ router = APIRouter(prefix="/api/q/{queue}")
 
 async def json_body(request: Request, kind: Any) -> Any:
     """Return the body of a request as what it must be."""
+    data = await request.body()
     try:
-        return msgspec.json.decode(await request.body(), type=kind)
-    except (msgspec.DecodeError, RecursionError) as error:
+        check_depth(data)
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.DecodeError, LimitError) as error:
         raise ActionError(f"The request cannot be read: {error}.") from None
 
 

@@ -15,7 +15,7 @@ import wave
 from collections import Counter
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,9 +31,6 @@ from reelbench.make.pipeline.funnel import funnel_record
 from reelbench.recipes import load_recipe
 from reelbench.world.render import synthesize
 from reelbench.world.scene import COLOURS, HEIGHT, WIDTH, Actor, Event, Scene, Shot
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 VIDEOS, TIMES = 6, (0.5, 1.0, 1.5, 2.0)
 SEEN = "Which colour does the circle have last?"

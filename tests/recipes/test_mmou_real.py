@@ -113,6 +113,7 @@ def test_the_report_shows_them(real: tuple[Path, list[Any]]) -> None:
         "Open answers by criterion",
         "The same questions with options, by skills",
         "Wrong choices by the origin of the option",
+        "Accuracy by class of models",
     ):
         assert title in page
 

@@ -15,7 +15,7 @@ import wave
 from collections import Counter
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,9 +31,6 @@ from reelbench.make.pipeline.funnel import funnel_record
 from reelbench.recipes import load_recipe
 from reelbench.world.render import synthesize
 from reelbench.world.scene import COLOURS, HEIGHT, WIDTH, Actor, Event, Scene, Shot
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 VIDEOS, TIMES = 6, (0.5, 1.0, 1.5, 2.0)
 SEEN = "Which colour does the circle have last?"
@@ -109,7 +106,7 @@ def perceive(body: dict[str, Any], _number: int) -> Reply:
     colours = [colour_in(p["image_url"]["url"]) for p in parts if p["type"] == "image_url"]
     sounds = [sounds_in(p["input_audio"]["data"]) for p in parts if p["type"] == "input_audio"]
     options = {text: letter for letter, text in re.findall(r"^([A-Z])\. (.+)$", prompt, re.M)}
-    likely: Sequence[str] = sorted(options)
+    likely = sorted(options)
     if SEEN in prompt and colours:
         likely = [colours[-1]]
     elif HEARD in prompt and sounds:

@@ -17,6 +17,7 @@ from reelbench.media.decode.frames import FrameSpec, frames_of
 from reelbench.media.decode.isolated import probe_isolated
 from reelbench.media.errors import MediaError
 from reelbench.pages import COLOURS, Figure, page
+from reelbench.report.classes import class_table
 from reelbench.report.comparison import pairs, people, standings
 from reelbench.report.criteria import criterion_tables, origins
 from reelbench.report.declared import NONE, best_cells, declared, interval_of, name_of
@@ -101,6 +102,7 @@ def _page(scored: ScoredRuns) -> str:
         judged=judged(scores),
         criteria=criterion_tables(scores),
         origins=origins(scores),
+        classes=class_table(scores, run),
         shared=list(shared_captioners(benchmark.items, _captioners(run))),
         judge_orders=list(zip(judge_orders(scores), scores["judge_orders"], strict=True)),
         declared=[(table, best_cells(table)) for table in declared(scores)],

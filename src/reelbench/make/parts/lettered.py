@@ -15,6 +15,7 @@ from reelbench.make.parts.wording import (
     self_contained_fault,
     share_supported,
 )
+from reelbench.score.rounding import percent
 
 SUPPORTED = 0.5  # of the own words of an option from the video that its caption must have
 ABSENT = 0.8  # of those of an option that is not in the video: so many make it one that is
@@ -71,11 +72,11 @@ def _origin_fault(options: Mapping[str, str], inside: int, question: str, captio
         if place < inside and share < SUPPORTED:
             return (
                 f"option {letter}, {options[letter]!r}, must be about what is in the video, but "
-                f"the material has only {share:.0%} of its words"
+                f"the material has only {percent(share)} of its words"
             )
         if place >= inside and share >= ABSENT:
             return (
                 f"option {letter}, {options[letter]!r}, must be about what is not in the video, "
-                f"but the material has {share:.0%} of its words"
+                f"but the material has {percent(share)} of its words"
             )
     return ""

@@ -43,11 +43,22 @@ PAPERS = {
         + [f"Equation {number}" for number in range(1, 7)]
         + ["Algorithm 1"]
     ),
+    "mmou": (
+        [str(section) for section in range(1, 9)]
+        + ["3.1", "3.2", "3.3", "3.4", "4.1", "4.2", "Equation 1"]
+        + [f"Table {number}" for number in range(1, 9)]
+        + [f"Figure {number}" for number in range(1, 15)]
+        + [f"Appendix {letter}" for letter in "ABCDEFG"]
+        + [f"Appendix E.{number}" for number in range(1, 7)]
+        + [f"Appendix G.{number}" for number in range(1, 6)]
+    ),
 }  # fmt: skip
 # Recipes beside the one that a page is called after.
-ALSO = {"qbench-video": ("qbench-exact", "qbench-published")}
+ALSO = {"qbench-video": ("qbench-exact", "qbench-published"), "mmou": ("mmou-published",)}
 
-_PART = re.compile(r"(?:(?:Table|Figure|Equation|Algorithm|Supplement) )?\d+(?:\.\d+)*(?= |$)")
+_PART = re.compile(
+    r"(?:(?:(?:Table|Figure|Equation|Algorithm|Supplement) )?\d+|Appendix [A-Z])(?:\.\d+)*(?= |$)"
+)
 CODE = re.compile(r"`([^`\n]+)`")
 _FENCED = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _NAMED = re.compile(

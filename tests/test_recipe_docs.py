@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from actors import Actors, on_stage, tiny_videos, write_movie
+from mmou_actors import CHECKERS, WRITERS, OmniModels, station
 from quality_actors import Critics, gallery
 from recipe_pages import CODE, PAGES, PAPERS, content_of, faults, keys_in, rows_under
 from support import REPOSITORY, reelbench
@@ -111,6 +112,28 @@ def test_what_is_not_there_is_found_where_a_page_has_several_recipes(
     check_found("qbench-video.md", change, told, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (instead("caption.caption_apart", "caption.caption_both"), "there is no reelbench.make.parts.caption.caption_both"),
+        (instead("review/protocols/mmou-audit.yaml", "review/protocols/mmou-check.yaml"), "there is no file review/protocols/mmou-check.yaml"),
+        (instead("stage `quality-control`", "stage `second-person`"), "there is no stage second-person"),
+        (instead("`prompts` and `one-order`", "`prompts`"), "the condition one-order is not named"),
+        (instead("roles `reader`, `watcher` and", "role"), "the role watcher is not named"),
+        (instead("--condition audio-only", "--condition sound-only"), "has no condition 'sound-only'"),
+        (instead("--model listener=", "--model hearer="), "does not name a role of mmou"),
+        (instead("`--set visual-only.drop=true`", "`--set visual-only.dropped=true`"), "no parameter visual-only.dropped"),
+        (without_row("Appendix D"), "Appendix D of the paper has no row"),
+        (without_row("Appendix G.3"), "Equation 1 of the paper has no row"),
+        (instead("| Appendix B,", "| Appendix H,"), "the paper has no Appendix H"),
+    ],
+)  # fmt: skip
+def test_what_is_not_there_is_found_on_the_page_of_mmou(
+    change: Callable[[str], str], told: str, tmp_path: Path
+) -> None:
+    check_found("mmou.md", change, told, tmp_path)
+
+
 def check_found(page: str, change: Callable[[str], str], told: str, folder: Path) -> None:
     """A page that is changed for the worse has a fault that says so."""
     text = (REPOSITORY / "docs" / "recipes" / page).read_text()
@@ -178,6 +201,17 @@ def test_and_so_is_what_comes_out_of_scores(tmp_path: Path) -> None:
         told = hall.make(tmp_path / "bench", *hall.words)
     assert told.status == 0, told.err
     check_what_comes_out("qbench-video.md", tmp_path / "bench")
+
+
+def test_and_so_is_what_comes_out_of_questions_that_people_wrote(tmp_path: Path) -> None:
+    def one_fails(model: str, prompt: str) -> str | None:
+        return "{}" if model == "distractor" and "clip0 number 0" in prompt else None
+
+    with station(tmp_path, OmniModels(instead=one_fails)) as here:
+        words = here.roles(*WRITERS, *CHECKERS)
+        told = here.make(tmp_path / "bench", *words, "--without", "quality-control")
+    assert told.status == 0, told.err
+    check_what_comes_out("mmou.md", tmp_path / "bench")
 
 
 def check_what_comes_out(page: str, bench: Path) -> None:

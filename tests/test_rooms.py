@@ -28,6 +28,7 @@ FLOORS = [
     {"pages"},
     {"report"},
     {"weights"},
+    {"judge"},  # trains and compares what runs ask
     {"engine"},
     {"annotate"},
     {"interop"},

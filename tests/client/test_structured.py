@@ -10,7 +10,13 @@ from servers import Reply, Server, completion, serving
 
 from reelbench.client.client import Client
 from reelbench.client.journal import open_journal
-from reelbench.client.structured import Structured, ask_json, find_json, plain_schema
+from reelbench.client.structured import (
+    Structured,
+    accepted_schema,
+    ask_json,
+    find_json,
+    plain_schema,
+)
 from reelbench.models.card import Card
 from reelbench.models.openai import OpenAIModel
 
@@ -213,3 +219,11 @@ class TestSchemas:
         schema = {"properties": {"x-ray": {"type": "string", "x-ours": 1}}, "required": ["x-ray"]}
         plain = {"properties": {"x-ray": {"type": "string"}}, "required": ["x-ray"]}
         assert plain_schema(schema) == plain
+
+
+def test_what_is_accepted_may_be_more_than_what_is_asked_for() -> None:
+    inner = {"type": "object", "required": ["a"], "x-accepts": {"required": [], "x-weight": 2}}
+    schema = {"properties": {"b": inner}, "additionalProperties": False}
+    assert accepted_schema(schema)["properties"]["b"]["required"] == []
+    assert accepted_schema(schema)["additionalProperties"] is False
+    assert plain_schema(schema)["properties"]["b"] == {"type": "object", "required": ["a"]}

@@ -282,7 +282,8 @@ class TestPoints:
 class TestCriteria:
     def test_correctness_is_half_of_it(self, tmp_path: Path) -> None:
         given = {"correctness": 5, "completeness": 1, "faithfulness": 2, "clarity": 4}
-        said = {name: {"reason": "so", "score": score} for name, score in given.items()}
+        ratings = {name: {"reason": "so", "score": score} for name, score in given.items()}
+        said = {"ratings": ratings, "overall_assessment": "Which is optional."}
         item = opened(1, context=freeze({"caption": "A dog in the snow."}))
         benchmark = blind_benchmark(tmp_path / "b", item, modalities="T", rubric="criteria")
         with serving(speaking(far="A dog.", judge=said)) as server:
@@ -291,7 +292,15 @@ class TestCriteria:
         assert judged["score"] == pytest.approx(0.5 * 5 + 0.5 / 3 * (1 + 2 + 4), abs=1e-5)
         assert judged["scale"] == [1, 5]
         assert "A dog in the snow." in body["messages"][0]["content"][0]["text"]
-        assert "x-weight" not in str(body["response_format"])  # which strict servers refuse
+        assert "x-" not in str(body["response_format"])  # which strict servers refuse
+        assert "overall_assessment" not in str(body["response_format"])
+
+    def test_every_criterion_has_five_anchors(self, tmp_path: Path) -> None:
+        prompt = load_rubric("criteria", tmp_path).prompt
+        for name in ("correctness", "completeness", "faithfulness", "clarity"):
+            _, _, anchors = prompt.partition(f"\n{name}: ")
+            scores = [line[2] for line in anchors.splitlines()[1:6]]
+            assert scores == ["5", "4", "3", "2", "1"]
 
 
 class TestOwnRubric:

@@ -264,10 +264,10 @@ class TestNoneOfTheAbove:
             offer_none_of_the_above(dealt, 1, as_key=1, as_distractor=0, text="以上都不是") == dealt
         )
 
-    def test_what_spelt_the_key_out_follows(self) -> None:
+    def test_the_reference_stays_what_its_author_answered(self) -> None:
         items = [one_of(1, reference="Text 0", provenance=freeze({"by": "us"}))]
         (changed,) = offer_none_of_the_above(items, 0, as_key=1, as_distractor=0)
-        assert changed.reference == NONE
+        assert (changed.correct, changed.reference) == ((NONE,), "Text 0")
         assert changed.provenance == {
             "by": "us",
             "none-of-the-above": {"none_of_the_above": "key"},

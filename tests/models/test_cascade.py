@@ -81,9 +81,9 @@ def studio(tmp_path: Path) -> Iterator[Studio]:
         yield Studio(tmp_path, *servers)
 
 
-def content(server: Server) -> list[dict[str, Any]]:
-    """What the one request to a server says."""
-    (body,) = server.requests
+def content(server: Server, number: int = -1) -> list[dict[str, Any]]:
+    """What the last request to a server says."""
+    body = server.requests[number]
     (message,) = body["messages"]
     assert message["role"] == "user"
     return list(message["content"])
@@ -111,9 +111,32 @@ class TestWhoIsToldWhat:
         told = content(studio.mind)
         assert {part["type"] for part in told} == {"text"}
         texts = [part["text"] for part in told]
-        assert texts[0] == "What eye tells:\nI see a door."
-        assert texts[1] == "What ear tells:\nI hear a bell."
-        assert texts[-1] == "Who rang?"
+        assert texts == ["What is seen and heard:\nB", "Who rang?"]
+
+    def test_captions_are_fused_by_a_call_that_is_told_no_question(self, studio: Studio) -> None:
+        studio.asked(asking("Who rang?"))
+        texts = [part["text"] for part in content(studio.mind, 0)]
+        assert texts[:2] == ["What eye tells:\nI see a door.", "What ear tells:\nI hear a bell."]
+        assert "one account" in texts[2]
+        assert "Who rang?" not in str(texts)
+
+    def test_by_another_model_where_the_card_names_one(self, studio: Studio) -> None:
+        studio.write("scribe", f"endpoint: {studio.eye.url}\nsees: false\n")
+        fields = "backend: cascade\ncaptioners: [eye.yaml, ear.yaml]\nmodel: mind.yaml\n"
+        studio.card = studio.write("trio", f"{fields}fuser: scribe.yaml\n")
+        studio.asked(asking("Who rang?"))
+        assert [body["model"] for body in studio.eye.requests] == ["eye", "scribe"]
+        assert content(studio.mind)[0]["text"] == "What is seen and heard:\nI see a door."
+
+    def test_one_caption_is_told_as_it_is(self, studio: Studio) -> None:
+        studio.asked(asking("Who rang?", AudioPart(NOISE, "audio/wav", 2.0)))
+        (body,) = studio.mind.requests
+        assert body["messages"][0]["content"][0]["text"] == "What ear tells:\nI hear a bell."
+
+    def test_captioners_read_no_transcript(self, studio: Studio) -> None:
+        studio.asked(asking("Who rang?", *CLIP, TextPart("What is said:\n[0.0 s] A secret.")))
+        assert "secret" not in str([studio.eye.requests, studio.ear.requests])
+        assert "secret" in str(content(studio.mind))
 
     def test_a_captioner_is_not_asked_about_what_it_cannot_take(self, studio: Studio) -> None:
         (response,) = studio.asked(asking("Who?", AudioPart(NOISE, "audio/wav", 2.0)))
@@ -129,9 +152,9 @@ class TestWhoIsToldWhat:
     def test_a_schema_is_for_the_answerer(self, studio: Studio) -> None:
         studio.asked(asking("Who?", *CLIP, schema={"type": "object"}))
         assert "response_format" not in studio.eye.requests[0]
-        assert studio.mind.requests[0]["response_format"]["json_schema"]["schema"] == {
-            "type": "object"
-        }
+        assert "response_format" not in studio.mind.requests[0]
+        last = studio.mind.requests[-1]["response_format"]
+        assert last["json_schema"]["schema"] == {"type": "object"}
 
 
 class TestFailures:
@@ -157,10 +180,10 @@ class TestThroughAJournal:
         with open_journal(studio.folder / "journal.sqlite") as journal:
             responses = studio.asked(*requests, client=Client(journal))
             assert {response.status for response in responses} == {"ok"}
-            assert len(studio.mind.requests) == 3
+            assert len(studio.mind.requests) == 1 + 3  # fused once, then asked
             studio.asked(*requests, asking("Who 4?"), client=Client(journal))
         assert (len(studio.eye.requests), len(studio.ear.requests)) == (1, 1)
-        assert len(studio.mind.requests) == 4
+        assert len(studio.mind.requests) == 1 + 4
 
     def test_and_once_more_about_another(self, studio: Studio) -> None:
         """Another part of the same file is another clip."""
@@ -175,7 +198,7 @@ class TestThroughAJournal:
         with open_journal(studio.folder / "journal.sqlite") as journal:
             studio.asked(asking("Who?"), client=Client(journal, ledger))
         taken = {name: spent.input_tokens for name, spent in ledger.spent.items()}
-        assert taken == {"eye": 100, "ear": 100, "mind": 100, "trio": 0}
+        assert taken == {"eye": 100, "ear": 100, "mind": 200, "trio": 0}
 
     def test_a_caption_that_failed_is_asked_for_again(self, studio: Studio) -> None:
         studio.eye.answer = lambda _, n: completion("I see.") if n else (500, {}, b"")

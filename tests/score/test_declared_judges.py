@@ -9,9 +9,9 @@ from support import blind_benchmark, make_item
 
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item
+from reelbench.score.grades import Grades
 from reelbench.score.intervals import Cell, intervals
 from reelbench.score.judge_order import first_judge, judge_orders
-from reelbench.score.judged import Grades
 from reelbench.score.score import score_predictions, score_runs
 
 # Q-Bench-Video, Table 5.

@@ -10,8 +10,9 @@ from support import blind_benchmark, make_item
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item, Media
+from reelbench.score.grades import read_grades
 from reelbench.score.intervals import Cell, intervals
-from reelbench.score.judged import read_grades, summed_up
+from reelbench.score.judged import summed_up
 from reelbench.score.score import score_predictions, video_clusters
 
 

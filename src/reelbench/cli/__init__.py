@@ -28,6 +28,7 @@ COMMANDS = {
     "score": "score a run, or predictions from elsewhere",
     "report": "write the HTML report of a run, or of several",
     "review": "open the pages where people write, verify, rate and answer items",
+    "judge": "train, serve, use and compare a judge of your own for open answers",
     "agree": "measure inter-rater agreement",
     "weights": "list, download and locate the weights that operators use",
     "doctor": "check the installation: what is missing, and how to get it",

@@ -50,8 +50,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--judge",
         action="append",
         default=[],
-        help="a model that reads what the parser cannot, and grades open replies; a second one is "
-        "compared with it",
+        help="a model that reads what the parser cannot, and grades open replies (judge:FOLDER is "
+        "one that `judge train` made); a second one is compared with it",
     )
     parser.add_argument(
         "--split",

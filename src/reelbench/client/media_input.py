@@ -32,7 +32,7 @@ from reelbench.media.edit.audio_export import sound_of
 from reelbench.media.edit.video_export import footage_of
 from reelbench.media.errors import MediaError, refuse_no_file
 from reelbench.media.subtitles import read_subtitles, within
-from reelbench.models.base import AudioPart, ImagePart, Part, TextPart, VideoPart
+from reelbench.models.base import TRANSCRIPT, AudioPart, ImagePart, Part, TextPart, VideoPart
 from reelbench.models.card import Card
 
 _STAMP = "0" * 16  # as long as the four tokens that "12.5 s" takes
@@ -284,7 +284,7 @@ class MediaInput:
         cues = read_subtitles(self._inside(clip.subtitles))
         cues = within(cues, spans_of(file, info, spec))
         lines = [f"[{cue.start:.1f} s] {cue.text}" for cue in cues]
-        parts.append(TextPart("\n".join(["What is said:", *(lines or ["(nothing)"])])))
+        parts.append(TextPart("\n".join([TRANSCRIPT, *(lines or ["(nothing)"])])))
 
 
 def subtitles_beside(path: Path) -> Path | None:

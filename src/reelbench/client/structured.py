@@ -150,7 +150,7 @@ def _checked(response: Response, schema: Mapping[str, Any], check: Check) -> Str
         failure = str(error) if response.status == "ok" else f"{error}: {response.error}"
         return Structured(failure=failure, status=response.status, words=words)
     # Nothing is fetched, whatever a schema refers to.
-    validator = jsonschema.Draft202012Validator(schema, registry=Registry())
+    validator = jsonschema.Draft202012Validator(accepted_schema(schema), registry=Registry())
     errors = validator.iter_errors(data)
     faults = sorted(f"{_where(error)}{error.message}" for error in errors)
     if fault := "; ".join(faults)[:_SHOWN] or check(data):
@@ -217,6 +217,18 @@ _MOST_FENCES = 100
 _START = re.compile(r"[{\[]")
 _MOST_FAILURES = 100  # brackets that begin no JSON; each costs as much as what stands before it
 _SURELY = re.compile(r"""\{\s*"|\[\s*[{"]""")  # words in brackets begin otherwise
+
+
+def accepted_schema(schema: Any) -> Any:
+    """Return the schema that replies are checked by: its ``x-accepts`` take the place of fields.
+
+    Strict servers want every field named and required; what models add or leave out all the same
+    may be as good.
+    """
+    if isinstance(schema, Mapping):
+        schema = {**schema, **schema.get("x-accepts", {})}
+        return {name: accepted_schema(value) for name, value in schema.items()}
+    return [accepted_schema(part) for part in schema] if isinstance(schema, list) else schema
 
 
 def plain_schema(schema: Any) -> Any:

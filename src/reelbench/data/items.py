@@ -20,6 +20,7 @@ Span = tuple[Seconds, Seconds]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+PAIR = "pair"  # the field that links the two items of one question, with options and without
 
 
 class FrozenDict(dict[str, Json]):
@@ -100,6 +101,12 @@ class Item(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     def correct(self) -> tuple[str, ...]:
         """The texts of the right options, in the order of the answer."""
         return tuple(self.options[LETTERS.index(letter)] for letter in self.answer)
+
+    def is_counterpart_of(self, other: "Item") -> bool:
+        """Whether both are made of one question, the one with options and the other without."""
+        linked = self.extra.get(PAIR)
+        kinds = (self.kind == "open") != (other.kind == "open")
+        return kinds and linked is not None and linked == other.extra.get(PAIR)
 
     def tag(self, name: str) -> tuple[str, ...]:
         """All values of one tag as text; empty where the item does not carry it."""

@@ -100,14 +100,19 @@ class _Counter:
         if not isinstance(ask.model, Cascade):
             self._add(ask, ask.model, ask.key, shown.tokens + prompt_tokens, closed)
             return
-        caption_tokens = 0
+        caption_tokens = captions = 0
         media = ask.media
         for captioner in ask.model.captioners if media else ():
             sees = (media.frames or media.video) and captioner.card.sees
             if not sees and not (media.audio and captioner.card.hears):
                 continue
             caption_tokens += reply_tokens(captioner.card, closed=False)
+            captions += 1
             self._add(ask, captioner, repr(media), shown.tokens, closed=False)
+        if captions > 1:
+            fuser = ask.model.fuser
+            self._add(ask, fuser, f"{media!r} fused", caption_tokens, closed=False)
+            caption_tokens = reply_tokens(fuser.card, closed=False)
         self._add(ask, ask.model.answerer, ask.key, prompt_tokens + caption_tokens, closed)
 
     def _judge(self, ask: Ask, judge: ChatModel, response: Response | None) -> None:

@@ -11,6 +11,7 @@ from reelbench.base.progress import track
 from reelbench.client.budget import Budget
 from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.ask import Ask, plan
+from reelbench.evaluate.captioners import shared_captioners
 from reelbench.evaluate.condition import Condition, conditions_for
 from reelbench.evaluate.item_media import subtitles_of
 from reelbench.evaluate.judge import Judges
@@ -18,7 +19,7 @@ from reelbench.evaluate.prompt import PromptSet, load_prompts
 from reelbench.evaluate.rubric import Rubric, load_rubric
 from reelbench.media.digests import media_digest
 from reelbench.models.base import ChatModel
-from reelbench.models.cascade import members_of
+from reelbench.models.cascade import Cascade, members_of
 from reelbench.models.load import CARDS, Loader
 
 
@@ -78,7 +79,13 @@ def prepare(
     budget = wanted.budget or Budget(**earlier.get("budget", {}))
     digests = _digests(benchmark, words=any(_reads(condition) for condition in conditions))
     asks = list(plan(benchmark, list(models.values()), prompts, digests, seed))
-    warnings = [*_warnings(models.values(), conditions), *judging.warnings()]
+    cascades = {m.card.name: m for m in models.values() if isinstance(m, Cascade)}
+    captioners = {name: [c.card.name for c in m.captioners] for name, m in cascades.items()}
+    warnings = [
+        *_warnings(models.values(), conditions),
+        *judging.warnings(),
+        *shared_captioners(benchmark.items, captioners),
+    ]
     return Prepared(
         models, judges, everyone, budget, warnings, prompts, rubrics, judging, digests, seed, asks
     )

@@ -4,7 +4,7 @@ The grade is the weighted mean of the numbers in a reply: every number with boun
 counts, with the weight ``x-weight`` of the schema, by default 1.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -80,6 +80,12 @@ def _graded(schema: Any, path: tuple[str, ...] = ()) -> Iterator[Graded]:
         yield path, bounds, float(weight) if type(weight) in (int, float) else 0.0
     for name, inner in schema.get("properties", {}).items():
         yield from _graded(inner, (*path, name))
+
+
+def criterion_of(path: Sequence[str]) -> str:
+    """Return the criterion that a number of a reply is about: that of ``ratings.clarity.score``."""
+    parts = [part for part in path if part not in ("ratings", "score")]
+    return ".".join(parts or path)
 
 
 def load_rubric(name: str, root: Path) -> Rubric:

@@ -40,6 +40,8 @@ def _within(group: Sequence[Numbered]) -> Iterator[Finding]:
     for asked in same_words.values():
         line, item = asked[0]
         for other_line, other in asked[1:]:
+            if other.is_counterpart_of(item):
+                continue
             if _answer_texts(other) == _answer_texts(item):
                 message = f"asks the same as {item.id} (line {line})"
                 yield Finding.of("NEAR_DUPLICATE", message, other, other_line)

@@ -1,6 +1,5 @@
 """Findings about one item's question, options and answer."""
 
-import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from itertools import combinations
@@ -17,6 +16,7 @@ from reelbench.base.text import (
     words,
 )
 from reelbench.data.items import LETTERS, Item, Json
+from reelbench.data.question_rules import asks_for_order, inline_options
 from reelbench.lint.findings import Finding
 
 PREFIX = 50  # characters after which a reader has stopped comparing
@@ -26,13 +26,6 @@ PARAPHRASE = 0.5  # likeness of an answer in other words; an explanation is less
 # Where benchmarks write the right option out in full. Ours has `reference`, which may also hold
 # an explanation, so that it counts only where it resembles an option.
 ANSWER_TEXT_FIELDS = ("correct_answer", "correct_answers", "answer_text", "reference")
-
-# "A) ", "(B) ", "C. ", "[D] " anywhere, "a) " too, and "A: " where a line begins.
-_LABEL = re.compile(
-    r"(?:(?:^|(?<=[\s(]))\(?([A-Z])[).](?=\s|\()|\[([A-Z])\]|(?:^|(?<=\s))\(?([a-z])\)(?=\s)"
-    r"|^([A-Z]):(?=\s))",
-    re.MULTILINE,
-)
 
 
 def option_findings(item: Item, line: int) -> Iterator[Finding]:
@@ -88,7 +81,8 @@ def _duplicates(item: Item, line: int) -> Iterator[Finding]:
 
 
 def _embedded(item: Item, line: int) -> Iterator[Finding]:
-    inline = inline_options(item.question) if item.options else {}
+    lists = bool(item.options) and not asks_for_order(item.question)
+    inline = inline_options(item.question) if lists else {}
     if not inline:
         return
     texts, options = [bare(t) for t in inline.values()], [bare(o) for o in item.options]
@@ -100,17 +94,6 @@ def _embedded(item: Item, line: int) -> Iterator[Finding]:
         listed = ", ".join(f"{letter} {text!r}" for letter, text in inline.items())
         message = f"the question lists {listed}; the options are {', '.join(item.options)}"
         yield Finding.of("EMBEDDED_MISMATCH", message, item, line)
-
-
-def inline_options(question: str) -> dict[str, str]:
-    """Return the options that a question lists within itself, by letter."""
-    labels = list(_LABEL.finditer(question))
-    letters = "".join(label[label.lastindex or 0].upper() for label in labels)
-    if len(letters) < 2 or letters != LETTERS[: len(letters)]:
-        return {}
-    ends = [label.start() for label in labels[1:]] + [len(question)]
-    texts = [question[label.end() : end].strip() for label, end in zip(labels, ends, strict=True)]
-    return dict(zip(letters, texts, strict=True)) if all(texts) else {}
 
 
 def _references(item: Item, line: int) -> Iterator[Finding]:

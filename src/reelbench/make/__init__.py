@@ -22,6 +22,7 @@ __all__ = [
     "balance_key_positions",
     "balance_ratio",
     "balance_yes_no",
+    "caption_apart",
     "check_drafts",
     "choose_negations",
     "collect",
@@ -38,6 +39,7 @@ __all__ = [
     "label",
     "negate",
     "none_of_the_above",
+    "open_counterparts",
     "perturb",
     "quota",
     "rounds",
@@ -60,6 +62,8 @@ if TYPE_CHECKING:
         none_of_the_above,
         split,
     )
+    from reelbench.make.parts.caption import caption_apart
+    from reelbench.make.parts.counterparts import open_counterparts
     from reelbench.make.parts.distract import distract
     from reelbench.make.parts.drafts import QuestionForm, WritingTask
     from reelbench.make.parts.existing import collect, items_in, same_manifest
@@ -101,6 +105,7 @@ _HOMES = {
     "balance_key_positions": "parts.balance_stages",
     "balance_ratio": "parts.balance_stages",
     "balance_yes_no": "parts.balance_stages",
+    "caption_apart": "parts.caption",
     "check_drafts": "parts.write",
     "choose_negations": "parts.balance_stages",
     "collect": "parts.existing",
@@ -117,6 +122,7 @@ _HOMES = {
     "label": "parts.label",
     "negate": "parts.balance_stages",
     "none_of_the_above": "parts.balance_stages",
+    "open_counterparts": "parts.counterparts",
     "perturb": "parts.answer_and_rank",
     "quota": "parts.quota",
     "rounds": "parts.rounds",

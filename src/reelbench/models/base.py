@@ -18,6 +18,14 @@ class TextPart:
     text: str
 
 
+TRANSCRIPT = "What is said:"  # the first line of a part with subtitles
+
+
+def is_transcript(part: object) -> bool:
+    """Whether a part of a message is what is said in a video, from its subtitles."""
+    return isinstance(part, TextPart) and part.text.startswith(TRANSCRIPT)
+
+
 @dataclass(frozen=True, slots=True)
 class ImagePart:
     """One frame in a message, as an encoded image, and its time in the video in seconds."""

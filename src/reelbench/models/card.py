@@ -47,6 +47,7 @@ class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     frames: int = 0  # in one request at most; 0 for any number
     schemas: bool = True  # whether its server takes a JSON schema for the reply
     captioners: list[str] = []  # of a cascade: the models that describe the media to it
+    fuser: str = ""  # of a cascade: who joins several captions into one; who answers, if left out
     batch: int = 8  # requests that a local model answers together
 
     connections: int = 16  # requests in flight at the same time
@@ -149,6 +150,7 @@ _CARD: dict[str, Rule] = {
     "frames": _whole(0, 10_000),
     "schemas": _TRUE_OR_FALSE,
     "captioners": (False, _are_names, "a list of models, such as [openai:gpt-4o, eye.yaml]"),
+    "fuser": _TEXT,
     "batch": _whole(1, 1000),
     "connections": _whole(1, 1000),
     "timeout": _SECONDS,

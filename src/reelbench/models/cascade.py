@@ -21,6 +21,7 @@ from reelbench.models.base import (
     Response,
     TextPart,
     VideoPart,
+    is_transcript,
     token_limit,
 )
 from reelbench.models.card import FREE, Card
@@ -38,10 +39,16 @@ class Cascade:
 
     is_random = False
 
-    def __init__(self, card: Card, captioners: list[ChatModel], answerer: ChatModel) -> None:
-        self.captioners, self.answerer = captioners, answerer
+    def __init__(
+        self,
+        card: Card,
+        captioners: list[ChatModel],
+        answerer: ChatModel,
+        fuser: ChatModel | None = None,
+    ) -> None:
+        self.captioners, self.answerer, self.fuser = captioners, answerer, fuser or answerer
         self.relay: Relay = _directly
-        self._prompt = (files(__package__) / "prompts" / "caption.md").read_text("utf-8").strip()
+        self._prompt, self._fuse = _prompt("caption"), _prompt("fuse")
         cards = [captioner.card for captioner in captioners]
         limits = [each.frames for each in cards if each.sees and each.frames]
         self.card = msgspec.structs.replace(
@@ -55,34 +62,51 @@ class Cascade:
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """The names and parameters of its members, and the prompt for captions."""
-        members = [*self.captioners, self.answerer]
+        """The names and parameters of its members, and the prompts for captions."""
         return {
-            "members": [[each.card.name, dict(each.parameters)] for each in members],
+            "members": [[each.card.name, dict(each.parameters)] for each in self.members],
+            "captioners": [each.card.name for each in self.captioners],
             "prompt": self._prompt,
+            "fuse": self._fuse,
         }
 
+    @property
+    def members(self) -> list[ChatModel]:
+        """The captioners, who fuses what they tell, and who answers; each once."""
+        return list(dict.fromkeys([*self.captioners, self.fuser, self.answerer]))
+
     async def ask(self, request: Request) -> Response:
-        """Ask the captioners about the media, then the answerer."""
-        parts: list[Part] = []
+        """Ask the captioners about the media, have their captions fused, then ask the answerer."""
         *shown, question = request.parts
+        captions: list[TextPart] = []
         for captioner in self.captioners:
-            media = _for(captioner.card, shown)
+            media = [part for part in _for(captioner.card, shown) if not is_transcript(part)]
             if all(isinstance(part, TextPart) for part in media):
                 continue  # nothing that it could describe
-            caption = await self.relay(
-                captioner, self._derived(captioner, (*media, TextPart(self._prompt)))
-            )
-            if caption.status == "truncated":  # half a caption is none to answer by
-                message = f"{captioner.card.name}: {caption.error}: raise {token_limit(captioner)}"
-                return Response("error", error=message)
-            if caption.status != "ok":
-                message = f"{captioner.card.name}: {caption.error}"
-                return Response(caption.status, error=message, unasked=caption.unasked)
-            parts.append(TextPart(f"What {captioner.card.name} tells:\n{caption.text}"))
-        parts += [*(part for part in _for(_READER, shown) if isinstance(part, TextPart)), question]
-        asked = self._derived(self.answerer, tuple(parts), request)
+            caption = await self._text(captioner, (*media, TextPart(self._prompt)))
+            if isinstance(caption, Response):
+                return caption
+            captions.append(TextPart(f"What {captioner.card.name} tells:\n{caption}"))
+        if len(captions) > 1:
+            fused = await self._text(self.fuser, (*captions, TextPart(self._fuse)))
+            if isinstance(fused, Response):
+                return fused
+            captions = [TextPart(f"What is seen and heard:\n{fused}")]
+        read = (part for part in _for(_READER, shown) if isinstance(part, TextPart))
+        asked = self._derived(self.answerer, (*captions, *read, question), request)
         return _own(await self.relay(self.answerer, asked))
+
+    async def _text(self, model: ChatModel, parts: tuple[Part, ...]) -> str | Response:
+        """Return what a member tells, or the response of the cascade where it does not."""
+        reply = await self.relay(model, self._derived(model, parts))
+        if reply.status == "ok":
+            return reply.text or ""
+        if reply.status == "truncated":  # half a caption is none to answer by
+            message = f"{model.card.name}: {reply.error}: raise {token_limit(model)}"
+            return Response("error", error=message)
+        return Response(
+            reply.status, error=f"{model.card.name}: {reply.error}", unasked=reply.unasked
+        )
 
     def _derived(
         self, model: ChatModel, parts: tuple[Part, ...], parent: Request | None = None
@@ -99,6 +123,10 @@ class Cascade:
 
     async def close(self) -> None:
         """Do nothing: the session closes its members."""
+
+
+def _prompt(name: str) -> str:
+    return (files(__package__) / "prompts" / f"{name}.md").read_text("utf-8").strip()
 
 
 def _own(response: Response) -> Response:
@@ -129,7 +157,7 @@ def members_of(models: Iterable[ChatModel]) -> Iterator[ChatModel]:
     """Yield each model once, the members of cascades included."""
     seen: set[int] = set()
     for model in models:
-        within = [*model.captioners, model.answerer] if isinstance(model, Cascade) else []
+        within = model.members if isinstance(model, Cascade) else []
         for each in (model, *within):
             if id(each) not in seen:
                 seen.add(id(each))
@@ -143,10 +171,12 @@ def load(card: Card, load_member: Callable[[str], ChatModel]) -> Cascade:
             f"{card.name}: the card of a cascade needs captioners, a list of models, and model, "
             "the one that answers: `captioners: [openai:gpt-4o]` and `model: openai:gpt-4o-mini`."
         )
-    members = [load_member(name) for name in (*card.captioners, card.model)]
+    fuser = [card.fuser] if card.fuser else []
+    members = [load_member(name) for name in (*card.captioners, *fuser, card.model)]
     if any(isinstance(member, Cascade) for member in members):
         raise ReelbenchError(
             f"{card.name}: a cascade cannot be a captioner or the model of another cascade."
         )
-    *captioners, answerer = members
-    return Cascade(card, captioners, answerer)
+    *others, answerer = members
+    count = len(card.captioners)
+    return Cascade(card, others[:count], answerer, others[count] if fuser else None)

@@ -26,15 +26,18 @@ class LocalModel:
 
     is_random = False
 
-    def __init__(self, card: Card) -> None:
+    def __init__(self, card: Card, schemas: bool = False) -> None:
         # Twice the batch wait, so that the next batch is there when one is done.
         card = msgspec.structs.replace(
-            card, connections=min(1000, 2 * card.batch), price=card.price or FREE, schemas=False
+            card,
+            connections=min(1000, 2 * card.batch),
+            price=card.price or FREE,
+            schemas=schemas,
         )
         self.card = card
         self._waiting: list[tuple[Request, asyncio.Future[Response]]] = []
         self._work: asyncio.Task[None] | None = None
-        self._engine: _Engine | None = None
+        self._engine: Any = None
         self._broken = ""
 
     @property
@@ -66,8 +69,9 @@ class LocalModel:
             if self._broken:
                 raise RuntimeError(self._broken)
             if self._engine is None:
-                self._engine = _Engine(self.card.model, {**_USUAL, **self.card.parameters})
-            return self._engine.generate(requests)
+                self._engine = self.make_engine()
+            responses: list[Response] = self._engine.generate(requests)
+            return responses
         except Exception as error:
             # Of whatever library: it fails these requests. One of them may be at fault.
             if len(requests) > 1 and self._engine is not None:
@@ -76,6 +80,10 @@ class LocalModel:
             if self._engine is None:
                 self._broken = self._broken or message  # it will not load the next time either
             return [Response("error", error=" ".join(message.split())[:500]) for _ in requests]
+
+    def make_engine(self) -> Any:
+        """Load the weights: an object whose ``generate(requests)`` returns responses."""
+        return _Engine(self.card.model, {**_USUAL, **self.card.parameters})
 
     def stop_retrying(self) -> None:
         """Do nothing: it never waits."""

@@ -31,6 +31,7 @@ BACKENDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "anthropic": ("anthropic", "claude-opus-4-5", {}),
     "google": ("google", "gemini-2.5-pro", {"hears": True, "video": "file"}),
     "hf": ("hf", "path/to/a/model", {"schemas": False}),
+    "judge": ("judge", "path/to/a/trained/judge", {"sees": False, "batch": 32}),
     "cascade": ("cascade", "", {}),
     "inspect": ("inspect", "openai/gpt-4o", {"hears": True}),
 }
@@ -120,6 +121,8 @@ def _card_of(path: Path) -> Card:
     fields = (BACKENDS[backend][2] if backend in BACKENDS else {}) | fields
     if backend == "cascade":
         fields["model"] = _beside(path, fields.get("model", ""))
+        if fields.get("fuser"):
+            fields["fuser"] = _beside(path, fields["fuser"])
     if isinstance(fields.get("captioners"), list):
         fields["captioners"] = [_beside(path, name) for name in fields["captioners"]]
     return make_card(path, fields, lines)

@@ -12,6 +12,8 @@ RECIPES = {
     "demo": "questions about shapes that move, meet and change; it needs no sources",
     "cineaste": "questions about films that need the whole story",
     "filters": "what is left of any benchmark without shortcuts, repeats and errors",
+    "mmou": "questions that need pictures and sound, with ten options and without",
+    "mmou-published": "MMOU's own rows, as they are published",
     "qbench-video": "questions about video quality, from videos with scores that people gave",
     "qbench-exact": "questions about video quality whose answers are facts, from your own clips",
     "qbench-published": "Q-Bench-Video's own files, or questions that you wrote like them",

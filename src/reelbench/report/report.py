@@ -12,11 +12,14 @@ from reelbench.base.limits import decode_json
 from reelbench.base.progress import counted, track
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item, Span
+from reelbench.evaluate.captioners import shared_captioners
 from reelbench.media.decode.frames import FrameSpec, frames_of
 from reelbench.media.decode.isolated import probe_isolated
 from reelbench.media.errors import MediaError
 from reelbench.pages import COLOURS, Figure, page
+from reelbench.report.classes import class_table
 from reelbench.report.comparison import pairs, people, standings
+from reelbench.report.criteria import criterion_tables, origins
 from reelbench.report.declared import NONE, best_cells, declared, interval_of, name_of
 from reelbench.report.figures import figures, main_rows, numbers, shown_tags
 from reelbench.report.tables import (
@@ -58,6 +61,12 @@ def _together(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return merged
 
 
+def _captioners(run: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the captioners of each cascade by its name."""
+    pairs = ((each["name"], each.get("parameters") or {}) for each in run["models"])
+    return {name: parameters.get("captioners", []) for name, parameters in pairs}
+
+
 def _page(scored: ScoredRuns) -> str:
     benchmark, scores = scored.benchmark, scored.scores
     run = _together(list(scored.runs.values()))
@@ -91,6 +100,10 @@ def _page(scored: ScoredRuns) -> str:
             if found["models"]
         ],
         judged=judged(scores),
+        criteria=criterion_tables(scores),
+        origins=origins(scores),
+        classes=class_table(scores, run),
+        shared=list(shared_captioners(benchmark.items, _captioners(run))),
         judge_orders=list(zip(judge_orders(scores), scores["judge_orders"], strict=True)),
         declared=[(table, best_cells(table)) for table in declared(scores)],
         name_of=name_of,

@@ -8,6 +8,7 @@ from typing import Any
 from reelbench.base.files import write_atomically
 from reelbench.pages.table import Table
 from reelbench.report.comparison import pairs, people, standings
+from reelbench.report.criteria import criterion_tables, origins
 from reelbench.report.declared import declared, shown, sureness
 from reelbench.report.figures import label, main_rows, shown_tags
 from reelbench.score.coverage import no_score
@@ -28,8 +29,10 @@ def tables(scores: Scores) -> list[Table]:
         measures(scores),
         *(by_tag(scores, tag) for tag in shown_tags(scores)),
         failures(scores),
+        origins(scores),
         *(ablation(found) for found in scores["ablations"] if found["models"]),
         judged(scores),
+        *criterion_tables(scores),
         *judge_orders(scores),
     ]
     return [table for table in made if table.rows]

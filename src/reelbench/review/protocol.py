@@ -18,6 +18,7 @@ from reelbench.base.spelling import closest_name
 from reelbench.base.yaml_files import YamlError, read_yaml
 from reelbench.data.fields import Fault, Rule, field_faults, found_as, is_text
 from reelbench.data.items import KINDS, shown
+from reelbench.interop.mmou.taxonomy import LISTS
 from reelbench.review.people import ROLES, Role
 from reelbench.score.agreement import WEIGHTS
 
@@ -139,6 +140,7 @@ def read_protocol(path: Path) -> ReviewProtocol:
         record, lines = read_yaml(path)
     except YamlError as error:
         raise ReelbenchError(f"{path}: {error}") from None
+    record = _with_lists(record)
     faults = list(_faults(record))
     if faults:
         raise ReelbenchError(
@@ -149,6 +151,13 @@ def read_protocol(path: Path) -> ReviewProtocol:
             )
         )
     return _protocol(path.stem, record)
+
+
+def _with_lists(record: Any) -> Any:
+    """Return the record with the lists that it takes from a taxonomy, such as ``mmou:skills``."""
+    if isinstance(record, Mapping):
+        return {name: _with_lists(value) for name, value in record.items()}
+    return LISTS.get(record, record) if isinstance(record, str) else record
 
 
 def _protocol(name: str, record: Mapping[str, Any]) -> ReviewProtocol:

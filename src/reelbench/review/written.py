@@ -1,22 +1,17 @@
 """The items that people write: put together from what they typed, and checked as they type."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from reelbench.base.files import json_line
 from reelbench.data.item_rules import item_from_line
 from reelbench.data.items import Item
+from reelbench.data.question_rules import asks_yes_no, evidence_outside, lists_options
 from reelbench.review.errors import ActionError
 from reelbench.review.protocol import ReviewProtocol
 from reelbench.review.subjects import Subject
 
 FIELDS = ("kind", "question", "options", "answer", "reference", "evidence", "tags")
-_YES_NO = re.compile(
-    r"\s*(is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b", re.I
-)
-_LAST_FRAME = 0.1  # seconds by which a playhead may stand behind the last frame
-_OPTIONS = re.compile(r"(^|\s)\(?[A-D][.)]\)?\s")
 
 
 def written_item(
@@ -78,17 +73,15 @@ def _protocol_problems(
         yield _problem("options", f"Give {fewest} to {most} options.")
     if protocol.evidence and not made.get("evidence"):
         yield _problem("evidence", "Set the first and the last time of the evidence.")
-    if "yes_no" in protocol.checks and kind == "open" and _YES_NO.match(question):
+    if "yes_no" in protocol.checks and kind == "open" and asks_yes_no(question):
         yield _problem("question", "A question that yes or no answers is not allowed here.")
-    if "options_in_stem" in protocol.checks and len(_OPTIONS.findall(question)) > 1:
+    if "options_in_stem" in protocol.checks and lists_options(question):
         yield _problem("question", "The question lists options: ask without them.", "warning")
 
 
 def _evidence_problems(item: Item, seconds: float) -> Iterator[dict[str, str]]:
-    last = max((end for _, end in item.evidence), default=0)
-    if last > seconds + _LAST_FRAME:
-        words = f"The evidence ends at {last:g} s, but the video at {seconds:.2f} s."
-        yield _problem("evidence", words)
+    if outside := evidence_outside(item.evidence, seconds):
+        yield _problem("evidence", outside)
 
 
 def _tag_problems(protocol: ReviewProtocol, tags: Any) -> Iterator[dict[str, str]]:

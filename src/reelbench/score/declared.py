@@ -12,8 +12,8 @@ from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item
 from reelbench.data.manifest import MEAN_OF
 from reelbench.score.estimates import estimate_record
+from reelbench.score.grades import Graded, Grades, worth
 from reelbench.score.intervals import Cell, Estimate, intervals
-from reelbench.score.judged import Graded, Grades, worth
 from reelbench.score.macro import macro_estimate
 from reelbench.score.people import HUMAN
 from reelbench.score.predictions import Asked

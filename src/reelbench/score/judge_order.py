@@ -6,8 +6,8 @@ from math import fsum
 from typing import Any
 
 from reelbench.score.estimates import estimate_record
+from reelbench.score.grades import Graded, Grades, open_shares
 from reelbench.score.intervals import Cell, intervals
-from reelbench.score.judged import Graded, Grades, open_shares
 from reelbench.score.people import HUMAN
 from reelbench.score.results import ModelResult
 from reelbench.score.rounding import rounded

@@ -18,13 +18,15 @@ from reelbench.evaluate.vote import TIE_RULE
 from reelbench.score.ablation import ablations
 from reelbench.score.compare import Missing, compare
 from reelbench.score.declared import declared_tables
+from reelbench.score.grades import Graded, Grades, read_grades, with_failed
 from reelbench.score.groups import grouped
 from reelbench.score.intervals import METHOD
 from reelbench.score.irt import fit_2pl
 from reelbench.score.item_analysis import Answers, distractors, item_facts
 from reelbench.score.judge_order import first_judge, judge_orders
-from reelbench.score.judged import Graded, Grades, read_grades, summed_up, with_failed
+from reelbench.score.judged import summed_up
 from reelbench.score.metrics import METRICS, guessing
+from reelbench.score.origins import wrong_by_origin
 from reelbench.score.people import HUMAN, humans
 from reelbench.score.predictions import Asked, ItemOutcome, read_predictions
 from reelbench.score.results import ModelResult, on_common_items, result_rows
@@ -111,6 +113,7 @@ def score_outcomes(
         "humans": humans(rows),
         "comparison": compared([r for r in results if r.condition == main], clusters, seed, common),
         "items": item_summary([r for r in results if r.condition == main]),
+        "origins": wrong_by_origin(results),
         "ablations": ablations(conditions, rows, answers),
         **summed_up(graded, benchmark, results, clusters),
         "judge_orders": judge_orders(graded, judges, results, clusters),

@@ -69,6 +69,7 @@ def write_pages(
         undecided=_undecided(funnel),
         numbers=statistics.get("numbers") or {},
         distributions=_distributions(statistics),
+        tables=statistics.get("tables") or (),
         provenance=_provenance(record),
         number=number,
         order_of=_order_of,

@@ -16,6 +16,7 @@ from msgspec import structs
 from reelbench.base.text import plain, words
 from reelbench.data.items import LETTERS, Item, freeze
 from reelbench.make.parts.filters import context_of
+from reelbench.make.parts.lettered import as_listed, lettered_fault, lettered_schema
 from reelbench.make.parts.near_duplicates import contrasting
 from reelbench.make.parts.notes import with_note
 from reelbench.make.parts.rules import Asked, exceeds, no_shared_prefix, similar_length
@@ -52,6 +53,7 @@ class DistractorPlan:
     most_options: int
     polish_key: bool
     longest: float
+    lettered: bool = False  # whether a reply is one list by letter, without strategies
 
     @classmethod
     def of(
@@ -65,7 +67,7 @@ class DistractorPlan:
     ) -> "DistractorPlan":
         """Return the plan that a stage's parameters describe."""
         least, most = count or (from_context + out_of_context,) * 2
-        strategies = min(min_strategies, len(more["strategies"]), least)
+        strategies = 0 if more["lettered"] else min(min_strategies, len(more["strategies"]), least)
         inside = None if count else from_context
         return cls(least, most, inside, min_strategies=strategies, **more)
 
@@ -79,6 +81,8 @@ class DistractorPlan:
             )
         if self.most_options > len(LETTERS):
             return f"most_options is {self.most_options}, and there are {len(LETTERS)} letters"
+        if self.lettered and (self.from_context is None or self.required):
+            return "lettered is set, so that count and required cannot be"
         unknown = set(self.required) - set(self.strategies)
         if unknown:
             return f"required has {', '.join(sorted(unknown))}, which strategies does not have"
@@ -109,6 +113,7 @@ def distract(
     most_options: int = len(LETTERS),
     polish_key: bool = False,
     longest: float = 2.0,
+    lettered: bool = False,
     name: str = "distract",
     role: str = "distractor",
 ) -> RowStage:
@@ -119,7 +124,12 @@ def distract(
     ``most_options``. At least ``min_strategies`` different strategies are used, and all that are
     ``required``. With ``polish_key``, keys may be reworded to match the others if they keep their
     meaning. No option has more than ``longest`` times the words of another. Items are
-    single-choice, multi-select, or open with a reference, which becomes the key.
+    single-choice, multi-select, or open with a reference, which becomes the key; it stays the
+    reference, as it was written.
+
+    With ``lettered``, the reply is one list by letter (``lettered.py``): the key first, changed in
+    grammar and filler words alone, then the distractors from the video and those that are not,
+    which are held against the context. Strategies are not asked for. Such items have one key.
     """
     parameters: dict[str, Any] = {
         "from_context": from_context,
@@ -131,10 +141,13 @@ def distract(
         "most_options": most_options,
         "polish_key": polish_key,
         "longest": longest,
+        "lettered": lettered,
     }
 
     async def work(item: Item, ctx: StageContext, **values: Any) -> list[Item]:
         plan, keys = DistractorPlan.of(**values), keys_of(item)
+        if plan.lettered and len(keys) > 1:
+            raise Rejected("several keys", f"{item.id} has {len(keys)}, and lettered takes one")
         reply = await ctx.json(
             role,
             _prompt(item, keys, plan, ctx),
@@ -143,7 +156,8 @@ def distract(
         )
         if reply.data is None:
             raise Rejected("no good distractors", reply.failure, [reply.words])
-        return [_with_distractors(item, keys, reply.data, ctx, role)]
+        data = as_listed(reply.data, plan.from_context or 0) if plan.lettered else reply.data
+        return [_with_distractors(item, keys, data, ctx, role)]
 
     def estimate(item: Item, ctx: StageContext) -> list[Item]:
         keys, wrong = keys_of(item), [f"{'word ' * 8}{number}" for number in range(most)]
@@ -157,7 +171,7 @@ def distract(
         output=Item,
         work=work,
         roles=(role,),
-        prompts=("distract", "rules"),
+        prompts=("distract-lettered" if lettered else "distract", "rules"),
         parameters=parameters,
         validate=lambda values: DistractorPlan.of(**values).fault,
         estimate=estimate,
@@ -175,6 +189,8 @@ def keys_of(item: Item) -> tuple[str, ...]:
 
 
 def _prompt(item: Item, keys: Sequence[str], plan: DistractorPlan, ctx: StageContext) -> str:
+    if plan.lettered:
+        return _lettered_prompt(item, keys[0], plan, ctx)
     least, most = plan.bounds(len(keys))
     inside = plan.inside(len(keys))
     fields = ["text", "explanation"] if plan.polish_key else ["explanation"]
@@ -196,6 +212,26 @@ def _prompt(item: Item, keys: Sequence[str], plan: DistractorPlan, ctx: StageCon
     )
 
 
+def _lettered_prompt(item: Item, key: str, plan: DistractorPlan, ctx: StageContext) -> str:
+    letters, inside = LETTERS[: plan.most + 1], plan.from_context or 0
+    rules = ctx.prompts.rules
+    by_letter = dict.fromkeys(letters, "...")
+    form = {"correct_option_letter": "A", "correct_mcq_option_text": "..."}
+    return ctx.prompts.prompt(
+        "distract-lettered",
+        question=item.question,
+        answer=key,
+        context=context_of(item, ctx),
+        letters=str(len(letters)),
+        inside=str(inside),
+        inside_letters=", ".join(letters[1 : inside + 1]),
+        outside=str(plan.most - inside),
+        outside_letters=", ".join(letters[inside + 1 :]),
+        rules=rules.text(category_of(item)) if rules else "",
+        form=json.dumps({**form, "options": by_letter, "option_explanations": by_letter}),
+    )
+
+
 _POLISH = (
     " Word the right answer like them: polish its grammar and style lightly, and leave what it "
     "says, its names, its numbers and its length as they are."
@@ -204,6 +240,8 @@ _POLISH = (
 
 def reply_schema(plan: DistractorPlan, keys: int) -> dict[str, Any]:
     """Return the JSON schema of a reply: an explanation of each key, then the distractors."""
+    if plan.lettered:
+        return lettered_schema(plan.most)
     polished = {"text": TEXT} if plan.polish_key else {}
     one = {
         "text": TEXT,
@@ -223,6 +261,10 @@ def _fault(
     item: Item, keys: Sequence[str], reply: Any, plan: DistractorPlan, ctx: StageContext
 ) -> str:
     """Return what is wrong with a reply that fits its schema; empty where nothing is."""
+    if plan.lettered:
+        inside, context = plan.from_context or 0, context_of(item, ctx)
+        fault = lettered_fault(reply, inside, keys[0], item.question, context)
+        return fault or _options_fault(item, keys, as_listed(reply, inside), plan, ctx)
     wrong = reply["distractors"]
     inside, asked_for = sum(each["from_context"] for each in wrong), plan.inside(len(keys))
     if asked_for not in (None, inside):
@@ -232,10 +274,17 @@ def _fault(
         return f"the distractors use {len(used)} of the strategies, not {plan.min_strategies}"
     if lacking := [each for each in plan.required if each not in used]:
         return f"no distractor follows {', '.join(lacking)}"
-    new = _worded(keys, reply)
-    for old, text in zip(keys, new, strict=True):
+    for old, text in zip(keys, _worded(keys, reply), strict=True):
         if fault := polish_fault(old, text):
             return fault
+    return _options_fault(item, keys, reply, plan, ctx)
+
+
+def _options_fault(
+    item: Item, keys: Sequence[str], reply: Any, plan: DistractorPlan, ctx: StageContext
+) -> str:
+    """Return what is wrong with the options together, by our checks and the recipe's rules."""
+    new, wrong = _worded(keys, reply), reply["distractors"]
     texts = [each["text"].strip() for each in wrong]
     fault = options_fault(new, texts, plan.longest)
     rules = ctx.prompts.rules
@@ -275,6 +324,9 @@ def options_fault(keys: Sequence[str], wrong: Sequence[str], longest: float) -> 
     return no_shared_prefix(asked) or similar_length(asked, longest)
 
 
+_HOW = ("strategy", "from_context")  # of a distractor, kept by its text: places change
+
+
 def _with_distractors(
     item: Item, keys: Sequence[str], reply: Any, ctx: StageContext, role: str
 ) -> Item:
@@ -285,13 +337,13 @@ def _with_distractors(
     explanations = {text: each["explanation"].strip() for text, each in explained}
     changed = structs.replace(
         with_options(item, ctx.seed, new, texts),
+        reference=item.reference,
         context=freeze({**item.context, "explanations": explanations}),
     )
-    how = ("strategy", "from_context")
     note = {
         "model": ctx.model(role).card.name,
         "distractors": [
-            {"text": text, **{field: each[field] for field in how}}
+            {"text": text, **{field: each[field] for field in _HOW if field in each}}
             for text, each in zip(texts, wrong, strict=True)
         ],
         **({"polished_from": list(keys)} if new != tuple(keys) else {}),

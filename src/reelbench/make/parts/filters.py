@@ -157,6 +157,13 @@ def _some_model_knows(facts: Facts, values: Parameters) -> bool:
     return bool(max(facts["models"].values()) >= values["drop_at"])
 
 
+def _is_solved(facts: Facts, values: Parameters) -> bool:
+    """Whether one of the models, or with a share all of them together, are right often enough."""
+    if not values["drop_share"]:
+        return _some_model_knows(facts, values)
+    return _reaches(facts, values["drop_share"])
+
+
 def _reaches(facts: Facts, share: float) -> bool:
     """Whether at least this share of the answers is right."""
     # 4 of 5 is 0.8 and 1 of 3 a third, whatever floating point makes of it.
@@ -250,15 +257,18 @@ def filter_modality(
     drop_at: int = 1,
     sampling: str = "uniform:16",
     *,
+    drop_share: float = 0.0,
     drop: bool = True,
     name: str = "",
     role: str = "",
     **more: Any,
 ) -> RowStage:
-    """Return the stage that drops items that a model solves from one modality alone.
+    """Return the stage that drops items that models solve from one modality alone.
 
-    By default, the stage is called ``visual-only`` or ``audio-only``, its role ``watcher`` or
-    ``listener``.
+    An item fails if one model is right at least ``drop_at`` times of ``seeds``, each in another
+    order of the options; or, where ``drop_share`` is more than 0, if that share of all orders and
+    models is right. By default, the stage is called ``visual-only`` or ``audio-only``, its role
+    ``watcher`` or ``listener``.
     """
     modalities, usual = MODALITIES[modality]
 
@@ -271,8 +281,13 @@ def filter_modality(
         role or usual,
         "answer",
         f"solved by {'pictures' if modality == 'visual' else 'sound'} alone",
-        _some_model_knows,
-        {"seeds": seeds, "drop_at": drop_at, "sampling": sampling},
+        _is_solved,
+        {
+            "seeds": seeds,
+            "drop_at": drop_at,
+            "drop_share": drop_share,
+            "sampling": sampling,
+        },
         drop=drop,
         given=given,
         reads=media_digests,
@@ -294,8 +309,9 @@ def context_of(item: Item, ctx: StageContext) -> str:
                 f"The context of {item.id} (context.file), {path}, does not exist."
             )
         return path.read_text(encoding="utf-8", errors="replace")
-    if isinstance(context.get("text"), str):
-        return str(context["text"])
+    for name in ("text", "caption"):
+        if isinstance(context.get(name), str):
+            return str(context[name])
     raise ReelbenchError(
         f"{item.id} has no context for the stage {ctx.stage}: write it into the item as "
         "context.text, name a file inside the benchmark as context.file, or add "

@@ -34,6 +34,7 @@ from reelbench.make.pipeline.store import RowStore
 from reelbench.models.base import ChatModel, Request, Response
 from reelbench.models.card import Card
 from reelbench.models.tokens import request_tokens
+from reelbench.score.rounding import percent
 
 # The schema of the reply that is waited for, and the replies that were imagined for a row so far.
 _SCHEMA: ContextVar[Mapping[str, Any] | None] = ContextVar("schema", default=None)
@@ -248,7 +249,11 @@ class DryRunPipeline(Pipeline):
         rate = stage.expected_pass_rate
         if rate == 1.0:
             return
-        used = "what random answers give" if rate is None else f"the recipe's figure of {rate:.0%}"
+        used = (
+            "what random answers give"
+            if rate is None
+            else f"the recipe's figure of {percent(rate, 0)}"
+        )
         note = (
             f"the share of rows that pass {stage.name} is not known here yet, so {used} is used: "
             "make a few sources first (--limit) to forecast with the rates of your models"

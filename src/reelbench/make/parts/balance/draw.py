@@ -6,7 +6,7 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.seeds import seed_for
 from reelbench.base.text import is_none_of_them, plain, refers_to_others
 from reelbench.data.items import LETTERS, Item
-from reelbench.lint.options import inline_options
+from reelbench.data.question_rules import lists_options
 
 NONE_MARK = "none_of_the_above"  # in the note on an item whose last option we made that
 
@@ -52,9 +52,10 @@ def depends_on_places(item: Item) -> bool:
     """Whether an option such as "both A and C" is wrong once options change places.
 
     Where every option is such a list, it is one of things that the question names: "B, A, C". A
-    question that lists its options itself depends on their places, too.
+    question that lists its options itself depends on their places, too; one that lists things to
+    be put in order does not.
     """
-    if inline_options(item.question):
+    if lists_options(item.question):
         return True
     referring = sum(map(refers_to_others, item.options))
     return 0 < referring < len(item.options) - len(none_places(item))

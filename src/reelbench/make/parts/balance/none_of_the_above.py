@@ -14,7 +14,6 @@ from reelbench.make.parts.balance.draw import (
     depends_on_places,
     in_order_of_chance,
     none_places,
-    reference_after,
     right_places,
 )
 from reelbench.make.parts.balance.shares import apportion, share_of_all
@@ -35,8 +34,9 @@ def offer_none_of_the_above(
     """Return items in which it replaces the key of a share, and a wrong option of another share.
 
     The shares are of the single-choice items that can have it: those with three options or more,
-    none of which says so already, refers to others by letter, or equals the key. Under ``note``,
-    the provenance of a changed item has which of the two it replaces.
+    none of which says so already, refers to others by letter, or equals the key. The reference
+    stays what it is: it says what is true, also where no option does. Under ``note``, the
+    provenance of a changed item has which of the two it replaces.
     """
     if not text.strip():
         raise ReelbenchError("The text of the option 'none of the above' is empty: give it one.")
@@ -79,6 +79,5 @@ def _with(item: Item, role: str, text: str, seed: int, note: str) -> Item:
         item,
         options=(*(item.options[place] for place in kept), text),
         answer=(LETTERS[at],),
-        reference=reference_after(item, text) if role == "key" else item.reference,
     )
     return with_note(changed, note, {NONE_MARK: role})

@@ -1,0 +1,1 @@
+"""What benchmarks/judge.py measures with."""

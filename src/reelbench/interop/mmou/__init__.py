@@ -1,0 +1,1 @@
+"""MMOU: its taxonomy, and its rows as they are published."""

@@ -1,0 +1,127 @@
+"""How texts compare by their words: what a polished one keeps, what a caption supports.
+
+These are rules of thumb about English words. They find what is plainly wrong, and no more; whether
+an option is right or wrong is for people to say.
+"""
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from itertools import combinations
+
+from reelbench.base.text import is_none_of_them, plain, refers_to_others, words
+from reelbench.make.parts.near_duplicates import contrasting
+
+ALIKE = 0.9  # share of characters that two options may have in common at most
+TYPING_ERROR = 0.8  # likeness above which one word is another with a slip corrected
+
+
+def _words_in(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_GRAMMAR = _words_in(
+    "a an the and that which who is are was were be been being has have had do does did it there "
+    "this to of then so as"
+)
+_FILLERS = _words_in(
+    "actually also basically guess i just kind know like literally quite really simply sort think "
+    "uh um very well you"
+)
+_COMMON = _GRAMMAR | _words_in(
+    "he she they we his her their its him them in on at by with from for into onto out up down off "
+    "over under while when where what how or but not no if than because after before during about "
+    "one some"
+)
+_ENGLISH = _words_in("the and of to is are with it that as on by for he she they this from")
+_LEAST_ENGLISH = 0.08  # of the words of a text; about 0.3 is usual, and 0.02 in other languages
+_ENDINGS = ("ingly", "edly", "ing", "ed", "es", "ly", "s")
+_SPEAKS_OF_OPTIONS = re.compile(
+    r"\b(?:option|choice|answer)s? \(?[A-Z]\)?(?![\w'])"
+    r"|\b(?:all|none|any|both|either|neither) of the (?:above|below|other|others|options)\b"
+    r"|\b(?:previous|above|other|preceding) (?:option|choice|answer)s?\b",
+    re.IGNORECASE,
+)
+
+
+def stem(word: str) -> str:
+    """Return a word without the endings of plural, tense and adverb."""
+    for ending, instead in (("ies", "y"), ("ied", "y")):
+        if word.endswith(ending) and len(word) > 4:
+            return word.removesuffix(ending) + instead
+    ending = next((e for e in _ENDINGS if word.endswith(e) and len(word) - len(e) >= 3), "")
+    word = word.removesuffix(ending)
+    if ending and len(word) > 3 and word[-1] == word[-2]:  # running, stopped
+        word = word[:-1]
+    return word.removesuffix("e") if len(word) > 3 else word
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Return the stems of the words of a text that say what it is about."""
+    return frozenset(stem(word) for word in words(text) if word not in _COMMON)
+
+
+def light_polish_fault(old: str, new: str) -> str:
+    """Return why a key was changed in more than grammar and filler words; "" where it was not."""
+    before, after = _by_stem(old), _by_stem(new)
+    fillers = {stem(each) for each in _FILLERS}
+    dropped = {word for each, word in before.items() if each not in after.keys() | fillers}
+    added = {word for each, word in after.items() if each not in before}
+    for word in sorted(added):
+        slips = sorted(each for each in dropped if _is_slip(each, word))
+        if slips:
+            added, dropped = added - {word}, dropped - {slips[0]}
+    if not dropped and not added and not contrasting(old, new):
+        return ""
+    changes = [f"drops {', '.join(sorted(dropped))}"] if dropped else []
+    changes += [f"adds {', '.join(sorted(added))}"] if added else []
+    how = " and ".join(changes) or "turns it into its opposite"
+    return f"the right answer may change in grammar and filler words alone, but {new!r} {how}"
+
+
+def _by_stem(text: str) -> dict[str, str]:
+    return {stem(word): word for word in words(text) if word not in _GRAMMAR}
+
+
+def _is_slip(one: str, other: str) -> bool:
+    return one[:1] == other[:1] and SequenceMatcher(None, one, other).ratio() > TYPING_ERROR
+
+
+def share_supported(option: str, question: str, caption: str) -> float | None:
+    """Return the share of an option's own words that a caption has; None where it has none.
+
+    Words that the question has already are not its own.
+    """
+    own = content_words(option) - content_words(question)
+    return len(own & content_words(caption)) / len(own) if own else None
+
+
+def self_contained_fault(options: Sequence[str]) -> str:
+    """Return which option speaks of others; "" where each can be read alone."""
+    for option in options:
+        referring = refers_to_others(option) or is_none_of_them(option)
+        if referring or _SPEAKS_OF_OPTIONS.search(option):
+            return f"{option!r} speaks of other options"
+    return ""
+
+
+def alike_fault(options: Sequence[str]) -> str:
+    """Return which two options are too alike; those that differ in a number or contrast are not."""
+    for one, other in combinations(options, 2):
+        likeness = SequenceMatcher(None, plain(one), plain(other), autojunk=False).ratio()
+        if likeness >= ALIKE and not contrasting(one, other):
+            return f"{one!r} and {other!r} are too alike"
+    return ""
+
+
+def other_language(text: str) -> str:
+    """Return why a text is not English prose; "" where it is."""
+    letters = [letter for letter in text if letter.isalpha()]
+    if not letters:
+        return "it has no words"
+    if sum(letter.isascii() for letter in letters) < 0.8 * len(letters):
+        return "it is not in English: most of its letters are of another script"
+    found = words(text)
+    if sum(word in _ENGLISH for word in found) < _LEAST_ENGLISH * len(found):
+        return "it is not in English prose: it has hardly any of the usual small words"
+    return ""

@@ -1,0 +1,1 @@
+"""MMOU: questions that need pictures and sound, with ten options and without."""

@@ -1,0 +1,1 @@
+"""MMOU's published rows as a benchmark."""

@@ -1,0 +1,109 @@
+"""Tables of open answers by criterion, and of the same questions with options and without."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from reelbench.pages.table import Table
+from reelbench.report.figures import label
+from reelbench.score.rounding import fixed, percent
+
+Scores = Mapping[str, Any]
+_MOST_VALUES = 20  # of a tag: more make no table that one can read
+
+
+def criterion_tables(scores: Scores) -> list[Table]:
+    """Return the means by criterion, the same by each tag, and what options add to them."""
+    judged = [row for row in scores["judged"] if row.get("criteria")]
+    linked = [row for row in scores["judged"] if row["twins"]]
+    made = [
+        _overall(judged),
+        *(_by_tag(judged, tag) for tag in _tags(judged)),
+        *(_counterparts(linked, tag) for tag in ("", *_tags_of_pairs(linked))),
+    ]
+    return [table for table in made if table.rows]
+
+
+def _overall(judged: Sequence[Mapping[str, Any]]) -> Table:
+    names = _names(judged)
+    rows = []
+    for row in judged:
+        found = {each["criterion"]: each["score"] for each in row["criteria"]}
+        cells = [_two(found.get(name)) for name in names]
+        rows.append([label(row, judged), row["judge"], *cells, _two(row["score"])])
+    columns = ["Model", "Judge", *(name.capitalize() for name in names), "Overall"]
+    return Table("criteria", "Open answers by criterion", columns, rows)
+
+
+def _by_tag(judged: Sequence[Mapping[str, Any]], tag: str) -> Table:
+    names = _names(judged)
+    rows = []
+    for row in judged:
+        found = {each["criterion"]: each["by"].get(tag, {}) for each in row["criteria"]}
+        values: Mapping[str, Any] = next(iter(found.values()), {})
+        for value, group in values.items():
+            cells = [_two(found[name][value]["score"]) for name in names]
+            rows.append([label(row, judged), value, *cells, str(group["items"])])
+    columns = ["Model", tag.capitalize(), *(name.capitalize() for name in names), "Items"]
+    return Table(f"criteria-by-{tag}", f"Open answers by criterion and {tag}", columns, rows)
+
+
+def _counterparts(linked: Sequence[Mapping[str, Any]], tag: str) -> Table:
+    rows = []
+    for row in linked:
+        groups = row["twins"].get("by", {}).get(tag, {}) if tag else {"all": row["twins"]}
+        for value, group in groups.items():
+            share = group["closed_right_among_poor"]
+            rows.append(
+                [
+                    label(row, linked),
+                    value,
+                    str(group["pairs"]),
+                    percent(group["open_poor"]),
+                    "" if share is None else percent(share),
+                ]
+            )
+    columns = ["Model", tag.capitalize() or "Questions", "Pairs", "Poor without options"]
+    columns.append("Of these, right with options")
+    title = "The same questions with options" + (f", by {tag}" if tag else "")
+    return Table(f"with-options{f'-by-{tag}' if tag else ''}", title, columns, rows)
+
+
+def origins(scores: Scores) -> Table:
+    """Return which wrong options models chose, by where these come from."""
+    rows = []
+    for row in scores.get("origins", ()):
+        shares = [
+            f"{percent(each['share'])} ({percent(each['offered'])} of the wrong options)"
+            if each["share"] is not None
+            else ""
+            for each in row["origins"].values()
+        ]
+        rows.append([label(row, scores["origins"]), *shares, str(row["wrong"])])
+    names = [name.capitalize() for row in scores.get("origins", ())[:1] for name in row["origins"]]
+    title = "Wrong choices by the origin of the option"
+    return Table("wrong-by-origin", title, ["Model", *names, "Wrong"], rows)
+
+
+def _names(judged: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(each["criterion"] for row in judged for each in row["criteria"]))
+
+
+def _tags(judged: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the tags that have more than one value, and not too many."""
+    groups = [each["by"] for row in judged for each in row["criteria"]]
+    yield from _readable(groups)
+
+
+def _tags_of_pairs(linked: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield from _readable([row["twins"].get("by", {}) for row in linked])
+
+
+def _readable(groups: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for tag in dict.fromkeys(tag for group in groups for tag in group):
+        values = {value for group in groups for value in group.get(tag, ())}
+        if 1 < len(values) <= _MOST_VALUES:
+            yield tag
+
+
+def _two(score: float | None) -> str:
+    return "" if score is None else fixed(score, 2)

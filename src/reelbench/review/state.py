@@ -139,7 +139,7 @@ class ReviewState:
             self.imported[item.id] = subject_of(item)
 
     def _applied(self, _: ItemProgress, event: ReviewEvent) -> None:
-        for before, after in event.body["became"].items():
+        for before, after in event.body.get("became", {}).items():
             if self.version(before) != after:  # which may be what it was at first
                 self._became[after] = self.version(before)
         self.taken_out |= event.body["rejected"]

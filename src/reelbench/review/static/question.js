@@ -31,7 +31,7 @@ export class QuestionForm extends EventTarget {
   }
 
   box(name, rows) {
-    return element("textarea", { id: name, name, rows, maxlength: 20000, oninput: () => this.changed(name), "aria-describedby": `${name}-problem` });
+    return element("textarea", { id: name, name, rows, maxlength: 20000, dir: "auto", oninput: () => this.changed(name), "aria-describedby": `${name}-problem` });
   }
 
   field(name, ...content) {

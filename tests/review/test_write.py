@@ -116,8 +116,11 @@ def test_who_presses_save_twice_saves_one_question(page: Page, invite: Any) -> N
     ), 1):  # fmt: skip
         page.get_by_label("Question", exact=True).fill(f"How many of {number}?")
         page.get_by_label("Option A", exact=True).fill("one")
-        page.get_by_label("Option B", exact=True).fill("two")
         page.get_by_label("Option B is right").check()
+        page.keyboard.press("Control+Enter")
+        for problem in ("The option that is marked", "Write at least 2 options."):
+            expect(page.locator(".problem", has_text=problem)).to_be_visible()
+        page.get_by_label("Option B", exact=True).fill("two")
         for kind in ("yesno", "single"):  # a look at another kind loses nothing
             page.get_by_label(kinds[kind]).check()
         press()

@@ -18,6 +18,9 @@ export class OptionRows {
     return { options: written.map((row) => row.text.value.trim()), answer };
   }
 
+  // Whether an option without a text is marked as right.
+  get marksBlank() { return this.rows.some((row) => row.key.checked && !row.isFixed && !row.text.value.trim()); }
+
   set({ kind, options, answer }) {
     this.several = kind === "multi";
     this.rows = [];

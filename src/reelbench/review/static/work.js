@@ -173,7 +173,9 @@ export class Work {
   async refused(error) {
     if (error.status === 410) return this.changed(error);
     if (error.status === 409 && this.conflict) return this.conflict(this, error);
-    notice("warning", error.message);
+    // What one cannot put right here, such as an item that was done in another tab, is left.
+    const go = element("button", { type: "button", onclick: () => this.next() }, t("work_other_item"));
+    notice("warning", error.message, error.problems?.length ? null : go);
   }
 
   // The item was edited or deleted: says so, and keeps what was typed.

@@ -104,6 +104,24 @@ def test_there_is_no_way_back_and_no_score(
     page.context.close()
 
 
+def test_what_was_answered_in_another_tab_is_said_and_left_behind(
+    chrome: Any, server: ServedReview, sessions: dict[str, str]
+) -> None:
+    first = opened(chrome, server, sessions["Cy"], "exam")
+    second = first.context.new_page()
+    second.goto(f"{server.address}/q/exam")
+    second.locator(".question").wait_for()
+    question = answer(first)
+    expect(first.locator("#count")).to_contain_text("1 of 3")
+    assert answer(second) == question
+    notice = second.locator("#notices")
+    expect(notice).to_contain_text("You have answered this already")
+    notice.get_by_role("button", name="Go on with another item").click()
+    expect(second.locator("#count")).to_contain_text("1 of 3")
+    expect(second.locator(".question")).not_to_have_text(question)
+    first.context.close()
+
+
 def test_everyone_has_an_order_of_options_that_a_reload_keeps(
     chrome: Any, server: ServedReview, sessions: dict[str, str]
 ) -> None:

@@ -140,7 +140,7 @@ def test_a_server_that_hangs_gets_the_answer_once_and_then_the_key_is_shown(
         answer(page)
         expect(page.locator("#status")).to_have_text("Saving …")
         expect(page.locator("#status")).to_contain_text("kept in this browser", timeout=15_000)
-        expect(page.locator(".message")).to_contain_text("The key is shown once the server is back")
+        expect(page.locator(".message")).to_contain_text("This item goes on once it is saved")
         expect(page.locator(".outcome")).to_have_count(0)
     finally:
         server.running.process.send_signal(signal.SIGCONT)

@@ -294,6 +294,17 @@ def test_the_help_lists_the_keys(screen: Screen) -> None:
     assert not panel.is_visible()
 
 
+def test_the_keys_of_the_guide_for_annotators_are_those_of_the_player(screen: Screen) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "annotators.md").read_text()
+    table = guide.split("| key | does |\n|---|---|\n")[1].split("\n\n")[0]
+    told = [row.split(" | ")[0].removeprefix("| ").split(" and ") for row in table.splitlines()]
+    screen.open("even", spans=True)
+    screen.press("?")
+    listed = set(screen.page.get_by_role("dialog").locator("kbd").all_inner_texts())
+    assert ["S", "E"] in told
+    assert {key for keys in told for key in keys} - listed == set()
+
+
 def test_a_foreign_codec_is_encoded_once_and_tells_how_far_it_is(tmp_path: Path) -> None:
     root = tmp_path / "benchmark"
     (root / "media").mkdir(parents=True)

@@ -33,6 +33,7 @@ OPEN = {
     "id": "q-open", "kind": "open", "question": "Describe the shape.",
     "reference": "An emerald heart beats twice.",
 }  # fmt: skip
+INSTRUCTIONS = "instructions: |\n  Look at all of it,\n  then choose.\n\n  - first\n  - then\n"
 ONE = "page: verify\nitems: benchmark\nfailure_tags: [wrong key, bad video]\n"
 
 
@@ -46,8 +47,8 @@ def root(
     small_demo: Path, items: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     folder = tmp_path_factory.mktemp("verify")
-    names = ("keys", "hidden", "drafts", "change", "edited", "flagged", "written")
-    queues = dict.fromkeys(names, ONE) | {"two": ONE + "reviewers: 2\n"}
+    names = ("keys", "hidden", "drafts", "change", "edited", "flagged", "written", "twice")
+    queues = dict.fromkeys(names, ONE) | {"two": ONE + "reviewers: 2\n" + INSTRUCTIONS}
     return benchmark_with(small_demo, folder / "benchmark", items, **queues)
 
 
@@ -88,6 +89,34 @@ def answer(page: Any, text: str) -> None:
     page.keyboard.press(place_of(page, text).lower())
     page.keyboard.press("Enter")
     page.locator(".outcome").wait_for()
+
+
+def test_who_presses_twice_decides_once(open_page: Any, root: Path) -> None:
+    responses: list[Any] = []
+    page = open_page("Ben", "twice", responses)
+    for number in (1, 2):
+        page.locator(".choice").first.wait_for()
+        page.keyboard.press("a")
+        for key in ("Enter", "Enter"):
+            page.keyboard.press(key)
+        page.locator(".outcome").wait_for()
+        for key in ("1", "1"):
+            page.keyboard.press(key)
+        expect(page.locator("#count")).to_contain_text(f"{number} of 6")
+        expect(page.locator("#status")).to_have_text("Saved")
+    assert len(kept_events(root, "twice", "verdict")) == 2
+    assert [each.url for each in responses if each.status >= 400] == []
+
+
+def test_instructions_stay_as_one_left_them(open_page: Any) -> None:
+    page = open_page("Ann", "two")
+    box = page.locator("#instructions")
+    expect(box.locator("p")).to_have_text(["Look at all of it, then choose.", "- first", "- then"])
+    box.locator("summary").click()
+    expect(box).not_to_have_attribute("open", "")
+    page.reload()
+    page.locator(".question").wait_for()
+    expect(box.locator("p").first).to_be_hidden()
 
 
 def test_an_item_is_verified_by_keyboard_alone(open_page: Any, root: Path, items: Any) -> None:

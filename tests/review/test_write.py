@@ -15,6 +15,7 @@ from reelbench.review.people import Accounts
 QUESTION = {"kind": "open", "question": "What falls first?", "reference": "The red ball."}
 PROTOCOLS = {
     "free": "page: write\nitems: media\nreviewers: 9\n",
+    "twice": "page: write\nitems: media\nreviewers: 9\n",
     "strict": (
         "page: write\nitems: media\nreviewers: 9\nwatch: full\nkinds: [open]\nevidence: true\n"
         "checks: [yes_no]\ninstructions: Watch, then ask.\n"
@@ -26,7 +27,7 @@ PROTOCOLS = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Six videos of two seconds, and two queues in which questions are written about them."""
+    """Six videos of two seconds, and three queues in which questions are written about them."""
     root = tmp_path_factory.mktemp("write") / "benchmark"
     (root / "media").mkdir(parents=True)
     (root / "review").mkdir()
@@ -104,6 +105,30 @@ def test_a_question_with_options_is_written_edited_and_taken_back(page: Page, in
     page.keyboard.press("Escape")
     page.keyboard.press("n")
     expect(page.locator("#count")).to_contain_text("1 of 6")
+
+
+def test_who_presses_save_twice_saves_one_question(page: Page, invite: Any) -> None:
+    enter(page, invite(), "ada", "twice")
+    kinds = {"single": "One right option", "yesno": "Yes or no"}
+    for number, press in enumerate((
+        lambda: [page.keyboard.press("Control+Enter") for _ in range(2)],
+        lambda: page.get_by_role("button", name="Save the question").dblclick(),
+    ), 1):  # fmt: skip
+        page.get_by_label("Question", exact=True).fill(f"How many of {number}?")
+        page.get_by_label("Option A", exact=True).fill("one")
+        page.get_by_label("Option B is right").check()
+        page.keyboard.press("Control+Enter")
+        for problem in ("The option that is marked", "Write at least 2 options."):
+            expect(page.locator(".problem", has_text=problem)).to_be_visible()
+        page.get_by_label("Option B", exact=True).fill("two")
+        for kind in ("yesno", "single"):  # a look at another kind loses nothing
+            page.get_by_label(kinds[kind]).check()
+        press()
+        expect(page.get_by_label("Question", exact=True)).to_have_value("")
+        expect(page.locator(".written")).to_have_count(number)
+    page.reload()
+    expect(page.locator(".written")).to_have_count(2)
+    expect(page.locator(".written .key")).to_have_text(["Btwo", "Btwo"])
 
 
 def test_what_the_protocol_demands_is_said_as_one_types(page: Page, invite: Any) -> None:

@@ -39,7 +39,7 @@ export async function call(method, path, body) {
   if (response.status === 403 && method !== "GET" && await tokenIsNew()) return call(method, path, body);
   if (response.status === 204) return null;
   const answer = await answerOf(response);
-  if (response.status === 401) throw new LoggedOut(answer.error);
+  if (response.status === 401) throw new LoggedOut(""); // the page says so itself
   if (!response.ok) throw new Refused(response.status, answer);
   return answer;
 }

@@ -64,7 +64,7 @@ function optionFields(kind, now, changed, redraw) {
   const rows = now.options.map((text, place) => element("div", { class: "edit-option" },
     element("input", { type: several ? "checkbox" : "radio", name: "key", checked: now.answer.includes(place), "aria-label": t("change_is_key", { letter: letter(place) }), onchange: (event) => mark(place, event.target.checked) }),
     element("kbd", { "aria-hidden": "true" }, letter(place)),
-    element("input", { type: "text", value: text, disabled: kind === "yesno", "aria-label": t("field_option", { letter: letter(place) }), oninput: (event) => { now.options[place] = event.target.value; changed(); } })));
+    element("input", { type: "text", dir: "auto", value: text, disabled: kind === "yesno", "aria-label": t("field_option", { letter: letter(place) }), oninput: (event) => { now.options[place] = event.target.value; changed(); } })));
   const add = () => { now.options.push(""); redraw(); };
   return element("fieldset", { class: "choices" }, element("legend", {}, t("change_options")), rows,
     kind === "yesno" || now.options.length >= 26 ? "" : element("button", { type: "button", onclick: add }, t("change_add")));

@@ -62,7 +62,7 @@ export class Controls {
   }
 
   keyGroups() {
-    const group = (title, names) => ({ title: t(title), actions: names.map((name) => ({ ...this.actions[name], label: t(`player_${name}`) })) });
+    const group = (title, names) => ({ title: t(title), actions: names.map((name) => ({ ...this.actions[name], label: name === "play" ? t("player_play_pause") : t(`player_${name}`) })) });
     const always = group("player_title", ["play", "back", "forward", "hopBack", "hopForward", "slower", "faster", "sound", "toStart", "toEnd", "lock", "help"]);
     const setting = group("player_span", ["setStart", "setEnd", "startEarlier", "startLater", "endEarlier", "endLater"]);
     return this.player.spans ? [always, setting] : [always];
@@ -143,6 +143,8 @@ export class Controls {
     if (clip.status === "preparing" && clip.progress) this.notice.append(element("progress", { max: 1, value: clip.progress }));
     this.tabButtons.forEach((tab, number) => tab.setAttribute("aria-pressed", number === player.current));
     this.disable(!clip.isTimed);
+    this.speedField.value = String(player.rate);
+    if (!clip.isTimed) this.spanControls.hidden = !player.spans;
     this.watchText.textContent = player.watched ? t("player_watched") : t("player_watch", { percent: Math.floor(player.watchedShare * 100) });
     this.watchText.classList.toggle("done", player.watched);
     if (clip.isTimed) this.refreshTimed(clip);
@@ -162,7 +164,6 @@ export class Controls {
     this.soundButton.disabled = !clip.facts.has_audio;
     this.soundButton.firstChild.textContent = t(!clip.facts.has_audio ? "player_silent" : player.isMuted ? "player_sound_off" : "player_sound_on");
     if (document.activeElement !== this.hopField) this.hopField.value = player.hop;
-    this.speedField.value = String(player.rate);
     this.drawSpan(clip);
     this.drawSeen(clip);
   }

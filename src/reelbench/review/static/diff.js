@@ -10,7 +10,7 @@ export function textDiff(before, after) {
   for (const [x, y] of [...common, [a.length, b.length]]) {
     if (x > i) parts.push(element("del", {}, a.slice(i, x).join("")));
     if (y > j) parts.push(element("ins", {}, b.slice(j, y).join("")));
-    if (x < a.length) parts.push(a[x]);
+    if (x < a.length) parts.push(a[x].length > b[y].length ? a[x] : b[y]); // with the blank that either has
     [i, j] = [x + 1, y + 1];
   }
   return element("span", { class: "diff" }, parts);

@@ -50,8 +50,13 @@ export function showDiscussion(work, place) {
 
   async function again() {
     const state = { ...work.state };
-    const { task: fresh } = await call("GET", itemPath("task", task.item));
-    work.open({ ...fresh, draft: { at: Date.now(), value: state } });
+    work.isLeaving = true; // until the page shows what was done
+    try {
+      const { task: fresh } = await call("GET", itemPath("task", task.item));
+      work.open({ ...fresh, draft: { at: Date.now(), value: state } });
+    } finally {
+      work.isLeaving = false;
+    }
     document.dispatchEvent(new Event("discussed"));
   }
 }

@@ -26,7 +26,10 @@ export class Keys {
 
   press(event) {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || document.querySelector("dialog[open]")) return;
-    if (!event.altKey && event.target.closest?.(TYPED)) return;
+    if (!event.altKey && event.target.closest?.(TYPED)) {
+      if (event.key === "Escape") event.target.blur(); // and keys move the video again
+      return;
+    }
     const key = keyOf(event);
     if (key === " " && event.target.closest?.(PRESSED)) return;
     if (event.target.matches?.("input[type=range]") && key.startsWith("Arrow")) return;
@@ -38,7 +41,7 @@ export class Keys {
 
   // Opens the list of all keys.
   help() {
-    const close = element("button", { class: "primary", autofocus: true, onclick: () => panel.close() }, t("close"));
+    const close = element("button", { class: "primary", onclick: () => panel.close() }, t("close"));
     const panel = element("dialog", { class: "keys", "aria-label": t("keys_title"), onclose: () => panel.remove() },
       element("h2", {}, t("keys_title")), element("p", { class: "note" }, t("keys_note")),
       element("div", { class: "groups" }, ...this.groups.map((group) => element("div", {}, element("h3", {}, group.title), element("dl", {}, ...group.actions.flatMap((action) => [
@@ -46,6 +49,7 @@ export class Keys {
         element("dd", {}, action.label)]))))), close);
     document.body.append(panel);
     panel.showModal();
+    close.focus({ preventScroll: true });
   }
 
   destroy() { document.removeEventListener("keydown", this.listener); }

@@ -9,11 +9,11 @@ export function layout(work, place) {
   return { panel, video: new Video(work, viewing) };
 }
 
-export const question = (task) => element("h1", { class: "question", tabindex: "-1" }, task.question);
+export const question = (task) => element("h1", { class: "question", tabindex: "-1", dir: "auto" }, task.question);
 
 // A box for text; oninput gets what it holds.
 export function textBox(value, oninput, rows = 2) {
-  const box = element("textarea", { rows, maxlength: 20000, oninput: () => oninput(box.value) });
+  const box = element("textarea", { rows, maxlength: 20000, dir: "auto", oninput: () => oninput(box.value) });
   box.value = value ?? "";
   return box;
 }

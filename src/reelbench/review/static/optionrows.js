@@ -6,7 +6,7 @@ const MOST_AT_FIRST = 4;
 
 export class OptionRows {
   constructor([fewest, most], onchange) {
-    Object.assign(this, { fewest, most, onchange, rows: [], several: false });
+    Object.assign(this, { fewest, most, onchange, rows: [], typed: [], several: false });
     this.list = element("ol", { class: "rows" });
     this.more = element("button", { type: "button", onclick: () => { this.add("", false).text.focus(); onchange("options"); } }, t("write_add_option"));
     this.root = element("div", {}, this.list, this.more);
@@ -18,11 +18,15 @@ export class OptionRows {
     return { options: written.map((row) => row.text.value.trim()), answer };
   }
 
+  // Whether an option without a text is marked as right.
+  get marksBlank() { return this.rows.some((row) => row.key.checked && !row.isFixed && !row.text.value.trim()); }
+
   set({ kind, options, answer }) {
     this.several = kind === "multi";
     this.rows = [];
     options.forEach((text, place) => this.add(text, answer.includes(LETTERS[place])));
     this.setKind(kind);
+    this.typed = [];
   }
 
   // Yes/no questions have their two options; the others get some empty ones to begin with.
@@ -31,10 +35,11 @@ export class OptionRows {
     this.several = kind === "multi";
     if (kind === "yesno" && !wasFixed) {
       const right = this.rows.findIndex((row) => row.key.checked);
+      this.typed = this.rows; // for when the kind is changed back
       this.rows = [];
       [t("write_yes"), t("write_no")].forEach((text, place) => { this.add(text, place === right).isFixed = true; });
     } else if (kind !== "yesno") {
-      if (wasFixed) this.rows = [];
+      if (wasFixed) this.rows = this.typed;
       while (this.rows.length < Math.min(this.most, Math.max(this.fewest, MOST_AT_FIRST)) && !this.rows.some((row) => row.text.value)) this.add("", false);
       while (this.rows.length < this.fewest) this.add("", false);
     }
@@ -45,7 +50,7 @@ export class OptionRows {
     const row = {};
     row.key = element("input", { type: "radio", name: "key", onchange: () => this.onchange("answer") });
     row.key.checked = isRight;
-    row.text = element("input", { type: "text", value: text, maxlength: 5000, autocomplete: "off", oninput: () => this.onchange("options"), onkeydown: (event) => this.press(event, row) });
+    row.text = element("input", { type: "text", value: text, maxlength: 5000, autocomplete: "off", dir: "auto", oninput: () => this.onchange("options"), onkeydown: (event) => this.press(event, row) });
     row.up = element("button", { type: "button", class: "plain", onclick: () => this.move(row, -1) }, "↑");
     row.down = element("button", { type: "button", class: "plain", onclick: () => this.move(row, 1) }, "↓");
     row.remove = element("button", { type: "button", class: "plain", onclick: () => this.drop(row) }, "✕");

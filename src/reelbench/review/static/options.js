@@ -14,7 +14,7 @@ export function choiceList(task, picked, onpick) {
   const list = element("fieldset", { class: "choices" },
     element("legend", {}, several ? t("choose_all") : t("choose_one")),
     task.options.map((text, place) => element("label", { class: "choice" },
-      inputs[place], element("kbd", { "aria-hidden": "true" }, letter(place)), element("span", { class: "text" }, text))));
+      inputs[place], element("kbd", { "aria-hidden": "true" }, letter(place)), element("span", { class: "text", dir: "auto" }, text))));
   // Picks by key as a click does: several can be on at once, one of the others.
   const pick = (place) => { inputs[place].click(); inputs[place].focus(); };
   const clear = () => inputs.forEach((input) => { input.checked = false; });
@@ -36,7 +36,7 @@ export function markedList(options, key, chosen = null) {
     const right = key.includes(place);
     const mine = chosen?.includes(place);
     return element("li", { class: right ? "key" : mine ? "missed" : "" },
-      element("b", {}, letter(place)), text,
+      element("b", {}, letter(place)), element("bdi", {}, text),
       right && element("span", { class: "marked" }, t("mark_key")),
       mine && element("span", { class: "marked" }, t("mark_mine")));
   }));

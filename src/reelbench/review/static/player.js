@@ -43,7 +43,7 @@ export class Player extends EventTarget {
     clip.load((found) => {
       clip.message = found.message || t("player_preparing", { percent: Math.round(found.progress * 100) });
       clip.progress = found.progress;
-      if (found.status === "failed") this.fail(clip, found.message);
+      if (found.status === "failed") this.fail(clip, t("player_failed", { reason: found.message }));
       else if (number === this.current && found.status === "preparing") this.controls.refresh();
       if (found.status === "ready") queueMicrotask(() => this.welcome(number));
     });

@@ -31,7 +31,7 @@ export class QuestionForm extends EventTarget {
   }
 
   box(name, rows) {
-    return element("textarea", { id: name, name, rows, maxlength: 20000, oninput: () => this.changed(name), "aria-describedby": `${name}-problem` });
+    return element("textarea", { id: name, name, rows, maxlength: 20000, dir: "auto", oninput: () => this.changed(name), "aria-describedby": `${name}-problem` });
   }
 
   field(name, ...content) {
@@ -123,7 +123,7 @@ export class QuestionForm extends EventTarget {
     }
     for (const [name, place] of Object.entries(this.places)) {
       place.hidden = !found[name];
-      place.textContent = (found[name] ?? []).join(" ");
+      place.textContent = [...new Set(found[name])].join(" ");
       this.part(name)?.classList.toggle("has-problem", Boolean(found[name]));
     }
     return Object.keys(found);
@@ -134,8 +134,10 @@ export class QuestionForm extends EventTarget {
     return plain in this.places ? plain : "question";
   }
 
-  // What is merely missing is said in words of the page.
+  // What is merely missing, or too few, is said in words of the page.
   worded(name, message) {
+    if (name === "answer" && this.options.marksBlank) return t("write_marks_blank");
+    if (name === "options" && this.record.options.length && this.record.options.length < this.options.fewest) return t("write_few_options", { fewest: this.options.fewest });
     const text = `write_missing_${name}`;
     return text in data.strings && isEmpty(this.record[name]) ? t(text) : message;
   }

@@ -12,6 +12,8 @@ const place = document.getElementById("work");
 const work = new Work({ show: (work, place) => (work.task.discussion ? showDiscussion : showItem)(work, place), conflict: showConflict });
 window.addEventListener("hashchange", route);
 document.addEventListener("discussed", countDiscussions);
+window.addEventListener("focus", countDiscussions);
+document.querySelector(".tabs").addEventListener("click", (event) => { if (event.target.closest("a")?.hash === location.hash) route(); });
 route();
 
 // Which part of the page the address names: the next item, the list of discussions, or one of them.
@@ -56,7 +58,7 @@ function answering(work, panel, video) {
   const send = element("button", { type: "button", class: "primary sends", onclick: answer }, t("verify_answer"), keyHint(open ? "Ctrl Enter" : "Enter"));
   const ready = () => { send.disabled = !state.written?.trim() && !state.picked?.length; };
   const choices = open ? null : choiceList(task, state.picked ?? [], (picked) => { text.value = ""; work.keep({ picked, written: "" }); ready(); });
-  const text = element(open ? "textarea" : "input", { type: "text", maxlength: 20000, oninput: wrote });
+  const text = element(open ? "textarea" : "input", { type: "text", maxlength: 20000, dir: "auto", oninput: wrote });
   text.value = state.written ?? "";
   const ownText = open || data.protocol.written_answers ? labelled(t(open ? "answer_text" : "verify_write"), text) : "";
   panel.replaceChildren(question(task), open ? "" : choices.list, ownText, element("div", { class: "buttons" }, send, flag()));

@@ -4,6 +4,7 @@ import { call, data, element, itemPath, nextTask, queuePath, Refused, save, send
 import { fetchMedia, release } from "./ahead.js";
 import { itemDiff } from "./diff.js";
 import { Draft } from "./drafts.js";
+import "./instructions.js";
 import { setKeys } from "./shortcuts.js";
 import { Stopwatch } from "./stopwatch.js";
 
@@ -18,6 +19,7 @@ export class Work {
     Object.assign(this, { show, conflict, ending });
     this.task = this.ahead = null;
     this.takeDown = () => {};
+    place.addEventListener("click", onlyOnce, true);
     // Seconds go on after the last word that was typed.
     window.addEventListener("pagehide", () => { if (this.isTouched) this.keep({}); });
   }
@@ -30,6 +32,7 @@ export class Work {
 
   // Goes on to the next item; with the one in hand where the server does not answer.
   async next() {
+    this.isLeaving = true;
     for (;;) {
       try {
         const task = await nextTask();
@@ -63,6 +66,7 @@ export class Work {
   // Shows an item; what was typed about it before is in work.state.
   open(task) {
     this.close();
+    this.isLeaving = false;
     if (this.task?.item !== task.item) release(this.task);
     this.task = task;
     this.draft = new Draft(task);
@@ -109,9 +113,10 @@ export class Work {
 
   // Saves an action about the item and returns what the server answers; null where it does not
   // answer now and the page has gone on, or where it refused and has said so. What needs no reply
-  // is left to be sent later when there is another item in hand.
+  // is left to be sent later when there is another item in hand. Who presses twice has acted once.
   async submit(type, body, { needsReply = false } = {}) {
     const { task, draft } = this;
+    if (this.isLeaving || this.sending === task) return null;
     if (data.protocol.watch === "full" && body.watched === false) {
       notice("warning", t("watch_first"));
       return null;
@@ -121,6 +126,7 @@ export class Work {
     const kept = new Promise((resolve) => { goOn = resolve; });
     clearTimeout(draft.timer);
     this.isTouched = false;
+    this.sending = task;
     setBusy(true);
     const sent = save(task, type, full, { onkept: () => goOn(true) });
     sent.then(() => draft.forget(), () => {});
@@ -138,6 +144,7 @@ export class Work {
       else showRefused(error);
       return null;
     } finally {
+      if (this.sending === task) this.sending = null;
       if (this.task === task) setBusy(false);
     }
   }
@@ -166,7 +173,9 @@ export class Work {
   async refused(error) {
     if (error.status === 410) return this.changed(error);
     if (error.status === 409 && this.conflict) return this.conflict(this, error);
-    notice("warning", error.message);
+    // What one cannot put right here, such as an item that was done in another tab, is left.
+    const go = element("button", { type: "button", onclick: () => this.next() }, t("work_other_item"));
+    notice("warning", error.message, error.problems?.length ? null : go);
   }
 
   // The item was edited or deleted: says so, and keeps what was typed.
@@ -189,6 +198,8 @@ export class Work {
   end() {
     this.close();
     this.task = null;
+    this.isLeaving = false;
+    showProgress(null);
     notices.replaceChildren();
     place.replaceChildren(this.ending ? this.ending() : card(t("work_done"), toStart()));
   }
@@ -196,9 +207,15 @@ export class Work {
   message(text) {
     this.close();
     this.task = null;
+    this.isLeaving = false;
     const next = element("button", { type: "button", class: "primary", onclick: () => this.next() }, t("work_try"));
     place.replaceChildren(card(text, element("p", {}, next, " ", toStart())));
   }
+}
+
+// The second click of a double-click would be on what the first one brought.
+function onlyOnce(event) {
+  if (event.detail > 1 && event.target.closest("button.sends")) event.stopPropagation();
 }
 
 export const later = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -220,7 +237,11 @@ export function setBusy(busy) {
   place.toggleAttribute("aria-busy", busy);
 }
 
-export function showProgress({ done, left, today }) {
+// How far one is in the queue; where there is no item, nothing is shown.
+export function showProgress(progress) {
+  for (const part of document.querySelectorAll(".bar .far, .bar .time")) part.hidden = !progress;
+  if (!progress) return;
+  const { done, left, today } = progress;
   const bar = document.getElementById("progress");
   bar.max = Math.max(1, done + left);
   bar.value = done;

@@ -81,11 +81,16 @@ class WritePage {
   }
 
   async save() {
-    if (!this.isWatchedEnough || this.saveButton.disabled) return;
-    const wrong = await this.check(true);
-    if (wrong?.length) { this.form.focus(wrong[0]); return; }
-    const saved = await this.work.submit("wrote", { item: this.form.record, watched: this.watched }, { needsReply: true });
-    if (saved) await this.startAnother();
+    if (!this.isWatchedEnough || this.saveButton.disabled || this.isSaving) return;
+    this.isSaving = true; // pressed twice, it is saved once
+    try {
+      const wrong = await this.check(true);
+      if (wrong?.length) { this.form.focus(wrong[0]); return; }
+      const saved = await this.work.submit("wrote", { item: this.form.record, watched: this.watched }, { needsReply: true });
+      if (saved) await this.startAnother();
+    } finally {
+      this.isSaving = false;
+    }
   }
 
   // What was saved is in the list; the next question is about the same video.

@@ -9,8 +9,8 @@ export function questionCard(written, ...rest) {
   const facts = [t("write_by", { name: author === data.person ? t("write_you") : author }),
     ...evidence.map(([start, end]) => `${clock(start)} – ${clock(end)}`), ...Object.values(tags).flat()];
   return element("li", { class: "written", "data-id": written.id },
-    element("p", { class: "text" }, question),
-    options.length ? element("ul", { class: "options" }, ...options.map((text, place) => element("li", { class: answer.includes(LETTERS[place]) ? "key" : "" }, element("b", {}, LETTERS[place]), text))) : null,
+    element("p", { class: "text", dir: "auto" }, question),
+    options.length ? element("ul", { class: "options" }, ...options.map((text, place) => element("li", { class: answer.includes(LETTERS[place]) ? "key" : "" }, element("b", {}, LETTERS[place]), element("bdi", {}, text)))) : null,
     reference ? element("p", { class: "reference" }, reference) : null,
     element("p", { class: "note" }, facts.join(" · ")), ...rest);
 }

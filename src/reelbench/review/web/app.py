@@ -104,7 +104,8 @@ def _not_there(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if _is_script(request):
         return JSONResponse({"error": error.detail}, error.status_code)
-    return pages.error_page(request, str(error.detail), error.status_code)
+    message = "There is no such page." if error.detail == "Not Found" else str(error.detail)
+    return pages.error_page(request, message, error.status_code)
 
 
 def _not_understood(request: Request, error: Exception) -> Response:

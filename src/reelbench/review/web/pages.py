@@ -1,5 +1,6 @@
 """The pages that people see, and the files they are made of."""
 
+import re
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -14,6 +15,7 @@ from reelbench.review.protocol import ReviewProtocol
 from reelbench.review.web.session import CurrentPerson, context_of
 
 router = APIRouter()
+_POINT = re.compile(r"[-*•] |\d+[.)] ")
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 
@@ -58,7 +60,23 @@ def queue_page(request: Request, queue: str, person: CurrentPerson) -> Response:
     """Show the page of a queue; its script fetches the items."""
     protocol = context_of(request).review.queue(queue).protocol
     data = {"queue": queue, "protocol": protocol_for_page(protocol), "person": person.name}
-    return show(request, f"{protocol.page}.html.j2", person, protocol=protocol, data=data)
+    return show(
+        request, f"{protocol.page}.html.j2", person, protocol=protocol, data=data,
+        paragraphs=paragraphs(protocol.instructions),
+    )  # fmt: skip
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a text: lines broken by a file are joined, points of a list not."""
+    found: list[str] = []
+    goes_on = False
+    for line in map(str.strip, text.splitlines()):
+        if line and goes_on and not _POINT.match(line):
+            found[-1] += " " + line
+        elif line:
+            found.append(line)
+        goes_on = bool(line)
+    return found
 
 
 def protocol_for_page(protocol: ReviewProtocol) -> dict[str, Any]:

@@ -71,6 +71,9 @@ def _protocol_problems(
     fewest, most = protocol.options
     if kind in ("single", "multi") and not fewest <= count <= most:
         yield _problem("options", f"Give {fewest} to {most} options.")
+    written = [str(each).strip().casefold() for each in made.get("options", ())]
+    if len(set(written)) < count:
+        yield _problem("options", "Two options are the same.")
     if protocol.evidence and not made.get("evidence"):
         yield _problem("evidence", "Set the first and the last time of the evidence.")
     if "yes_no" in protocol.checks and kind == "open" and asks_yes_no(question):

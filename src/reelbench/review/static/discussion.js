@@ -74,7 +74,7 @@ export async function showConflict(work, error) {
 
 function entryOf(task, each) {
   const diff = each.changes ? itemDiff(fieldsOf(task), each.changes) : null;
-  return element("li", {}, element("p", {}, element("b", {}, each.who), " ", sentence(task, each), " ", element("small", {}, when(each.time))),
+  return element("li", {}, element("p", {}, element("b", {}, each.who), " ", sentence(task, each), " ", element("small", {}, when(each.time), each.earlier ? ` · ${t("discussion_earlier")}` : "")),
     each.tags?.length ? element("p", { class: "note" }, each.tags.join(", ")) : "", diff ?? "",
     each.comment || each.text ? element("blockquote", {}, each.comment || each.text) : "");
 }

@@ -22,6 +22,7 @@ from reelbench.review.protocol import (
     read_protocol,
 )
 from reelbench.review.rounds import rounds_by_category
+from reelbench.review.subjects import subject_of
 from reelbench.review.written import check_written
 
 PROTOCOLS = built_in_protocols()
@@ -292,8 +293,6 @@ VIDEO = Item("v", "open", (Media("media/a.mp4"),), "?")
     ],
 )
 def test_what_writers_must_not_do_is_said_as_they_type(changed: dict[str, Any], field: str) -> None:
-    from reelbench.review.subjects import subject_of
-
     good = {
         "kind": "open",
         "question": "What does the horn make the dog do?",
@@ -330,3 +329,14 @@ def test_an_answer_in_one_queue_shows_no_key_of_another(tmp_path: Path) -> None:
         assert review.act(ANN, "answer", answer).reveal is None
         with pytest.raises(ActionError, match="another action"):
             review.act(ANN, "verify", answer)
+
+
+def test_two_options_that_are_the_same_are_refused() -> None:
+    twice = {
+        "kind": "single",
+        "question": "Which?",
+        "options": ["One", "two", " one"],
+        "answer": ["A"],
+    }
+    problems = check_written(of("write"), subject_of(VIDEO), twice)[1]
+    assert [each["message"] for each in problems] == ["Two options are the same."]

@@ -48,17 +48,6 @@ def test_videos_that_come_and_go_are_noticed_and_others_stay_what_they_were(fold
             assert len(queue.subjects()) == count
 
 
-def test_two_options_that_are_the_same_are_refused() -> None:
-    twice = {
-        "kind": "single",
-        "question": "Which?",
-        "options": ["One", "two", " one"],
-        "answer": ["A"],
-    }
-    problems = check_written(of("write"), subject_of(VIDEO), twice)[1]
-    assert [each["message"] for each in problems] == ["Two options are the same."]
-
-
 def test_questions_belong_to_who_wrote_them(folder: Path) -> None:
     with opened(folder, (), WRITE) as review:
         task = take(review, ANN, "write")

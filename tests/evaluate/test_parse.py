@@ -4,6 +4,7 @@ import ast
 import gzip
 import json
 from collections import Counter
+from itertools import islice
 from typing import cast
 
 import pytest
@@ -298,7 +299,7 @@ def test_real_replies(name: str) -> None:
 def test_reasoning_that_lost_its_last_line_is_read_as_that_line_or_not_at_all() -> None:
     same = other = 0
     with gzip.open(SHARED / "data" / "responses" / "gpt-4o_vision_cot.jsonl.gz") as lines:
-        for row in map(json.loads, lines):
+        for row in map(json.loads, islice(lines, 0, None, 3)):
             options = tuple(map(str, ast.literal_eval(row["options"])))
             reasoning, _, last = (row["response"] or "").rstrip().rpartition("\n")
             answer = parse_answer(last, "single", options).places
@@ -307,4 +308,4 @@ def test_reasoning_that_lost_its_last_line_is_read_as_that_line_or_not_at_all() 
                 same += read == answer
                 other += read != answer
     # Most of the others contradict themselves: they name one option, and then answer with another.
-    assert (same, other) == (601, 15)
+    assert (same, other) == (201, 4)

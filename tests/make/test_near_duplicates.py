@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Sequence
 from importlib import resources
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -343,8 +344,7 @@ def test_few_items_of_a_real_benchmark_are_twins(use: Embedder) -> None:
     with gzip.open(file, "rt") as lines:
         items = [
             asked(f"{number:04}", row["question"], row[f"a{row['answer']}"], row["video"])
-            for number, row in enumerate(csv.DictReader(lines))
+            for number, row in enumerate(islice(csv.DictReader(lines), 3000))
         ]
     found = near_duplicates(items, use)
-    assert 6 <= len(found) <= 10  # of 4,996; read by eye, 5 of 8 are twins
-    assert sum(twin.cosine == 1 for twin in found) == 2
+    assert [twin.item for twin in found] == ["1425", "2231", "2808"]  # of all 4,996 there are 8

@@ -30,6 +30,7 @@ def summed_up(
     for key, grades in sorted(graded.items()):
         result = known.get(key[:2])
         asked = opened if result is None else result.opened
+        criteria = criterion_rows(grades, asked, result, clusters)
         rows.append(
             {
                 **dict(zip(("model", "condition", "judge", "rubric"), key, strict=True)),
@@ -37,7 +38,7 @@ def summed_up(
                 "valid_rounds": grades.valid,
                 "invalid_rounds": grades.invalid,
                 "twins": closed_counterparts(grades, result),
-                "criteria": criterion_rows(grades, asked, result, clusters),
+                **({"criteria": criteria} if criteria else {}),  # not of rubrics with one grade
                 "with_closed": _with_closed(grades, result, clusters),
             }
         )

@@ -113,7 +113,7 @@ def score_outcomes(
         "humans": humans(rows),
         "comparison": compared([r for r in results if r.condition == main], clusters, seed, common),
         "items": item_summary([r for r in results if r.condition == main]),
-        "origins": wrong_by_origin(results),
+        **({"origins": origins} if (origins := wrong_by_origin(results)) else {}),
         "ablations": ablations(conditions, rows, answers),
         **summed_up(graded, benchmark, results, clusters),
         "judge_orders": judge_orders(graded, judges, results, clusters),

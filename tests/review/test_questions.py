@@ -8,6 +8,7 @@ from review.steps import ANN, BEN, BOSS, act, opened, take
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.review.actions import Action
+from reelbench.review.apply import decided_benchmark
 from reelbench.review.errors import ActionError, ConflictError
 from reelbench.review.protocol import ReviewProtocol
 
@@ -97,3 +98,15 @@ def test_who_works_on_what_another_did_meanwhile_sees_it_first(folder: Path) -> 
             act(review, BEN, second, "wrote", item=QUESTION)
         assert [each.who for each in conflict.value.events] == ["ann"]
         act(review, BEN, {**second, "seen": saved.event.seq}, "wrote", item=QUESTION)
+
+
+def test_what_was_written_is_taken_as_it_is_where_nobody_verifies_it(folder: Path) -> None:
+    verify = ReviewProtocol("verify", "verify", "Verify", "candidates")
+    with opened(folder, (), WRITE) as review:
+        act(review, ANN, take(review, ANN, "write"), "wrote", item=QUESTION)
+        (item,) = decided_benchmark(review).items
+        assert (item.question, item.reference) == ("What falls?", "A cup.")
+        assert item.provenance["author"] == "ann"
+    with opened(folder, (), WRITE, verify) as review:
+        review.catch_up()
+        assert decided_benchmark(review).items == []

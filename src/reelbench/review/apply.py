@@ -55,7 +55,8 @@ class DecidedBenchmark:
 def decided_benchmark(review: Review) -> DecidedBenchmark:
     """Return the benchmark with all that is settled in it; what nobody decided stays.
 
-    Rows that wait in a recipe are not added: they go on with ``reelbench make``.
+    Rows that wait in a recipe are not added: they go on with ``reelbench make``. What people wrote
+    is added as it is where no queue verifies candidates.
     """
     made = DecidedBenchmark()
     settled: dict[str, list[Decision]] = {}
@@ -66,10 +67,16 @@ def decided_benchmark(review: Review) -> DecidedBenchmark:
     for item in there:
         _take(made, review.state, item, settled.get(item.id, []), is_there=True)
     ids = {item.id for item in there}
+    verified = any(q.protocol.items in ("candidates", "all") for q in verify_queues(review))
     candidates = {**review.state.written, **review.state.imported}
     for name, subject in sorted(candidates.items()):
-        if name not in ids and name in settled and subject.item:
+        if name in ids or subject.item is None:
+            continue
+        if name in settled:
             _take(made, review.state, subject.item, settled[name], is_there=False)
+        elif not verified and name in review.state.written:
+            made.items.append(subject.item)
+            made.added.append(name)
     made.rejects = [
         _reject(each, review.state)
         for each in decisions(review)

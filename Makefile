@@ -9,6 +9,8 @@ MODELS := .venv-models
 MODELS_READY := $(MODELS)/.ready
 LOWEST := .venv-lowest
 TORCH ?= torch==2.13.0
+# Many tests wait for servers and browsers: one process more than there are cores.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(len(os.sched_getaffinity(0)) + 1)')
 WEIGHTS := face face_identity age gender face_emotion face_mesh coco coco_layout whisper_base turns voice unsafe
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -46,7 +48,7 @@ demo: $(READY) ## make a small benchmark, run three baselines on it, write demo/
 
 test: check chromium postgresql ## run every check and test
 	@# Bytecode is kept: hundreds of processes would compile the same files again.
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses auto --dist worksteal
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 test-models: $(MODELS_READY) ## test with real models: a tiny one that answers, those inside operators
 	@$(MODELS)/bin/reelbench weights pull $(WEIGHTS)

@@ -176,6 +176,7 @@ WRONG: list[Any] = [
     ({"video": "media/clip9.mp4"}, "expected a video that videos.csv lists (perhaps 'media/clip0.mp4')"),
     ({"question": " "}, "question: found ' ', expected a text"),
     ({"answer": 7}, "answer: found 7, expected a text"),
+    ({"provenance": "a book"}, "provenance: found 'a book', expected an object"),
 ]  # fmt: skip
 
 

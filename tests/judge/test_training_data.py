@@ -14,6 +14,7 @@ from reelbench.judge.bands import CRITERIA
 from reelbench.judge.examples import padded_tokens, plan_steps, split_step
 from reelbench.judge.sharegpt import check_disjoint, read_rows, split_by_video, write_rows
 from reelbench.judge.synthesize import SyntheticResponse, SyntheticSet, rated_rows
+from reelbench.models.judge.decode import TokenGrammar
 from reelbench.models.judge.folder import JudgeFolder
 from reelbench.models.judge.grammar import (
     Choice,
@@ -153,6 +154,26 @@ class TestGrammar:
         assert choices == [(True, False), (9, 10, 11), ("a", 'é"')]
         values = {("sure",): False, ("score",): 10, ("kind",): 'é"'}
         assert json.loads(fill_parts(parts, values)) == {"sure": False, "score": 10, "kind": 'é"'}
+
+    def test_a_score_written_with_a_point_is_learned_as_it_is_served(self, rubric: Rubric) -> None:
+        parts = reply_parts(rubric.schema)
+
+        def text(score: float) -> str:
+            rating = {name: {"score": score, "reason": "so"} for name in CRITERIA}
+            return fill_parts(parts, values_in(parts, {"ratings": rating}))
+
+        assert text(4.0) == text(4)
+
+    def test_scores_that_a_tokenizer_cannot_tell_apart_are_refused(self, rubric: Rubric) -> None:
+        class Letters(WordTokenizer):
+            def encode(self, text: str, add_special_tokens: bool = True) -> list[int]:
+                known = "".join("#" if sign.isdigit() else sign for sign in text)
+                return super().encode(known, add_special_tokens)
+
+        parts = reply_parts(rubric.schema)
+        assert TokenGrammar(WordTokenizer(), parts, 8, [])
+        with pytest.raises(ReelbenchError, match="cannot tell them apart"):
+            TokenGrammar(Letters(), parts, 8, [])
 
     def test_what_it_cannot_write_is_a_sentence(self) -> None:
         schema = {"type": "object", "properties": {"a": {"type": "array"}}, "required": ["a"]}

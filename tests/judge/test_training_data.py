@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import make_item, reelbench
+from support import make_item, reelbench, run_here
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.evaluate.rubric import Rubric, load_rubric
@@ -83,6 +83,17 @@ def test_without_the_extra_there_is_a_sentence_with_the_command(
         assert "torch" in done.stderr
         assert "pip install" in done.stderr
         assert "[train]" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "setting", ["--checkpoint-every 0", "--rank 0", "--dropout 1.0", "--learning-rate -1.0"]
+)
+def test_numbers_that_train_nothing_are_refused(
+    setting: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = ("--base", tmp_path, "--data", tmp_path / "x.jsonl", "--out", tmp_path / "out")
+    assert run_here("judge", "train", *files, *setting.split()) == 2
+    assert f"Nothing can be trained with {setting}: " in capsys.readouterr().err
 
 
 def test_a_line_that_is_no_json_and_an_empty_file(rubric: Rubric, tmp_path: Path) -> None:

@@ -145,6 +145,9 @@ def test_words_of_the_question_are_not_an_options_own() -> None:
     ("text", "fault"),
     [
         ("The man opens the door and walks to the window of the house.", ""),
+        ("A dog barks twice while a bell rings.", ""),
+        ("A bell rings twice, then silence.", ""),
+        ("Un perro ladra en la calle y suena una campana.", "hardly any"),
         ("Der Mann öffnet die Tür und geht zum Fenster seines alten Hauses.", "hardly any"),
         ("一个男人打开门走到窗前", "another script"),
         ("... 123 ...", "no words"),

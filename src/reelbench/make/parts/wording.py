@@ -33,7 +33,11 @@ _COMMON = _GRAMMAR | _words_in(
     "over under while when where what how or but not no if than because after before during about "
     "one some"
 )
-_ENGLISH = _words_in("the and of to is are with it that as on by for he she they this from")
+_ENGLISH = _words_in(
+    "the and of to is are with it that as on by for he she they this from while when then there "
+    "who which into out up down off before after where what but about their its were been being "
+    "nobody nothing someone"
+)
 _LEAST_ENGLISH = 0.08  # of the words of a text; about 0.3 is usual, and 0.02 in other languages
 _ENDINGS = ("ingly", "edly", "ing", "ed", "es", "ly", "s")
 _SPEAKS_OF_OPTIONS = re.compile(

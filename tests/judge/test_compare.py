@@ -116,6 +116,27 @@ def test_the_order_of_models(rubric: Rubric) -> None:
     assert models["means"][0][0] == pytest.approx(np.mean(given), abs=1e-6)
 
 
+def test_scores_off_the_scale_are_refused(rubric: Rubric) -> None:
+    right = {("a", ""): ScoredResponse({"clarity": 1}, "v")}
+    with pytest.raises(ReelbenchError, match="outside of 1 to 5"):
+        compare_judges(right, {("a", ""): ScoredResponse({"clarity": 7}, "v")}, rubric)
+
+
+def test_models_with_equal_means_have_the_same_rank(rubric: Rubric) -> None:
+    def scores(model: str, *rows: tuple[int, ...]) -> dict[Any, ScoredResponse]:
+        return {
+            (f"{n}", model): ScoredResponse(dict(zip(CRITERIA, row, strict=True)), f"v{n}", model)
+            for n, row in enumerate(rows)
+        }
+
+    # The same sums, added up in another order.
+    rows = [(4, 4, 1, 3), (5, 4, 4, 3), (4, 3, 5, 2), (5, 2, 3, 2)]
+    both = scores("m", *rows) | scores("n", *rows[::-1]) | scores("o", *rows[2:], *rows[:2])
+    found = compare_judges(both, both, rubric)["models"]
+    assert found["ranks"] == [[1, 1, 1], [1, 1, 1]]
+    assert found["kendall"]["value"] is None
+
+
 def test_correctness_counts_half(rubric: Rubric) -> None:
     sixth = 0.5 / 3
     assert criterion_weights(rubric) == pytest.approx(
@@ -166,6 +187,24 @@ class TestFiles:
             read_scores(str(path), rubric)
         with pytest.raises(ReelbenchError, match="of none of x"):
             read_scores(f"{path}#x", rubric)
+
+    def test_judgements_after_another_rubric_are_left_out(
+        self, rubric: Rubric, tmp_path: Path
+    ) -> None:
+        rating = {name: {"score": 3, "reason": "so"} for name in CRITERIA}
+        row = {"id": "q", "model": "m", "judge": "j", "rounds": [{"reply": {"ratings": rating}}]}
+        other = {**row, "rounds": [{"reply": {"reason": "so", "score": 2}}]}
+        path = tmp_path / "judgements.jsonl"
+        lines = [{**other, "rubric": "points"}, {**row, "rubric": "criteria"}]
+        path.write_text("".join(json.dumps(each) + "\n" for each in lines))
+        (scored,) = read_scores(str(path), rubric).values()
+        assert scored.scores == dict.fromkeys(CRITERIA, 3)
+
+    def test_two_scores_of_one_response_are_refused(self, rubric: Rubric, tmp_path: Path) -> None:
+        path = tmp_path / "people.csv"
+        path.write_text("id,model,clarity\na,m,5\na,n,4\na,m,3\n")
+        with pytest.raises(ReelbenchError, match=r"people.csv:4 has a second score of a by m"):
+            read_scores(str(path), rubric)
 
     def test_a_row_without_scores_is_named(self, rubric: Rubric, tmp_path: Path) -> None:
         path = tmp_path / "x.jsonl"

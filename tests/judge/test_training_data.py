@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import make_item, reelbench
+from support import make_item, reelbench, run_here
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.evaluate.rubric import Rubric, load_rubric
@@ -14,6 +14,7 @@ from reelbench.judge.bands import CRITERIA
 from reelbench.judge.examples import padded_tokens, plan_steps, split_step
 from reelbench.judge.sharegpt import check_disjoint, read_rows, split_by_video, write_rows
 from reelbench.judge.synthesize import SyntheticResponse, SyntheticSet, rated_rows
+from reelbench.models.judge.decode import TokenGrammar
 from reelbench.models.judge.folder import JudgeFolder
 from reelbench.models.judge.grammar import (
     Choice,
@@ -82,6 +83,17 @@ def test_without_the_extra_there_is_a_sentence_with_the_command(
         assert "torch" in done.stderr
         assert "pip install" in done.stderr
         assert "[train]" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "setting", ["--checkpoint-every 0", "--rank 0", "--dropout 1.0", "--learning-rate -1.0"]
+)
+def test_numbers_that_train_nothing_are_refused(
+    setting: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = ("--base", tmp_path, "--data", tmp_path / "x.jsonl", "--out", tmp_path / "out")
+    assert run_here("judge", "train", *files, *setting.split()) == 2
+    assert f"Nothing can be trained with {setting}: " in capsys.readouterr().err
 
 
 def test_a_line_that_is_no_json_and_an_empty_file(rubric: Rubric, tmp_path: Path) -> None:
@@ -153,6 +165,26 @@ class TestGrammar:
         assert choices == [(True, False), (9, 10, 11), ("a", 'é"')]
         values = {("sure",): False, ("score",): 10, ("kind",): 'é"'}
         assert json.loads(fill_parts(parts, values)) == {"sure": False, "score": 10, "kind": 'é"'}
+
+    def test_a_score_written_with_a_point_is_learned_as_it_is_served(self, rubric: Rubric) -> None:
+        parts = reply_parts(rubric.schema)
+
+        def text(score: float) -> str:
+            rating = {name: {"score": score, "reason": "so"} for name in CRITERIA}
+            return fill_parts(parts, values_in(parts, {"ratings": rating}))
+
+        assert text(4.0) == text(4)
+
+    def test_scores_that_a_tokenizer_cannot_tell_apart_are_refused(self, rubric: Rubric) -> None:
+        class Letters(WordTokenizer):
+            def encode(self, text: str, add_special_tokens: bool = True) -> list[int]:
+                known = "".join("#" if sign.isdigit() else sign for sign in text)
+                return super().encode(known, add_special_tokens)
+
+        parts = reply_parts(rubric.schema)
+        assert TokenGrammar(WordTokenizer(), parts, 8, [])
+        with pytest.raises(ReelbenchError, match="cannot tell them apart"):
+            TokenGrammar(Letters(), parts, 8, [])
 
     def test_what_it_cannot_write_is_a_sentence(self) -> None:
         schema = {"type": "object", "properties": {"a": {"type": "array"}}, "required": ["a"]}

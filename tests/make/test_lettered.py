@@ -13,7 +13,12 @@ from support import make_item
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item, freeze
 from reelbench.make.parts.distract import distract
-from reelbench.make.parts.wording import light_polish_fault, other_language, share_supported
+from reelbench.make.parts.wording import (
+    light_polish_fault,
+    other_language,
+    self_contained_fault,
+    share_supported,
+)
 from reelbench.make.pipeline.stage import Rejected
 
 KEY = "Um, the green coin is basically spinning on the round table"
@@ -135,6 +140,24 @@ def test_a_key_changes_in_grammar_and_filler_alone(old: str, new: str, fault: st
     assert bool(found) == bool(fault)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The bell rings, then the horn.", "The horn rings, then the bell."),
+        ("(A.) (D.) (B.) (C.)", "(D.) (A.) (B.) (C.)"),
+        ("The dog bites the man", "The man bites the dog."),
+    ],
+)
+def test_the_words_of_a_key_keep_their_order(old: str, new: str) -> None:
+    assert "its words into another order" in light_polish_fault(old, new)
+    assert light_polish_fault(old, old) == ""
+
+
+def test_orders_of_what_a_question_lists_speak_of_no_other_options() -> None:
+    assert self_contained_fault(["A, D, B, C", "A, B, C, D", "B, A, C, D"]) == ""
+    assert "speaks of other options" in self_contained_fault(["A and B", "a dog"])
+
+
 def test_words_of_the_question_are_not_an_options_own() -> None:
     question = "What does the tall man do?"
     assert share_supported("The tall man", question, "a dog barks") is None
@@ -145,6 +168,9 @@ def test_words_of_the_question_are_not_an_options_own() -> None:
     ("text", "fault"),
     [
         ("The man opens the door and walks to the window of the house.", ""),
+        ("A dog barks twice while a bell rings.", ""),
+        ("A bell rings twice, then silence.", ""),
+        ("Un perro ladra en la calle y suena una campana.", "hardly any"),
         ("Der Mann öffnet die Tür und geht zum Fenster seines alten Hauses.", "hardly any"),
         ("一个男人打开门走到窗前", "another script"),
         ("... 123 ...", "no words"),

@@ -129,6 +129,7 @@ def test_no_rows_is_a_sentence(folder: str, tmp_path: Path) -> None:
         ("https://youtu.be/a-B_1?si=x", "a-B_1"),
         ("https://www.youtube.com/shorts/a-B_1/", "a-B_1"),
         ("https://videos.example/some/clip.7.mp4", "clip.7"),
+        ("http://[no address", "http://[no address"),
     ],
 )
 def test_a_video_is_known_by_the_id_in_its_address(url: str, name: str) -> None:

@@ -100,7 +100,12 @@ class TestTaxonomy:
 class TestStems:
     @pytest.mark.parametrize(
         "question",
-        ["Is the man tall?", "When the bell rings, does the dog bark?", "  Did she laugh?"],
+        [
+            "Is the man tall?",
+            "When the bell rings, does the dog bark?",
+            "  Did she laugh?",
+            "Isn't he tall?",
+        ],
     )
     def test_that_yes_or_no_answers(self, question: str) -> None:
         assert asks_yes_no(question)
@@ -114,6 +119,7 @@ class TestStems:
 
     def test_options_are_no_part_of_a_question_but_things_to_order_are(self) -> None:
         assert lists_options("What is heard? (A) a bell (B) a drum (C) a horn")
+        assert lists_options("What does he ring in order to wake her? A) a bell B) a drum")
         assert not lists_options(ORDER)
 
 
@@ -176,6 +182,7 @@ WRONG: list[Any] = [
     ({"video": "media/clip9.mp4"}, "expected a video that videos.csv lists (perhaps 'media/clip0.mp4')"),
     ({"question": " "}, "question: found ' ', expected a text"),
     ({"answer": 7}, "answer: found 7, expected a text"),
+    ({"provenance": "a book"}, "provenance: found 'a book', expected an object"),
 ]  # fmt: skip
 
 

@@ -153,3 +153,21 @@ def test_the_report_has_tables_by_criterion_skill_and_origin(tmp_path: Path) -> 
     assert line[2:] == ["2.33", "3.33", "5.00", "5.00", "3.39"]
     assert ["m", "Needle", "2", "100.0%", "50.0%"] in tables["with-options-by-skills"].rows
     assert origins({"origins": []}).rows == []
+
+
+def test_a_number_that_a_judge_adds_is_no_criterion(tmp_path: Path) -> None:
+    more = {**GOOD, "overall_assessment": {"score": 2, "text": "so"}, "overall": 3}
+    row = scored(tmp_path, {1: [more], 2: [WRONG], 3: [GOOD]}, right={1})
+    assert [each["criterion"] for each in row["criteria"]] == list(NAMES)
+
+
+def test_rows_of_several_judges_are_told_apart_also_after_other_criteria(tmp_path: Path) -> None:
+    from reelbench.report.criteria import criterion_tables
+
+    row = scored(tmp_path, {1: [WRONG], 2: [WRONG], 3: [GOOD]}, right={1, 3})
+    other = {**row, "judge": "k", "rubric": "own", "criteria": row["criteria"][:2]}
+    tables = {table.name: table for table in criterion_tables({"judged": [row, other]})}
+    rows = tables["criteria-by-skills"].rows
+    assert ["m (j, criteria)", "Needle", "1.00", "3.00", "5.00", "5.00", "2"] in rows
+    assert ["m (k, own)", "Needle", "1.00", "3.00", "", "", "2"] in rows
+    assert {line[0] for line in tables["with-options"].rows} == {"m (j, criteria)", "m (k, own)"}

@@ -10,14 +10,15 @@ from reelbench.data.items import LETTERS, Span
 
 LAST_FRAME = 0.1  # seconds by which a playhead may stand behind the last frame
 
-_AUXILIARY = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)"
+_AUXILIARY = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)(?:n['’]t)?"
 _OPENING = r"(?:when|while|after|before|as|if|in|at|during|once|near|towards?)"
 # "Is the man tall?", and "When the bell rings, does the dog bark?"
 _YES_NO = re.compile(rf"\s*(?:{_OPENING}\b[^,?]*,\s*)?{_AUXILIARY}\b", re.I)
 _ASKS = r"(?:how|why|what|who|whom|whose|which|when|where)"
 _AND_MORE = re.compile(rf",?\s(?:and|then)\s(?:if so,?\s)?{_ASKS}\b[^?]*\?\s*$", re.I)
 _ORDER = re.compile(
-    r"\b(?:order|sequence|arrange|sort|chronolog\w*|first to last|earliest to latest)\b", re.I
+    r"\b(?:order(?! to\b)|sequence|arrange|sort|chronolog\w*|first to last|earliest to latest)\b",
+    re.I,
 )
 # "A) ", "(B) ", "C. ", "(D.) ", "[E] " anywhere, "a) " too, and "A: " where a line begins.
 _LABEL = re.compile(

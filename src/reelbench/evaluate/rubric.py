@@ -46,6 +46,11 @@ class Rubric:
         worst = sum(low * weight for (low, _), weight in bounds) / total
         return worst, sum(high * weight for (_, high), weight in bounds) / total
 
+    @property
+    def paths(self) -> list[tuple[str, ...]]:
+        """Where the numbers that count stand in a reply."""
+        return [path for path, _, _ in _graded(self.schema)]
+
     def values(self, reply: Any) -> dict[str, float]:
         """Return the numbers of a valid reply by their path, such as ``clarity.score``."""
         found = {}

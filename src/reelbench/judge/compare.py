@@ -100,7 +100,8 @@ def _tables(pairs: _Pairs, low: int, high: int) -> Array:
     """Count, for each pair of scores, how often each video has it: (scores x scores) x videos."""
     scores = high - low + 1
     cells = ((pairs.first - low) * scores + pairs.second - low).astype(np.int64)
-    if cells.min() < 0 or cells.max() >= scores**2:
+    both = np.concatenate([pairs.first, pairs.second])
+    if both.min() < low or both.max() > high:
         raise ReelbenchError(f"There are scores outside of {low} to {high}, which the rubric has.")
     found = np.zeros((scores**2, int(pairs.videos.max()) + 1))
     np.add.at(found, (cells, pairs.videos), 1)
@@ -172,7 +173,7 @@ def _models(
     whole = flat.sum(1, keepdims=True)
     grid = np.rint(flat * 2**20) / 2**20  # exact sums, in any order
     draws = resampled(grid, seed).astype(np.float64) if count >= FEWEST_VIDEOS else None
-    means = _means(whole, len(names))
+    means = np.round(_means(whole, len(names)), 9)  # equal means tie, whatever the order of sums
     enough = len(names) >= FEWEST_MODELS
     return {
         "names": names,

@@ -59,6 +59,11 @@ def read_scores(name: str, rubric: Rubric, items: Sequence[Item] = ()) -> JudgeS
             ) from None
         if read:
             who, key, scored = read
+            if key in found[who]:
+                raise ReelbenchError(
+                    f"{path}:{number} has a second score of {' by '.join(filter(None, key))}: give "
+                    "each judge or person a name in `judge`, or a file of its own."
+                )
             found[who][key] = scored
     if judge:
         found = {who: scores for who, scores in found.items() if who == judge}

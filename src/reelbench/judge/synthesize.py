@@ -251,7 +251,9 @@ def _rated(response: SyntheticResponse, path: tuple[str, ...]) -> Any:
             f"The rubric asks for {'.'.join(path)}, which synthetic responses do not rate: use one "
             f"with score and reason for {', '.join(CRITERIA)}, such as criteria."
         )
-    return response.ratings[criterion][path[-1]]
+    return (
+        response.scores[criterion] if path[-1] == "score" else response.ratings[criterion]["reason"]
+    )
 
 
 def forecast_synthesis(

@@ -51,6 +51,7 @@ def train_judge(
     are read and checked before any weights are loaded.
     """
     settings = settings or TrainSettings()
+    _check_settings(settings, checkpoint_every, stop_after)
     _check_new(out, base)
     rows = read_rows(data, rubric)
     tested = read_rows(test, rubric) if test else []
@@ -99,6 +100,23 @@ def train_judge(
         write_curve(out, trainer.losses, tests)
         shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
     return TrainingResult(out, finished, trainer.losses, tests)
+
+
+def _check_settings(settings: TrainSettings, checkpoint_every: int, stop_after: int) -> None:
+    """Refuse numbers with which nothing can be trained, before anything is read."""
+    counts = {
+        **{name: getattr(settings, name) for name in ("epochs", "batch", "device_tokens", "rank")},
+        "checkpoint_every": checkpoint_every,
+    }
+    wrong = [f"--{name.replace('_', '-')} {n}" for name, n in counts.items() if n < 1]
+    wrong += [f"--learning-rate {settings.learning_rate}"] if settings.learning_rate <= 0 else []
+    wrong += [f"--dropout {settings.dropout}"] if not 0 <= settings.dropout < 1 else []
+    wrong += [f"--stop-after {stop_after}"] if stop_after < 0 else []
+    if wrong:
+        raise ReelbenchError(
+            f"Nothing can be trained with {', '.join(wrong)}: write whole numbers from 1 on, a "
+            "learning rate above 0, and a dropout from 0 to below 1."
+        )
 
 
 def _check_new(out: Path, base: str) -> None:

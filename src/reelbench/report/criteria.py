@@ -41,8 +41,9 @@ def _by_tag(judged: Sequence[Mapping[str, Any]], tag: str) -> Table:
         found = {each["criterion"]: each["by"].get(tag, {}) for each in row["criteria"]}
         values: Mapping[str, Any] = next(iter(found.values()), {})
         for value, group in values.items():
-            cells = [_two(found[name][value]["score"]) for name in names]
-            rows.append([label(row, judged), value, *cells, str(group["items"])])
+            # Another rubric has other criteria.
+            cells = [_two(found.get(name, {}).get(value, {}).get("score")) for name in names]
+            rows.append([_named(row, judged), value, *cells, str(group["items"])])
     columns = ["Model", tag.capitalize(), *(name.capitalize() for name in names), "Items"]
     return Table(f"criteria-by-{tag}", f"Open answers by criterion and {tag}", columns, rows)
 
@@ -55,7 +56,7 @@ def _counterparts(linked: Sequence[Mapping[str, Any]], tag: str) -> Table:
             share = group["closed_right_among_poor"]
             rows.append(
                 [
-                    label(row, linked),
+                    _named(row, linked),
                     value,
                     str(group["pairs"]),
                     percent(group["open_poor"]),
@@ -82,6 +83,12 @@ def origins(scores: Scores) -> Table:
     names = [name.capitalize() for row in scores.get("origins", ())[:1] for name in row["origins"]]
     title = "Wrong choices by the origin of the option"
     return Table("wrong-by-origin", title, ["Model", *names, "Wrong"], rows)
+
+
+def _named(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
+    """Name a result, by its judge too where several judged."""
+    several = len({(each["judge"], each["rubric"]) for each in rows}) > 1
+    return label(row, rows) + (f" ({row['judge']}, {row['rubric']})" if several else "")
 
 
 def _names(judged: Sequence[Mapping[str, Any]]) -> list[str]:

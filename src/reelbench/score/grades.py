@@ -14,7 +14,7 @@ from reelbench.base.limits import bounded_lines
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.item_rules import decode_strictly
 from reelbench.data.items import NOTHING, Item
-from reelbench.evaluate.rubric import CHOICE, criterion_of
+from reelbench.evaluate.rubric import CHOICE, Rubric, criterion_of, load_rubric
 from reelbench.score.estimates import estimate_record
 from reelbench.score.intervals import Cell, Estimate, intervals
 from reelbench.score.metrics import METRICS
@@ -45,7 +45,11 @@ def read_grades(paths: Sequence[Path], benchmark: Benchmark) -> dict[Graded, Gra
     Of a split, judgements about items of other splits are left out.
     """
     elsewhere = {item.id for item in benchmark.whole.items} - {i.id for i in benchmark.items}
-    return {key: grades for path in paths for key, grades in _read(path, elsewhere).items()}
+    return {
+        key: grades
+        for path in paths
+        for key, grades in _read(path, elsewhere, benchmark.root).items()
+    }
 
 
 def with_failed(
@@ -128,7 +132,8 @@ def estimate_of(shares: Mapping[str, float], clusters: Mapping[str, int]) -> Est
     return intervals([cell], max(clusters.values()) + 1)[0]
 
 
-def _read(path: Path, elsewhere: Collection[str]) -> dict[Graded, Grades]:
+def _read(path: Path, elsewhere: Collection[str], root: Path) -> dict[Graded, Grades]:
+    rubrics: dict[str, Rubric | None] = {}
     scores: dict[Graded, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     parts: dict[Graded, dict[str, dict[str, list[float]]]] = defaultdict(dict)
     rounds: dict[Graded, list[int]] = defaultdict(lambda: [0, 0])
@@ -145,7 +150,9 @@ def _read(path: Path, elsewhere: Collection[str]) -> dict[Graded, Grades]:
             scales[key] = (float(row["scale"][0]), float(row["scale"][1]))
             if row["score"] is not None:
                 scores[key][row["id"]].append(float(row["score"]))
-                for name, values in _criteria(row["rounds"]).items():
+                if key[3] not in rubrics:
+                    rubrics[key[3]] = _rubric(key[3], root)
+                for name, values in _criteria(row["rounds"], rubrics[key[3]]).items():
                     parts[key].setdefault(name, {}).setdefault(row["id"], []).extend(values)
         except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
             raise ReelbenchError(
@@ -169,12 +176,25 @@ def _read(path: Path, elsewhere: Collection[str]) -> dict[Graded, Grades]:
     }
 
 
-def _criteria(rounds: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
-    """Return the scores of valid rounds by criterion; none where a rubric has one number alone."""
+def _rubric(name: str, root: Path) -> Rubric | None:
+    """Return the rubric of judgements; None where it is not there any more."""
+    try:
+        return load_rubric(name, root)
+    except ReelbenchError:
+        return None
+
+
+def _criteria(rounds: Sequence[Mapping[str, Any]], rubric: Rubric | None) -> dict[str, list[float]]:
+    """Return the scores of valid rounds by criterion; none where a rubric has one number alone.
+
+    A judge may add numbers of its own, such as an overall score: those are no criteria.
+    """
+    asked = None if rubric is None else set(map(criterion_of, rubric.paths))
     found: dict[str, list[float]] = defaultdict(list)
     for each in rounds:
         for path, value in _numbers(each.get("reply")):
-            found[criterion_of(path)].append(value)
+            if asked is None or criterion_of(path) in asked:
+                found[criterion_of(path)].append(value)
     return dict(found) if len(found) > 1 else {}
 
 

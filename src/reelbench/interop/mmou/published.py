@@ -153,7 +153,10 @@ def _read(
 
 def video_name(url: str) -> str:
     """Return what a video's file is called: the id in its address, or the name at its end."""
-    parts = urlparse(url)
+    try:
+        parts = urlparse(url)
+    except ValueError:  # no address: no file is called so
+        return url
     query = parse_qs(parts.query).get("v")
     last = parts.path.rstrip("/").rpartition("/")[2]
     return query[0] if query else re.sub(r"\.\w{2,4}$", "", last)

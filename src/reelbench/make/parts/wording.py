@@ -5,7 +5,7 @@ an option is right or wrong is for people to say.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import combinations
 
@@ -33,7 +33,11 @@ _COMMON = _GRAMMAR | _words_in(
     "over under while when where what how or but not no if than because after before during about "
     "one some"
 )
-_ENGLISH = _words_in("the and of to is are with it that as on by for he she they this from")
+_ENGLISH = _words_in(
+    "the and of to is are with it that as on by for he she they this from while when then there "
+    "who which into out up down off before after where what but about their its were been being "
+    "nobody nothing someone"
+)
 _LEAST_ENGLISH = 0.08  # of the words of a text; about 0.3 is usual, and 0.02 in other languages
 _ENDINGS = ("ingly", "edly", "ing", "ed", "es", "ly", "s")
 _SPEAKS_OF_OPTIONS = re.compile(
@@ -71,16 +75,29 @@ def light_polish_fault(old: str, new: str) -> str:
         slips = sorted(each for each in dropped if _is_slip(each, word))
         if slips:
             added, dropped = added - {word}, dropped - {slips[0]}
-    if not dropped and not added and not contrasting(old, new):
+    moved = _in_order(old, after, fillers) != _in_order(new, before, fillers)
+    if not dropped and not added and not moved and not contrasting(old, new):
         return ""
     changes = [f"drops {', '.join(sorted(dropped))}"] if dropped else []
     changes += [f"adds {', '.join(sorted(added))}"] if added else []
-    how = " and ".join(changes) or "turns it into its opposite"
+    other = "puts its words into another order" if moved else "turns it into its opposite"
+    how = " and ".join(changes) or other
     return f"the right answer may change in grammar and filler words alone, but {new!r} {how}"
 
 
 def _by_stem(text: str) -> dict[str, str]:
     return {stem(word): word for word in words(text) if word not in _GRAMMAR}
+
+
+def _in_order(text: str, other: Mapping[str, str], fillers: Collection[str]) -> list[str]:
+    """Return the words that another text has too, in their order, which may be what is asked for.
+
+    Of a text of single letters, such as (A.) (D.) (B.), all count: "a" is no article there.
+    """
+    found = words(text)
+    if all(len(word) == 1 for word in found):
+        return list(found)
+    return [each for each in _by_stem(text) if each in other and each not in fillers]
 
 
 def _is_slip(one: str, other: str) -> bool:
@@ -98,9 +115,11 @@ def share_supported(option: str, question: str, caption: str) -> float | None:
 
 def self_contained_fault(options: Sequence[str]) -> str:
     """Return which option speaks of others; "" where each can be read alone."""
+    # Where all are such lists, they are of things that the question names: "B, A, C".
+    of_letters = all(map(refers_to_others, options))
     for option in options:
-        referring = refers_to_others(option) or is_none_of_them(option)
-        if referring or _SPEAKS_OF_OPTIONS.search(option):
+        referring = refers_to_others(option) and not of_letters
+        if referring or is_none_of_them(option) or _SPEAKS_OF_OPTIONS.search(option):
             return f"{option!r} speaks of other options"
     return ""
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from reelbench.base.errors import ReelbenchError
 from reelbench.base.seeds import seed_for
 from reelbench.models.judge.grammar import UNSAFE, Choice, Fixed, FreeText, ReplyPart, fill_parts
 
@@ -61,9 +62,14 @@ class TokenGrammar:
         for number, part in enumerate(parts):
             self.fixed.append(fixed[number][1 if number else 0 :])
             texts = zip(part.texts, part.values, strict=True) if isinstance(part, Choice) else ()
-            self.values.append(
-                {(*encode_part(tokenizer, text), *self.ends[number]): v for text, v in texts}
-            )
+            values = {(*encode_part(tokenizer, text), *self.ends[number]): v for text, v in texts}
+            if isinstance(part, Choice) and len(values) < len(part.values):
+                raise ReelbenchError(
+                    f"The tokenizer of this judge has the same tokens for different values of "
+                    f"{'.'.join(part.path)}, so that it cannot tell them apart: name another base "
+                    "model."
+                )
+            self.values.append(values)
 
     @property
     def opening(self) -> Tokens:
@@ -170,7 +176,7 @@ class Decoder:
                     logits_to_keep=1,
                 )
                 past = made.past_key_values
-                logits = made.logits[:, -1].float()
+                logits = made.logits[:, -1].float().nan_to_num()  # broken weights end, too
                 if temperature:
                     drawn = [_gumbel(torch, each, logits.shape[1]) for each in noise]
                     logits = logits / temperature + torch.stack(drawn).to(logits.device)

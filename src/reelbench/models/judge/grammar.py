@@ -91,6 +91,8 @@ def values_in(parts: Sequence[ReplyPart], reply: Any) -> dict[tuple[str, ...], A
             value = reply
             for name in part.path:
                 value = value[name]
+            if isinstance(part, Choice):  # 4.0 is a 4 to a schema, and must have its tokens
+                value = next((each for each in part.values if each == value), value)
             found[part.path] = value
     return found
 

@@ -118,7 +118,7 @@ def _question(place: Place, record: Any) -> tuple[WrittenQuestion | None, list[P
         span=(start, end),
         skills=tuple(dict.fromkeys(filter(None, named))),
         domain=str(record.get("domain") or ""),
-        provenance={**record.get("provenance", {}), **author},
+        provenance={**(record.get("provenance") or {}), **author},
         **texts,
     ), []
 
@@ -127,6 +127,8 @@ def _faults(place: Place, record: Mapping[str, Any]) -> Iterator[Problem]:
     for name in ("video", "question", "answer"):
         if not isinstance(record.get(name), str) or not record[name].strip():
             yield place.problem("MISSING_FIELD", name, found_as(record.get(name)), "a text")
+    if not isinstance(record.get("provenance") or {}, Mapping):
+        yield place.problem("BAD_FIELD", "provenance", found_as(record["provenance"]), "an object")
     yield from _time_faults(place, record)
     skills = record.get("skills")
     if not isinstance(skills, list) or not [s for s in skills if not _is_tag_of_all(s)]:

@@ -179,7 +179,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Clip:
 
 @pytest.mark.parametrize("operator", ABOUT_PEOPLE, ids=lambda each: each.name)
 def test_nobody_followed_is_nobody_described(made: Clip, operator: object) -> None:
-    with pytest.raises(NotApplicable, match="Nobody"):
+    with pytest.raises(NotApplicable, match="no tracked people"):
         operator(made, made_up() | {"tracks": {"people": []}})
 
 

@@ -214,7 +214,7 @@ def test_sound_alone_has_no_faces(tmp_path: Path) -> None:
         for frame in tone(1.0):
             target.mux(stream.encode(frame))
         target.mux(stream.encode(None))
-    with pytest.raises(NotApplicable, match="no picture"):
+    with pytest.raises(NotApplicable, match="no video"):
         load_operator("faces")(clip_of(path), {})
 
 

@@ -18,6 +18,7 @@ from reelbench.review.database import (
     ReviewEvent,
     sqlite_url,
 )
+from reelbench.review.people import Accounts
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -174,3 +175,13 @@ def test_sqlite_waits_for_the_disk(tmp_path: Path) -> None:
         with pytest.raises(sqlite3.OperationalError):  # it has the place of the writer at once
             sqlite3.connect(tmp_path / "review.sqlite", timeout=0).execute("BEGIN IMMEDIATE")
     opened.close()
+
+
+def test_a_local_session_enters_no_account_that_has_a_password(database: ReviewDatabase) -> None:
+    accounts = Accounts(database)
+    accounts.join(accounts.invite("annotator", "boss"), "ann", "a long password")
+    alone = accounts.person(accounts.local_session("ann"))
+    assert alone is not None
+    assert (alone.name, alone.role) == ("ann (this machine)", "organiser")
+    assert accounts.person(accounts.local_session("ann")) == alone
+    assert [each.role for each in accounts.people() if each.name == "ann"] == ["annotator"]

@@ -188,8 +188,14 @@ class Accounts:
         return token
 
     def local_session(self, name: str) -> str:
-        """Return a session of who works alone on this machine, an organiser without a password."""
+        """Return a session of who works alone on this machine, an organiser without a password.
+
+        An account with a password is not theirs to enter, even where it has their name.
+        """
         with self._database.writing() as connection:
+            query = sql.select(PEOPLE.c.password).where(PEOPLE.c.name == name)
+            if connection.execute(query).scalar() not in (None, _NO_PASSWORD):
+                name = f"{name} (this machine)"
             if connection.execute(PEOPLE.select().where(PEOPLE.c.name == name)).first() is None:
                 values = {"role": "organiser", "password": _NO_PASSWORD, "expertise": "[]"}
                 connection.execute(PEOPLE.insert().values(name=name, active=True, **values))

@@ -150,7 +150,8 @@ def test_the_report_has_tables_by_criterion_skill_and_origin(tmp_path: Path) -> 
         "with-options-by-skills",
     }
     (line,) = tables["criteria"].rows
-    assert line[2:] == ["2.33", "3.33", "5.00", "5.00", "3.39"]
+    assert [cell.split()[0] for cell in line[2:]] == ["2.33", "3.33", "5.00", "5.00", "3.39"]
+    assert line[2] == "2.33 (1.16 to 4.29)"
     assert ["m", "Needle", "2", "100.0%", "50.0%"] in tables["with-options-by-skills"].rows
     assert origins({"origins": []}).rows == []
 

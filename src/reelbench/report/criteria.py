@@ -27,9 +27,9 @@ def _overall(judged: Sequence[Mapping[str, Any]]) -> Table:
     names = _names(judged)
     rows = []
     for row in judged:
-        found = {each["criterion"]: each["score"] for each in row["criteria"]}
-        cells = [_two(found.get(name)) for name in names]
-        rows.append([label(row, judged), row["judge"], *cells, _two(row["score"])])
+        found = {each["criterion"]: each for each in row["criteria"]}
+        cells = [_with_interval(found.get(name, {})) for name in names]
+        rows.append([label(row, judged), row["judge"], *cells, _with_interval(row)])
     columns = ["Model", "Judge", *(name.capitalize() for name in names), "Overall"]
     return Table("criteria", "Open answers by criterion", columns, rows)
 
@@ -44,8 +44,10 @@ def _by_tag(judged: Sequence[Mapping[str, Any]], tag: str) -> Table:
             # Another rubric has other criteria.
             cells = [_two(found.get(name, {}).get(value, {}).get("score")) for name in names]
             rows.append([_named(row, judged), value, *cells, str(group["items"])])
-    columns = ["Model", tag.capitalize(), *(name.capitalize() for name in names), "Items"]
-    return Table(f"criteria-by-{tag}", f"Open answers by criterion and {tag}", columns, rows)
+    heading = _heading(tag)
+    columns = ["Model", heading, *(name.capitalize() for name in names), "Items"]
+    title = f"Open answers by criterion and {heading.lower()}"
+    return Table(f"criteria-by-{tag}", title, columns, rows)
 
 
 def _counterparts(linked: Sequence[Mapping[str, Any]], tag: str) -> Table:
@@ -63,9 +65,9 @@ def _counterparts(linked: Sequence[Mapping[str, Any]], tag: str) -> Table:
                     "" if share is None else percent(share),
                 ]
             )
-    columns = ["Model", tag.capitalize() or "Questions", "Pairs", "Poor without options"]
+    columns = ["Model", _heading(tag) or "Questions", "Pairs", "Poor without options"]
     columns.append("Of these, right with options")
-    title = "The same questions with options" + (f", by {tag}" if tag else "")
+    title = "The same questions with options" + (f", by {_heading(tag).lower()}" if tag else "")
     return Table(f"with-options{f'-by-{tag}' if tag else ''}", title, columns, rows)
 
 
@@ -110,6 +112,15 @@ def _readable(groups: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         values = {value for group in groups for value in group.get(tag, ())}
         if 1 < len(values) <= _MOST_VALUES:
             yield tag
+
+
+def _heading(tag: str) -> str:
+    return tag.replace("_", " ").capitalize()
+
+
+def _with_interval(mean: Mapping[str, Any]) -> str:
+    score, interval = _two(mean.get("score")), mean.get("interval")
+    return f"{score} ({' to '.join(map(_two, interval))})" if interval else score
 
 
 def _two(score: float | None) -> str:

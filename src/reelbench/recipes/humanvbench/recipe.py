@@ -15,8 +15,11 @@ from reelbench.data.manifest import Manifest
 from reelbench.make.parts.balance_stages import balance_key_positions
 from reelbench.make.parts.label import label
 from reelbench.make.parts.only import only
+from reelbench.make.parts.quota import quota
 from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, Role, RowStage
 from reelbench.recipes.humanvbench import marks
+from reelbench.recipes.humanvbench.closed import GUESSED_PEOPLE
+from reelbench.recipes.humanvbench.complete import complete, draw_times
 from reelbench.recipes.humanvbench.drafts import TASK, draft
 from reelbench.recipes.humanvbench.rows import PERSON, Candidate, ShotClip, SourceVideo
 from reelbench.recipes.humanvbench.select import candidates, select
@@ -106,6 +109,14 @@ STAGES = (
     ),
     # 3.3: marked videos.
     BatchStage(name="letters", input=Candidate, output=Candidate, work=marks.give_letters),
+    # L.1, L.2: times to choose from, drawn for all clips together so that none gives itself away.
+    BatchStage(
+        name="times",
+        input=Candidate,
+        output=Candidate,
+        work=draw_times,
+        parameters={"most_overlap": 4.0, "most_iou": 0.5, "slack": 3.0},
+    ),
     RowStage(
         name="mark",
         input=Candidate,
@@ -117,6 +128,12 @@ STAGES = (
         estimate=marks.estimated,
     ),
     RowStage(name="draft", input=Candidate, output=Item, work=draft),
+    # L.1: the label only says which clips people count in.
+    only(
+        quota(GUESSED_PEOPLE, {"3-5": 60, "6-8": 60, "9+": 54}, name="counting-quota"),
+        TASK,
+        ("HC",),
+    ),
     RowStage(
         name="collect",
         input=Item,
@@ -124,6 +141,14 @@ STAGES = (
         work=marks.collect,
         writes=True,
         outputs_exist=marks.is_collected,
+    ),
+    # L.3: options around what people counted and when they saw an action start.
+    BatchStage(
+        name="complete",
+        input=Item,
+        output=Item,
+        work=complete,
+        parameters={"within": 4, "least": 3, "apart": 3.0, "ongoing": []},
     ),
     # People's letters are the options' letters: keys were spread over them when they were drawn.
     only(balance_key_positions(), TASK, UNLETTERED),

@@ -53,7 +53,7 @@ async def select(
     row: Candidate, ctx: StageContext, *, least_confidence: float, **numbers: Any
 ) -> list[Candidate]:
     """Let through what the rule of the task selects, where its labels are certain enough."""
-    clip = ClipFacts(row, TaskLabels(TASKS[row.task], ctx.labels(row)))
+    clip = ClipFacts(row, TaskLabels(TASKS[row.task], ctx.labels(row), row.subject))
     chosen = RULES[row.task](clip, **numbers_of(row.task, numbers))
     certain = [each for each in chosen if each.confidence >= least_confidence]
     if not certain:

@@ -30,6 +30,7 @@ class TaskSpec:
     verified: bool
     models: tuple[str, ...] = ()
     numbers: Mapping[str, Any] = NOTHING
+    errors: Mapping[str, str] = NOTHING  # of rewritten options: the name of each, and its meaning
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -47,10 +48,13 @@ TASKS: Mapping[str, TaskSpec] = {
         spec["verified"],
         tuple(spec.get("models", ())),
         spec.get("numbers", NOTHING),
+        spec.get("errors", NOTHING),
     )
     for name, spec in _DATA["tasks"].items()
 }
 UNLETTERED = tuple(task.name for task in TASKS.values() if task.marks != "letters")
+ERRORS = {task.name: dict(task.errors) for task in TASKS.values() if task.errors}
+DESCRIPTIVE = tuple(ERRORS)  # the six tasks whose answers are sentences (L.1)
 ALL_LABELS = tuple(dict.fromkeys(label for task in TASKS.values() for label in task.labels))
 
 

@@ -7,6 +7,7 @@ import pytest
 from human_clips import a_clip, candidate, reason, stage, take
 
 from reelbench.data.items import Item
+from reelbench.make.pipeline.funnel import CATEGORY
 from reelbench.make.pipeline.stage import Undecided
 
 STAGES = ("select", "letters", "times", "draft")
@@ -63,7 +64,7 @@ def test_without_a_description_the_model_is_named(tmp_path: Path) -> None:
 def test_items_tell_task_dimension_and_confidence(task: str, tmp_path: Path) -> None:
     item = item_of(tmp_path, task, a_clip(10.0, 1 if task == "SCM" else 2))
     assert item.tags == {
-        "task": task,
+        CATEGORY: task,
         "dimension": "Speech-Visual Alignment",
         "subject": "person",
     }
@@ -97,7 +98,7 @@ class TestCompleted:
         self, reference: str, key: str | None, tmp_path: Path
     ) -> None:
         counting = self.counting(tmp_path)
-        item = counting.replace(tags={**counting.tags, "task": "TSA"}, reference=reference)
+        item = counting.replace(tags={**counting.tags, CATEGORY: "TSA"}, reference=reference)
         made = completed(tmp_path, item)
         assert made.correct == (key or reference,)
         assert len(made.options) == 5

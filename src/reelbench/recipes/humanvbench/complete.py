@@ -7,6 +7,7 @@ from msgspec import structs
 
 from reelbench.data.items import LETTERS, Item
 from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.funnel import category_of
 from reelbench.make.pipeline.stage import WAITING, Rejected, Undecided
 from reelbench.recipes.humanvbench.marks import REVERSED
 from reelbench.recipes.humanvbench.numbers import (
@@ -112,7 +113,7 @@ def complete(
 
 
 def _is(item: Item, task: str) -> bool:
-    return task in item.tag("task")
+    return category_of(item) == task
 
 
 def _start(item: Item) -> ActionStart:

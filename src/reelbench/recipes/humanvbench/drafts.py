@@ -8,13 +8,14 @@ from collections.abc import Callable, Mapping
 
 from reelbench.data.items import NOTHING, Item, Media
 from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.funnel import CATEGORY
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.recipes.humanvbench.closed import CLOSED
 from reelbench.recipes.humanvbench.marks import media_path
 from reelbench.recipes.humanvbench.rows import Candidate
 from reelbench.recipes.humanvbench.tasks import TASKS
 
-TASK = "task"  # the tag of an item's task
+TASK = CATEGORY  # the tag of an item's task
 
 
 async def draft(row: Candidate, _ctx: StageContext) -> list[Item]:

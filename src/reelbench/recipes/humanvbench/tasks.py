@@ -33,6 +33,7 @@ class TaskSpec:
     numbers: Mapping[str, Any] = NOTHING
     question: str = ""  # with slots, where a template asks it
     options: tuple[str, ...] = ()  # that are offered beside the others
+    errors: Mapping[str, str] = NOTHING  # of rewritten options: the name of each, and its meaning
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -52,10 +53,13 @@ TASKS: Mapping[str, TaskSpec] = {
         spec.get("numbers", NOTHING),
         spec.get("question", ""),
         tuple(spec.get("options", ())),
+        spec.get("errors", NOTHING),
     )
     for name, spec in _DATA["tasks"].items()
 }
 UNLETTERED = tuple(task.name for task in TASKS.values() if task.marks != "letters")
+ERRORS = {task.name: dict(task.errors) for task in TASKS.values() if task.errors}
+DESCRIPTIVE = tuple(ERRORS)  # the six tasks whose answers are sentences (L.1)
 ALL_LABELS = tuple(dict.fromkeys(label for task in TASKS.values() for label in task.labels))
 
 

@@ -32,17 +32,21 @@ from reelbench.make.pipeline.store import RowResult, open_store
 from reelbench.recipes.humanvbench.recipe import RECIPE
 from reelbench.recipes.humanvbench.rows import Candidate
 from reelbench.recipes.humanvbench.source import videos_in
+from reelbench.recipes.humanvbench.tasks import TASKS as SPECS
 from reelbench.score.intervals import wilson
 
 FACES = Path(__file__).parents[2] / "shared" / "data" / "video"
 KINDS = {"panel": 8, "voice-over": 2, "both": 2, "alone": 4, "comes": 5, "crowd": 4}
 TASKS = ("T2H", "HC", "ATD", "AVSM", "ASD", "AVAD", "SCM")
 FACE_HEIGHT = 120.0  # pixels
+LABELS = tuple(dict.fromkeys(name for task in TASKS for name in SPECS[task].labels))
 # Heads sway by a few pixels, and clips of other people may be small.
 SETTINGS: dict[str, dict[str, Any]] = {
     "suitable": {"least_width": 1, "least_height": 1},
     "human-centric": {"least_motion": 0.0},
     "candidates": {"tasks": list(TASKS)},
+    # What the rules of these tasks read; how people look is for descriptions.
+    "label": {"labels": [name for name in LABELS if name not in ("appearance", "bodies")]},
 }
 
 

@@ -31,9 +31,9 @@ class TaskSpec:
     verified: bool
     models: tuple[str, ...] = ()
     numbers: Mapping[str, Any] = NOTHING
+    errors: Mapping[str, str] = NOTHING  # of rewritten options: the name of each, and its meaning
     question: str = ""  # with slots, where a template asks it
     options: tuple[str, ...] = ()  # that are offered beside the others
-    errors: Mapping[str, str] = NOTHING  # of rewritten options: the name of each, and its meaning
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -51,13 +51,15 @@ TASKS: Mapping[str, TaskSpec] = {
         spec["verified"],
         tuple(spec.get("models", ())),
         spec.get("numbers", NOTHING),
+        spec.get("errors", NOTHING),
         spec.get("question", ""),
         tuple(spec.get("options", ())),
-        spec.get("errors", NOTHING),
     )
     for name, spec in _DATA["tasks"].items()
 }
 UNLETTERED = tuple(task.name for task in TASKS.values() if task.marks != "letters")
+VERIFIED = tuple(task.name for task in TASKS.values() if task.verified)
+UNVERIFIED = tuple(task.name for task in TASKS.values() if not task.verified)
 ERRORS = {task.name: dict(task.errors) for task in TASKS.values() if task.errors}
 DESCRIPTIVE = tuple(ERRORS)  # the six tasks whose answers are sentences (L.1)
 ALL_LABELS = tuple(dict.fromkeys(label for task in TASKS.values() for label in task.labels))

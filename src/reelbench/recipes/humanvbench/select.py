@@ -17,6 +17,7 @@ from reelbench.recipes.humanvbench.tasks import TASKS, TaskLabels, numbers_of
 # or raises ``Rejected``.
 Rule = Callable[..., list[Candidate]]
 RULES: Mapping[str, Rule] = {**emotion.RULES, **people.RULES, **behaviour.RULES, **speech.RULES}
+DESCRIBERS = ("captioner", "writer")  # the roles without which there is no draft
 FOR_THINGS = ("H2T", "ATD", "BCA")  # 4.5: attributes, appearance intervals, causes
 
 
@@ -53,7 +54,7 @@ async def select(
     row: Candidate, ctx: StageContext, *, least_confidence: float, **numbers: Any
 ) -> list[Candidate]:
     """Let through what the rule of the task selects, where its labels are certain enough."""
-    clip = ClipFacts(row, TaskLabels(TASKS[row.task], ctx.labels(row)))
+    clip = ClipFacts(row, TaskLabels(TASKS[row.task], ctx.labels(row), row.subject))
     chosen = RULES[row.task](clip, **numbers_of(row.task, numbers))
     certain = [each for each in chosen if each.confidence >= least_confidence]
     if not certain:
@@ -66,3 +67,18 @@ async def select(
     if len(chosen) == 1:
         return certain
     return [structs.replace(each, id=f"{each.id}-{each.target}") for each in certain]
+
+
+async def with_models(row: Candidate, ctx: StageContext) -> list[Candidate]:
+    """Let through what the models that are named can go on with, before videos are rendered."""
+    lacking = [
+        role for role in TASKS[row.task].models if role in DESCRIBERS and role not in ctx.models
+    ]
+    if lacking:
+        raise Rejected("needs models", f"Add {' '.join(f'--model {r}=NAME' for r in lacking)}.")
+    return [row]
+
+
+def named_models(_row: Candidate, ctx: StageContext) -> list[str]:
+    """Return which of the models that describe are named."""
+    return [role for role in DESCRIBERS if role in ctx.models]

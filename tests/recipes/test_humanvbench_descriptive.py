@@ -133,16 +133,17 @@ class TestWhoIsSelected:
 
 
 def test_what_has_no_models_is_rejected_before_videos_are_rendered(tmp_path: Path) -> None:
-    rows = [candidate(task) for task in ("ER", "H2T", "EIC")]
+    rows = [candidate(task) for task in ("ER", "H2T", "T2H", "AST")]
     none = outcomes(Studio(tmp_path).take(rows, stage("models"))[0][-1])
     assert [each.detail if isinstance(each, Rejected) else each for each in none] == [
-        "Add --model captioner=NAME --model writer=NAME.",
+        "Add --model captioner=NAME --model writer=NAME --model answerer=NAME.",
+        "Add --model captioner=NAME --model answerer=NAME.",
         "Add --model captioner=NAME.",
-        [rows[2]],
+        [rows[3]],
     ]
     # Once a model is named, nothing of that is remembered.
     some = Studio(tmp_path, models={"captioner": ["seer"]}).take(rows, stage("models"))[0][-1]
-    assert [isinstance(each, Rejected) for each in outcomes(some)] == [True, False, False]
+    assert [isinstance(each, Rejected) for each in outcomes(some)] == [True, True, False, False]
 
 
 class Models:

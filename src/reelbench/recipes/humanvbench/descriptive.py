@@ -59,7 +59,7 @@ def _context(row: Candidate) -> dict[str, str]:
     return {name: row.texts[name] for name in ("caption", "appearance") if row.texts.get(name)}
 
 
-DESCRIPTIVE: Mapping[str, Callable[[Candidate], dict[str, Any]]] = {
+IN_WORDS: Mapping[str, Callable[[Candidate], dict[str, Any]]] = {
     **dict.fromkeys(("ER", "ETA", "BTA", "BCA"), _open),
     "AR": _attitude,
     "EIC": _compared,

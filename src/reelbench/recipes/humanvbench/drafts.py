@@ -8,19 +8,20 @@ from collections.abc import Callable, Mapping
 
 from reelbench.data.items import LETTERS, NOTHING, Item, Media
 from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.funnel import CATEGORY
 from reelbench.make.pipeline.stage import Rejected
-from reelbench.recipes.humanvbench.descriptive import DESCRIPTIVE
+from reelbench.recipes.humanvbench.descriptive import IN_WORDS
 from reelbench.recipes.humanvbench.marks import letter_of, media_path
 from reelbench.recipes.humanvbench.rows import Candidate
 from reelbench.recipes.humanvbench.tasks import TASKS
 
-TASK = "task"  # the tag of an item's task
+TASK = CATEGORY  # the tag of an item's task
 
 
 async def draft(row: Candidate, _ctx: StageContext) -> list[Item]:
     """Return the item of a candidate, complete or with an open question."""
-    if row.task in DESCRIPTIVE:
-        return [new_item(row, **DESCRIPTIVE[row.task](row))]
+    if row.task in IN_WORDS:
+        return [new_item(row, **IN_WORDS[row.task](row))]
     lacking = [name for name in TASKS[row.task].models if name not in row.texts.get("models", ())]
     if row.task not in DRAFTS:
         raise Rejected("needs models", f"Add {' '.join(f'--model {r}=NAME' for r in lacking)}.")

@@ -12,9 +12,11 @@ from pathlib import Path
 
 from reelbench.data.items import Item
 from reelbench.data.manifest import Manifest
+from reelbench.make.parts.answer_and_rank import answer_and_rank
 from reelbench.make.parts.balance_stages import balance_key_positions
 from reelbench.make.parts.label import label
 from reelbench.make.parts.only import only
+from reelbench.make.parts.perturb import perturb
 from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, Role, RowStage
 from reelbench.recipes.humanvbench import marks
 from reelbench.recipes.humanvbench.captions import (
@@ -23,6 +25,7 @@ from reelbench.recipes.humanvbench.captions import (
     describe,
     expected_caption,
 )
+from reelbench.recipes.humanvbench.distractors import WORDED, closed_question, distract_closed
 from reelbench.recipes.humanvbench.drafts import TASK, draft
 from reelbench.recipes.humanvbench.questions import QUESTION_PROMPTS, question
 from reelbench.recipes.humanvbench.rows import PERSON, Candidate, ShotClip, SourceVideo
@@ -39,6 +42,8 @@ from reelbench.recipes.humanvbench.source import (
 )
 from reelbench.recipes.humanvbench.tasks import (
     ALL_LABELS,
+    DESCRIPTIVE,
+    ERRORS,
     FIXED,
     HOME,
     UNLETTERED,
@@ -217,6 +222,12 @@ STAGES = (
         writes=True,
         outputs_exist=marks.is_collected,
     ),
+    # L.2: wrong actions and wrong sentences, in the words of a model.
+    only(distract_closed(), TASK, WORDED),
+    # 3.3 and L.1: four candidates, ranked by all; what is not distinct gets a small error.
+    only(answer_and_rank(optional=True), TASK, DESCRIPTIVE),
+    only(perturb(ERRORS, judge="judge", optional=True), TASK, DESCRIPTIVE),
+    RowStage(name="closed", input=Item, output=Item, work=closed_question),
     # People's letters are the options' letters: keys were spread over them when they were drawn.
     only(balance_key_positions(), TASK, [task for task in UNLETTERED if task not in FIXED]),
 )
@@ -240,6 +251,10 @@ RECIPE = Recipe(
         "captioner": Role("describes people and what they do, from marked videos"),
         "checker": Role("says whom a description fits", stands_in="captioner"),
         "writer": Role("sorts descriptions and writes questions from them"),
+        "distractor": Role("writes wrong options, or errors into right ones", stands_in="writer"),
+        "judge": Role("says whether an option is wrong beyond doubt", stands_in="distractor"),
+        "answerer": Role("looks at videos and answers, beside others", many=True),
+        "ranker": Role("scores the answers of all", stands_in="answerer", many=True),
     },
     manifest=_manifest,
     home=HOME,

@@ -58,6 +58,11 @@ class Candidate(msgspec.Struct, frozen=True):
     everyone: tuple[str, ...] = ()  # in the order of the letters in ``lettered``
     texts: dict[str, Any] = {}  # by name: appearance, caption, question, answer, ...
 
+    @property
+    def category(self) -> str:
+        """What its outcomes are counted by."""
+        return self.task
+
 
 def with_texts(row: Candidate, **texts: Any) -> Candidate:
     """Return a candidate with some texts beside those it has."""

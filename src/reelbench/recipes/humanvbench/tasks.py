@@ -31,6 +31,7 @@ class TaskSpec:
     verified: bool
     models: tuple[str, ...] = ()
     numbers: Mapping[str, Any] = NOTHING
+    errors: Mapping[str, str] = NOTHING  # of rewritten options: the name of each, and its meaning
     question: str = ""  # with slots, where a template asks it
     options: tuple[str, ...] = ()  # that are offered beside the others
     first_answer: str = ""
@@ -51,6 +52,7 @@ TASKS: Mapping[str, TaskSpec] = {
         spec["verified"],
         tuple(spec.get("models", ())),
         spec.get("numbers", NOTHING),
+        spec.get("errors", NOTHING),
         spec.get("question", ""),
         tuple(spec.get("options", ())),
         spec.get("first_answer", ""),
@@ -61,6 +63,8 @@ UNLETTERED = tuple(task.name for task in TASKS.values() if task.marks != "letter
 FIXED = ("AR",)  # their options always stand in the same order
 # Their descriptions must fit one alone of those who are there.
 TOLD_APART = ("T2H", "H2T", "ATD")
+ERRORS = {task.name: dict(task.errors) for task in TASKS.values() if task.errors}
+DESCRIPTIVE = tuple(ERRORS)  # the six tasks whose answers are sentences (L.1)
 ALL_LABELS = tuple(dict.fromkeys(label for task in TASKS.values() for label in task.labels))
 
 

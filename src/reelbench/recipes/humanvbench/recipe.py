@@ -17,6 +17,7 @@ from reelbench.make.parts.balance_stages import balance_key_positions
 from reelbench.make.parts.label import label
 from reelbench.make.parts.only import only
 from reelbench.make.parts.perturb import perturb
+from reelbench.make.parts.quota import quota
 from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, Role, RowStage
 from reelbench.recipes.humanvbench import marks
 from reelbench.recipes.humanvbench.captions import (
@@ -25,6 +26,8 @@ from reelbench.recipes.humanvbench.captions import (
     describe,
     expected_caption,
 )
+from reelbench.recipes.humanvbench.closed import GUESSED_PEOPLE
+from reelbench.recipes.humanvbench.complete import complete, draw_times
 from reelbench.recipes.humanvbench.distractors import WORDED, closed_question, distract_closed
 from reelbench.recipes.humanvbench.drafts import TASK, draft
 from reelbench.recipes.humanvbench.questions import QUESTION_PROMPTS, question
@@ -148,6 +151,14 @@ STAGES = (
     ),
     # 3.3: marked videos.
     BatchStage(name="letters", input=Candidate, output=Candidate, work=marks.give_letters),
+    # L.1, L.2: times to choose from, drawn for all clips together so that none gives itself away.
+    BatchStage(
+        name="times",
+        input=Candidate,
+        output=Candidate,
+        work=draw_times,
+        parameters={"most_overlap": 4.0, "most_iou": 0.5, "slack": 3.0},
+    ),
     RowStage(
         name="mark",
         input=Candidate,
@@ -214,6 +225,12 @@ STAGES = (
         expected_tokens=120,
     ),
     RowStage(name="draft", input=Candidate, output=Item, work=draft),
+    # L.1: the label only says which clips people count in.
+    only(
+        quota(GUESSED_PEOPLE, {"3-5": 60, "6-8": 60, "9+": 54}, name="counting-quota"),
+        TASK,
+        ("HC",),
+    ),
     RowStage(
         name="collect",
         input=Item,
@@ -221,6 +238,14 @@ STAGES = (
         work=marks.collect,
         writes=True,
         outputs_exist=marks.is_collected,
+    ),
+    # L.3: options around what people counted and when they saw an action start.
+    BatchStage(
+        name="complete",
+        input=Item,
+        output=Item,
+        work=complete,
+        parameters={"within": 4, "least": 3, "apart": 3.0, "ongoing": []},
     ),
     # L.2: wrong actions and wrong sentences, in the words of a model.
     only(distract_closed(), TASK, WORDED),

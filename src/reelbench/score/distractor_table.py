@@ -33,7 +33,7 @@ def distractor_table(
 ) -> dict[str, Any]:
     """Return rows with the shares of wrong options: chosen at all, by some, and by each band.
 
-    Every model counts once, under the first of the table's conditions that it was asked under.
+    Every model counts once, under the first of the table's conditions in which it answered.
     """
     models = _models(declared, results, ranked)
     wrong = {
@@ -71,7 +71,8 @@ def _models(
     chosen: dict[str, tuple[int, Asked]] = {}
     for asked in ranked:
         place = place_of(asked[1], wanted)
-        if place is not None and not asked[0].startswith(HUMAN):
+        answered = any(answer for answer in known[asked].answers.values())
+        if place is not None and answered and not asked[0].startswith(HUMAN):
             earlier = chosen.setdefault(asked[0], (place, asked))
             chosen[asked[0]] = min(earlier, (place, asked))
     return [known[asked] for _, asked in chosen.values()]

@@ -8,6 +8,7 @@ from typing import Any
 
 from reelbench.data.items import NOTHING, Item
 from reelbench.evaluate.vote import Answer
+from reelbench.score.ablation import natural_order
 from reelbench.score.grades import Graded, Grades, worth
 from reelbench.score.mistakes import chosen_with
 from reelbench.score.people import HUMAN
@@ -127,7 +128,13 @@ def rows_of(rows: Sequence[TableRow], table: Mapping[str, Any], facts: RowFacts)
     left = [row for row in rows if not wanted or place_of(row.condition, wanted) is not None]
     if wanted:
         order = {who: place for place, who in reversed([*enumerate(row.who for row in left)])}
-        left.sort(key=lambda row: (order[row.who], place_of(row.condition, wanted), row.condition))
+        left.sort(
+            key=lambda row: (
+                order[row.who],
+                place_of(row.condition, wanted),
+                natural_order(row.condition),
+            )
+        )
     models = [row for row in left if "participants" not in row.names]
     people = [row for row in left if "participants" in row.names]
     return [*models, *_averages(models, table, facts), *people]

@@ -2,16 +2,19 @@
 
 import json
 from math import fsum
+from pathlib import Path
 from typing import Any
 
 import pytest
-from support import make_item
+from support import REPOSITORY, make_item
 
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item, freeze
 from reelbench.evaluate.condition import conditions_for
 from reelbench.interop.humanvbench.manifest import CONDITIONS, humanvbench_manifest
+from reelbench.interop.humanvbench.settings import paper_models
 from reelbench.interop.humanvbench.taxonomy import DIMENSIONS, HEADINGS, TASKS, VISION, human_tags
+from reelbench.models.card import make_card
 from reelbench.score.predictions import read_predictions
 from reelbench.score.score import score_outcomes
 
@@ -182,3 +185,25 @@ def test_every_condition_can_be_run() -> None:
     ]  # fmt: skip
     declared = {name for table in manifest.tables.values() for name in table["conditions"]}
     assert declared <= {*CONDITIONS, "protocol"}
+
+
+def test_the_models_of_the_paper_have_cards_and_samplings_that_work(tmp_path: Path) -> None:
+    models = paper_models()
+    assert len({model.model for model in models}) == 28
+    manifest = humanvbench_manifest("x", items())
+    for model in models:
+        assert make_card(tmp_path / "card.yaml", model.card).parameters == dict(model.parameters)
+        if model.condition:
+            (condition,) = conditions_for(manifest, None, [model.condition])
+            assert condition.protocol.sampling == model.sampling
+    assert [model.model for model in models if not model.condition] == ["Gemini-1.5-Pro"]
+
+
+def test_the_page_has_what_the_file_has() -> None:
+    page = (REPOSITORY / "docs" / "recipes" / "humanvbench.md").read_text()
+    for model in paper_models():
+        size = f" ({model.size})" if model.size else ""
+        names = ("top_p", "top_k", "num_beams", "temperature")
+        numbers = [str(model.parameters.get(name, "-")) for name in names]
+        cells = [model.model + size, model.frames, model.sampling or "-", *numbers, str(model.minutes)]  # fmt: skip
+        assert f"| {' | '.join(cells)} |" in page

@@ -117,6 +117,11 @@ def _gain(rate: float | None) -> float | None:
     return None if rate is None or rate >= 1 else 1 / (1 - rate)
 
 
+def _spelled_gain(rate: float) -> str:
+    gain = _gain(rate)
+    return "" if gain is None else fixed(gain, 2)
+
+
 def manual_work_csv(decisions: Sequence[Decision]) -> str:
     """Return the manual work by tag as a table, with a mean over the values of each tag.
 
@@ -132,15 +137,14 @@ def manual_work_csv(decisions: Sequence[Decision]) -> str:
     for each in rates:
         rate = each.rate or 0.0
         shares = [fixed(share, 4) for share in (rate, *(each.interval or ()))]
-        gain = "" if each.gain is None else fixed(each.gain, 2)
-        table.writerow([each.tag, each.value, each.kept, each.rejected, *shares, gain])
+        row = [each.tag, each.value, each.kept, each.rejected, *shares, _spelled_gain(rate)]
+        table.writerow(row)
         if each.tag:
             by_tag[each.tag].append(rate)
     for tag, values in by_tag.items():
         average = mean(values)
-        gain = _gain(average)
-        told = "" if gain is None else fixed(gain, 2)
-        table.writerow([tag, "mean of the values", "", "", fixed(average, 4), "", "", told])
+        row = [tag, "mean of the values", "", "", fixed(average, 4), "", "", _spelled_gain(average)]
+        table.writerow(row)
     return text.getvalue()
 
 

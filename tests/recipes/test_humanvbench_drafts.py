@@ -7,7 +7,6 @@ import pytest
 from human_clips import a_clip, candidate, reason, stage, take
 
 from reelbench.data.items import Item
-from reelbench.make.pipeline.stage import Undecided
 
 STAGES = ("select", "letters", "times", "draft")
 CAPTION = "A woman with short hair and a blue scarf."
@@ -63,7 +62,7 @@ def test_without_a_description_the_model_is_named(tmp_path: Path) -> None:
 def test_items_tell_task_dimension_and_confidence(task: str, tmp_path: Path) -> None:
     item = item_of(tmp_path, task, a_clip(10.0, 1 if task == "SCM" else 2))
     assert item.tags == {
-        "task": task,
+        "category": task,
         "dimension": "Speech-Visual Alignment",
         "subject": "person",
     }
@@ -82,9 +81,6 @@ class TestCompleted:
         assert isinstance(item, Item)
         return item
 
-    def test_what_nobody_has_answered_waits(self, tmp_path: Path) -> None:
-        assert isinstance(completed(tmp_path, self.counting(tmp_path)), Undecided)
-
     def test_options_are_drawn_around_what_people_counted(self, tmp_path: Path) -> None:
         item = completed(tmp_path, self.counting(tmp_path).replace(reference="7"))
         assert (item.kind, item.correct, item.reference) == ("single", ("7",), None)
@@ -97,7 +93,7 @@ class TestCompleted:
         self, reference: str, key: str | None, tmp_path: Path
     ) -> None:
         counting = self.counting(tmp_path)
-        item = counting.replace(tags={**counting.tags, "task": "TSA"}, reference=reference)
+        item = counting.replace(tags={**counting.tags, "category": "TSA"}, reference=reference)
         made = completed(tmp_path, item)
         assert made.correct == (key or reference,)
         assert len(made.options) == 5

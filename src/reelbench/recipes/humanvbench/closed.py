@@ -10,6 +10,11 @@ from reelbench.recipes.humanvbench.rows import Candidate
 from reelbench.recipes.humanvbench.tasks import TASKS
 
 GUESSED_PEOPLE = "guessed_people"  # the tag that the quotas of counting go by
+NO_ACTION = "(no action has been marked yet)"  # what stands for one until people mark it
+_WHICH_ACTION = (
+    "Which short action does the {subject} in the red box begin in the video, and when? Write it "
+    'as it follows "begin to", and mark its time.'
+)
 _FEW, _SOME = 5, 8  # people: the upper ends of the paper's first two groups
 
 Fields = dict[str, Any]  # of an item
@@ -51,7 +56,15 @@ def _appearing(row: Candidate) -> Fields:
 def _counted(row: Candidate) -> Fields:
     guess = row.facts["guess"]
     group = "3-5" if guess <= _FEW else "6-8" if guess <= _SOME else "9+"
-    return {"question": question_of(row), "tags": {GUESSED_PEOPLE: group}}
+    return {
+        "question": question_of(row),
+        "reference": str(guess),  # for people to compare with
+        "tags": {GUESSED_PEOPLE: group},
+    }
+
+
+def _acting(row: Candidate) -> Fields:
+    return {"question": _WHICH_ACTION.format(subject=row.subject), "reference": NO_ACTION}
 
 
 def _spoken(row: Candidate) -> Fields:
@@ -68,6 +81,7 @@ CLOSED: Mapping[str, Callable[[Candidate], Fields]] = {
     "T2H": _described,
     "HC": _counted,
     "ATD": _appearing,
+    "TSA": _acting,
     "AVSM": _lettered,
     "ASD": _lettered,
     "AVAD": _timed,

@@ -7,8 +7,8 @@ from msgspec import structs
 
 from reelbench.data.items import LETTERS, Item
 from reelbench.make.pipeline.context import StageContext
-from reelbench.make.pipeline.funnel import category_of
-from reelbench.make.pipeline.stage import WAITING, Rejected, Undecided
+from reelbench.make.pipeline.stage import Rejected
+from reelbench.recipes.humanvbench.drafts import TASK
 from reelbench.recipes.humanvbench.marks import REVERSED
 from reelbench.recipes.humanvbench.numbers import (
     ActionStart,
@@ -23,7 +23,7 @@ from reelbench.recipes.humanvbench.numbers import (
 from reelbench.recipes.humanvbench.rows import Candidate
 from reelbench.recipes.humanvbench.tasks import TASKS
 
-Completed = list[Item | Rejected | Undecided]
+Completed = list[Item | Rejected]
 _NO_ROOM = Rejected("no room for wrong options", "The clip is too short for three of them.")
 
 
@@ -105,15 +105,13 @@ def complete(
             options = [*map(_second, numbers[item.id]), *TASKS["TSA"].options]
             key = options[0] if starts[item.id].at is not None else options[-1]
             results.append(_single(item, options, key))
-        elif item.reference:
-            results.append(_NO_ROOM)
         else:
-            results.append(Undecided(WAITING, "people are to answer it"))
+            results.append(_NO_ROOM)
     return results
 
 
 def _is(item: Item, task: str) -> bool:
-    return category_of(item) == task
+    return task in item.tag(TASK)
 
 
 def _start(item: Item) -> ActionStart:

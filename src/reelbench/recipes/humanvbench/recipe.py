@@ -14,12 +14,15 @@ from reelbench.data.items import Item
 from reelbench.data.manifest import Manifest
 from reelbench.make.parts.answer_and_rank import answer_and_rank
 from reelbench.make.parts.balance_stages import balance_key_positions
+from reelbench.make.parts.filters import filter_above_chance
 from reelbench.make.parts.label import label
 from reelbench.make.parts.only import only
 from reelbench.make.parts.perturb import perturb
 from reelbench.make.parts.quota import quota
+from reelbench.make.parts.verdicts import verdicts
 from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, Role, RowStage
 from reelbench.recipes.humanvbench import marks
+from reelbench.recipes.humanvbench.annotated import ANNOTATED, ANNOTATION, annotated
 from reelbench.recipes.humanvbench.captions import (
     CAPTION_PROMPTS,
     check_description,
@@ -50,6 +53,8 @@ from reelbench.recipes.humanvbench.tasks import (
     FIXED,
     HOME,
     UNLETTERED,
+    UNVERIFIED,
+    VERIFIED,
     number_parameters,
     reads_label,
 )
@@ -239,6 +244,15 @@ STAGES = (
         writes=True,
         outputs_exist=marks.is_collected,
     ),
+    # L.3: people count, and mark actions and their starts; one annotation makes two questions.
+    only(verdicts("annotations.jsonl", name=ANNOTATION), TASK, ANNOTATED),
+    RowStage(
+        name="annotated",
+        input=Item,
+        output=Item,
+        work=annotated,
+        parameters={"tasks": [], "throughout": 0.9},
+    ),
     # L.3: options around what people counted and when they saw an action start.
     BatchStage(
         name="complete",
@@ -253,6 +267,11 @@ STAGES = (
     only(answer_and_rank(optional=True), TASK, DESCRIPTIVE),
     only(perturb(ERRORS, judge="judge", optional=True), TASK, DESCRIPTIVE),
     RowStage(name="closed", input=Item, output=Item, work=closed_question),
+    # 3.3 and L.3: people pick the right option or write it; others, whose truth is sure, only once.
+    only(verdicts(name="verification"), TASK, VERIFIED),
+    only(verdicts(name="cross-verification"), TASK, UNVERIFIED),
+    # 3.4: what models without the video get right more often than chance.
+    filter_above_chance(optional=True),
     # People's letters are the options' letters: keys were spread over them when they were drawn.
     only(balance_key_positions(), TASK, [task for task in UNLETTERED if task not in FIXED]),
 )
@@ -279,12 +298,18 @@ RECIPE = Recipe(
         "distractor": Role("writes wrong options, or errors into right ones", stands_in="writer"),
         "judge": Role("says whether an option is wrong beyond doubt", stands_in="distractor"),
         "answerer": Role("looks at videos and answers, beside others", many=True),
+        "blind": Role("answers without the video", many=True, verifies=True),
         "ranker": Role("scores the answers of all", stands_in="answerer", many=True),
     },
     manifest=_manifest,
     home=HOME,
     flags=(
-        Flag("tasks", "which tasks to make, such as ASD,HC", ("candidates.tasks",), _names),
+        Flag(
+            "tasks",
+            "which tasks to make, such as ASD,HC",
+            ("candidates.tasks", "annotated.tasks"),
+            _names,
+        ),
         Flag(
             "subject",
             "what the questions are about instead of people, such as dog or car",

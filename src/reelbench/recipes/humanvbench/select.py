@@ -18,6 +18,7 @@ from reelbench.recipes.humanvbench.tasks import TASKS, TaskLabels, numbers_of
 Rule = Callable[..., list[Candidate]]
 RULES: Mapping[str, Rule] = {**emotion.RULES, **people.RULES, **behaviour.RULES, **speech.RULES}
 NEEDED = ("captioner", "writer", "answerer")  # roles that work before people do
+ACTION_TASKS = {"AST", "TSA"}
 FOR_THINGS = ("H2T", "ATD", "BCA")  # 4.5: attributes, appearance intervals, causes
 
 
@@ -46,7 +47,10 @@ def tasks_for(tasks: Sequence[str], subject: str) -> list[str]:
         raise ReelbenchError(
             f"HumanVBench has no task {', '.join(unknown)}; it has {', '.join(TASKS)}."
         )
-    known = [task for task in TASKS if task in RULES and task in (tasks or TASKS)]
+    wanted = set(tasks or TASKS)
+    if ACTION_TASKS & wanted:  # one annotation serves both
+        wanted = wanted - ACTION_TASKS | {"TSA"}
+    known = [task for task in TASKS if task in RULES and task in wanted]
     return known if subject == PERSON else [task for task in known if task in FOR_THINGS]
 
 

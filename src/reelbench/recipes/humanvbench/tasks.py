@@ -63,6 +63,8 @@ UNLETTERED = tuple(task.name for task in TASKS.values() if task.marks != "letter
 FIXED = ("AR",)  # their options always stand in the same order
 # Their descriptions must fit one alone of those who are there.
 TOLD_APART = ("T2H", "H2T", "ATD")
+VERIFIED = tuple(task.name for task in TASKS.values() if task.verified)
+UNVERIFIED = tuple(task.name for task in TASKS.values() if not task.verified)
 ERRORS = {task.name: dict(task.errors) for task in TASKS.values() if task.errors}
 DESCRIPTIVE = tuple(ERRORS)  # the six tasks whose answers are sentences (L.1)
 ALL_LABELS = tuple(dict.fromkeys(label for task in TASKS.values() for label in task.labels))

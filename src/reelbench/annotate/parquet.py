@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from reelbench.annotate.annotate import Annotated
+from reelbench.annotate.outcomes import Annotated
 from reelbench.base.files import canonical_json
 from reelbench.weights import import_extra
 

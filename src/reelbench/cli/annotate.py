@@ -11,7 +11,7 @@ from reelbench.cli.engine_options import add_engine_options, engine_in
 from reelbench.cli.say import put_table, tell
 
 if TYPE_CHECKING:
-    from reelbench.annotate.annotate import Annotated
+    from reelbench.annotate.outcomes import Annotated
     from reelbench.client.budget import Budget
     from reelbench.models.base import ChatModel
 
@@ -189,7 +189,8 @@ def _settings(words: list[str]) -> dict[str, dict[str, Any]]:
 
 
 def _previews(found: "Annotated") -> None:
-    from reelbench.annotate.annotate import PREVIEWS, values_of
+    from reelbench.annotate.annotate import PREVIEWS
+    from reelbench.annotate.outcomes import values_of
     from reelbench.annotate.preview.preview import write_preview
     from reelbench.base.progress import track
     from reelbench.media.errors import MediaError

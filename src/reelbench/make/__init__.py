@@ -39,6 +39,7 @@ __all__ = [
     "label",
     "negate",
     "none_of_the_above",
+    "only",
     "open_counterparts",
     "perturb",
     "quota",
@@ -52,7 +53,7 @@ __all__ = [
 if TYPE_CHECKING:
     from reelbench.client.media_input import MediaInput
     from reelbench.data.sources import Sources
-    from reelbench.make.parts.answer_and_rank import answer_and_rank, perturb
+    from reelbench.make.parts.answer_and_rank import answer_and_rank
     from reelbench.make.parts.balance_stages import (
         balance_key_positions,
         balance_ratio,
@@ -74,6 +75,8 @@ if TYPE_CHECKING:
         filter_modality,
     )
     from reelbench.make.parts.label import label
+    from reelbench.make.parts.only import only
+    from reelbench.make.parts.perturb import perturb
     from reelbench.make.parts.quota import quota
     from reelbench.make.parts.rounds import RoundOutcome, RoundState, rounds
     from reelbench.make.parts.shortcuts import filter_shortcuts
@@ -122,8 +125,9 @@ _HOMES = {
     "label": "parts.label",
     "negate": "parts.balance_stages",
     "none_of_the_above": "parts.balance_stages",
+    "only": "parts.only",
     "open_counterparts": "parts.counterparts",
-    "perturb": "parts.answer_and_rank",
+    "perturb": "parts.perturb",
     "quota": "parts.quota",
     "rounds": "parts.rounds",
     "same_manifest": "parts.existing",

@@ -27,6 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         f"labels:\n{known}\n\n"
         "examples:\n"
         "  reelbench annotate clips --labels tracks,speaker,transcript --out labels --preview\n"
+        "  reelbench annotate clips --labels all --out labels --parquet\n"
         "  reelbench annotate clips --labels shots --set shots.detector=adaptive --out labels\n"
         "  reelbench annotate clips --labels tracks --out labels --engine ray --address HOST:6379\n"
         "  reelbench annotate clips --labels caption --out labels --model captioner=openai:gpt-4o "
@@ -35,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("clips", type=Path, help="a folder of clips, or one clip")
     parser.add_argument(
         "--labels", required=True, help="the labels to make, with commas between: those listed "
-        "below, or FILE.py:NAME of your own; what a label needs is made as well"
+        "below, all, or FILE.py:NAME of your own; what a label needs is made as well"
     )  # fmt: skip
     parser.add_argument("--out", type=Path, required=True, help="the folder of labels")
     parser.add_argument(
@@ -63,7 +64,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--preview", action="store_true", help="draw the labels into a copy of each clip"
     )
-    parser.add_argument("--parquet", action="store_true", help="write labels.parquet as well")
+    parser.add_argument(
+        "--parquet", action="store_true", help="write tables with typed columns as well"
+    )
     add_engine_options(parser)
     parser.add_argument(
         "--offline", action="store_true", help="fetch no weights; say which are missing"
@@ -73,7 +76,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> int:
     """Annotate, and draw what was found."""
     from reelbench.annotate.annotate import annotate
-    from reelbench.annotate.registry import in_order, load_operator
+    from reelbench.annotate.registry import in_order, load_operator, with_all
     from reelbench.weights import import_extra, provide
 
     labels = [word.strip() for word in options.labels.split(",") if word.strip()]
@@ -82,6 +85,10 @@ def main(options: argparse.Namespace) -> int:
             "--labels names none: write some with commas between, such as --labels shots,faces. "
             "`reelbench annotate --help` lists them."
         )
+    settings = _settings(options.set)
+    labels, skipped = with_all(labels, settings, options.model is not None)
+    for label, reason in skipped.items():
+        tell(f"skipped: {label}: {reason}.")
     names = in_order(labels)
     # What cannot be is told before anything is fetched or worked at.
     if not options.clips.exists():
@@ -90,7 +97,6 @@ def main(options: argparse.Namespace) -> int:
         )
     if options.parquet:
         import_extra("pyarrow", "annotate")
-    settings = _settings(options.set)
     captioner, budget = _captioner(options), _budget(options)
     if options.dry_run:
         return _forecast(options, labels, settings, captioner, budget)

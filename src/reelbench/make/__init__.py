@@ -27,6 +27,7 @@ __all__ = [
     "choose_negations",
     "collect",
     "distract",
+    "filter_above_chance",
     "filter_blind",
     "filter_context",
     "filter_ensemble",
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from reelbench.make.parts.drafts import QuestionForm, WritingTask
     from reelbench.make.parts.existing import collect, items_in, same_manifest
     from reelbench.make.parts.filters import (
+        filter_above_chance,
         filter_blind,
         filter_context,
         filter_ensemble,
@@ -113,6 +115,7 @@ _HOMES = {
     "choose_negations": "parts.balance_stages",
     "collect": "parts.existing",
     "distract": "parts.distract",
+    "filter_above_chance": "parts.filters",
     "filter_blind": "parts.filters",
     "filter_context": "parts.filters",
     "filter_ensemble": "parts.filters",

@@ -130,6 +130,7 @@ class _Rewriting:
             answer=taken[0],
             text=text,
             types="\n".join(f"- {kind}: {meaning}" for kind, meaning in self.error_types.items()),
+            others="\n".join(f"* {each}" for each in taken[1:]) or "(there are none)",
         )
 
         def fault(reply: Any) -> str:

@@ -15,7 +15,7 @@ from reelbench.recipes.humanvbench.tasks import TASKS
 ACTIONS = "actions"  # in the context of an AST item: what the person does in the video
 WORDED = ("AST", "SCM")
 _COUNT = 3
-_BEGIN = "begin to "
+BEGIN = "begin to "
 
 
 def distract_closed() -> RowStage:
@@ -39,7 +39,7 @@ async def _distract(item: Item, ctx: StageContext, *, length: float) -> list[Ite
     key = str(item.reference)
     is_action = category_of(item) == "AST"
     if is_action:
-        key = key if key.startswith(_BEGIN) else _BEGIN + key
+        key = key if key.startswith(BEGIN) else BEGIN + key
         known = [str(each) for each in item.context.get(ACTIONS, ())]
         actions = "\n".join(f"- {each}" for each in known) or "(none are known)"
         prompt = ctx.prompts.prompt("wrong-actions", action=key, actions=actions)
@@ -47,7 +47,7 @@ async def _distract(item: Item, ctx: StageContext, *, length: float) -> list[Ite
         prompt = ctx.prompts.prompt("wrong-sentences", sentence=key)
 
     def fault(reply: Any) -> str:
-        return options_fault(key, reply["options"], _BEGIN if is_action else "", length)
+        return options_fault(key, reply["options"], BEGIN if is_action else "", length)
 
     schema = closed({"options": listed(TEXT, _COUNT, _COUNT)})
     reply = data_of(await ctx.json("distractor", prompt, schema, check=fault))

@@ -4,6 +4,7 @@ A module is imported when its label is requested. Operators from outside are nam
 ``FILE.py:NAME``, or by their label where an installed package registers it.
 """
 
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,7 @@ OPERATORS: dict[str, tuple[str, str, str]] = {
     "caption": ("caption", "Caption", "a description of the clip by a model"),
 }
 
+ALL = "all"  # in place of the names of all labels
 GROUP = "reelbench.operators"  # of entry points, by which packages add operators
 _FROM_FILES: dict[str, type[Operator]] = {}  # by label, once they are named
 
@@ -92,6 +94,29 @@ def in_order(names: list[str]) -> list[str]:
         add(name, ())
     # What others may use comes before them, where it was asked for.
     return sorted(done, key=lambda name: _depth(name, frozenset(done)))
+
+
+def with_all(
+    names: Sequence[str], parameters: Mapping[str, Mapping[str, Any]], has_model: bool
+) -> tuple[list[str], dict[str, str]]:
+    """Return labels with ``all`` replaced by those it stands for, and what is skipped, and why.
+
+    It stands for all built-in labels but those for which the user must provide something first.
+    """
+    if ALL not in names:
+        return list(names), {}
+    from reelbench.annotate.ask_model import ModelOperator  # which imports much
+
+    skipped: dict[str, str] = {}
+    chosen: list[str] = []
+    for label in OPERATORS:
+        operator = load_operator(label, **parameters.get(label, {}))
+        if operator.lacks and not (has_model and isinstance(operator, ModelOperator)):
+            skipped[label] = operator.lacks
+        else:
+            chosen.append(label)
+    others = [name for name in names if name != ALL and name not in chosen]
+    return [*chosen, *others], {k: v for k, v in skipped.items() if k not in others}
 
 
 def label_of(name: str) -> str:

@@ -1,0 +1,235 @@
+"""HumanVBench: human-centric video understanding, synthesized (Zhou and others).
+
+Sections, appendices and tables are the paper's. Read the stages beside its Figures 2 and 3.
+
+Five tasks need no model (HC, TSA, AVSM, ASD, AVAD); what the others need is in ``tasks.yaml``.
+People count, mark the starts of actions and verify: what waits for them is named, and the next run
+goes on where they have decided.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from reelbench.data.items import Item
+from reelbench.data.manifest import Manifest
+from reelbench.make.parts.answer_and_rank import answer_and_rank
+from reelbench.make.parts.balance_stages import balance_key_positions
+from reelbench.make.parts.filters import filter_above_chance
+from reelbench.make.parts.label import label
+from reelbench.make.parts.only import only
+from reelbench.make.parts.perturb import perturb
+from reelbench.make.parts.quota import quota
+from reelbench.make.parts.verdicts import verdicts
+from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, Role, RowStage
+from reelbench.recipes.humanvbench import marks
+from reelbench.recipes.humanvbench.annotated import ANNOTATED, ANNOTATION, annotated
+from reelbench.recipes.humanvbench.closed import GUESSED_PEOPLE
+from reelbench.recipes.humanvbench.complete import complete, draw_times
+from reelbench.recipes.humanvbench.distractors import WORDED, closed_question, distract_closed
+from reelbench.recipes.humanvbench.drafts import TASK, draft
+from reelbench.recipes.humanvbench.rows import PERSON, Candidate, ShotClip, SourceVideo
+from reelbench.recipes.humanvbench.select import candidates, select
+from reelbench.recipes.humanvbench.source import (
+    clip_exists,
+    cut,
+    source_root,
+    suitable,
+    videos_in,
+    whole_video,
+    with_people,
+)
+from reelbench.recipes.humanvbench.statistics import human_statistics
+from reelbench.recipes.humanvbench.tasks import (
+    ALL_LABELS,
+    DESCRIPTIVE,
+    ERRORS,
+    HOME,
+    TASKS,
+    UNLETTERED,
+    UNVERIFIED,
+    VERIFIED,
+    number_parameters,
+)
+
+STAGES = (
+    # 3.2 and K: resolution, aesthetics and safety first; then scenes, and the filters of clips.
+    label(("format", "unsafe", "shots"), name="label-videos", rows=SourceVideo, root=source_root),
+    RowStage(
+        name="suitable",
+        input=SourceVideo,
+        output=SourceVideo,
+        work=suitable,
+        parameters={
+            "least_width": 1280,
+            "least_height": 480,
+            "most_unsafe": 0.5,
+            "aesthetics": "",
+            "least_aesthetics": 0.5,
+        },
+        labels=("format", "unsafe"),
+        filters=True,
+    ),
+    RowStage(
+        name="cut",
+        input=SourceVideo,
+        output=ShotClip,
+        work=cut,
+        parameters={"longest": 30.0},
+        labels=("shots",),
+        writes=True,
+        outputs_exist=clip_exists,
+        estimate=whole_video,
+    ),
+    label(
+        ("motion", "face_ratio", "objects"),
+        name="label-clips",
+        rows=ShotClip,
+        root=lambda ctx: ctx.out,
+    ),
+    RowStage(
+        name="human-centric",
+        input=ShotClip,
+        output=ShotClip,
+        work=with_people,
+        parameters={
+            "subject": PERSON,
+            "least_seconds": 1.0,
+            "least_motion": 1.2,
+            "least_face_ratio": 0.65,
+        },
+        labels=("motion", "face_ratio", "objects"),
+        filters=True,
+    ),
+    # 3.2: labels 1 to 10, made on this machine; 4 and 5 in the words of a model where one is named.
+    label(
+        [name for name in ALL_LABELS if name not in ("expression", "speech_emotion")],
+        name="label",
+        rows=ShotClip,
+        root=lambda ctx: ctx.out,
+    ),
+    # L: each task by its own rule.
+    RowStage(
+        name="candidates",
+        input=ShotClip,
+        output=Candidate,
+        work=candidates,
+        parameters={"tasks": [], "subject": PERSON},
+    ),
+    RowStage(
+        name="select",
+        input=Candidate,
+        output=Candidate,
+        work=select,
+        parameters={"least_confidence": 0.0, **number_parameters()},
+        labels=(*ALL_LABELS, "objects"),
+        expected_pass_rate=0.1,
+    ),
+    # 3.3: marked videos.
+    BatchStage(name="letters", input=Candidate, output=Candidate, work=marks.give_letters),
+    # L.1, L.2: times to choose from, drawn for all clips together so that none gives itself away.
+    BatchStage(
+        name="times",
+        input=Candidate,
+        output=Candidate,
+        work=draw_times,
+        parameters={"most_overlap": 4.0, "most_iou": 0.5, "slack": 3.0},
+    ),
+    RowStage(
+        name="mark",
+        input=Candidate,
+        output=Candidate,
+        work=marks.mark,
+        labels=("tracks", "objects"),
+        writes=True,
+        outputs_exist=marks.is_rendered,
+        estimate=marks.estimated,
+    ),
+    RowStage(name="draft", input=Candidate, output=Item, work=draft),
+    # L.1: the label only says which clips people count in.
+    only(
+        quota(GUESSED_PEOPLE, {"3-5": 60, "6-8": 60, "9+": 54}, name="counting-quota"),
+        TASK,
+        ("HC",),
+    ),
+    RowStage(
+        name="collect",
+        input=Item,
+        output=Item,
+        work=marks.collect,
+        writes=True,
+        outputs_exist=marks.is_collected,
+    ),
+    # L.3: people count, and mark actions and their starts; one annotation makes two questions.
+    only(verdicts("annotations.jsonl", name=ANNOTATION), TASK, ANNOTATED),
+    RowStage(
+        name="annotated",
+        input=Item,
+        output=Item,
+        work=annotated,
+        parameters={"tasks": [], "throughout": 0.9},
+    ),
+    # L.3: options around what people counted and when they saw an action start.
+    BatchStage(
+        name="complete",
+        input=Item,
+        output=Item,
+        work=complete,
+        parameters={"within": 4, "least": 3, "apart": 3.0, "ongoing": []},
+    ),
+    # L.2: wrong actions and wrong sentences, in the words of a model.
+    only(distract_closed(), TASK, WORDED),
+    # 3.3 and L.1: four candidates, ranked by all; what is not distinct gets a small error.
+    only(answer_and_rank(optional=True), TASK, DESCRIPTIVE),
+    only(perturb(ERRORS, judge="judge", optional=True), TASK, DESCRIPTIVE),
+    RowStage(name="closed", input=Item, output=Item, work=closed_question),
+    # 3.3 and L.3: people pick the right option or write it; others, whose truth is sure, only once.
+    only(verdicts(name="verification"), TASK, VERIFIED),
+    only(verdicts(name="cross-verification"), TASK, UNVERIFIED),
+    # 3.4: what models without the video get right more often than chance.
+    filter_above_chance(optional=True),
+    # People's letters are the options' letters: keys were spread over them when they were drawn.
+    only(balance_key_positions(), TASK, UNLETTERED),
+)
+
+
+def _manifest(items: Sequence[Item], source: Path) -> Manifest:
+    del items
+    return Manifest("humanvbench", "1", title="HumanVBench", extra={"made_from": source.name})
+
+
+def _names(word: str) -> list[str]:
+    return [name.strip() for name in word.split(",") if name.strip()]
+
+
+RECIPE = Recipe(
+    name="humanvbench",
+    description="sixteen kinds of questions about people in videos, each made by its own rule",
+    sources=videos_in,
+    stages=STAGES,
+    roles={
+        "captioner": Role("describes people and what they do, from marked videos"),
+        "writer": Role("sorts descriptions and writes questions from them"),
+        "distractor": Role("writes wrong options, or errors into right ones", stands_in="writer"),
+        "judge": Role("says whether an option is wrong beyond doubt", stands_in="distractor"),
+        "answerer": Role("looks at videos and answers, beside others", many=True),
+        "blind": Role("answers without the video", many=True, verifies=True),
+        "ranker": Role("scores the answers of all", stands_in="answerer", many=True),
+    },
+    manifest=_manifest,
+    home=HOME,
+    categories=tuple(TASKS),
+    statistics=human_statistics,
+    flags=(
+        Flag(
+            "tasks",
+            "which tasks to make, such as ASD,HC",
+            ("candidates.tasks", "annotated.tasks"),
+            _names,
+        ),
+        Flag(
+            "subject",
+            "what the questions are about instead of people, such as dog or car",
+            ("human-centric.subject", "candidates.subject"),
+        ),
+    ),
+)

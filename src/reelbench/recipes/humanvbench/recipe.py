@@ -12,6 +12,7 @@ from pathlib import Path
 
 from reelbench.data.items import Item
 from reelbench.data.manifest import Manifest
+from reelbench.interop.humanvbench.manifest import humanvbench_manifest
 from reelbench.make.parts.answer_and_rank import answer_and_rank
 from reelbench.make.parts.balance_stages import balance_key_positions
 from reelbench.make.parts.filters import filter_above_chance
@@ -278,8 +279,7 @@ STAGES = (
 
 
 def _manifest(items: Sequence[Item], source: Path) -> Manifest:
-    del items
-    return Manifest("humanvbench", "1", title="HumanVBench", extra={"made_from": source.name})
+    return humanvbench_manifest("HumanVBench", items, made_from=source.name)
 
 
 def _names(word: str) -> list[str]:

@@ -63,6 +63,7 @@ def test_items_tell_task_dimension_and_confidence(task: str, tmp_path: Path) -> 
     item = item_of(tmp_path, task, a_clip(10.0, 1 if task == "SCM" else 2))
     assert item.tags == {
         "category": task,
+        "task": task,
         "dimension": "Speech-Visual Alignment",
         "subject": "person",
     }

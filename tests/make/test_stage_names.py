@@ -24,6 +24,7 @@ from reelbench.make.parts.balance_stages import (
 from reelbench.make.parts.distract import distract
 from reelbench.make.parts.existing import collect
 from reelbench.make.parts.filters import (
+    filter_above_chance,
     filter_blind,
     filter_context,
     filter_ensemble,
@@ -48,6 +49,7 @@ FACTORIES: dict[str, Any] = {
     "choose_negations": choose_negations,
     "collect": collect,
     "distract": distract,
+    "filter_above_chance": filter_above_chance,
     "filter_blind": filter_blind,
     "filter_context": filter_context,
     "filter_ensemble": filter_ensemble,

@@ -47,12 +47,14 @@ from reelbench.recipes.humanvbench.source import (
     whole_video,
     with_people,
 )
+from reelbench.recipes.humanvbench.statistics import human_statistics
 from reelbench.recipes.humanvbench.tasks import (
     ALL_LABELS,
     DESCRIPTIVE,
     ERRORS,
     FIXED,
     HOME,
+    TASKS,
     UNLETTERED,
     UNVERIFIED,
     VERIFIED,
@@ -303,6 +305,8 @@ RECIPE = Recipe(
     },
     manifest=_manifest,
     home=HOME,
+    categories=tuple(TASKS),
+    statistics=human_statistics,
     flags=(
         Flag(
             "tasks",

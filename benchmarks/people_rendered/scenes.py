@@ -15,7 +15,7 @@ from reelbench.media.decode.decode import Image
 from reelbench.media.edit.write import AudioTrack, video_writer
 
 WIDTH, HEIGHT, FRAME_RATE = 1280, 480, 25.0
-SLIDE = 0.8  # seconds in which someone comes in or leaves
+SLIDE = 2.0  # seconds in which someone comes in or leaves
 Floats = NDArray[np.float64]
 
 

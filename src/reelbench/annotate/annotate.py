@@ -154,7 +154,7 @@ def operators_for(
     captioner: ChatModel | None = None,
 ) -> list[Operator]:
     """Return the operators of labels and of the labels they need, in the order to run them."""
-    names = in_order(list(labels))
+    names = in_order(list(labels), parameters)
     unused = sorted(set(parameters) - set(names))
     if unused:
         raise ReelbenchError(
@@ -256,7 +256,7 @@ def _key(operator: Operator, clip: Clip, labels: Labels) -> str:
                 operator.former_names.get(name, name): value
                 for name, value in operator.parameters.items()
             },
-            "weights": [sha256_of(name) for name in operator.uses],
+            "weights": [sha256_of(each) for each in operator.loads.values()],
             "clip": clip.digest,
             "beside": operator.beside(clip),
             "labels": {name: digest_of(value) for name, value in labels.items()},
@@ -347,8 +347,15 @@ def _how(operator: Operator) -> dict[str, Any]:
     return {
         "version": operator.version,
         "parameters": operator.parameters,
-        "models": {name: sha256_of(name) for name in operator.uses},
+        "models": {name: sha256_of(each) for name, each in operator.loads.items()},
+        **({"replaced": _replaced(operator)} if operator.replaced else {}),
+        **({"source": operator.source} if operator.source else {}),
     }
+
+
+def _replaced(operator: Operator) -> dict[str, str]:
+    """Return what a user put in the place of weights; of a path its name, as others have others."""
+    return {name: Path(each).name for name, each in operator.replaced}
 
 
 def values_of(found: Annotated, clip: str) -> Labels:

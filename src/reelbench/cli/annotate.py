@@ -82,7 +82,8 @@ def main(options: argparse.Namespace) -> int:
             "--labels names none: write some with commas between, such as --labels shots,faces. "
             "`reelbench annotate --help` lists them."
         )
-    names = in_order(labels)
+    settings = _settings(options.set)
+    names = in_order(labels, settings)
     # What cannot be is told before anything is fetched or worked at.
     if not options.clips.exists():
         raise ReelbenchError(
@@ -90,12 +91,11 @@ def main(options: argparse.Namespace) -> int:
         )
     if options.parquet:
         import_extra("pyarrow", "annotate")
-    settings = _settings(options.set)
     captioner, budget = _captioner(options), _budget(options)
     if options.dry_run:
         return _forecast(options, labels, settings, captioner, budget)
     operators = [load_operator(name, **settings.get(name, {})) for name in names]
-    provide({weight for operator in operators for weight in operator.uses}, options.offline)
+    provide({each for operator in operators for each in operator.loads.values()}, options.offline)
     engine = engine_in(options)()
     try:
         found = annotate(

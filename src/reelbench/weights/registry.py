@@ -1,5 +1,6 @@
 """The registry of weights: ``registry.yaml`` as objects."""
 
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -9,6 +10,8 @@ import yaml
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of
+
+Shape = tuple[int | None, ...]  # None where any size will do
 
 
 class WheelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,6 +45,9 @@ class Weights(msgspec.Struct, frozen=True):
     note: str
     files: tuple[WeightFile, ...]
     is_folder: bool
+    part_of: str = ""  # the weights that these only describe
+    takes: Mapping[str, Shape] = {}  # the inputs of an ONNX model, by name
+    gives: tuple[Shape, ...] = ()  # its outputs
 
     @property
     def size(self) -> int:
@@ -74,15 +80,28 @@ def read_registry(text: str) -> dict[str, Weights]:
     return {name: _weights(name, dict(record)) for name, record in yaml.safe_load(text).items()}
 
 
+def known_names() -> str:
+    """Return the names of all weights, for an error."""
+    return ", ".join(registry())
+
+
+def is_registered(name: str) -> bool:
+    """Return whether a text is the name of weights."""
+    return name in registry()
+
+
 def find(name: str) -> Weights:
     """Return the weights of a name; raise an error that lists the names for an unknown one."""
     if name not in registry():
-        raise ReelbenchError(f"Unknown weights {name!r}; the known ones: {', '.join(registry())}.")
+        raise ReelbenchError(f"Unknown weights {name!r}; the known ones: {known_names()}.")
     return registry()[name]
 
 
 def _weights(name: str, record: dict[str, Any]) -> Weights:
     facts = {field: record.pop(field) for field in ("need", "licence", "note")}
+    facts["part_of"] = record.pop("part_of", "")
+    facts["takes"] = msgspec.convert(record.pop("takes", {}), dict[str, Shape])
+    facts["gives"] = msgspec.convert(record.pop("gives", []), tuple[Shape, ...])
     if record.get("package") == "none":
         return Weights(name, **facts, files=(), is_folder=True)
     if "folder" in record:

@@ -1,7 +1,7 @@
 """Face identity: embeddings of 128 numbers, similar for one person (SFace, through OpenCV)."""
 
 from collections.abc import Sequence
-from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from reelbench.annotate.common.tracking import Detection
 from reelbench.media.decode.decode import Image
-from reelbench.weights import import_extra, weights_file
+from reelbench.weights import from_weights, import_extra
 
 Embedding = NDArray[np.float64]  # of length 1
 
@@ -82,8 +82,10 @@ def grouped(
     return [sorted(group) for group in groups if group]
 
 
-@cache
-def _recogniser() -> Any:
+@from_weights("face_identity")
+def _recogniser(path: Path) -> Any:
     cv2 = import_extra("cv2", "annotate")
     cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
-    return cv2.FaceRecognizerSF.create(str(weights_file("face_identity")), "")
+    recogniser = cv2.FaceRecognizerSF.create(str(path), "")
+    recogniser.feature(np.zeros((112, 112, 3), np.uint8))  # another kind of model fails here
+    return recogniser

@@ -95,13 +95,14 @@ class Objects(Operator):
 
 
 def _wanted(classes: tuple[str, ...]) -> frozenset[str]:
-    unknown = [name for name in classes if name not in coco.CLASSES]
+    known = coco.class_names()
+    unknown = [name for name in classes if name not in known]
     if unknown:
         raise ReelbenchError(
             f"objects.classes: the detector has no class {', '.join(map(repr, unknown))};"
-            f" write some of {', '.join(coco.CLASSES)}."
+            f" write some of {', '.join(known)}."
         )
-    return frozenset(classes) or frozenset(coco.CLASSES) - CLUTTER
+    return frozenset(classes) or frozenset(known) - CLUTTER
 
 
 def _numbered(tracks: list[Track], scale: tuple[float, float]) -> list[Value]:

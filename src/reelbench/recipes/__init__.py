@@ -12,6 +12,7 @@ RECIPES = {
     "demo": "questions about shapes that move, meet and change; it needs no sources",
     "cineaste": "questions about films that need the whole story",
     "filters": "what is left of any benchmark without shortcuts, repeats and errors",
+    "humanvbench": "sixteen kinds of questions about people in videos, each by its own rule",
     "mmou": "questions that need pictures and sound, with ten options and without",
     "mmou-published": "MMOU's own rows, as they are published",
     "qbench-video": "questions about video quality, from videos with scores that people gave",

@@ -95,15 +95,15 @@ def edit(
     start: float = 0.0,
     end: float | None = None,
     quality: int = 18,
+    sound: AudioTrack | None = None,
 ) -> None:
-    """Write a video with every picture altered, and with its sound.
+    """Write a video with every picture altered, and with its sound or another.
 
     ``alter`` gets a picture and its time in the source; a picture it turns into None is left out.
     """
     info = probe(source, counting=False)
     end = info.duration if end is None else end
-    sound = None
-    if info.has_audio:
+    if info.has_audio and sound is None:
         sound = AudioTrack(stream_audio(source, SOUND_RATE, 2, start, end), SOUND_RATE, 2)
     with video_writer(out, info.frame_rate or 25, quality, sound) as writer:
         shown = False

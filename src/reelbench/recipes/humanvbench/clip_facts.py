@@ -1,0 +1,116 @@
+"""What the rules of tasks ask of labels: who is there when, how many, whether there is speech."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reelbench.annotate.operator import Value
+from reelbench.data.items import Span
+from reelbench.make.pipeline.stage import Rejected
+from reelbench.recipes.humanvbench.rows import PERSON, Candidate
+
+SPEECH = "speech"
+
+
+@dataclass(frozen=True, slots=True)
+class TrackedSubject:
+    """A person, or an object in the place of one, and when it is seen."""
+
+    id: str
+    spans: tuple[Span, ...]  # of its tracks
+    confidence: float
+
+    @property
+    def seconds(self) -> float:
+        """How long it is seen in all."""
+        return sum(end - start for start, end in self.spans)
+
+
+class ClipFacts:
+    """A clip as a rule sees it; what is not certain enough rejects the candidate."""
+
+    def __init__(self, row: Candidate, labels: Mapping[str, Value]) -> None:
+        self.row, self.labels = row, labels
+        self.seconds = row.seconds
+
+    def require_longer_than(self, seconds: float) -> None:
+        """Reject a clip that lasts ``seconds`` or less."""
+        if self.seconds <= seconds:
+            raise Rejected("too short", f"It lasts {self.seconds:.2f} s, not over {seconds:g} s.")
+
+    def require_seconds(self, seconds: float) -> None:
+        """Reject a clip that lasts less than ``seconds``."""
+        if self.seconds < seconds:
+            raise Rejected("too short", f"It lasts {self.seconds:.2f} s, less than {seconds:g} s.")
+
+    def require_speech(self) -> None:
+        """Reject a clip without speech, or with less of it than of music or singing."""
+        shares = self._label("sound")["shares"]
+        heard = {kind: shares.get(kind, 0.0) for kind in (SPEECH, "singing", "music")}
+        if not heard[SPEECH] or heard[SPEECH] < max(heard.values()):
+            heard_text = ", ".join(f"{kind} {share:.0%}" for kind, share in shares.items() if share)
+            raise Rejected("no speech", heard_text or "It has no sound.")
+
+    def subjects(self) -> list[TrackedSubject]:
+        """Return all people, or objects of the subject's class, by their first appearance."""
+        if self.row.subject == PERSON:
+            people = self._label("tracks")["people"]
+            return [
+                TrackedSubject(
+                    person["id"],
+                    tuple((track["start"], track["end"]) for track in person["tracks"]),
+                    person.get("confidence", 1.0),
+                )
+                for person in people
+            ]
+        tracks = self._label("objects")["tracks"]
+        return [
+            TrackedSubject(t["id"], ((t["start"], t["end"]),), t.get("confidence", 1.0))
+            for t in tracks
+            if t["class"] == self.row.subject
+        ]
+
+    def most_seen(self) -> TrackedSubject:
+        """Return the person with most frames."""
+        subjects = self.subjects()
+        if not subjects:
+            raise Rejected("nobody is tracked", "No face was followed through the clip.")
+        return max(subjects, key=lambda each: each.seconds)
+
+    def count(self, least: int, most: int | None = None) -> int:
+        """Return the number of people; reject where it is not certain or out of bounds."""
+        label = self._label("count")
+        number = label["people"]
+        if number is None:
+            detail = f"{label['guess']} at a confidence of {label['confidence']:.2f}"
+            raise Rejected("number of people not certain", detail)
+        if number < least or (most is not None and number > most):
+            bounds = f"{least} to {most}" if most is not None else f"{least} or more"
+            raise Rejected("number of people", f"There are {number}, expected {bounds}.")
+        return int(number)
+
+    def confidence(self, label: str) -> float:
+        """Return the confidence of a label as a whole."""
+        return float(self._label(label).get("confidence", 1.0))
+
+    def speakers(self) -> list[Value]:
+        """Return what the label speaker says of each person."""
+        people: list[Value] = self._label("speaker")["people"]
+        return people
+
+    def _label(self, name: str) -> Value:
+        try:
+            return self.labels[name]
+        except KeyError:
+            raise Rejected(f"no {name}", "The label does not apply to this clip.") from None
+
+
+def boxes_of(labels: Mapping[str, Value], who: str, subject: str = PERSON) -> list[list[Value]]:
+    """Return the boxes of a face, or of an object, track by track: ``time`` and ``box`` each."""
+    if subject != PERSON:
+        tracks = labels["objects"]["tracks"]
+        return [track["boxes"] for track in tracks if track["id"] == who]
+    people: Sequence[Mapping[str, Any]] = labels["tracks"]["people"]
+    return [
+        track["boxes"] for person in people if person["id"] == who for track in person["tracks"]
+    ]

@@ -1,0 +1,142 @@
+"""Marked videos (3.3): a red box, letters on people, or none; rendered once, by their content."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import structs
+
+from reelbench.annotate.operator import Value
+from reelbench.base.files import digest_of
+from reelbench.base.seeds import seed_for
+from reelbench.data.items import LETTERS, Item
+from reelbench.make.parts.balance.key_placer import KeyPlacer
+from reelbench.make.parts.existing import link_or_copy
+from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.stage import Rejected
+from reelbench.media.decode.isolated import run_isolated
+from reelbench.media.edit.audio import read_audio, reversed_before
+from reelbench.media.edit.clip import SOUND_RATE
+from reelbench.media.edit.draw import BoxTrack, mark_video
+from reelbench.media.edit.write import AudioTrack
+from reelbench.media.errors import MediaError
+from reelbench.recipes.humanvbench.clip_facts import boxes_of
+from reelbench.recipes.humanvbench.rows import Candidate
+from reelbench.recipes.humanvbench.tasks import TASKS
+
+VIDEOS = "make/videos"  # the folder of all that were rendered, also for items that were dropped
+REVERSED = "reversed_before"  # the fact that says up to when the sound is reversed
+_VERSION = 1  # of the drawing: part of a video's name
+_LIMIT = 900
+
+
+def give_letters(rows: Sequence[Candidate], ctx: StageContext) -> list[Candidate]:
+    """Give people their letters in an order that puts keys equally often on every letter."""
+    placers = {task: KeyPlacer(seed_for(ctx.seed, "letters", task)) for task in TASKS}
+    return [
+        structs.replace(row, people=_lettered(row, placers[row.task], ctx.seed))
+        if row.people
+        else row
+        for row in rows
+    ]
+
+
+def _lettered(row: Candidate, placer: KeyPlacer, seed: int) -> tuple[str, ...]:
+    others = sorted(
+        (who for who in row.people if who != row.key),
+        key=lambda who: seed_for(seed, "letters", row.id, who),
+    )
+    if not row.key:
+        return tuple(others)
+    place = placer.position(len(row.people))
+    return (*others[:place], row.key, *others[place:])
+
+
+def letter_of(row: Candidate, who: str) -> str:
+    """Return the letter of a person."""
+    return LETTERS[row.people.index(who)]
+
+
+async def mark(row: Candidate, ctx: StageContext) -> list[Candidate]:
+    """Render the video of a candidate, and the one with a box around whom a model describes."""
+    labels = ctx.labels(row)
+    reverse = float(row.facts.get(REVERSED, 0.0))
+    video = await _rendered(row, ctx, _tracks(row, labels, _marked(row)), reverse)
+    boxed = ""
+    if row.target:
+        boxed = await _rendered(row, ctx, _tracks(row, labels, [(row.target, "")]), 0.0)
+    return [structs.replace(row, video=video, boxed=boxed)]
+
+
+async def _rendered(
+    row: Candidate, ctx: StageContext, tracks: Sequence[BoxTrack], reverse: float
+) -> str:
+    """Return the path of a video; one that is there already is used as it is."""
+    drawn = [[list(each.times), [list(box) for box in each.boxes], each.letter] for each in tracks]
+    name = digest_of(["marked", _VERSION, row.sha256, drawn, reverse])[:24]
+    out = ctx.out / VIDEOS / f"{name}.mp4"
+    if not out.is_file():
+        out.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            await asyncio.to_thread(
+                run_isolated, render, ctx.out / row.clip, out, tracks, reverse, limit=_LIMIT
+            )
+        except MediaError as error:
+            raise Rejected("media", str(error)) from error
+    return f"{VIDEOS}/{out.name}"
+
+
+def render(clip: Path, out: Path, tracks: Sequence[BoxTrack], reverse: float) -> None:
+    """Write a marked video; every one is encoded anew, so that the encoding tells nothing."""
+    sound = None
+    if reverse:
+        samples = read_audio(clip, SOUND_RATE, 2)
+        sound = AudioTrack([reversed_before(samples, SOUND_RATE, reverse)], SOUND_RATE, 2)
+    mark_video(clip, out, tracks, sound)
+
+
+def _marked(row: Candidate) -> list[tuple[str, str]]:
+    """Return who is marked in the video of a task, each with a letter or without."""
+    marks = TASKS[row.task].marks
+    if marks == "letters":
+        return [(who, letter_of(row, who)) for who in row.people]
+    return [(row.target, "")] if marks == "face" else []
+
+
+def _tracks(
+    row: Candidate, labels: Mapping[str, Value], marked: Sequence[tuple[str, str]]
+) -> list[BoxTrack]:
+    return [
+        BoxTrack(
+            tuple(box["time"] for box in boxes), tuple(tuple(box["box"]) for box in boxes), letter
+        )
+        for who, letter in marked
+        for boxes in boxes_of(labels, who, row.subject)
+    ]
+
+
+def estimated(row: Candidate, _ctx: StageContext) -> list[Candidate]:
+    """Return a candidate with its clip in the place of its video, for forecasts."""
+    return [structs.replace(row, video=row.clip, boxed=row.clip if row.target else "")]
+
+
+def is_rendered(row: Candidate, ctx: StageContext) -> bool:
+    """Whether the videos of a candidate are still there."""
+    return all((ctx.out / path).is_file() for path in (row.video, row.boxed) if path)
+
+
+def media_path(video: str) -> str:
+    """Return the path of a video in the finished benchmark."""
+    return f"media/{Path(video).name}"
+
+
+async def collect(item: Item, ctx: StageContext) -> list[Item]:
+    """Put the video of an item into the folder ``media`` of the benchmark."""
+    for media in item.media:
+        link_or_copy(ctx.out / VIDEOS / Path(media.path).name, ctx.out / media.path)
+    return [item]
+
+
+def is_collected(item: Item, ctx: StageContext) -> bool:
+    """Whether the video of an item is among the media."""
+    return all((ctx.out / media.path).is_file() for media in item.media)

@@ -1,0 +1,57 @@
+"""The rows of the recipe before there are items: videos, clips, and candidates for tasks."""
+
+from typing import Any
+
+import msgspec
+
+PERSON = "person"
+
+
+class SourceVideo(msgspec.Struct, frozen=True):
+    """A file of the source."""
+
+    id: str  # its path in the source
+    sha256: str
+    seconds: float
+    has_video: bool
+
+    @property
+    def clip(self) -> str:
+        """The path that its labels belong to."""
+        return self.id
+
+
+class ShotClip(msgspec.Struct, frozen=True):
+    """A part of a video without a cut, written as a file of its own."""
+
+    id: str
+    clip: str  # its path in the folder that is made
+    sha256: str
+    source: str
+    start: float
+    end: float
+
+    @property
+    def seconds(self) -> float:
+        """How long it lasts."""
+        return self.end - self.start
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """A clip for one task: whom it is about, and what the task's rule found."""
+
+    id: str
+    task: str
+    clip: str
+    sha256: str
+    source: str
+    seconds: float
+    subject: str = PERSON  # or the class of objects that takes the place of people
+    target: str = ""  # the id of the person that it is about
+    people: tuple[str, ...] = ()  # those who get letters, in the order of the letters
+    key: str = ""  # the id of the person who is the answer, where a person is
+    confidence: float = 1.0  # of the labels that decide the key
+    facts: dict[str, Any] = {}  # what the rule found, such as times
+    video: str = ""  # what is asked about, as a path in the folder that is made
+    boxed: str = ""  # the same with a box around the target, for who describes it
+    texts: dict[str, Any] = {}  # by name: appearance, caption, question, answer, ...

@@ -1,0 +1,68 @@
+"""Which clips a task is asked about, and about whom: each task by its own rule (L.1, L.2)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from msgspec import structs
+
+from reelbench.base.errors import ReelbenchError
+from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.stage import Rejected
+from reelbench.recipes.humanvbench.clip_facts import ClipFacts
+from reelbench.recipes.humanvbench.rows import PERSON, Candidate, ShotClip
+from reelbench.recipes.humanvbench.rules import behaviour, emotion, people, speech
+from reelbench.recipes.humanvbench.tasks import TASKS, TaskLabels, numbers_of
+
+# A rule is handed a clip and the task's numbers by name; it returns one candidate or several,
+# or raises ``Rejected``.
+Rule = Callable[..., list[Candidate]]
+RULES: Mapping[str, Rule] = {**emotion.RULES, **people.RULES, **behaviour.RULES, **speech.RULES}
+FOR_THINGS = ("H2T", "ATD", "BCA")  # 4.5: attributes, appearance intervals, causes
+
+
+async def candidates(
+    clip: ShotClip, _ctx: StageContext, *, tasks: Sequence[str], subject: str
+) -> list[Candidate]:
+    """Return a candidate of each task for a clip."""
+    return [
+        Candidate(
+            id=f"{task}-{clip.id}",
+            task=task,
+            clip=clip.clip,
+            sha256=clip.sha256,
+            source=clip.source,
+            seconds=clip.seconds,
+            subject=subject,
+        )
+        for task in tasks_for(tasks, subject)
+    ]
+
+
+def tasks_for(tasks: Sequence[str], subject: str) -> list[str]:
+    """Return the tasks to make, all by default; for things other than people, those that fit."""
+    unknown = sorted(set(tasks) - set(TASKS))
+    if unknown:
+        raise ReelbenchError(
+            f"HumanVBench has no task {', '.join(unknown)}; it has {', '.join(TASKS)}."
+        )
+    known = [task for task in TASKS if task in RULES and task in (tasks or TASKS)]
+    return known if subject == PERSON else [task for task in known if task in FOR_THINGS]
+
+
+async def select(
+    row: Candidate, ctx: StageContext, *, least_confidence: float, **numbers: Any
+) -> list[Candidate]:
+    """Let through what the rule of the task selects, where its labels are certain enough."""
+    clip = ClipFacts(row, TaskLabels(TASKS[row.task], ctx.labels(row)))
+    chosen = RULES[row.task](clip, **numbers_of(row.task, numbers))
+    certain = [each for each in chosen if each.confidence >= least_confidence]
+    if not certain:
+        best = max(each.confidence for each in chosen)
+        raise Rejected(
+            "labels not certain enough",
+            f"The confidence is {best:.2f}, below {least_confidence:g}.",
+            facts={"confidence": best},
+        )
+    if len(chosen) == 1:
+        return certain
+    return [structs.replace(each, id=f"{each.id}-{each.target}") for each in certain]

@@ -8,7 +8,7 @@ from reelbench.base.cache import cache_path
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of_file
 from reelbench.weights.own import own_path, replacement_of
-from reelbench.weights.registry import WeightFile, Weights, WheelFile, find, is_registered
+from reelbench.weights.registry import NpmFile, WeightFile, Weights, WheelFile, find, is_registered
 
 
 def weights_file(name: str) -> Path:
@@ -85,8 +85,10 @@ def installed_file(file: WeightFile) -> Path | None:
     return path if _digest(path, path.stat().st_mtime_ns) == file.sha256 else None
 
 
-def installed_piece(piece: WheelFile) -> Path | None:
-    """Return the path of a file in an installed package, whatever its content."""
+def installed_piece(piece: WheelFile | NpmFile) -> Path | None:
+    """Return the path of a file in an installed Python package, whatever its content."""
+    if isinstance(piece, NpmFile):
+        return None
     try:
         package = metadata.distribution(piece.package)
     except metadata.PackageNotFoundError:

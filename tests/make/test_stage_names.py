@@ -11,7 +11,7 @@ from servers import Reply, completion
 from support import make_item
 
 from reelbench.data.items import Item, freeze
-from reelbench.make.parts.answer_and_rank import answer_and_rank, perturb
+from reelbench.make.parts.answer_and_rank import answer_and_rank
 from reelbench.make.parts.balance_stages import (
     balance_key_positions,
     balance_ratio,
@@ -24,11 +24,13 @@ from reelbench.make.parts.balance_stages import (
 from reelbench.make.parts.distract import distract
 from reelbench.make.parts.existing import collect
 from reelbench.make.parts.filters import (
+    filter_above_chance,
     filter_blind,
     filter_context,
     filter_ensemble,
     filter_modality,
 )
+from reelbench.make.parts.perturb import perturb
 from reelbench.make.parts.shortcuts import filter_shortcuts
 from reelbench.make.parts.static_filters import (
     filter_key_length,
@@ -47,6 +49,7 @@ FACTORIES: dict[str, Any] = {
     "choose_negations": choose_negations,
     "collect": collect,
     "distract": distract,
+    "filter_above_chance": filter_above_chance,
     "filter_blind": filter_blind,
     "filter_context": filter_context,
     "filter_ensemble": filter_ensemble,

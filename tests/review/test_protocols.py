@@ -78,6 +78,10 @@ def test_the_numbers_are_those_of_the_papers() -> None:
     assert [(axis.lowest, axis.highest) for axis in rate.axes] == [(0, 5)] * 4
     assert all({"0", "1", "3", "5"} <= set(axis.anchors) for axis in rate.axes)
     assert of("musebench-verify").rounds == 3
+    assert of("humanvbench-verify").reviewers == 2
+    cross = of("humanvbench-cross")
+    assert (cross.reviewers, cross.author_agrees, cross.dispute) == (1, True, "discuss")
+    assert of("humanvbench-agree").sample.count == 240
     assert of("mmou-answer").back is False
 
 
@@ -203,6 +207,23 @@ def test_experts_get_what_they_know(tmp_path: Path) -> None:
         expert = Person("eve", "annotator", ("Cinematic",))
         assert take(review, expert, protocol.name)["item"] == items[1].id
         assert review.next_task(ANN, protocol.name) is None
+
+
+def test_a_queue_takes_what_waits_at_its_stage_and_has_its_tags(tmp_path: Path) -> None:
+    kinds = ("HC", "TSA", "ASD")
+    items = [
+        make_item(number).replace(tags={"category": name}) for number, name in enumerate(kinds, 1)
+    ]
+    count, cross = of("humanvbench-count", items="candidates"), of("humanvbench-cross", items="all")
+    with opened(tmp_path, items, count, cross) as review:
+        for stage, waiting in (("annotation", items[:2]), ("cross-verification", items[2:])):
+            path = tmp_path / "make" / f"{stage}-waiting.jsonl"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(
+                "".join(f"{item.replace(id=f'w-{item.id}').to_line()}\n" for item in waiting)
+            )
+        assert list(review.queue(count.name).subjects()) == ["w-q-1"]
+        assert list(review.queue(cross.name).subjects()) == ["w-q-3", "q-1", "q-2", "q-3"]
 
 
 @pytest.mark.parametrize(("share", "count"), [(0.2, 4), (0.5, 10)])

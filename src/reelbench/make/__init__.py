@@ -27,6 +27,7 @@ __all__ = [
     "choose_negations",
     "collect",
     "distract",
+    "filter_above_chance",
     "filter_blind",
     "filter_context",
     "filter_ensemble",
@@ -39,6 +40,7 @@ __all__ = [
     "label",
     "negate",
     "none_of_the_above",
+    "only",
     "open_counterparts",
     "perturb",
     "quota",
@@ -52,7 +54,7 @@ __all__ = [
 if TYPE_CHECKING:
     from reelbench.client.media_input import MediaInput
     from reelbench.data.sources import Sources
-    from reelbench.make.parts.answer_and_rank import answer_and_rank, perturb
+    from reelbench.make.parts.answer_and_rank import answer_and_rank
     from reelbench.make.parts.balance_stages import (
         balance_key_positions,
         balance_ratio,
@@ -68,12 +70,15 @@ if TYPE_CHECKING:
     from reelbench.make.parts.drafts import QuestionForm, WritingTask
     from reelbench.make.parts.existing import collect, items_in, same_manifest
     from reelbench.make.parts.filters import (
+        filter_above_chance,
         filter_blind,
         filter_context,
         filter_ensemble,
         filter_modality,
     )
     from reelbench.make.parts.label import label
+    from reelbench.make.parts.only import only
+    from reelbench.make.parts.perturb import perturb
     from reelbench.make.parts.quota import quota
     from reelbench.make.parts.rounds import RoundOutcome, RoundState, rounds
     from reelbench.make.parts.shortcuts import filter_shortcuts
@@ -110,6 +115,7 @@ _HOMES = {
     "choose_negations": "parts.balance_stages",
     "collect": "parts.existing",
     "distract": "parts.distract",
+    "filter_above_chance": "parts.filters",
     "filter_blind": "parts.filters",
     "filter_context": "parts.filters",
     "filter_ensemble": "parts.filters",
@@ -122,8 +128,9 @@ _HOMES = {
     "label": "parts.label",
     "negate": "parts.balance_stages",
     "none_of_the_above": "parts.balance_stages",
+    "only": "parts.only",
     "open_counterparts": "parts.counterparts",
-    "perturb": "parts.answer_and_rank",
+    "perturb": "parts.perturb",
     "quota": "parts.quota",
     "rounds": "parts.rounds",
     "same_manifest": "parts.existing",

@@ -71,6 +71,8 @@ class ReviewProtocol:
     page: str
     title: str
     items: str
+    stage: str = ""  # of a recipe: only the candidates that wait there
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # values of tags they have
     instructions: str = ""
     role: Role = "annotator"  # who may work in it
     reviewers: int = 1  # people per item
@@ -176,6 +178,7 @@ def _protocol(name: str, record: Mapping[str, Any]) -> ReviewProtocol:
         )
         for axis, each in record.get("axes", {}).items()
     )
+    fields["where"] = {tag: tuple(values) for tag, values in record.get("where", {}).items()}
     for part in ("sample", "calibration"):
         if part in record:
             fields[part] = _sample(record[part])
@@ -237,6 +240,10 @@ def _is_mapping(value: Any) -> bool:
     return isinstance(value, dict) and all(map(is_text, value))
 
 
+def _is_filter(value: Any) -> bool:
+    return _is_mapping(value) and all(map(_are_texts, value.values()))
+
+
 _FLAG: Rule = (False, _is_flag, "true or false")
 _SAMPLE: Rule = (False, _is_sample, "a share from 0 to 1, or {count: 90, per: TAG}")
 _TEXTS: Rule = (False, _are_texts, "a list of texts, each once")
@@ -244,6 +251,8 @@ _RULES: dict[str, Rule] = {
     "page": (True, *_one_of(PAGES)[1:]),
     "title": (False, is_text, "a title"),
     "items": _one_of(ITEM_SOURCES),
+    "stage": (False, is_text, "the name of a recipe's stage where candidates wait"),
+    "where": (False, _is_filter, "a mapping of tags to lists of values"),
     "instructions": (False, is_text, "a text"),
     "role": _one_of(ROLES),
     "reviewers": _whole(1, 100),

@@ -63,7 +63,7 @@ class ReviewQueue:
         if self._kept is None or any(
             before is not now for before, now in zip(self._kept[0], found, strict=True)
         ):
-            by_id = {each.id: each for part in found for each in part}
+            by_id = {each.id: each for part in found for each in part if self._takes(each)}
             sample = self.protocol.sample
             drawn = set(sampled(list(by_id.values()), sample, self.protocol.name, "sample"))
             # What someone has begun stays, also when the sample is drawn from more than before.
@@ -79,10 +79,15 @@ class ReviewQueue:
             return [self._files.media(self.protocol.pairs)]
         if self.protocol.items == "benchmark":
             return [self._files.benchmark()]
-        candidates = [self._files.waiting(), self._state.candidates()]
+        candidates = [self._files.waiting(self.protocol.stage), self._state.candidates()]
         if self.protocol.items == "candidates":
             return candidates
         return [*candidates, self._files.benchmark()]  # which has what became of candidates
+
+    def _takes(self, subject: Subject) -> bool:
+        """Whether a subject has the tags that the protocol is about."""
+        wanted = self.protocol.where.items()
+        return all(set(subject.tag(tag)) & set(values) for tag, values in wanted)
 
     def calibration(self) -> list[str]:
         """Return the ids of the items that everyone rates first."""

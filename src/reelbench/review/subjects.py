@@ -1,5 +1,6 @@
 """What a queue is about: the benchmark's items, candidates for it, or videos to write about."""
 
+import glob
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,10 +52,10 @@ class SubjectFiles:
         """Return the items of the benchmark."""
         return self._items("benchmark", [self.root / ITEMS_FILE])
 
-    def waiting(self) -> list[Subject]:
-        """Return the rows of a recipe that wait for people."""
-        pattern = waiting_file(Path(), "*")
-        return self._items("waiting", sorted(self.root.glob(str(pattern))))
+    def waiting(self, stage: str = "") -> list[Subject]:
+        """Return the rows of a recipe that wait for people, at one of its stages or at any."""
+        pattern = waiting_file(Path(), glob.escape(stage) or "*")
+        return self._items(f"waiting {stage}", sorted(self.root.glob(str(pattern))))
 
     def media(self, pairs: bool) -> list[Subject]:
         """Return the videos in ``media/``, or pairs of them.

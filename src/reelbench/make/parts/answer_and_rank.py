@@ -4,26 +4,22 @@ An answer too similar to the key is not wrong: ``perturb`` has it rewritten with
 type.
 """
 
-import asyncio
-import functools
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from reelbench.base.errors import ReelbenchError
 from reelbench.base.text import bare, plain
 from reelbench.client.media_input import MediaInput
-from reelbench.client.structured import Structured
 from reelbench.data.items import Item
 from reelbench.data.manifest import Protocol
 from reelbench.evaluate.item_media import item_media
-from reelbench.make.parts.embed import load_embedder
 from reelbench.make.parts.notes import with_note
-from reelbench.make.parts.shape import TEXT, closed, listed, same, with_options
+from reelbench.make.parts.shape import TEXT, closed, data_of, listed, with_options
 from reelbench.make.pipeline.context import StageContext, together
-from reelbench.make.pipeline.funnel import category_of
 from reelbench.make.pipeline.stage import Rejected, RowStage
 
-ErrorTypes = Mapping[str, str] | Mapping[str, Mapping[str, str]]
+ANSWER_FORM = "answer_form"  # in an item's context: the regular expression that answers must match
+REPEATS = "repeats"  # in the note of this stage: answers that were given more than once
 
 
 def answer_and_rank(
@@ -33,24 +29,31 @@ def answer_and_rank(
     name: str = "answer-and-rank",
     role: str = "answerer",
     ranker: str = "ranker",
+    **more: Any,
 ) -> RowStage:
     """Return the stage that gives an open question its key and its options.
 
-    All models of ``role`` answer, and all models of the role ``ranker`` score the answers.
-    ``weights`` are those of the rankers by model name, 1 by default. Follow it with ``perturb``:
-    some answers may mean the same as the key.
+    All models of ``role`` answer; the item's reference is one more candidate. All models of the
+    role ``ranker`` score the candidates; each model's scores are scaled to the same range, then
+    weighted: ``weights`` are those of the rankers by model name, 1 by default. Follow it with
+    ``perturb``: some answers may mean the same as the key. Items that are not open pass unchanged.
     """
 
     async def work(
         item: Item, ctx: StageContext, *, weights: Mapping[str, float], sampling: str
     ) -> list[Item]:
+        if item.kind != "open":
+            return [item]
         media = item_media(ctx.media, item, Protocol(sampling=sampling)) if item.media else None
-        candidates = await candidate_answers(item, ctx, media, role)
+        answers = await candidate_answers(item, ctx, media, role)
+        candidates = list(merged(answers).values())
         if len(candidates) < 2:
-            raise Rejected("too few different answers", "; ".join(candidates), list(candidates))
+            raise Rejected("too few different answers", "; ".join(candidates), answers)
         scores = await rank(item, ctx, candidates, media, ranker)
         key, *others = (candidates[place] for place in weighted_ranking(scores, weights))
-        note = {"candidates": candidates, "scores": scores}
+        note = {"candidates": candidates, "scores": scores, "answered": _who(answers, ctx, role)}
+        if repeats := _repeats(answers):
+            note[REPEATS] = repeats
         return [with_note(with_options(item, ctx.seed, [key], others), ctx.stage, note)]
 
     return RowStage(
@@ -61,23 +64,56 @@ def answer_and_rank(
         roles=(role, ranker),
         prompts=("candidate", "rank"),
         parameters={"weights": dict(weights or {}), "sampling": sampling},
+        version=2,
+        **more,
     )
 
 
 async def candidate_answers(
     item: Item, ctx: StageContext, media: MediaInput | None, role: str
 ) -> list[str]:
-    """Return the different answers that the models of a role give, each in a sentence."""
+    """Return the answers of the models of a role, a sentence each, and the item's reference."""
     prompt = ctx.prompts.prompt("candidate", question=item.question)
+    check = _form_check(str(item.context.get(ANSWER_FORM, "")))
     replies = await together(
-        [ctx.json(role, prompt, _ANSWER, media=media, model=model) for model in ctx.models[role]]
+        [
+            ctx.json(role, prompt, _ANSWER, media=media, model=model, check=check)
+            for model in ctx.models[role]
+        ]
     )
-    texts = [_data_of(reply)["answer"].strip() for reply in replies]
-    preliminary = [item.reference] if item.reference else []
-    merged: dict[str, str] = {}
-    for text in [*texts, *preliminary]:
-        merged.setdefault(bare(text) or plain(text), text)
-    return list(merged.values())
+    texts = [data_of(reply)["answer"].strip() for reply in replies]
+    return [*texts, *([item.reference] if item.reference else [])]
+
+
+def merged(answers: Sequence[str]) -> dict[str, str]:
+    """Return answers by their bare words, of those that say the same the first."""
+    different: dict[str, str] = {}
+    for text in answers:
+        different.setdefault(bare(text) or plain(text), text)
+    return different
+
+
+def _repeats(answers: Sequence[str]) -> list[str]:
+    """Return what was answered again in the same words."""
+    first = merged(answers)
+    return [
+        text
+        for number, text in enumerate(answers)
+        if answers.index(first[bare(text) or plain(text)]) != number
+    ]
+
+
+def _who(answers: Sequence[str], ctx: StageContext, role: str) -> dict[str, str]:
+    names = [model.card.name for model in ctx.models[role]]
+    return dict(zip(names, answers, strict=False))  # the reference comes last and has no model
+
+
+def _form_check(form: str) -> Callable[[Any], str]:
+    def fault(reply: Any) -> str:
+        fits = not form or re.fullmatch(form, reply["answer"].strip())
+        return "" if fits else f"the answer must have the form {form}"
+
+    return fault
 
 
 async def rank(
@@ -95,7 +131,7 @@ async def rank(
         [ctx.json(role, prompt, schema, media=media, model=model) for model in rankers]
     )
     return {
-        model.card.name: list(map(float, _data_of(reply)["scores"]))
+        model.card.name: list(map(float, data_of(reply)["scores"]))
         for model, reply in zip(rankers, replies, strict=True)
     }
 
@@ -105,116 +141,24 @@ def weighted_ranking(
 ) -> list[int]:
     """Return the candidates' positions by their weighted sum of scores, the best first.
 
-    Of equal sums the earlier candidate comes first; a model without a weight has weight 1.
+    Each model's scores are scaled to the range from 0 to 1, so that one who scores boldly has no
+    more say than one who scores cautiously. Of equal sums the earlier candidate comes first; a
+    model without a weight has weight 1.
     """
     count = len(next(iter(scores.values())))
+    scaled = {name: _scaled(given) for name, given in sorted(scores.items())}
     sums = [
-        sum(weights.get(name, 1.0) * given[place] for name, given in sorted(scores.items()))
+        round(sum(weights.get(name, 1.0) * given[place] for name, given in scaled.items()), 9)
         for place in range(count)
     ]
     return sorted(range(count), key=lambda place: (-sums[place], place))
 
 
-def perturb(
-    error_types: ErrorTypes,
-    alike: float = 0.9,
-    *,
-    name: str = "perturb",
-    role: str = "distractor",
-) -> RowStage:
-    """Return the stage that has wrong options rewritten that mean the same as the key.
-
-    A wrong option whose cosine with the key is at least ``alike`` is rewritten with one error.
-    ``error_types`` maps the name of each allowed type to its meaning, or categories to such
-    mappings.
-    """
-
-    async def work(
-        item: Item, ctx: StageContext, *, error_types: ErrorTypes, alike: float
-    ) -> list[Item]:
-        if item.kind != "single":
-            return [item]
-        (key,) = item.correct
-        others = [text for text in item.options if text != key]
-        kinds = _error_types(error_types, item)
-        vectors = await asyncio.to_thread(_embedder(), [key, *others])
-        likeness = [round(float(vectors[0] @ vector), 4) for vector in vectors[1:]]
-        changed = await together(
-            [
-                _perturbed(text, [key, *others], item, ctx, kinds, role)
-                for text, close in zip(others, likeness, strict=True)
-                if close >= alike
-            ]
-        )
-        left = iter(changed)
-        wrong = [
-            next(left) if close >= alike else {"text": text}
-            for text, close in zip(others, likeness, strict=True)
-        ]
-        texts = list(dict.fromkeys(each["text"] for each in wrong))
-        made = with_options(item, ctx.seed, [key], texts) if changed else item
-        return [with_note(made, ctx.stage, {"perturbed": changed})]
-
-    return RowStage(
-        name=name,
-        input=Item,
-        output=Item,
-        work=work,
-        roles=(role,),
-        prompts=("perturb",),
-        parameters={"error_types": dict(error_types), "alike": alike},
-    )
-
-
-def _error_types(error_types: ErrorTypes, item: Item) -> Mapping[str, str]:
-    """Return the error types for an item: those of its category, or those for all."""
-    of_category: Any = error_types.get(category_of(item))
-    if isinstance(of_category, Mapping):
-        return of_category
-    plainly = {kind: text for kind, text in error_types.items() if isinstance(text, str)}
-    if not plainly:
-        raise ReelbenchError(
-            f"{item.id} has the category {category_of(item)!r}, for which perturb has no error "
-            f"types: it has some for {', '.join(error_types)}."
-        )
-    return plainly
-
-
-_embedder = functools.cache(load_embedder)  # its weights are read once
-
-
-async def _perturbed(
-    text: str,
-    taken: Sequence[str],
-    item: Item,
-    ctx: StageContext,
-    error_types: Mapping[str, str],
-    role: str,
-) -> dict[str, str]:
-    """Return a text rewritten with an error; it must differ from ``taken``, the key first."""
-    prompt = ctx.prompts.prompt(
-        "perturb",
-        question=item.question,
-        answer=taken[0],
-        text=text,
-        types="\n".join(f"- {kind}: {meaning}" for kind, meaning in error_types.items()),
-    )
-
-    def fault(reply: Any) -> str:
-        if same([reply["text"], text]):
-            return "the text has not been changed"
-        return "that is one of the other options" if same([reply["text"], *taken]) else ""
-
-    schema = closed({"text": TEXT, "error_type": {"type": "string", "enum": list(error_types)}})
-    reply = _data_of(await ctx.json(role, prompt, schema, check=fault))
-    return {"text": reply["text"].strip(), "error_type": reply["error_type"], "was": text}
+def _scaled(scores: Sequence[float]) -> list[float]:
+    """Return scores from 0, the lowest, to 1; who scores all alike prefers nothing."""
+    low, high = min(scores), max(scores)
+    return [(score - low) / (high - low) if high > low else 0.0 for score in scores]
 
 
 _ANSWER = closed({"answer": TEXT})
 _SCORE = {"type": "number", "minimum": 0, "maximum": 10}
-
-
-def _data_of(reply: Structured) -> Any:
-    if reply.data is None:
-        raise Rejected("no JSON as asked for", reply.failure, [reply.words])
-    return reply.data

@@ -5,6 +5,7 @@ is not right. The options are in another order each time, so that always replyin
 Open questions have no options and pass.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -104,14 +105,15 @@ def _filter(
 ) -> RowStage:
     """Return a stage that drops or flags items by their answers; ``given`` adds what is shown."""
 
-    def has_failed(facts: Facts, ctx: StageContext, values: Parameters) -> bool:
+    def has_failed(item: Item, facts: Facts, ctx: StageContext, values: Parameters) -> bool:
         aside = {m.card.name for m in ctx.models[role] if m.card.backend == "baseline"}
         models = {
             model: right
             for model, right in facts["models"].items()
             if not baselines_aside or model not in aside
         }
-        return bool(models) and fails({**facts, "models": models}, values)
+        seen = {**facts, "models": models, "chance": item.chance}
+        return bool(models) and fails(seen, values)
 
     async def work(item: Item, ctx: StageContext, *, drop: bool, **values: Any) -> list[Item]:
         if item.kind == "open":
@@ -122,7 +124,7 @@ def _filter(
             item, ctx, role, prompt, seeds=values["seeds"], shuffle=shuffle, **beside
         )
         facts = facts_of(got)
-        if not has_failed(facts, ctx, values):
+        if not has_failed(item, facts, ctx, values):
             return [with_note(item, ctx.stage, facts)]
         detail = f"{facts['right']} of {facts['of']} answers are right"
         words = [f"{each.model}: {each.words}" for each in got]
@@ -223,6 +225,41 @@ def filter_context(
         reads=lambda item, ctx: None if item.kind == "open" else digest_of(context_of(item, ctx)),
         expected_pass_rate=expected_pass_rate,
         **more,
+    )
+
+
+def filter_above_chance(
+    seeds: int = 5,
+    unlikely: float = 0.05,
+    *,
+    drop: bool = True,
+    name: str = "blind",
+    role: str = "blind",
+    **more: Any,
+) -> RowStage:
+    """Return the stage that drops items that models without the video know beyond chance.
+
+    All models of the role answer ``seeds`` times. An item fails if as many right answers, or more,
+    would come about by guessing with a probability below ``unlikely``.
+    """
+    return _filter(
+        name,
+        role,
+        "independence",
+        "answerable without context",
+        lambda facts, values: _by_luck(facts) < values["unlikely"],
+        {"seeds": seeds, "unlikely": unlikely},
+        drop=drop,
+        **more,
+    )
+
+
+def _by_luck(facts: Facts) -> float:
+    """Return how likely guesses are right at least as often as the answers were."""
+    count, chance = int(facts["of"]), float(facts["chance"])
+    return math.fsum(
+        math.comb(count, right) * chance**right * (1 - chance) ** (count - right)
+        for right in range(facts["right"], count + 1)
     )
 
 

@@ -7,7 +7,9 @@ from msgspec import structs
 
 from reelbench.base.seeds import rng_for
 from reelbench.base.text import bare, plain
+from reelbench.client.structured import Structured
 from reelbench.data.items import LETTERS, Item, Kind
+from reelbench.make.pipeline.stage import Rejected
 
 TEXT = {"type": "string", "pattern": r"\S"}  # not blank
 
@@ -26,6 +28,13 @@ def listed(one: Mapping[str, Any], least: int, most: int | None = None) -> dict[
     """Return the JSON schema of a list of ``least`` to ``most`` entries."""
     bounds = {"minItems": least} | ({"maxItems": most} if most is not None else {})
     return {"type": "array", "items": dict(one), **bounds}
+
+
+def data_of(reply: Structured) -> Any:
+    """Return the data of a reply; raise ``Rejected`` where it is not JSON as asked for."""
+    if reply.data is None:
+        raise Rejected("no JSON as asked for", reply.failure, [reply.words])
+    return reply.data
 
 
 def same(texts: Iterable[str]) -> bool:

@@ -45,7 +45,7 @@ class ClipFacts:
 
     def require_speech(self) -> None:
         """Reject a clip without speech, or with less of it than of music or singing."""
-        shares = self._label("sound")["shares"]
+        shares = self.label("sound")["shares"]
         heard = {kind: shares.get(kind, 0.0) for kind in (SPEECH, "singing", "music")}
         if not heard[SPEECH] or heard[SPEECH] < max(heard.values()):
             heard_text = ", ".join(f"{kind} {share:.0%}" for kind, share in shares.items() if share)
@@ -54,7 +54,7 @@ class ClipFacts:
     def subjects(self) -> list[TrackedSubject]:
         """Return all people, or objects of the subject's class, by their first appearance."""
         if self.row.subject == PERSON:
-            people = self._label("tracks")["people"]
+            people = self.label("tracks")["people"]
             return [
                 TrackedSubject(
                     person["id"],
@@ -63,7 +63,7 @@ class ClipFacts:
                 )
                 for person in people
             ]
-        tracks = self._label("objects")["tracks"]
+        tracks = self.label("objects")["tracks"]
         return [
             TrackedSubject(t["id"], ((t["start"], t["end"]),), t.get("confidence", 1.0))
             for t in tracks
@@ -77,9 +77,44 @@ class ClipFacts:
             raise Rejected("nobody is tracked", "No face was followed through the clip.")
         return max(subjects, key=lambda each: each.seconds)
 
+    def longest(self, least: int, most: int, share: float) -> list[TrackedSubject]:
+        """Return those seen as long as the one with most frames (EIC, T2H), or a share of it."""
+        subjects = self.subjects()
+        frames = {each.id: len(self.boxes(each.id)) for each in subjects}
+        long = [each for each in subjects if frames[each.id] >= share * max(frames.values())]
+        if not least <= len(long) <= most:
+            detail = f"{len(long)} of {len(subjects)}, expected {least} to {most}."
+            raise Rejected("number of people seen longest", detail)
+        return long
+
+    def everyone(self, least: int, most: int) -> tuple[str, ...]:
+        """Return the ids of all people; reject where someone is not followed by the face."""
+        number = self.count(least, most)
+        followed = tuple(each.id for each in self.subjects())
+        if len(followed) != number:
+            detail = f"There are {number}, and {len(followed)} faces were followed."
+            raise Rejected("people without a letter", detail)
+        return followed
+
+    def boxes(self, who: str) -> list[Value]:
+        """Return all boxes of a person, or an object, by time: ``time`` and ``box`` each."""
+        tracks = boxes_of(self.labels, who, self.row.subject)
+        return sorted((box for track in tracks for box in track), key=lambda box: box["time"])
+
+    def is_at_side(self, box: Sequence[float], widths: float) -> bool:
+        """Whether a box is within so many of its widths of the left or right side."""
+        reach = widths * (box[2] - box[0])
+        return box[0] <= reach or box[2] >= self.label("format")["width"] - reach
+
     def count(self, least: int, most: int | None = None) -> int:
-        """Return the number of people; reject where it is not certain or out of bounds."""
-        label = self._label("count")
+        """Return the number of people; reject where it is not certain or out of bounds.
+
+        Of other things, it is the number of those that were followed.
+        """
+        if self.row.subject == PERSON:
+            label = self.label("count")
+        else:
+            label = {"people": len(self.subjects())}
         number = label["people"]
         if number is None:
             detail = f"{label['guess']} at a confidence of {label['confidence']:.2f}"
@@ -91,14 +126,15 @@ class ClipFacts:
 
     def confidence(self, label: str) -> float:
         """Return the confidence of a label as a whole."""
-        return float(self._label(label).get("confidence", 1.0))
+        return float(self.label(label).get("confidence", 1.0))
 
     def speakers(self) -> list[Value]:
         """Return what the label speaker says of each person."""
-        people: list[Value] = self._label("speaker")["people"]
+        people: list[Value] = self.label("speaker")["people"]
         return people
 
-    def _label(self, name: str) -> Value:
+    def label(self, name: str) -> Value:
+        """Return a label; reject a clip to which it does not apply."""
         try:
             return self.labels[name]
         except KeyError:

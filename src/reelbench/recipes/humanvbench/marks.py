@@ -15,6 +15,7 @@ from reelbench.make.parts.existing import link_or_copy
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.media.decode.isolated import run_isolated
+from reelbench.media.decode.probe import probe
 from reelbench.media.edit.audio import read_audio, reversed_before
 from reelbench.media.edit.clip import SOUND_RATE
 from reelbench.media.edit.draw import BoxTrack, mark_video
@@ -60,16 +61,16 @@ def letter_of(row: Candidate, who: str) -> str:
 async def mark(row: Candidate, ctx: StageContext) -> list[Candidate]:
     """Render the video of a candidate, and the one with a box around whom a model describes."""
     labels = ctx.labels(row)
-    reverse = float(row.facts.get(REVERSED, 0.0))
+    reverse = row.facts.get(REVERSED)
     video = await _rendered(row, ctx, _tracks(row, labels, _marked(row)), reverse)
     boxed = ""
     if row.target:
-        boxed = await _rendered(row, ctx, _tracks(row, labels, [(row.target, "")]), 0.0)
+        boxed = await _rendered(row, ctx, _tracks(row, labels, [(row.target, "")]), None)
     return [structs.replace(row, video=video, boxed=boxed)]
 
 
 async def _rendered(
-    row: Candidate, ctx: StageContext, tracks: Sequence[BoxTrack], reverse: float
+    row: Candidate, ctx: StageContext, tracks: Sequence[BoxTrack], reverse: float | None
 ) -> str:
     """Return the path of a video; one that is there already is used as it is."""
     drawn = [[list(each.times), [list(box) for box in each.boxes], each.letter] for each in tracks]
@@ -86,11 +87,14 @@ async def _rendered(
     return f"{VIDEOS}/{out.name}"
 
 
-def render(clip: Path, out: Path, tracks: Sequence[BoxTrack], reverse: float) -> None:
-    """Write a marked video; every one is encoded anew, so that the encoding tells nothing."""
+def render(clip: Path, out: Path, tracks: Sequence[BoxTrack], reverse: float | None) -> None:
+    """Write a marked video; every one is encoded anew, so that the encoding tells nothing.
+
+    With ``reverse``, the sound before that second is reversed; at 0 it only goes the same way.
+    """
     sound = None
-    if reverse:
-        samples = read_audio(clip, SOUND_RATE, 2)
+    if reverse is not None:
+        samples = read_audio(clip, SOUND_RATE, 2, 0.0, probe(clip, counting=False).duration)
         sound = AudioTrack([reversed_before(samples, SOUND_RATE, reverse)], SOUND_RATE, 2)
     mark_video(clip, out, tracks, sound)
 

@@ -12,11 +12,20 @@ from pathlib import Path
 
 from reelbench.data.items import Item
 from reelbench.data.manifest import Manifest
+from reelbench.make.parts.answer_and_rank import answer_and_rank
 from reelbench.make.parts.balance_stages import balance_key_positions
+from reelbench.make.parts.filters import filter_above_chance
 from reelbench.make.parts.label import label
 from reelbench.make.parts.only import only
+from reelbench.make.parts.perturb import perturb
+from reelbench.make.parts.quota import quota
+from reelbench.make.parts.verdicts import verdicts
 from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, Role, RowStage
 from reelbench.recipes.humanvbench import marks
+from reelbench.recipes.humanvbench.annotated import ANNOTATED, ANNOTATION, annotated
+from reelbench.recipes.humanvbench.closed import GUESSED_PEOPLE
+from reelbench.recipes.humanvbench.complete import complete, draw_times
+from reelbench.recipes.humanvbench.distractors import WORDED, closed_question, distract_closed
 from reelbench.recipes.humanvbench.drafts import TASK, draft
 from reelbench.recipes.humanvbench.rows import PERSON, Candidate, ShotClip, SourceVideo
 from reelbench.recipes.humanvbench.select import candidates, select
@@ -29,7 +38,18 @@ from reelbench.recipes.humanvbench.source import (
     whole_video,
     with_people,
 )
-from reelbench.recipes.humanvbench.tasks import ALL_LABELS, HOME, UNLETTERED, number_parameters
+from reelbench.recipes.humanvbench.statistics import human_statistics
+from reelbench.recipes.humanvbench.tasks import (
+    ALL_LABELS,
+    DESCRIPTIVE,
+    ERRORS,
+    HOME,
+    TASKS,
+    UNLETTERED,
+    UNVERIFIED,
+    VERIFIED,
+    number_parameters,
+)
 
 STAGES = (
     # 3.2 and K: resolution, aesthetics and safety first; then scenes, and the filters of clips.
@@ -106,6 +126,14 @@ STAGES = (
     ),
     # 3.3: marked videos.
     BatchStage(name="letters", input=Candidate, output=Candidate, work=marks.give_letters),
+    # L.1, L.2: times to choose from, drawn for all clips together so that none gives itself away.
+    BatchStage(
+        name="times",
+        input=Candidate,
+        output=Candidate,
+        work=draw_times,
+        parameters={"most_overlap": 4.0, "most_iou": 0.5, "slack": 3.0},
+    ),
     RowStage(
         name="mark",
         input=Candidate,
@@ -117,6 +145,12 @@ STAGES = (
         estimate=marks.estimated,
     ),
     RowStage(name="draft", input=Candidate, output=Item, work=draft),
+    # L.1: the label only says which clips people count in.
+    only(
+        quota(GUESSED_PEOPLE, {"3-5": 60, "6-8": 60, "9+": 54}, name="counting-quota"),
+        TASK,
+        ("HC",),
+    ),
     RowStage(
         name="collect",
         input=Item,
@@ -125,6 +159,34 @@ STAGES = (
         writes=True,
         outputs_exist=marks.is_collected,
     ),
+    # L.3: people count, and mark actions and their starts; one annotation makes two questions.
+    only(verdicts("annotations.jsonl", name=ANNOTATION), TASK, ANNOTATED),
+    RowStage(
+        name="annotated",
+        input=Item,
+        output=Item,
+        work=annotated,
+        parameters={"tasks": [], "throughout": 0.9},
+    ),
+    # L.3: options around what people counted and when they saw an action start.
+    BatchStage(
+        name="complete",
+        input=Item,
+        output=Item,
+        work=complete,
+        parameters={"within": 4, "least": 3, "apart": 3.0, "ongoing": []},
+    ),
+    # L.2: wrong actions and wrong sentences, in the words of a model.
+    only(distract_closed(), TASK, WORDED),
+    # 3.3 and L.1: four candidates, ranked by all; what is not distinct gets a small error.
+    only(answer_and_rank(optional=True), TASK, DESCRIPTIVE),
+    only(perturb(ERRORS, judge="judge", optional=True), TASK, DESCRIPTIVE),
+    RowStage(name="closed", input=Item, output=Item, work=closed_question),
+    # 3.3 and L.3: people pick the right option or write it; others, whose truth is sure, only once.
+    only(verdicts(name="verification"), TASK, VERIFIED),
+    only(verdicts(name="cross-verification"), TASK, UNVERIFIED),
+    # 3.4: what models without the video get right more often than chance.
+    filter_above_chance(optional=True),
     # People's letters are the options' letters: keys were spread over them when they were drawn.
     only(balance_key_positions(), TASK, UNLETTERED),
 )
@@ -147,11 +209,23 @@ RECIPE = Recipe(
     roles={
         "captioner": Role("describes people and what they do, from marked videos"),
         "writer": Role("sorts descriptions and writes questions from them"),
+        "distractor": Role("writes wrong options, or errors into right ones", stands_in="writer"),
+        "judge": Role("says whether an option is wrong beyond doubt", stands_in="distractor"),
+        "answerer": Role("looks at videos and answers, beside others", many=True),
+        "blind": Role("answers without the video", many=True, verifies=True),
+        "ranker": Role("scores the answers of all", stands_in="answerer", many=True),
     },
     manifest=_manifest,
     home=HOME,
+    categories=tuple(TASKS),
+    statistics=human_statistics,
     flags=(
-        Flag("tasks", "which tasks to make, such as ASD,HC", ("candidates.tasks",), _names),
+        Flag(
+            "tasks",
+            "which tasks to make, such as ASD,HC",
+            ("candidates.tasks", "annotated.tasks"),
+            _names,
+        ),
         Flag(
             "subject",
             "what the questions are about instead of people, such as dog or car",

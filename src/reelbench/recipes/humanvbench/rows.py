@@ -55,3 +55,8 @@ class Candidate(msgspec.Struct, frozen=True):
     video: str = ""  # what is asked about, as a path in the folder that is made
     boxed: str = ""  # the same with a box around the target, for who describes it
     texts: dict[str, Any] = {}  # by name: appearance, caption, question, answer, ...
+
+    @property
+    def category(self) -> str:
+        """What its outcomes are counted by."""
+        return self.task

@@ -17,6 +17,7 @@ from reelbench.recipes.humanvbench.tasks import TASKS, TaskLabels, numbers_of
 # or raises ``Rejected``.
 Rule = Callable[..., list[Candidate]]
 RULES: Mapping[str, Rule] = {**emotion.RULES, **people.RULES, **behaviour.RULES, **speech.RULES}
+ACTION_TASKS = {"AST", "TSA"}
 FOR_THINGS = ("H2T", "ATD", "BCA")  # 4.5: attributes, appearance intervals, causes
 
 
@@ -45,7 +46,10 @@ def tasks_for(tasks: Sequence[str], subject: str) -> list[str]:
         raise ReelbenchError(
             f"HumanVBench has no task {', '.join(unknown)}; it has {', '.join(TASKS)}."
         )
-    known = [task for task in TASKS if task in RULES and task in (tasks or TASKS)]
+    wanted = set(tasks or TASKS)
+    if ACTION_TASKS & wanted:  # one annotation serves both
+        wanted = wanted - ACTION_TASKS | {"TSA"}
+    known = [task for task in TASKS if task in RULES and task in wanted]
     return known if subject == PERSON else [task for task in known if task in FOR_THINGS]
 
 
@@ -53,7 +57,7 @@ async def select(
     row: Candidate, ctx: StageContext, *, least_confidence: float, **numbers: Any
 ) -> list[Candidate]:
     """Let through what the rule of the task selects, where its labels are certain enough."""
-    clip = ClipFacts(row, TaskLabels(TASKS[row.task], ctx.labels(row)))
+    clip = ClipFacts(row, TaskLabels(TASKS[row.task], ctx.labels(row), row.subject))
     chosen = RULES[row.task](clip, **numbers_of(row.task, numbers))
     certain = [each for each in chosen if each.confidence >= least_confidence]
     if not certain:

@@ -10,6 +10,7 @@ import yaml
 from reelbench.annotate.operator import Value
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import NOTHING
+from reelbench.recipes.humanvbench.rows import PERSON
 
 HOME = files(__package__)
 _DATA = yaml.safe_load((HOME / "tasks.yaml").read_text("utf-8"))
@@ -30,6 +31,9 @@ class TaskSpec:
     verified: bool
     models: tuple[str, ...] = ()
     numbers: Mapping[str, Any] = NOTHING
+    errors: Mapping[str, str] = NOTHING  # of rewritten options: the name of each, and its meaning
+    question: str = ""  # with slots, where a template asks it
+    options: tuple[str, ...] = ()  # that are offered beside the others
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -47,10 +51,17 @@ TASKS: Mapping[str, TaskSpec] = {
         spec["verified"],
         tuple(spec.get("models", ())),
         spec.get("numbers", NOTHING),
+        spec.get("errors", NOTHING),
+        spec.get("question", ""),
+        tuple(spec.get("options", ())),
     )
     for name, spec in _DATA["tasks"].items()
 }
 UNLETTERED = tuple(task.name for task in TASKS.values() if task.marks != "letters")
+VERIFIED = tuple(task.name for task in TASKS.values() if task.verified)
+UNVERIFIED = tuple(task.name for task in TASKS.values() if not task.verified)
+ERRORS = {task.name: dict(task.errors) for task in TASKS.values() if task.errors}
+DESCRIPTIVE = tuple(ERRORS)  # the six tasks whose answers are sentences (L.1)
 ALL_LABELS = tuple(dict.fromkeys(label for task in TASKS.values() for label in task.labels))
 
 
@@ -70,21 +81,25 @@ def number_parameters() -> dict[str, Any]:
 
 
 class TaskLabels(Mapping[str, Value]):
-    """The labels of a clip that a task may read; reading any other raises an error."""
+    """The labels of a clip that a task may read; reading any other raises an error.
 
-    def __init__(self, task: TaskSpec, found: Mapping[str, Value]) -> None:
+    About things other than people, ``objects`` takes the place of all that tells of people.
+    """
+
+    def __init__(self, task: TaskSpec, found: Mapping[str, Value], subject: str = PERSON) -> None:
         self._task, self._found = task, found
+        self._names = task.labels if subject == PERSON else ("format", "objects")
 
     def __getitem__(self, name: str) -> Value:
-        if name not in self._task.labels:
+        if name not in self._names:
             raise ReelbenchError(
                 f"The task {self._task.name} reads the label {name}, which tasks.yaml does not "
-                f"list for it: add its number to reads, or use {', '.join(self._task.labels)}."
+                f"list for it: add its number to reads, or use {', '.join(self._names)}."
             )
         return self._found[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter([name for name in self._task.labels if name in self._found])
+        return iter([name for name in self._names if name in self._found])
 
     def __len__(self) -> int:
         return len(list(iter(self)))

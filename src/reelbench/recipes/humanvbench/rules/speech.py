@@ -1,31 +1,146 @@
-"""Speech-visual alignment (L.2): who speaks, whose voice it is, when it fits, what is people."""
+"""Speech-visual alignment (L.2): who speaks, whose voice it is, when it fits, what is said."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import structs
 
+from reelbench.annotate.operator import Value
 from reelbench.make.pipeline.stage import Rejected
-from reelbench.recipes.humanvbench.clip_facts import ClipFacts
+from reelbench.recipes.humanvbench.clip_facts import SPEECH, ClipFacts
 from reelbench.recipes.humanvbench.rows import Candidate
+
+CHILD = "child"
+ENGLISH = "en"
 
 
 def active_speaker(
     clip: ClipFacts, *, least_people: int, most_people: int, least_seconds: float
 ) -> list[Candidate]:
-    """Select clips of some people of whom exactly one speaks (ASD)."""
+    """Select clips of some people, all of them followed, of whom exactly one speaks (ASD)."""
     clip.require_seconds(least_seconds)
     clip.require_speech()
-    clip.count(least_people, most_people)
+    lettered = clip.everyone(least_people, most_people)
+    speaking = _speaking(clip)
+    if len(speaking) != 1:
+        raise Rejected("not exactly one speaker", f"{len(speaking)} of {len(lettered)} speak.")
+    key = speaking[0]["id"]
+    if key not in lettered:
+        raise Rejected("nobody is tracked", f"{key} speaks, whose face was not followed.")
+    certain = min(clip.confidence("count"), *map(_confidence, clip.speakers()))
+    return [structs.replace(clip.row, key=key, people=lettered, confidence=certain)]
+
+
+def fitting_voice(
+    clip: ClipFacts, *, least_people: int, most_people: int, least_seconds: float, coverage: float
+) -> list[Candidate]:
+    """Select clips with one voice that fits the looks of one person alone (AVSM).
+
+    Looks and voices are those of a man, a woman or a child; children's voices tell no gender.
+    """
+    clip.require_seconds(least_seconds)
+    clip.require_speech()
+    lettered = clip.everyone(least_people, most_people)
+    for person in clip.subjects():
+        share = person.seconds / clip.seconds
+        if share <= coverage:
+            detail = f"{person.id} is seen for {share:.0%} of the clip, not over {coverage:.0%}."
+            raise Rejected("someone is seen too briefly", detail)
+    voices = clip.label("voice_demographics")["speakers"]
+    if len(voices) != 1:
+        raise Rejected("not exactly one voice", f"There are {len(voices)}.")
+    voice, voice_certain = _man_woman_or_child(voices[0], "voice")
+    described = {person["id"]: person for person in clip.label("demographics")["people"]}
+    missing = [who for who in lettered if who not in described]
+    if missing:
+        raise Rejected("looks not certain", ", ".join(missing))
+    looks = {who: _man_woman_or_child(described[who], "looks") for who in lettered}
+    fitting = [who for who, (kind, _) in looks.items() if kind == voice]
+    if len(fitting) != 1:
+        kinds = ", ".join(kind for kind, _ in looks.values())
+        raise Rejected("the voice does not fit exactly one", f"A voice of a {voice}; {kinds}.")
+    certain = min(clip.confidence("count"), voice_certain, *(share for _, share in looks.values()))
+    return [structs.replace(clip.row, key=fitting[0], people=lettered, confidence=certain)]
+
+
+def reversible(
+    clip: ClipFacts, *, most_people: int, longer_than: float, least_speech: float
+) -> list[Candidate]:
+    """Select clips of few people, one of whom speaks, with speech in every third (AVAD).
+
+    Where a third is silent, reversing its sound changes nothing, and two options would be right.
+    """
+    clip.require_longer_than(longer_than)
+    clip.require_speech()
+    clip.count(1, most_people)
+    speaking = [person for person in clip.speakers() if person["speaks"]]
+    if not speaking:
+        raise Rejected("no active speaker", "Nobody was seen to speak for certain.")
+    third = clip.seconds / 3
+    for number in range(3):
+        heard = _speech_within(clip.label("sound")["spans"], number * third, (number + 1) * third)
+        if heard < least_speech:
+            raise Rejected("a third without speech", f"{heard:.2f} s in third {number + 1}.")
+    certain = min(clip.confidence("count"), max(map(_confidence, speaking)))
+    return [structs.replace(clip.row, confidence=certain)]
+
+
+def transcribed(
+    clip: ClipFacts, *, people: int, longer_than: float, longer_than_characters: int
+) -> list[Candidate]:
+    """Select clips of one person who is seen to speak, in English and long enough (SCM)."""
+    clip.require_longer_than(longer_than)
+    clip.require_speech()
+    clip.count(people, people)
+    speaking = [person for person in clip.speakers() if person["speaks"]]
+    if not speaking:
+        raise Rejected("no active speaker", "Nobody was seen to speak for certain.")
+    transcript, language = clip.label("transcript"), clip.label("language")
+    if language["spoken"] != ENGLISH:
+        raise Rejected("not English", str(language["spoken"]))
+    text = " ".join((transcript["text"] or "").split())
+    if len(text) <= longer_than_characters:
+        detail = f"{len(text)} characters, not over {longer_than_characters}: {text}"
+        raise Rejected("too little is said", detail)
+    shares = [clip.confidence("count"), max(map(_confidence, speaking))]
+    certain = min(*shares, clip.confidence("transcript"))
+    return [structs.replace(clip.row, confidence=certain, facts={"transcript": text})]
+
+
+def _speaking(clip: ClipFacts) -> list[Value]:
+    """Return who speaks; reject where it is not certain of someone."""
     people = clip.speakers()
     unsure = [person["id"] for person in people if person["speaks"] is None]
     if unsure:
         raise Rejected("not certain who speaks", ", ".join(unsure))
-    speaking = [person["id"] for person in people if person["speaks"]]
-    if len(speaking) != 1:
-        raise Rejected("not exactly one speaker", f"{len(speaking)} of {len(people)} speak.")
-    certain = min([clip.confidence("count"), *(each.get("confidence", 1.0) for each in people)])
-    lettered = tuple(each.id for each in clip.subjects())
-    return [structs.replace(clip.row, key=speaking[0], people=lettered, confidence=certain)]
+    return [person for person in people if person["speaks"]]
 
 
-RULES: Mapping[str, Callable[..., list[Candidate]]] = {"ASD": active_speaker}
+def _confidence(person: Value) -> float:
+    return float(person.get("confidence", 1.0))
+
+
+def _man_woman_or_child(label: Value, what: str) -> tuple[str, float]:
+    """Return what a voice or a face is said to be, and how certain that is."""
+    confidence = label.get("confidence", {})
+    age, gender = label.get("age_group"), label.get("gender")
+    if age == CHILD:
+        return CHILD, float(confidence.get("age_group", 1.0))
+    if age is None or gender is None:
+        raise Rejected(f"{what} not certain", f"{label['id']}: {gender or '-'}, {age or '-'}")
+    return str(gender), float(min(confidence.get(name, 1.0) for name in ("age_group", "gender")))
+
+
+def _speech_within(spans: Sequence[Value], start: float, end: float) -> float:
+    return sum(
+        max(0.0, float(min(span["end"], end) - max(span["start"], start)))
+        for span in spans
+        if span["kind"] == SPEECH
+    )
+
+
+RULES: Mapping[str, Callable[..., list[Candidate]]] = {
+    "AVSM": fitting_voice,
+    "ASD": active_speaker,
+    "AVAD": reversible,
+    "SCM": transcribed,
+}

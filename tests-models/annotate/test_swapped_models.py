@@ -32,8 +32,10 @@ def yolo_rows(classes: int, number: int, boxes: int = 200) -> Any:
     return rows
 
 
-def tracks_of(clip: Clip, label: str = "objects", **parameters: Any) -> list[dict[str, Any]]:
-    return list(load_operator(label, **parameters)(clip, {})["tracks"])
+def tracks_of(clip: Clip, model: str, classes: object = ()) -> list[dict[str, Any]]:
+    found = load_operator("detections", model=model)(clip, {})
+    objects = load_operator("objects", classes=classes)
+    return list(objects(clip, {"detections": found})["tracks"])
 
 
 def test_a_detector_of_the_form_of_yolo_finds_what_it_finds(clip: Clip, tmp_path: Path) -> None:
@@ -60,10 +62,6 @@ def test_the_names_of_its_classes_are_in_a_file_beside_it(clip: Clip, tmp_path: 
     assert track["id"] == "heron-1"
     with pytest.raises(ReelbenchError, match="no class 'dog'; write some of mast, heron, buoy"):
         tracks_of(clip, model=str(model), classes=["dog"])
-    person = {"tracks": {"people": [{"id": "p1", "tracks": [{"boxes": [
-        {"time": 0.0, "box": [0, 0, 9, 9], "score": 1.0}]}]}]}}  # fmt: skip
-    with pytest.raises(ReelbenchError, match="no class 'person'; it has mast, heron, buoy"):
-        load_operator("bodies", model=str(model))(clip, person)
 
 
 def test_a_detector_of_the_form_of_ssd(clip: Clip, tmp_path: Path) -> None:

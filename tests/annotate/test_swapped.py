@@ -155,10 +155,8 @@ class TestWeights:
 
     def test_what_only_describes_weights_goes_with_them(self, tmp_path: Path) -> None:
         model = write(tmp_path / "yolo.onnx", "")
-        assert set(load_operator("objects").loads) == {"coco", "coco_layout"}
-        for label in ("objects", "bodies"):
-            operator = load_operator(label, model=str(model))
-            assert operator.loads == {"coco": str(model)}
+        assert set(load_operator("detections").loads) == {"coco", "coco_layout"}
+        assert load_operator("detections", model=str(model)).loads == {"coco": str(model)}
         assert load_operator("transcript", model="whisper_large_v3").loads == {
             "whisper_base": "whisper_large_v3"
         }

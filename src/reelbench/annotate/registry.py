@@ -31,6 +31,7 @@ OPERATORS: dict[str, tuple[str, str, str]] = {
     # people
     "faces": ("faces", "Faces", "faces, with five points each"),
     "face_ratio": ("face_ratio", "FaceRatio", "the share of frames with a face"),
+    "detections": ("detections", "Detections", "people and things in frames, for other labels"),
     "tracks": ("tracks", "Tracks", "people tracked through shots and identified by their faces"),
     "bodies": ("bodies", "Bodies", "the body of each person"),
     "count": ("count", "Count", "number of people, in total and over time"),

@@ -23,13 +23,6 @@ def aligned_face(image: Image, face: Detection) -> Image:
     return cut
 
 
-def sharpness(straight: Image) -> float:
-    """Return the sharpness of a face: the variance of the Laplacian."""
-    cv2 = import_extra("cv2", "annotate")
-    grey = cv2.cvtColor(np.ascontiguousarray(straight), cv2.COLOR_RGB2GRAY)
-    return float(cv2.Laplacian(grey, cv2.CV_64F).var())
-
-
 def embedding(straight: Image) -> Embedding:
     """Return the embedding of an aligned face; the dot product of two is their similarity."""
     bgr = np.ascontiguousarray(straight[:, :, ::-1])
@@ -55,16 +48,20 @@ def grouped(
     alike: NDArray[np.float64],
     together: NDArray[np.bool_],
     above: float,
+    weights: NDArray[np.float64] | None = None,
 ) -> list[list[int]]:
     """Merge groups, the most similar first, while their mean similarity is above a limit.
 
-    ``together`` has which two may be in one group: those seen at the same time may not.
+    ``together`` has which two may be in one group: those seen at the same time may not. In the
+    mean, each counts by its weight.
     """
     groups = [list(group) for group in begun]
+    weight = np.ones(len(alike)) if weights is None else weights
+    weighed = alike * np.outer(weight, weight)
     # Sums over the pairs of two groups, which are easily kept up to date; and what is allowed.
-    sums = np.array([[alike[np.ix_(a, b)].sum() for b in groups] for a in groups])
+    sums = np.array([[weighed[np.ix_(a, b)].sum() for b in groups] for a in groups])
     fits = np.array([[together[np.ix_(a, b)].all() for b in groups] for a in groups], dtype=bool)
-    sizes = np.array([len(group) for group in groups], np.float64)
+    sizes = np.array([weight[group].sum() for group in groups], np.float64)
     while groups:
         means = np.where(fits, sums / np.outer(sizes, sizes), -np.inf)
         np.fill_diagonal(means, -np.inf)

@@ -1,13 +1,13 @@
 """Dogs, cars and other objects, detected at a low rate and tracked."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from reelbench.annotate.common import coco
-from reelbench.annotate.common.tracking import Detection, Track, join
-from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
+from reelbench.annotate.common.found import looks_of
+from reelbench.annotate.common.tracking import Track, join
+from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.base.errors import ReelbenchError
-from reelbench.media.decode.stream import scan_frames
 
 # Small things that lie about, which the detector often sees where there are none.
 CLUTTER = frozenset(
@@ -52,22 +52,21 @@ CLUTTER = frozenset(
         "kite",
     }
 )
-_SIZE = 960  # pixels of the longer side that is looked at; the detector sees less
 
 
 @dataclass(frozen=True)
 class Objects(Operator):
-    """Detects objects by a COCO detector ``rate`` times a second, and tracks them in each shot.
+    """Tracks the things that ``detections`` has, in each shot.
 
-    ``classes`` are COCO's; empty for all but small clutter. A track continues where a box overlaps
-    by more than ``overlap`` with where it is expected, ends after over ``gap`` sampled frames
-    without it, and must have ``least`` detections.
+    ``classes`` are the detector's; empty for all but small clutter. A track continues where a box
+    overlaps by more than ``overlap`` with where it is expected, ends after over ``gap`` sampled
+    frames without it, and must have ``least`` detections.
     """
 
     name: ClassVar[str] = "objects"
+    version: ClassVar[int] = 2
+    needs: ClassVar[tuple[str, ...]] = ("detections",)
     may_use: ClassVar[tuple[str, ...]] = ("shots",)
-    weights: ClassVar[tuple[str, ...]] = coco.WEIGHTS
-    rate: float = 2.5
     classes: tuple[str, ...] = ()
     least_score: float = 0.5
     overlap: float = 0.3
@@ -77,25 +76,17 @@ class Objects(Operator):
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Return the tracks of objects in a clip."""
-        if not clip.info.has_video:
-            raise NotApplicable("The clip has no video, so there are no objects.")
-        classes = _wanted(self.classes)
-        sampled: list[tuple[float, list[Detection]]] = []
-        shape = (0, 0)
-        for time, image in scan_frames(clip.path, self.rate, _SIZE):
-            shape = image.shape[1], image.shape[0]
-            sampled.append((time, coco.detect(image, classes, self.least_score)))
-        if not sampled:
-            raise NotApplicable("No frame of the clip can be decoded.")
+        classes = _wanted(self.classes, labels["detections"]["classes"])
+        sampled = looks_of(
+            labels, lambda name, score: name in classes and score >= self.least_score
+        )
         cuts = labels.get("shots", {}).get("cuts", [])
         least = min(self.least, len(sampled))
         tracks = join(sampled, self.overlap, self.gap, least, cuts, self.reach)
-        scale = clip.info.width / shape[0], clip.info.height / shape[1]
-        return {"rate": self.rate, "tracks": _numbered(tracks, scale)}
+        return {"rate": labels["detections"]["rate"], "tracks": _numbered(tracks)}
 
 
-def _wanted(classes: tuple[str, ...]) -> frozenset[str]:
-    known = coco.class_names()
+def _wanted(classes: Sequence[str], known: Collection[str]) -> frozenset[str]:
     unknown = [name for name in classes if name not in known]
     if unknown:
         raise ReelbenchError(
@@ -105,7 +96,7 @@ def _wanted(classes: tuple[str, ...]) -> frozenset[str]:
     return frozenset(classes) or frozenset(known) - CLUTTER
 
 
-def _numbered(tracks: list[Track], scale: tuple[float, float]) -> list[Value]:
+def _numbered(tracks: list[Track]) -> list[Value]:
     """The tracks as plain data, with names such as dog-1, counted per class as they appear."""
     counts: dict[str, int] = {}
     rows: list[Value] = []
@@ -114,7 +105,7 @@ def _numbered(tracks: list[Track], scale: tuple[float, float]) -> list[Value]:
         boxes = [
             {
                 "time": round(spot.time, 4),
-                "box": [round(side * scale[at % 2], 1) for at, side in enumerate(spot.box)],
+                "box": [round(side, 1) for side in spot.box],
                 "score": round(spot.found.score, 4) if spot.found else None,
             }
             for spot in track.spots

@@ -133,8 +133,11 @@ class Scenes:
         if "shots" in labels:
             parts.append(_plural(len(self.spans), "shot", "shots"))
         if "tracks" in labels or "count" in labels:
-            counted = labels.get("count", {}).get("people", len(self.colours))
-            parts.append(_plural(counted, "person", "people"))
+            counted = labels.get("count", {"people": len(self.colours)})
+            number = counted["people"]
+            unsure = "" if number is not None else " (unsure)"
+            shown = counted["guess"] if number is None else number
+            parts.append(_plural(shown, "person", "people") + unsure)
         speak = [p for p, value in _people(labels, "speaker").items() if value["speaks"]]
         if speak:
             parts.append(f"{', '.join(speak)} {'speaks' if len(speak) == 1 else 'speak'}")

@@ -172,7 +172,8 @@ class Scenes:
     def _things(self, time: float) -> Iterator[Mark]:
         for track in self.labels.get("objects", {}).get("tracks", []):
             if box := self._box(track["boxes"], time):
-                yield Mark("thing", box, _THING, str(track["id"]))
+                doubt = "?" if track["class"] is None else ""
+                yield Mark("thing", box, _THING, f"{track['id']}{doubt}")
         frames = self.labels.get("text", {}).get("frames", [])
         place = bisect_right(frames, time + 1e-3, key=lambda frame: frame["time"]) - 1
         same = place >= 0 and self.shot(frames[place]["time"]) == self.shot(time)

@@ -143,7 +143,7 @@ class TestWeights:
             ("faces", {"model": 3}, r"faces\.model cannot be 3: expected the name of weights"),
             ("faces", {"model.fase": "x"}, r"loads face: write faces\.model\.face=PATH"),
             ("demographics", {"model": "age"}, r"loads age and gender: write demographics\.model\.age=PATH or"),
-            ("shots", {"model": "x.onnx"}, r"shots loads no weights .* with shots\.operator=FILE\.py:NAME"),
+            ("motion", {"model": "x.onnx"}, r"motion loads no weights .* with motion\.operator=FILE\.py:NAME"),
             ("faces", {"modle": "x"}, r"no parameter 'modle'; .* faces\.least_score, faces\.model\."),
         ],
     )  # fmt: skip

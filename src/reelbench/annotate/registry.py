@@ -40,6 +40,7 @@ OPERATORS: dict[str, tuple[str, str, str]] = {
     "mouth": ("mouth", "Mouth", "opening of each mouth over time"),
     "speaker": ("speaker", "Speaker", "which of the visible people speaks, and when"),
     "appearance": ("appearance", "Appearance", "a description of each person in words"),
+    "expression": ("expression", "Expression", "a description of each face by a model"),
     # things
     "objects": ("objects", "Objects", "dogs, cars and other objects, tracked"),
     # sound

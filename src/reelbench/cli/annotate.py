@@ -48,7 +48,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         metavar="captioner=MODEL",
-        help="the model that describes what happens (caption) and how people look (appearance)",
+        help="the model that describes what happens (caption), people (appearance) and faces "
+        "(expression)",
     )
     parser.add_argument(
         "--budget",

@@ -6,13 +6,14 @@ parameters, the stages that read it are done again for that clip, and no others.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from reelbench.annotate.annotate import (
     LIMIT,
     Annotated,
+    Outcome,
     operators_for,
     run_operator_over,
     values_of,
@@ -49,25 +50,33 @@ def label(
     require: Sequence[str] = (),
     limit: float = LIMIT,
     root: Callable[[StageContext], Path] = lambda ctx: ctx.media,
+    applies: Callable[[Any], bool] = lambda _row: True,
+    optional: bool = False,
 ) -> BatchStage:
     """Return the stage that labels the clips of rows, for ``ctx.labels`` of the stages after it.
 
     A row's clip is the first medium of an item, or the field ``clip`` of any other row, as a path
     under ``root``. ``labels`` may have operators of your own as ``FILE.py:NAME``, from a file
     beside the recipe's. ``set`` has parameters of operators by label; a row without a value for a
-    label in ``require`` is rejected; ``role`` names the model of operators that ask one; ``limit``
-    is the most seconds for an operator on a clip.
+    label in ``require`` is rejected; ``role`` names the model of operators that ask one, and with
+    ``optional`` the stage is left out where it has none; ``limit`` is the most seconds for an
+    operator on a clip. Rows to which it does not apply pass as they are. Labels that others need
+    and that a stage before has made are used as they are, unless ``set`` has parameters for them.
     """
     labels = [label_of(beside_loading(each)) for each in labels]
 
     async def work(given: Sequence[Any], ctx: StageContext, **settings: Any) -> list[Any]:
         loop = asyncio.get_running_loop()
         work = _Labelling(ctx, root(ctx), role, limit, lambda asking: _on(loop, asking))
-        return await asyncio.to_thread(work.results, given, settings)
+        chosen = [row for row in given if applies(row)]
+        results = await asyncio.to_thread(work.results, chosen, settings)
+        return _beside_others(given, chosen, results)
 
     def known(given: Sequence[Any], ctx: StageContext) -> list[Any]:
         settings = {"labels": labels, "set": set or {}, "require": list(require)}
-        return _Labelling(ctx, root(ctx), role, limit, None).known(given, settings)
+        chosen = [row for row in given if applies(row)]
+        results = _Labelling(ctx, root(ctx), role, limit, None).known(chosen, settings)
+        return _beside_others(given, chosen, results)
 
     return BatchStage(
         name=name,
@@ -81,6 +90,7 @@ def label(
             "require": list(require),
         },
         validate=_fault,
+        optional=optional,
         always=True,
         writes=True,
         estimate=known,
@@ -92,6 +102,12 @@ def _fault(parameters: Mapping[str, Any]) -> str:
     made = [operator.name for operator in operators]
     absent = [each for each in parameters["require"] if each not in made]
     return f"require names {', '.join(absent)}, which is not among labels" if absent else ""
+
+
+def _beside_others(rows: Sequence[Any], chosen: Sequence[Any], results: Sequence[Any]) -> list[Any]:
+    """Return the results of some rows in the places of these, the other rows as they are."""
+    by_id = dict(zip((row.id for row in chosen), results, strict=True))
+    return [by_id.get(row.id, row) for row in rows]
 
 
 def _on(loop: asyncio.AbstractEventLoop, asking: Any) -> Any:
@@ -160,7 +176,18 @@ class _Labelling:
                 broken[name] = str(error)
         model = self._ctx.model(self._role) if self._role else None
         operators = operators_for(settings["labels"], settings["set"], model)
-        return Annotated(self._ctx.out, clips, broken, {name: {} for name in clips}), operators
+        asked = {*map(label_of, settings["labels"]), *settings["set"]}
+        found = {name: self._made_before(name, asked) for name in clips}
+        return Annotated(self._ctx.out, clips, broken, found), _to_run(operators, asked, found)
+
+    def _made_before(self, clip: str, asked: Collection[str]) -> dict[str, Outcome]:
+        """Return what stages before this one made of a clip, without what is asked for now."""
+        values = self._ctx.clip_labels.get(clip, {})
+        return {
+            label: {"value": values[label]} if label in values else {"none": "It has no value."}
+            for label in sorted(self._ctx.labelled.get(clip, ()))
+            if label not in asked
+        }
 
     def _gather(self, rows: Sequence[Any], found: Annotated, require: Sequence[str]) -> list[Any]:
         for name in found.clips:
@@ -169,6 +196,20 @@ class _Labelling:
             outcomes = found.outcomes[name].items()
             self._ctx.labelled[name] |= {each for each, made in outcomes if "failed" not in made}
         return [_row_outcome(row, found, require) for row in rows]
+
+
+def _to_run(
+    operators: Sequence[Operator], asked: Collection[str], found: Mapping[str, Mapping[str, Any]]
+) -> list[Operator]:
+    """Return the operators of labels that are asked for, and of what these need and is not made."""
+    needed = set(asked)
+    chosen: list[Operator] = []
+    for operator in reversed(operators):  # each comes after those that it needs
+        lacks = any(operator.name not in made for made in found.values())
+        if operator.name in asked or (operator.name in needed and lacks):
+            chosen.insert(0, operator)
+            needed |= set(operator.needs)
+    return chosen
 
 
 def _row_outcome(row: Any, found: Annotated, require: Sequence[str]) -> Any:

@@ -17,6 +17,7 @@ from reelbench.recipes.humanvbench.tasks import TASKS, TaskLabels, numbers_of
 # or raises ``Rejected``.
 Rule = Callable[..., list[Candidate]]
 RULES: Mapping[str, Rule] = {**emotion.RULES, **people.RULES, **behaviour.RULES, **speech.RULES}
+NEEDED = ("captioner", "writer", "answerer")  # roles that work before people do
 ACTION_TASKS = {"AST", "TSA"}
 FOR_THINGS = ("H2T", "ATD", "BCA")  # 4.5: attributes, appearance intervals, causes
 
@@ -70,3 +71,16 @@ async def select(
     if len(chosen) == 1:
         return certain
     return [structs.replace(each, id=f"{each.id}-{each.target}") for each in certain]
+
+
+async def with_models(row: Candidate, ctx: StageContext) -> list[Candidate]:
+    """Let through what the models that are named can go on with, before videos are rendered."""
+    lacking = [role for role in TASKS[row.task].models if role in NEEDED and role not in ctx.models]
+    if lacking:
+        raise Rejected("needs models", f"Add {' '.join(f'--model {r}=NAME' for r in lacking)}.")
+    return [row]
+
+
+def named_models(_row: Candidate, ctx: StageContext) -> list[str]:
+    """Return for which of the roles a model is named."""
+    return [role for role in NEEDED if role in ctx.models]

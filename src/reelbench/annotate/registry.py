@@ -5,7 +5,7 @@ A module is imported when its label is requested. Operators from outside are nam
 they are put in the place of our operator.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import EntryPoint
@@ -59,6 +59,7 @@ OPERATORS: dict[str, tuple[str, str, str]] = {
     "caption": ("caption", "Caption", "a description of the clip by a model"),
 }
 
+ALL = "all"  # in place of the names of all labels
 GROUP = "reelbench.operators"  # of entry points, by which packages add operators
 _FROM_FILES: dict[str, type[Operator]] = {}  # by label, once they are named
 _MODEL = "model"  # sets other weights: LABEL.model, or LABEL.model.WEIGHTS where it has several
@@ -170,6 +171,29 @@ def in_order(
         add(name, ())
     # What others may use comes before them, where it was asked for.
     return sorted(done, key=depth)
+
+
+def with_all(
+    names: Sequence[str], parameters: Mapping[str, Mapping[str, Any]], has_model: bool
+) -> tuple[list[str], dict[str, str]]:
+    """Return labels with ``all`` replaced by those it stands for, and what is skipped, and why.
+
+    It stands for all built-in labels but those for which the user must provide something first.
+    """
+    if ALL not in names:
+        return list(names), {}
+    from reelbench.annotate.ask_model import ModelOperator  # which imports much
+
+    skipped: dict[str, str] = {}
+    chosen: list[str] = []
+    for label in OPERATORS:
+        operator = load_operator(label, **parameters.get(label, {}))
+        if operator.lacks and not (has_model and isinstance(operator, ModelOperator)):
+            skipped[label] = operator.lacks
+        else:
+            chosen.append(label)
+    others = [name for name in names if name != ALL and name not in chosen]
+    return [*chosen, *others], {k: v for k, v in skipped.items() if k not in others}
 
 
 def label_of(name: str) -> str:

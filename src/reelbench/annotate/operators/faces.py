@@ -1,12 +1,15 @@
 """Detects faces, with five points each: YuNet, through OpenCV."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
+from reelbench.annotate.operator import Clip, Labels, NotApplicable, PartOperator, Value
+from reelbench.data.items import Span
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.stream import scan_frames
 from reelbench.weights import from_weights, import_extra
@@ -15,7 +18,7 @@ _NEAR = 0.3  # overlap from which two boxes are one face
 
 
 @dataclass(frozen=True)
-class Faces(Operator):
+class Faces(PartOperator):
     """Detects faces in scaled-down frames, a few each second.
 
     Every sampled frame is listed. The five points are the eye on the left, the eye on the right,
@@ -30,18 +33,23 @@ class Faces(Operator):
     longest: int = 512  # pixels of the longer side of the picture that is looked at
     least_score: float = 0.7  # below it, a face is not believed
 
-    def __call__(self, clip: Clip, labels: Labels) -> Value:
+    def part(self, clip: Clip, labels: Labels, span: Span) -> list[Value]:
         """Return the faces of each sampled frame."""
         if not clip.info.has_video:
             raise NotApplicable("The clip has no video, so there are no faces.")
         size = clip.info.width, clip.info.height
-        frames = [
+        return [
             {"time": round(time, 4), "faces": self._faces(image, size)}
-            for time, image in scan_frames(clip.path, self.rate, self.longest)
+            for time, image in scan_frames(clip.path, self.rate, self.longest, False, *span)
         ]
+
+    def merge(self, clip: Clip, labels: Labels, parts: Sequence[list[Value]]) -> Value:
+        """Return the faces of all frames."""
+        frames = list(chain(*parts))
         if not frames:
             raise NotApplicable("No frame of the clip can be decoded.")
-        return {"width": size[0], "height": size[1], "rate": self.rate, "frames": frames}
+        size = {"width": clip.info.width, "height": clip.info.height}
+        return {**size, "rate": self.rate, "frames": frames}
 
     def _faces(self, image: Image, size: tuple[int, int]) -> list[Value]:
         """The faces in one picture, left to right, in pixels of the full size."""

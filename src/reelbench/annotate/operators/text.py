@@ -2,14 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from difflib import SequenceMatcher
-from typing import ClassVar
+from itertools import chain
+from typing import Any, ClassVar
 
 from reelbench.annotate.common.ocr import LANGUAGES, TextLine, letters_of, read_lines
 from reelbench.annotate.common.tracking import overlaps
-from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
+from reelbench.annotate.operator import Clip, Labels, NotApplicable, PartOperator, Value
 from reelbench.base.errors import ReelbenchError
+from reelbench.data.items import Span
 from reelbench.media.decode.stream import scan_frames
 from reelbench.media.measure import metrics as measures
 
@@ -17,18 +19,19 @@ _THIN = 4  # of how many pixels one is compared, to see whether there is anythin
 
 
 @dataclass(frozen=True)
-class ScreenText(Operator):
+class ScreenText(PartOperator):
     """Reads text by PP-OCR (through rapidocr, with the models in its package), ``rate`` a second.
 
     Frames are read at no more than ``size`` pixels a side; small print in large ones needs more.
-    A frame is read if it differs somewhere by over ``changed`` levels from the one read last;
-    otherwise the last reading is kept. ``lines`` merges the readings of one line: the text that
-    most of them have, from the frame in which it appears to the one in which it is gone, so times
-    are as coarse as the rate. ``languages`` adds those that its model does not know: ko.
+    A frame is read if it differs somewhere by over ``changed`` levels from the one read last, and
+    once a minute in long clips; otherwise the last reading is kept. ``lines`` merges the readings
+    of one line: the text that most of them have, from the frame in which it appears to the one in
+    which it is gone, so times are as coarse as the rate. ``languages`` adds those
+    that its model does not know: ko.
     """
 
     name: ClassVar[str] = "text"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     weights: ClassVar[tuple[str, ...]] = tuple(name for name in LANGUAGES.values() if name)
     rate: float = 1.0
     size: int = 960
@@ -48,10 +51,23 @@ class ScreenText(Operator):
         return tuple(dict.fromkeys(LANGUAGES[each] for each in self.languages if LANGUAGES[each]))
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Return the text of each frame that was read, and the lines over time."""
+        """Return the label of a clip; in one piece, too, what is read does not outlast a part."""
+        return self.merge(clip, labels, [self.part(clip, labels, x) for x in self.spans(clip)])
+
+    def part(self, clip: Clip, labels: Labels, span: Span) -> list[Any]:
+        """Return what is written at each look, and whether it was read then or earlier."""
         if not clip.info.has_video:
             raise NotApplicable("The clip has no video, so there is no text on the screen.")
-        readings = list(self._readings(clip))
+        return [
+            [time, [asdict(line) for line in lines], is_new]
+            for time, lines, is_new in self._readings(clip, span)
+        ]
+
+    def merge(self, clip: Clip, labels: Labels, parts: Sequence[list[Any]]) -> Value:
+        """Return the text of each frame that was read, and the lines over time."""
+        readings = [
+            (time, [_line(line) for line in lines], is_new) for time, lines, is_new in chain(*parts)
+        ]
         if not readings:
             raise NotApplicable("No frame of the clip can be decoded.")
         end = max(clip.info.duration, readings[-1][0])
@@ -66,11 +82,11 @@ class ScreenText(Operator):
             "lines": merged([(time, lines) for time, lines, _ in readings], end),
         }
 
-    def _readings(self, clip: Clip) -> Iterator[tuple[float, list[TextLine], bool]]:
+    def _readings(self, clip: Clip, span: Span) -> Iterator[tuple[float, list[TextLine], bool]]:
         """What is written at each look, and whether it was read then or earlier."""
         read: measures.Grey | None = None
         lines: list[TextLine] = []
-        for time, image in scan_frames(clip.path, self.rate, self.size):
+        for time, image in scan_frames(clip.path, self.rate, self.size, False, *span):
             thin = measures.luma(image[::_THIN, ::_THIN])
             is_new = read is None or _differ(read, thin, self.changed)
             if is_new:
@@ -135,6 +151,11 @@ class _Line:
             "end": round(times[self.last + 1], 4),
             "score": round(score, 4),
         }
+
+
+def _line(plain: Value) -> TextLine:
+    left, top, right, bottom = plain["box"]
+    return TextLine(plain["text"], (left, top, right, bottom), plain["score"])
 
 
 def _plain(line: TextLine) -> Value:

@@ -21,7 +21,7 @@ from reelbench.annotate.registry import OPERATORS
 VIDEO = SHARED / "data" / "video"
 pytestmark = pytest.mark.skipif(not VIDEO.exists(), reason="../shared/data/video is not there")
 PEOPLE = "tracks,face_ratio,count"
-MADE = ["faces", "shots", "tracks", "face_ratio", "count"]
+MADE = ["faces", "shots", "detections", "tracks", "face_ratio", "count"]
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_of_a_sound_there_is_nothing_to_see(made: Path) -> None:
     found = labels(made, "tone.wav")
     assert sorted(found) == sorted(MADE)
     assert all("none" in said for said in found.values())
-    assert found["count"]["none"].startswith(("faces: ", "tracks: "))
+    assert found["count"]["none"].startswith(("tracks: ", "detections: "))
 
 
 def test_a_second_run_does_nothing_and_writes_the_same_bytes(

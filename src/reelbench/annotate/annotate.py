@@ -126,7 +126,7 @@ def operators_for(
     captioner: ChatModel | None = None,
 ) -> list[Operator]:
     """Return the operators of labels and of the labels they need, in the order to run them."""
-    names = in_order(list(labels))
+    names = in_order(list(labels), parameters)
     unused = sorted(set(parameters) - set(names))
     if unused:
         raise ReelbenchError(

@@ -115,9 +115,16 @@ def _labels_before(path: Path, digest: str) -> dict[str, Any]:
         return {}  # there is no such file, or it is not ours
 
 
+def _replaced(operator: Operator) -> dict[str, str]:
+    """Return what a user put in the place of weights; of a path its name, as others have others."""
+    return {name: Path(each).name for name, each in operator.replaced}
+
+
 def _how(operator: Operator) -> dict[str, Any]:
     return {
         "version": operator.version,
         "parameters": operator.parameters,
-        "models": {name: sha256_of(name) for name in operator.uses},
+        "models": {name: sha256_of(each) for name, each in operator.loads.items()},
+        **({"replaced": _replaced(operator)} if operator.replaced else {}),
+        **({"source": operator.source} if operator.source else {}),
     }

@@ -261,7 +261,7 @@ def _key(operator: Operator, clip: Clip, labels: Labels) -> str:
                 operator.former_names.get(name, name): value
                 for name, value in operator.parameters.items()
             },
-            "weights": [sha256_of(name) for name in operator.uses],
+            "weights": [sha256_of(each) for each in operator.loads.values()],
             "clip": clip.digest,
             "beside": operator.beside(clip),
             "labels": {name: digest_of(value) for name, value in labels.items()},

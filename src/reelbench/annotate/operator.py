@@ -2,8 +2,9 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import wraps
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,6 +12,8 @@ from typing import Any, ClassVar
 from reelbench.data.items import Span
 from reelbench.media.decode.probe import MediaInfo
 from reelbench.media.decode.seek import is_searchable
+from reelbench.weights import replacing
+from reelbench.weights.registry import find
 
 Value = dict[str, Any]  # plain JSON, documented on the page of labels
 Labels = Mapping[str, Value]  # by name
@@ -28,6 +31,17 @@ class Clip:
 
 class NotApplicable(Exception):  # noqa: N818 - it is no error
     """Raised by an operator for a clip that its label does not apply to, with the reason."""
+
+
+def _with_replaced_weights(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that runs with the weights in the place of its operator's own."""
+
+    @wraps(call)
+    def run(self: Any, *given: Any, **named: Any) -> Any:
+        with replacing(dict(self.replaced)):
+            return call(self, *given, **named)
+
+    return run
 
 
 @dataclass(frozen=True)
@@ -50,6 +64,15 @@ class Operator(ABC):
     former_names: ClassVar[Mapping[str, str]] = {}
     cpus: ClassVar[float] = 1.0
     gpus: ClassVar[float] = 0.0
+    # What a user put in the place of its weights: their names, and another name or a path.
+    replaced: tuple[tuple[str, str], ...] = field(default=(), kw_only=True)
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Let every operator, however it is called, load the weights in the place of its own."""
+        super().__init_subclass__(**more)
+        for method in ("__call__", "part", "merge"):
+            if method in vars(cls):
+                setattr(cls, method, _with_replaced_weights(vars(cls)[method]))
 
     @abstractmethod
     def __call__(self, clip: Clip, labels: Labels) -> Value:
@@ -70,13 +93,25 @@ class Operator(ABC):
 
     @property
     def uses(self) -> tuple[str, ...]:
-        """The weights that it loads with its present parameters."""
+        """The weights that it loads with its present parameters, by their names in the registry."""
         return self.weights
 
     @property
+    def loads(self) -> dict[str, str]:
+        """What it loads for each name in ``uses``: that name, or what a user put in its place."""
+        instead = dict(self.replaced)
+        return {
+            name: instead.get(name, name)
+            for name in self.uses
+            # What only describes other weights goes with them.
+            if name in instead or find(name).part_of not in instead
+        }
+
+    @property
     def parameters(self) -> dict[str, Any]:
-        """Its parameters as plain data."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        """Its parameters as plain data, without the weights that were replaced."""
+        names = [each.name for each in fields(self) if each.name != "replaced"]
+        return {name: getattr(self, name) for name in names}
 
     @property
     def lacks(self) -> str:

@@ -90,7 +90,7 @@ def main(options: argparse.Namespace) -> int:
     labels, skipped = with_all(labels, settings, options.model is not None)
     for label, reason in skipped.items():
         tell(f"skipped: {label}: {reason}.")
-    names = in_order(labels)
+    names = in_order(labels, settings)
     # What cannot be is told before anything is fetched or worked at.
     if not options.clips.exists():
         raise ReelbenchError(
@@ -102,7 +102,7 @@ def main(options: argparse.Namespace) -> int:
     if options.dry_run:
         return _forecast(options, labels, settings, captioner, budget)
     operators = [load_operator(name, **settings.get(name, {})) for name in names]
-    provide({weight for operator in operators for weight in operator.uses}, options.offline)
+    provide({each for operator in operators for each in operator.loads.values()}, options.offline)
     engine = engine_in(options)()
     try:
         found = annotate(

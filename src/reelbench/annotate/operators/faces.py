@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
+from pathlib import Path
 from typing import Any, ClassVar
+
+import numpy as np
 
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, PartOperator, Value
 from reelbench.data.items import Span
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.stream import scan_frames
-from reelbench.weights import import_extra, weights_file
+from reelbench.weights import from_weights, import_extra
 
 _NEAR = 0.3  # overlap from which two boxes are one face
 
@@ -62,11 +64,13 @@ class Faces(PartOperator):
         return sorted(inside, key=lambda face: (*face["box"], -face["score"]))
 
 
-@cache
-def _detector() -> Any:
+@from_weights("face")
+def _detector(path: Path) -> Any:
     cv2 = import_extra("cv2", "annotate")
     cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
-    return cv2.FaceDetectorYN.create(str(weights_file("face")), "", (320, 320), 0.9, _NEAR)
+    detector = cv2.FaceDetectorYN.create(str(path), "", (320, 320), 0.9, _NEAR)
+    detector.detect(np.zeros((320, 320, 3), np.uint8))  # another kind of model fails here
+    return detector
 
 
 def _face(row: list[float], scale: tuple[float, float], size: tuple[int, int]) -> Value:

@@ -5,8 +5,8 @@ The mesh is MediaPipe's face landmarker; OpenCV runs its network, without MediaP
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
+from pathlib import Path
 from typing import Any, ClassVar
 from zipfile import ZipFile
 
@@ -18,7 +18,7 @@ from reelbench.annotate.operator import Clip, Labels, PartOperator, Value
 from reelbench.data.items import Span
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.stream import scan_frames
-from reelbench.weights import weights_file
+from reelbench.weights import from_weights
 
 _SIDE = 256  # pixels of the square that the network takes
 _AROUND = 1.4  # sides of the square, in heights of the face
@@ -142,8 +142,8 @@ def _opening(image: Image, place: NDArray[np.float64]) -> float | None:
     return lips / eyes if eyes > 0 else None
 
 
-@cache
-def _mesh() -> Any:
-    with ZipFile(weights_file("face_mesh")) as task:
+@from_weights("face_mesh")
+def _mesh(path: Path) -> Any:
+    with ZipFile(path) as task:
         model = np.frombuffer(task.read("face_landmarks_detector.tflite"), np.uint8)
     return opencv().dnn.readNetFromTFLite(model)

@@ -8,18 +8,17 @@ It is wrong on single frames, above all on cartoons and close-ups of skin (a gre
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from PIL import Image as Pillow
 
+from reelbench.annotate.common.sessions import one_thread_session
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, PartOperator, Value
 from reelbench.data.items import Span
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.stream import scan_frames
-from reelbench.weights import import_extra, weights_file
 
 _WHOLE, _MIDDLE = 256, 224  # pixels that a frame is stretched to, and those that are looked at
 _MEAN = np.array([104, 117, 123], np.float32)  # blue, green, red
@@ -56,16 +55,7 @@ def _probability(image: Image) -> float:
     square = Pillow.fromarray(image).resize((_WHOLE, _WHOLE), Pillow.Resampling.BILINEAR)
     edge = (_WHOLE - _MIDDLE) // 2
     middle = np.asarray(square, np.float32)[edge:-edge, edge:-edge, ::-1] - _MEAN
-    session = _session()
+    session = one_thread_session("unsafe")
     name = session.get_inputs()[0].name
     (scores,) = session.run(None, {name: np.ascontiguousarray(middle[None])})
     return float(scores[0][1])  # the first is "safe"
-
-
-@cache
-def _session() -> Any:
-    onnxruntime = import_extra("onnxruntime", "annotate")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    path = str(weights_file("unsafe"))
-    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])

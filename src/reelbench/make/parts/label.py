@@ -234,7 +234,7 @@ class _Opened:
 
     def run(self, jobs: Sequence[Job], limit: float) -> Iterator[JobResult]:
         if self._engine is None:
-            provide({weight for operator in self._operators for weight in operator.uses}, False)
+            provide({each for one in self._operators for each in one.loads.values()}, False)
             self._engine = self._open()
         return self._engine.run(jobs, limit)
 

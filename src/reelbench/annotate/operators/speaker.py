@@ -13,7 +13,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from reelbench.annotate.common.audio import Mask, common, mono_sound, turns_of, within
+from reelbench.annotate.common.audio import (
+    Mask,
+    bridged,
+    common,
+    mono_sound,
+    turns_of,
+    within,
+)
 from reelbench.annotate.common.lip_sync import (
     BREAK,
     MEASURES,
@@ -38,6 +45,7 @@ _CHILD = 16.0  # years; below it a voice does not tell the gender
 _ODDS = {"constant": -1.0, "correlation": 8.09, "deviations": 0.63, "rival": -0.72, "lag": -17.06}
 _MOST_DEVIATIONS = 6.0  # more say no more
 _STILL = 0.1  # times as likely to speak are those whose lips do not move as in speech
+_UNSURE = 0.99  # the highest odds of those who do not speak
 _SILENT = 0.98  # confidence that nobody speaks where no speech is heard
 _SUREST = 0.995  # more was never measured
 
@@ -111,10 +119,11 @@ class Speaker(Operator):
         odds = speaking_odds(fit.agreement, fit.rivals(others)) if fit else 0.0
         if fit and fit.voice:
             turns = turns_of(labels["turns"])[fit.voice]
-            spans = common(spans, [(start - _TURN, end + _TURN) for start, end in turns])
+            around = bridged([(start - _TURN, end + _TURN) for start, end in turns], 0.0)
+            spans = common(spans, around)
         demoted = mismatch(person, spans, labels, self.sure) if spans else ""
-        if demoted or not spans:
-            odds *= _STILL
+        if demoted or not spans:  # then not, however well the lips agree; but that makes it unsure
+            odds = min(odds * _STILL, _UNSURE)
         return {
             "id": person,
             "odds": odds,

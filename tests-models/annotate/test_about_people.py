@@ -10,7 +10,6 @@ from videos import make_video
 
 from reelbench.annotate.common import crops
 from reelbench.annotate.operator import Clip, NotApplicable, Value
-from reelbench.annotate.operators import emotion
 from reelbench.annotate.operators.appearance import PALETTE, Appearance, _colours, _lab, sentence
 from reelbench.annotate.operators.demographics import Demographics
 from reelbench.annotate.operators.emotion import EMOTIONS, Emotion
@@ -50,6 +49,8 @@ def test_the_one_in_front_speaks_and_the_other_is_silent() -> None:
     speaker = of("speech_two_faces.mp4", "speaker")
     assert {person: each["speaks"] for person, each in speaker.items()} == {"p1": False, "p2": True}
     assert sum(end - start for start, end in speaker["p2"]["spans"]) > 4
+    assert speaker["p2"]["confidence"] > 0.95
+    assert abs(speaker["p2"]["lag"]) <= 0.08
     # Whatever is said of p1, it never comes near.
     assert max(score for _, score in speaker["p1"]["at"]) < 0.2
 
@@ -245,31 +246,12 @@ def test_a_sentence_leaves_out_what_is_not_known() -> None:
     assert sentence(facts) == "A person on the left, in red and white clothes, who comes nearer."
 
 
-def test_layers_do_what_keras_says_they_do() -> None:
-    # TensorFlow's "same": of an odd lack, the larger half goes behind.
-    x = np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
-    pool = {"pool_size": [3, 3], "strides": [2, 2], "padding": "same"}
-    assert emotion._pooled([x], pool, {})[0, :, :, 0].tolist() == [[10, 11], [14, 15]]
-    kernel = np.zeros((3, 3, 1, 1), np.float32)
-    kernel[0, 1] = 1  # what is above
-    convolution = {"strides": [1, 1], "padding": "same"}
-    assert emotion._convolution([x], convolution, {"kernel": kernel})[0, 1].ravel().tolist() == [
-        0,
-        1,
-        2,
-        3,
-    ]
-    assert emotion._convolution(
-        [x], convolution | {"padding": "valid"}, {"kernel": kernel}
-    ).shape == (1, 2, 2, 1)
-
-
 def test_a_clip_of_music_has_no_speaker() -> None:
     music = {
         "spans": [{"start": 0.0, "end": 9.0, "kind": "music", "score": 1.0}],
         "shares": {"music": 1.0},
     }
-    moving = [[n * 0.08, 0.1 * (n % 2)] for n in range(100)]
+    moving = [[n * 0.08, 0.1 * (n % 2), 0.5, 0.2, 1.0] for n in range(100)]
     known = {
         "sound": music,
         "mouth": {"people": [{"id": "p1", "at": moving}]},

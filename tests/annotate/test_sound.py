@@ -3,6 +3,7 @@
 import json
 from math import inf
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,9 +14,13 @@ from reelbench.annotate.operator import Clip, Labels, NotApplicable
 from reelbench.annotate.operators.loudness import Loudness
 from reelbench.annotate.operators.pitch import Pitch
 from reelbench.annotate.operators.speech_emotion import SpeechEmotion
-from reelbench.annotate.operators.transcript import Transcript
+from reelbench.annotate.operators.transcript import Transcript, cut_off
 from reelbench.annotate.operators.turns import grouped
-from reelbench.annotate.operators.voice_demographics import VoiceDemographics
+from reelbench.annotate.operators.voice_demographics import (
+    VoiceDemographics,
+    judge_age,
+    judge_gender,
+)
 from reelbench.annotate.registry import load_operator
 from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.probe import probe
@@ -133,6 +138,8 @@ def test_subtitles_beside_a_clip_are_believed_also_where_it_has_no_sound(tmp_pat
         "source": "subtitles",
         "language": None,
         "text": "Good morning.",
+        "confidence": 1.0,
+        "dropped": [],
         "segments": [{"start": 0.25, "end": 0.9, "text": "Good morning.", "words": []}],
     }
     with pytest.raises(NotApplicable, match="no sound"):
@@ -146,6 +153,38 @@ def test_where_nobody_speaks_nothing_is_transcribed_and_nobody_has_a_turn(tmp_pa
     clip = clip_with(tmp_path, tone(440.0))
     assert Transcript()(clip, speech())["segments"] == []
     assert load_operator("turns")(clip, speech()) == {"speakers": 0, "turns": []}
+
+
+def words(*spans: tuple[float, float, float]) -> list[SimpleNamespace]:
+    return [SimpleNamespace(start=s, end=e, probability=p) for s, e, p in spans]
+
+
+@pytest.mark.parametrize(
+    ("heard", "speech", "dropped"),
+    [
+        # Speech goes on over both edges: the first and the last word are not whole.
+        ([(0.0, 0.3, 0.9), (0.3, 0.8, 0.9), (9.7, 10.0, 0.99)], [(0.0, 10.0)], (1, 1)),
+        # It begins and ends within the clip.
+        ([(0.5, 0.9, 0.2), (1.0, 1.3, 0.9), (8.0, 8.4, 0.3)], [(0.5, 8.5)], (0, 0)),
+        # Doubtful words beside the edge go with the one that is cut off, sure ones do not.
+        ([(1.0, 2.0, 0.9), (9.1, 9.4, 0.4), (9.5, 9.9, 0.5)], [(1.0, 10.0)], (0, 2)),
+        ([(1.0, 2.0, 0.9), (9.1, 9.4, 0.8), (9.5, 9.9, 0.5)], [(1.0, 10.0)], (0, 1)),
+        ([(5.0, 5.2, 0.1)], [(0.0, 10.0)], (0, 0)),  # far from both edges
+        ([(0.0, 10.0, 0.5)], [(0.0, 10.0)], (1, 0)),  # one word, which is dropped once
+        ([], [(0.0, 10.0)], (0, 0)),
+    ],
+)
+def test_words_that_the_edges_of_a_clip_cut_off_are_found(
+    heard: list[tuple[float, float, float]],
+    speech: list[tuple[float, float]],
+    dropped: tuple[int, int],
+) -> None:
+    assert cut_off(words(*heard), speech, 10.0, 0.6) == dropped
+
+
+def test_at_most_three_words_are_dropped_at_an_edge() -> None:
+    poor = [(9.0 + n / 8, 9.1 + n / 8, 0.1) for n in range(8)]
+    assert cut_off(words(*poor), [(8.0, 10.0)], 10.0, 0.6) == (0, 3)
 
 
 def test_voices_are_grouped_by_likeness() -> None:
@@ -172,24 +211,38 @@ def test_speech_emotion_says_that_there_is_no_model_and_takes_one(
 
 
 @pytest.mark.parametrize(
-    ("hertz", "gender"),
+    ("female", "hertz", "gender", "age"),
     [
-        (110.0, "male"),
-        (145.0, None),
-        (172.0, None),
-        (190.0, None),
-        (215.0, "female"),
-        (300.0, None),
-        (None, None),
+        (0.02, 110.0, "male", "adult"),
+        (0.98, 215.0, "female", "adult"),
+        (0.05, 165.0, "male", "adult"),  # as high as some men speak
+        (0.97, 140.0, None, "adult"),  # the network hears a woman, the pitch is a man's
+        (0.03, 215.0, None, "adult"),
+        (0.55, 185.0, None, "adult"),
+        (0.9, 330.0, None, "child"),  # boys and girls sound alike
+        (0.9, 270.0, None, None),
+        (0.98, None, None, None),  # without a pitch
+        (None, 110.0, None, "adult"),  # too short for the network
     ],
 )
-def test_gender_is_told_from_pitch_only_far_from_where_men_and_women_overlap(
-    tmp_path: Path, hertz: float | None, gender: str | None
+def test_a_voice_has_a_gender_only_where_network_and_pitch_agree(
+    female: float | None, hertz: float | None, gender: str | None, age: str | None
 ) -> None:
-    labels = {
-        "turns": {"turns": [{"start": 0.0, "end": 1.0, "speaker": "s1"}]},
-        "pitch": {"at": [] if hertz is None else [[0.5, hertz]]},
-    }
-    label = VoiceDemographics()(clip_with(tmp_path, tone(100.0)), labels)
-    assert label["speakers"] == [{"id": "s1", "pitch": hertz, "gender": gender, "age": None}]
-    assert "low confidence" in label["basis"]
+    least = VoiceDemographics().least_confidence
+    said, sure = judge_gender(female, hertz)
+    group, group_sure = judge_age(female, hertz)
+    assert (said if sure >= least else None) == gender
+    assert (group if group_sure >= least else None) == age
+    assert 0 <= sure < 1
+    assert 0 <= group_sure <= 1
+
+
+def test_a_voice_that_is_hardly_heard_alone_has_no_gender(tmp_path: Path) -> None:
+    turns = [
+        {"start": 0.0, "end": 2.0, "speaker": "s1"},
+        {"start": 0.5, "end": 2.0, "speaker": "s2"},
+    ]
+    labels = {"turns": {"turns": turns}, "pitch": {"at": [[0.2, 120.0], [1.0, 120.0]]}}
+    for voice in VoiceDemographics()(clip_with(tmp_path, tone(100.0)), labels)["speakers"]:
+        assert (voice["gender"], voice["guess"]["gender"]) == (None, None)
+        assert voice["confidence"]["gender"] == 0

@@ -37,7 +37,7 @@ OPERATORS: dict[str, tuple[str, str, str]] = {
     "count": ("count", "Count", "number of people, in total and over time"),
     "demographics": ("demographics", "Demographics", "age and gender of each person"),
     "emotion": ("emotion", "Emotion", "facial emotion of each person"),
-    "mouth": ("mouth", "Mouth", "opening of each mouth over time"),
+    "mouth": ("mouth", "Mouth", "shape of each mouth over time"),
     "speaker": ("speaker", "Speaker", "which of the visible people speaks, and when"),
     "appearance": ("appearance", "Appearance", "a description of each person in words"),
     "expression": ("expression", "Expression", "a description of each face by a model"),
@@ -51,7 +51,11 @@ OPERATORS: dict[str, tuple[str, str, str]] = {
     "pitch": ("pitch", "Pitch", "pitch of voices"),
     "loudness": ("loudness", "Loudness", "loudness, in total and over time"),
     "speech_emotion": ("speech_emotion", "SpeechEmotion", "emotion of voices"),
-    "voice_demographics": ("voice_demographics", "VoiceDemographics", "gender of voices by pitch"),
+    "voice_demographics": (
+        "voice_demographics",
+        "VoiceDemographics",
+        "gender and age of voices",
+    ),
     # text and quality
     "text": ("text", "ScreenText", "text on the screen (OCR)"),
     "quality": ("quality", "Quality", "sharpness, noise, exposure and other measures of quality"),

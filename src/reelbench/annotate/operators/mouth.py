@@ -1,4 +1,4 @@
-"""The opening of each mouth over time, by a mesh of 478 points on the face.
+"""The shape of each mouth over time, by a mesh of 478 points on the face.
 
 The mesh is MediaPipe's face landmarker; OpenCV runs its network, without MediaPipe.
 """
@@ -22,31 +22,39 @@ from reelbench.weights import from_weights
 
 _SIDE = 256  # pixels of the square that the network takes
 _AROUND = 1.4  # sides of the square, in heights of the face
-_LIPS = 13, 14  # points of the mesh: the middle of the upper and the lower lip, inside
+# Pairs of points of the mesh.
+_LIPS = 13, 14  # the middle of the upper and the lower lip, inside
+_CORNERS = 61, 291  # of the mouth
+_OUTSIDE = 0, 17  # the middle of the upper and the lower lip, outside
+_JAW = 1, 152  # the tip of the nose and the chin
 _EYES = 33, 263  # the outer corners
+_FOREHEAD = 10, 1  # its upper end, and the tip of the nose: what no mouth moves
 _GAP = 0.6  # seconds between two looks, over which nobody knows where the face is
 _DETAIL = 160.0  # pixels of a face's height, from which on more do not help
 
 
 @dataclass(frozen=True)
 class Mouth(PartOperator):
-    """Measures the distance between the lips, relative to that of the outer corners of the eyes.
+    """Measures how far each mouth is open, how wide and how high it is, and the drop of the jaw.
 
-    A closed mouth has 0 to 0.02, a speaking one goes up and down to 0.2 or so, a yawn has 0.5.
+    The first three are relative to the distance of the outer corners of the eyes, the last to the
+    height of the forehead and the nose. Lips that are closed are open by 0 to 0.02, those that
+    speak go up and down to 0.2 or so, a yawn has 0.5.
     With the label ``sound``, only tracks during which someone speaks or sings are measured. Times
     at which the mesh finds no face, as behind a hand, are left out.
     """
 
     name = "mouth"
+    version = 2
     needs: ClassVar[tuple[str, ...]] = ("faces", "tracks")
     may_use: ClassVar[tuple[str, ...]] = ("sound",)
     weights: ClassVar[tuple[str, ...]] = ("face_mesh",)
 
-    rate: float = 12.5  # frames looked at in each second; syllables come at 4 to 7
+    rate: float = 25.0  # frames looked at in each second; lips lead their sound by about a tenth
     least_height: float = 24.0  # pixels of a face whose lips can be told apart
 
-    def part(self, clip: Clip, labels: Labels, span: Span) -> list[tuple[str, float, float]]:
-        """Return the person, the time and the opening of each mouth that is measured."""
+    def part(self, clip: Clip, labels: Labels, span: Span) -> list[tuple[str, list[float]]]:
+        """Return the person of each mouth that is measured, with the time and its shape."""
         people_in(labels)  # there are some
         paths = [
             _Path(track)
@@ -57,22 +65,22 @@ class Mouth(PartOperator):
             and _has_voice(track[0].time, track[-1].time, labels)
         ]
         return [
-            (person, round(time, 4), round(opening, 4))
-            for time, person, opening in self._measured(clip, paths, span)
+            (person, [round(time, 4), *(round(measure, 4) for measure in shape)])
+            for time, person, shape in self._measured(clip, paths, span)
         ]
 
     def merge(
-        self, clip: Clip, labels: Labels, parts: Sequence[list[tuple[str, float, float]]]
+        self, clip: Clip, labels: Labels, parts: Sequence[list[tuple[str, list[float]]]]
     ) -> Value:
-        """Return the opening of each person's mouth over time."""
+        """Return the shape of each person's mouth over time."""
         at: dict[str, list[list[float]]] = {person["id"]: [] for person in people_in(labels)}
-        for person, time, opening in chain(*parts):
-            at[person].append([time, opening])
+        for person, row in chain(*parts):
+            at[person].append(row)
         return {"people": [{"id": person, "at": measured} for person, measured in at.items()]}
 
     def _measured(
         self, clip: Clip, paths: Sequence["_Path"], span: Span
-    ) -> Iterator[tuple[float, str, float]]:
+    ) -> Iterator[tuple[float, str, "_Shape"]]:
         if not paths:
             return
         end = max(path.times[-1] for path in paths)
@@ -83,9 +91,12 @@ class Mouth(PartOperator):
                 return
             for path in paths:
                 place = path.at(time, image.shape[1] / clip.info.width)
-                opening = None if place is None else _opening(image, place)
-                if opening is not None:
-                    yield time, path.person, opening
+                shape = None if place is None else _shape(image, place)
+                if shape is not None:
+                    yield time, path.person, shape
+
+
+_Shape = tuple[float, float, float, float]
 
 
 class _Path:
@@ -123,8 +134,8 @@ def _has_voice(start: float, end: float, labels: Labels) -> bool:
     )
 
 
-def _opening(image: Image, place: NDArray[np.float64]) -> float | None:
-    """How wide a mouth is open, or None where the mesh sees no face."""
+def _shape(image: Image, place: NDArray[np.float64]) -> _Shape | None:
+    """The opening, width and height of a mouth, and the jaw; None where the mesh sees no face."""
     x, y, side, turn = place.tolist()
     # Eyes on a level line, the face in the middle of the square.
     factor = _SIDE / max(side, 1.0)
@@ -138,8 +149,13 @@ def _opening(image: Image, place: NDArray[np.float64]) -> float | None:
     if float(presence.ravel()[0]) < 0:  # a logit: less likely a face than not
         return None
     mesh = points.reshape(-1, 3)  # in depth too, so that a turned head has the same mouth
-    lips, eyes = (float(np.linalg.norm(mesh[a] - mesh[b])) for a, b in (_LIPS, _EYES))
-    return lips / eyes if eyes > 0 else None
+    opening, width, height, jaw, eyes, still = (
+        float(np.linalg.norm(mesh[a] - mesh[b]))
+        for a, b in (_LIPS, _CORNERS, _OUTSIDE, _JAW, _EYES, _FOREHEAD)
+    )
+    if eyes <= 0 or still <= 0:
+        return None
+    return opening / eyes, width / eyes, height / eyes, jaw / still
 
 
 @from_weights("face_mesh")

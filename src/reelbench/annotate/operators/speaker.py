@@ -1,9 +1,10 @@
-"""Finds which of the visible people speaks: the one whose mouth moves while there is speech.
+"""Finds which of the visible people speaks: the one whose lips go with the sound.
 
-No network was trained for it. Speech opens and closes a mouth several times a second, which a
-smile, a yawn or a turn of the head does not; so the measure is the speed of the lips' movement,
-compared with the noise of the mesh and with the mouths of the others. Someone who chews while
-another speaks off-screen is taken for the speaker.
+Three things are asked. Do the lips move as in speech while there is speech? Speech opens and closes
+a mouth several times a second, which a smile, a yawn or a turn of the head does not. Do they go
+with this sound, better than with the same sound shifted by seconds, as the lips of someone who
+chews or speaks to another sound do not? And do those of no one else in the picture go with it
+better? The answers make one probability.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,71 +12,214 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reelbench.annotate.common.audio import (
+    Mask,
+    bridged,
+    common,
+    mono_sound,
+    turns_of,
+    within,
+)
+from reelbench.annotate.common.lip_sync import (
+    BREAK,
+    MEASURES,
+    STEP,
+    Agreement,
+    Numbers,
+    agreement,
+    lips_on_grid,
+    speech_bands,
+)
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.data.items import Span
 
-Numbers = NDArray[np.float64]
 FRAMES = 25.0  # a second, in which runs are counted, whatever the video has
 _AROUND = 0.4  # seconds before and after a moment that its movement is taken from
-_BREAK = 0.3  # seconds; over a longer one the lips' speed is not known
 _PAUSE = 0.15  # seconds by which a mouth moves before and after what is heard of it
+_TURN = 0.3  # the same around the turn of a voice
 _RIVAL = 2.0  # times as fast another mouth may move, in the same speech, before it is the speaker
+_LEAST_SECONDS = 2.0  # of a mouth beside one voice, to be compared by themselves
 _CHILD = 16.0  # years; below it a voice does not tell the gender
+# What makes the log odds of speaking. Fitted by benchmarks/labelling/speaker.py.
+_ODDS = {"constant": -1.0, "correlation": 8.09, "deviations": 0.63, "rival": -0.72, "lag": -17.06}
+_MOST_DEVIATIONS = 6.0  # more say no more
+_STILL = 0.1  # times as likely to speak are those whose lips do not move as in speech
+_UNSURE = 0.99  # the highest odds of those who do not speak
+_SILENT = 0.98  # confidence that nobody speaks where no speech is heard
+_SUREST = 0.995  # more was never measured
 
 
 @dataclass(frozen=True)
 class Speaker(Operator):
-    """Scores each time from -1 to 1; a person speaks whose longest run above 0 is long enough.
+    """Says of each person whether they speak, with a confidence, and when.
 
-    Speech is taken from ``turns`` where there is such a label, from ``sound`` otherwise. Where the
-    gender of face and voice are both known with confidence and differ, the person does not speak.
+    A person speaks whose lips move as in speech for more than ``least_run`` frames, and go with the
+    sound. Speech is taken from ``turns`` where there is such a label, from ``sound`` otherwise.
+    Where the gender of face and voice are both known with confidence and differ, the person does
+    not speak.
     """
 
     name = "speaker"
+    version = 2
     needs: ClassVar[tuple[str, ...]] = ("tracks", "mouth", "sound")
     may_use: ClassVar[tuple[str, ...]] = ("turns", "demographics", "voice_demographics")
 
     least_run: int = 12  # frames, at 25 a second; a longer run is speaking
     least_speed: float = 0.15  # of lips, in distances between the eyes a second; silent ones: .1
     sure: float = 0.9  # confidence from which on a face or a voice can demote
+    least_confidence: float = 0.9  # below it, nothing is said of who speaks
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Return whether and when each person speaks."""
         mouths = {
-            person["id"]: np.array(person["at"], np.float64).reshape(-1, 2)
+            person["id"]: np.array(person["at"], np.float64).reshape(-1, 1 + MEASURES)
             for person in labels["mouth"]["people"]
         }
         speech = _speech(labels)
         moves = {person: movement(at[:, 0], at[:, 1]) for person, at in mouths.items()}
-        people = []
+        runs = {}
+        scored = {}
         for person, at in mouths.items():
             rivals = [
                 (others[:, 0], moves[other])
                 for other, others in mouths.items()
                 if other != person and len(others)
             ]
-            score = scores(at[:, 0], moves[person], speech, rivals, self.least_speed)
-            people.append(self._speaker_label(person, at[:, 0], score, labels))
+            scored[person] = scores(at[:, 0], moves[person], speech, rivals, self.least_speed)
+            runs[person] = self._long_runs(at[:, 0], scored[person])
+        fits = _fits(clip, labels, mouths) if speech and any(map(len, mouths.values())) else {}
+        people = []
+        for person, at in mouths.items():
+            others = [fits[other] for other in fits if other != person]
+            label = self._judged(person, runs[person], fits.get(person), others, labels)
+            label["seen"] = _seen(at[:, 0], speech)
+            label |= self._statement(label.pop("odds"), label["seen"], bool(speech))
+            label["spans"] = label["spans"] if label["speaks"] else []
+            label["at"] = _rounded(at[:, 0], scored[person])
+            people.append(label)
         return {"people": people}
 
-    def _speaker_label(self, person: str, times: Numbers, score: Numbers, labels: Labels) -> Value:
-        runs = positive_runs(times, score)
-        lengths = [round((end - start) * FRAMES) for start, end in runs]
-        spans = [run for run, length in zip(runs, lengths, strict=True) if length > self.least_run]
+    def _long_runs(self, times: Numbers, score: Numbers) -> tuple[list[Span], int]:
+        """Return the runs that are long enough, and the length of the longest in frames."""
+        found = positive_runs(times, score)
+        lengths = [round((end - start) * FRAMES) for start, end in found]
+        spans = [run for run, length in zip(found, lengths, strict=True) if length > self.least_run]
+        return spans, max(lengths, default=0)
+
+    def _judged(
+        self,
+        person: str,
+        runs: tuple[list[Span], int],
+        fit: "_Fit | None",
+        others: Sequence["_Fit"],
+        labels: Labels,
+    ) -> Value:
+        spans, longest = runs
+        odds = speaking_odds(fit.agreement, fit.rivals(others)) if fit else 0.0
+        if fit and fit.voice:
+            turns = turns_of(labels["turns"])[fit.voice]
+            around = bridged([(start - _TURN, end + _TURN) for start, end in turns], 0.0)
+            spans = common(spans, around)
         demoted = mismatch(person, spans, labels, self.sure) if spans else ""
+        if demoted or not spans:  # then not, however well the lips agree; but that makes it unsure
+            odds = min(odds * _STILL, _UNSURE)
         return {
             "id": person,
-            "speaks": bool(spans) and not demoted,
-            "longest_run": max(lengths, default=0),
+            "odds": odds,
+            "longest_run": longest,
+            "agreement": round(fit.agreement.correlation, 4) if fit else None,
+            "lag": round(fit.agreement.lag, 4) if fit else None,
+            "deviations": round(fit.agreement.deviations, 4) if fit else None,
+            "voice": fit.voice if fit else "",
             "spans": [] if demoted else [[round(s, 4), round(e, 4)] for s, e in spans],
-            "at": [
-                [round(time, 4), round(value, 4)]
-                for time, value in zip(times.tolist(), score.tolist(), strict=True)
-            ],
             "demoted": demoted,
         }
+
+    def _statement(self, odds: float, seen: float, heard: bool) -> Value:
+        """Return what is said, what would have been said, and how sure that is."""
+        likely = odds / (1 + odds)
+        guess = likely > 0.5
+        # Who is out of the picture while others speak may be the speaker of just that.
+        sure = likely if guess else (1 - likely) * (0.5 + seen / 2)
+        if not heard:
+            sure = _SILENT
+        sure = round(min(sure, _SUREST), 4)
+        return {
+            "speaks": guess if sure >= self.least_confidence else None,
+            "guess": guess,
+            "confidence": sure,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """How a mouth goes with the sound: with all of it, or with one voice of several."""
+
+    agreement: Agreement
+    voice: str  # "" for all of the sound
+    known: Mask  # where the mouth was seen, of that sound
+
+    def rivals(self, others: Sequence["_Fit"]) -> list[Agreement]:
+        """Return how those go with the sound who were seen for most of the same time."""
+        most = self.known.sum() / 2
+        return [each.agreement for each in others if (each.known & self.known).sum() > most]
+
+
+def speaking_odds(own: Agreement, rivals: Sequence[Agreement]) -> float:
+    """Return how much likelier than not it is that someone speaks whose lips agree so far."""
+    terms = {"constant": 1.0, **odds_terms(own, rivals)}
+    return float(np.exp(sum(_ODDS[name] * value for name, value in terms.items())))
+
+
+def odds_terms(own: Agreement, rivals: Sequence[Agreement]) -> dict[str, float]:
+    """Return what the log odds of speaking are made of."""
+    deviations = [min(each.deviations, _MOST_DEVIATIONS) for each in (own, *rivals)]
+    return {
+        "correlation": own.correlation,
+        "deviations": deviations[0],
+        "rival": max([0.0, *deviations[1:]]),  # the best of the others
+        "lag": abs(own.lag),
+    }
+
+
+def _fits(clip: Clip, labels: Labels, mouths: Mapping[str, Numbers]) -> dict[str, _Fit]:
+    """Return the best fit of each person's lips: to all of the sound, or to one of its voices."""
+    bands = speech_bands(mono_sound(clip))
+    grid = np.arange(len(bands), dtype=np.float64) * STEP
+    voices = turns_of(labels["turns"]) if "turns" in labels else {}
+    parts = {"": np.ones(len(bands), bool)}
+    if len(voices) > 1:
+        for voice, spans in voices.items():
+            parts[voice] = within(grid, [(start - _TURN, end + _TURN) for start, end in spans])
+    found = {}
+    for person, at in mouths.items():
+        lips, known = lips_on_grid(at, len(bands))
+        heard = [
+            _Fit(agreement(bands, lips, known & part), voice, known & part)
+            for voice, part in parts.items()
+            if not voice or (known & part).sum() * STEP >= _LEAST_SECONDS
+        ]
+        found[person] = max(heard, key=lambda fit: speaking_odds(fit.agreement, ()))
+    return found
+
+
+def _seen(times: Numbers, speech: Sequence[Span]) -> float:
+    """Return the share of speech during which a mouth was seen."""
+    moments = np.concatenate([[0.0][:0], *(np.arange(s, e, STEP) for s, e in speech)])
+    if not len(moments):
+        return 1.0
+    if not len(times):
+        return 0.0
+    after = np.clip(np.searchsorted(times, moments), 0, len(times) - 1)
+    before = np.maximum(after - 1, 0)
+    near = np.minimum(np.abs(times[after] - moments), np.abs(times[before] - moments))
+    return round(float((near <= BREAK).mean()), 4)
+
+
+def _rounded(times: Numbers, score: Numbers) -> list[list[float]]:
+    pairs = zip(times.tolist(), score.tolist(), strict=True)
+    return [[round(time, 4), round(value, 4)] for time, value in pairs]
 
 
 def _speech(labels: Labels) -> list[Span]:
@@ -94,7 +238,7 @@ def movement(times: Numbers, openings: Numbers) -> Numbers:
     if len(times) < 2:
         return np.zeros(len(times))
     gaps = np.diff(times)
-    known = gaps <= _BREAK
+    known = gaps <= BREAK
     speeds = (np.diff(openings) / np.maximum(gaps, 1e-3))[known]
     middles = ((times[1:] + times[:-1]) / 2)[known]
     first = np.searchsorted(middles, times - _AROUND)
@@ -130,7 +274,7 @@ def scores(
     bar = np.full(len(times), least)
     for others, their in rivals:
         # Where the other is not in the picture, it is no rival.
-        there = np.abs(others[:, None] - times[None, :]).min(0) <= _BREAK
+        there = np.abs(others[:, None] - times[None, :]).min(0) <= BREAK
         bar = np.maximum(bar, np.where(there, np.interp(times, others, their) / _RIVAL, 0.0))
     return np.where(heard, np.clip(moves / bar - 1, -1.0, 1.0), -1.0)
 
@@ -159,9 +303,9 @@ def mismatch(person: str, spans: Sequence[Span], labels: Labels, sure: float) ->
     voice = _of(labels["voice_demographics"]["speakers"], _voice_in(spans, labels["turns"]))
     if not face.get("gender") or not voice.get("gender"):
         return ""
-    # A voice that does not say how sure it is, as one judged by its pitch, demotes nobody.
-    doubt = min(face["confidence"]["gender"], voice.get("confidence", 0.0)) < sure
-    if doubt or face["age"] < _CHILD or face["gender"] == voice["gender"]:
+    doubt = min(face["confidence"]["gender"], voice["confidence"]["gender"]) < sure
+    child = face.get("age_group") == "child" or (face.get("age") or _CHILD) < _CHILD
+    if doubt or child or face["gender"] == voice["gender"]:
         return ""
     return f"The face is {face['gender']}, the voice {voice['id']} is {voice['gender']}."
 

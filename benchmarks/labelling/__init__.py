@@ -1,0 +1,1 @@
+"""Parts of labels.py: the clips with their truth, and how each label is held against it."""

@@ -21,8 +21,8 @@ def statements(labels: Mapping[str, Any], entry: Entry) -> Iterable[Statement]:
         if "top" in truth and facts["clothes"]:
             said = facts["clothes"][0]["colour"].removeprefix("dark ")
             true = said if said in truth["top"] else truth["top"][0]
-            kept = "clothes" in person["said"]
+            kept = " clothes" in person["text"]
             yield Statement(entry.name, "clothes", said, true, sure["clothes"], kept)
         if truth.get("hair") in _TONES and facts["hair"] and facts["hair"]["tone"] != "medium":
             said, true = facts["hair"]["tone"], _TONES[truth["hair"]]
-            yield Statement(entry.name, "hair", said, true, sure["hair"], "hair" in person["said"])
+            yield Statement(entry.name, "hair", said, true, sure["hair"], " hair" in person["text"])

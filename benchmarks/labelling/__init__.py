@@ -1,1 +1,1 @@
-"""Labels held against truth: one file a label."""
+"""Parts of labels.py: the clips with their truth, and how each label is held against it."""

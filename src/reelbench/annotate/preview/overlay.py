@@ -191,7 +191,7 @@ class Scenes:
         if who := self._demographics.get(person):
             age = "" if who.get("age") is None else f"{who['age']:.0f}"
             words.append(" ".join(filter(None, [who.get("gender") or "", age])))
-        if feels := self._moods.get(person):
+        if (feels := self._moods.get(person)) and feels["emotion"]:
             near = min(feels.get("at") or [], key=lambda each: abs(each[0] - time), default=None)
             close = near is not None and abs(near[0] - time) <= _GAP
             words.append(str(near[1] if near is not None and close else feels["emotion"]))

@@ -39,8 +39,9 @@ class Counting:
     jobs: int = 0
 
     def run(self, jobs: Sequence[Job], limit: float) -> Iterator[JobResult]:
-        self.jobs += len(jobs)
-        return self.engine.run(jobs, limit)
+        for done in self.engine.run(jobs, limit):
+            self.jobs += 1
+            yield done
 
     def close(self) -> None:
         """It is used by others."""

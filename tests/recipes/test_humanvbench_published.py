@@ -53,7 +53,7 @@ def test_a_row_is_an_item_as_it_is_published(tmp_path: Path) -> None:
     assert (item.id, item.kind, item.answer) == ("ER-7", "single", ("C",))
     assert item.options == ("He is calm.", "He is surprised.", "He is sad.", "He is angry.")
     assert item.media[0].path == "videos/Emotion_Recognition/one.mp4"
-    assert item.tags == {"task": "ER", "dimension": "Emotion Perception"}
+    assert item.tags == {"category": "ER", "dimension": "Emotion Perception"}
     assert item.provenance["published"] == {
         "question_id": 7,
         "video": "Emotion_Recognition/one.mp4",
@@ -88,7 +88,7 @@ def test_sixteen_tasks_are_in_four_dimensions_of_four() -> None:
 def test_a_task_of_an_earlier_version_is_kept_and_warned_about(tmp_path: Path) -> None:
     rows = {"Emotion_Recognition_in_Conversation": [ROW]}
     found = published_humanvbench(source(tmp_path, **rows))
-    assert found.rows[0].tags == {"task": "Emotion_Recognition_in_Conversation"}
+    assert found.rows[0].tags == {"category": "Emotion_Recognition_in_Conversation"}
     (warning,) = found.warnings
     assert "'Emotion_Recognition_in_Conversation' is not known, and kept as it is" in warning
 
@@ -214,7 +214,7 @@ def test_bins_are_parameters_of_the_recipe(tmp_path: Path) -> None:
     assert run_here(*words, "--out", tmp_path / "bench") == 0
     bench = Benchmark.load(tmp_path / "bench")
     assert bench.items[0].tags["density"] == "Medium"
-    assert bench.manifest.taxonomy["task"] == {"Person Recognition": ("HC",)}
+    assert bench.manifest.taxonomy["category"] == {"Person Recognition": ("HC",)}
     assert (tmp_path / "bench" / "videos" / "Emotion_Recognition" / "one.mp4").is_file()
     assert bench.manifest.protocol.prompt == "humanvbench"
 

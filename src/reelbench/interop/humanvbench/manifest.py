@@ -15,6 +15,7 @@ from reelbench.interop.humanvbench.taxonomy import (
     DIMENSIONS,
     HEADINGS,
     SURPRISE,
+    TASK,
     TASKS,
     TIMED,
     VISION,
@@ -42,7 +43,7 @@ _ALL = "All 16"
 
 
 def _tasks(*names: str) -> dict[str, Any]:
-    return {name: {"task": name} for name in names}
+    return {name: {TASK: name} for name in names}
 
 
 def _with_means() -> dict[str, Any]:
@@ -81,7 +82,7 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         "title": "Emotions of people who speak (Table 2a)",
         "conditions": _MAIN,
         "averages": ["models"],
-        "where": {"task": "ER"},
+        "where": {TASK: "ER"},
         "columns": {
             "ER": {},
             "Speaking": {"speaking": "yes", "against": "ER"},
@@ -130,7 +131,7 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         "kind": "distractors",
         "conditions": _MAIN,
         "columns": {
-            "The six": {"task": list(DESCRIBED)},
+            "The six": {TASK: list(DESCRIBED)},
             **_tasks(*DESCRIBED),
             "All": {},
         },
@@ -143,13 +144,13 @@ def humanvbench_manifest(title: str, items: Sequence[Item], **extra: Any) -> Man
 
     Tasks that are none of the sixteen, such as those of another subject, come behind them.
     """
-    there = {tag: {v for item in items for v in item.tag(tag)} for tag in ("task", *_TAGS)}
+    there = {tag: {v for item in items for v in item.tag(tag)} for tag in (TASK, *_TAGS)}
     tasks: dict[str, list[str]] = {
-        dimension: [task for task in names if task in there["task"]]
+        dimension: [task for task in names if task in there[TASK]]
         for dimension, names in DIMENSIONS.items()
     }
-    tasks["Others"] = sorted(there["task"] - set(TASKS))
-    taxonomy: dict[str, Any] = {"task": {name: some for name, some in tasks.items() if some}}
+    tasks["Others"] = sorted(there[TASK] - set(TASKS))
+    taxonomy: dict[str, Any] = {TASK: {name: some for name, some in tasks.items() if some}}
     for tag, known in _TAGS.items():
         taxonomy[tag] = [*(v for v in known if v in there[tag]), *sorted(there[tag] - set(known))]
     return Manifest(

@@ -28,7 +28,7 @@ from reelbench.data.items import LETTERS, Item, Media, freeze
 from reelbench.data.paths import VIDEO_ENDINGS, link_outside
 from reelbench.data.sources import Sources
 from reelbench.interop.humanvbench.choices import read_choices, read_key
-from reelbench.interop.humanvbench.taxonomy import HIGH, MEDIUM, TASKS, human_tags, task_named
+from reelbench.interop.humanvbench.taxonomy import HIGH, MEDIUM, TASK, TASKS, human_tags, task_named
 from reelbench.interop.qbench_video.notes import Notes, place_of
 from reelbench.interop.qbench_video.rows import ENDINGS, PublishedRow, read_rows
 
@@ -144,7 +144,7 @@ def _item(name: str, task: str, known: bool, record: Mapping[str, Any], reading:
     speaking = record.get("speaking")
     speaks = speaking if isinstance(speaking, bool) else None
     bounds = {"medium": reading.medium, "high": reading.high}
-    tags = human_tags(task, people=people, speaking=speaks, **bounds) if known else {"task": task}
+    tags = human_tags(task, people=people, speaking=speaks, **bounds) if known else {TASK: task}
     source = {"question_id": record["id"], "video": record["video"]}
     counted_people = {} if people is None else {"people": people}
     others = {"fields": record["others"]} if record["others"] else {}
@@ -202,7 +202,7 @@ def _same(item: Item) -> tuple[str, str]:
 
 def _with_speech(item: Item, reading: _Reading) -> Item:
     """Mark whether the person speaks, in tasks that have a file of those who do."""
-    task = item.tag("task")[0]
+    task = item.tag(TASK)[0]
     if task not in reading.speaking or "speaking" in item.tags or task not in TASKS:
         return item
     speaks = "yes" if _same(item) in reading.speaking[task] else "no"

@@ -18,6 +18,9 @@ _TAXONOMY: Mapping[str, Any] = load_yaml(
 )[0]
 
 
+TASK = "category"  # the tag of an item's task, by which recipes count rows
+
+
 @dataclass(frozen=True, slots=True)
 class HumanTask:
     """One of the sixteen tasks."""
@@ -80,7 +83,7 @@ def human_tags(
 
     ``people`` is how many are in the clip, and ``speaking`` whether the person asked about speaks.
     """
-    tags = {"task": task, "dimension": TASKS[task].dimension}
+    tags = {TASK: task, "dimension": TASKS[task].dimension}
     if people is not None:
         tags["density"] = density_of(people, medium, high)
     if speaking is not None:

@@ -10,17 +10,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reelbench.annotate.annotate import (
-    LIMIT,
-    Annotated,
-    Outcome,
-    operators_for,
-    run_operator_over,
-    values_of,
-)
-from reelbench.annotate.ask_model import ModelOperator
+from reelbench.annotate.annotate import operators_for
 from reelbench.annotate.asking import ask_all
+from reelbench.annotate.labelling import LIMIT, Ask, Receive, label_clips
 from reelbench.annotate.operator import Clip, Operator
+from reelbench.annotate.outcomes import Annotated, Outcome, values_of
 from reelbench.annotate.registry import label_of
 from reelbench.base.durable import (
     RESULT_SCHEMA,
@@ -136,12 +130,8 @@ class _Labelling:
         self._file.parent.mkdir(parents=True, exist_ok=True)
         try:
             with open_result_store(self._file) as store:
-                for number, operator in enumerate(operators, 1):
-                    place: Engine = engine
-                    if isinstance(operator, ModelOperator) and self._role:
-                        place = _Asking(self._ctx, self._role, self._wait_for)
-                    title = f"{number}/{len(operators)} {operator.name}"
-                    run_operator_over(found, operator, store, place, title, self._limit)
+                ask = self._ask() if self._role else None
+                label_clips(found, operators, store, engine, self._limit, ask)
         finally:
             engine.close()
         return self._gather(rows, found, settings["require"])
@@ -156,11 +146,20 @@ class _Labelling:
         )
         with opened as connection:
             store = ResultStore(self._file, connection)
-            for operator in operators:
-                run_operator_over(found, operator, store, _Nowhere(), "Known labels", self._limit)
+            label_clips(found, operators, store, _Nowhere(), self._limit, title="Known labels")
         results = self._gather(rows, found, ())
         pairs = zip(rows, results, strict=True)
         return [row if isinstance(result, Undecided) else result for row, result in pairs]
+
+    def _ask(self) -> Ask:
+        """Return how operators ask a model: through the journal and the budget of this make."""
+        client, model, wait_for = self._ctx.client, self._ctx.model(self._role), self._wait_for
+        assert wait_for is not None
+
+        def ask(jobs: Sequence[Job], receive: Receive) -> None:
+            wait_for(ask_all(jobs, receive, model, client))
+
+        return ask
 
     def _begin(
         self, rows: Sequence[Any], settings: Mapping[str, Any]
@@ -235,7 +234,7 @@ class _Opened:
 
     def run(self, jobs: Sequence[Job], limit: float) -> Iterator[JobResult]:
         if self._engine is None:
-            provide({weight for operator in self._operators for weight in operator.uses}, False)
+            provide({each for one in self._operators for each in one.loads.values()}, False)
             self._engine = self._open()
         return self._engine.run(jobs, limit)
 
@@ -248,21 +247,7 @@ class _Nowhere:
     """An engine that does nothing."""
 
     def run(self, jobs: Sequence[Job], _limit: float) -> Iterator[JobResult]:
-        return iter([JobResult(job, lost="was not asked") for job in jobs])
-
-    def close(self) -> None:
-        """Nothing is held."""
-
-
-class _Asking:
-    """Where operators ask a model: through the journal and the budget of this make."""
-
-    def __init__(self, ctx: StageContext, role: str, wait_for: Callable[[Any], Any] | None) -> None:
-        assert wait_for is not None
-        self._client, self._model, self._wait_for = ctx.client, ctx.model(role), wait_for
-
-    def run(self, jobs: Sequence[Job], _limit: float) -> Iterator[JobResult]:
-        return iter(self._wait_for(ask_all(jobs, self._model, self._client)))
+        return (JobResult(job, lost="was not asked") for job in jobs)
 
     def close(self) -> None:
         """Nothing is held."""

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from reelbench.data.items import NOTHING, Item, Media
+from reelbench.interop.humanvbench.taxonomy import human_tags
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.funnel import CATEGORY
 from reelbench.recipes.humanvbench.closed import CLOSED
 from reelbench.recipes.humanvbench.descriptive import IN_WORDS
 from reelbench.recipes.humanvbench.marks import media_path
 from reelbench.recipes.humanvbench.rows import Candidate
-from reelbench.recipes.humanvbench.tasks import TASKS
 
 TASK = CATEGORY  # the tag of an item's task
 DRAFTS: Mapping[str, Callable[[Candidate], dict[str, Any]]] = {**CLOSED, **IN_WORDS}
@@ -29,7 +29,6 @@ def new_item(
     row: Candidate, question: str, tags: Mapping[str, str] = NOTHING, **fields: object
 ) -> Item:
     """Return an item about the video of a candidate, with the tags and facts that all have."""
-    task = TASKS[row.task]
     item = Item(id=row.id, kind="open", media=(Media(media_path(row.video)),), question=question)
     facts = {
         "source": row.source,
@@ -39,7 +38,7 @@ def new_item(
     }
     models = row.texts.get("models")
     return item.replace(
-        tags={TASK: row.task, "dimension": task.dimension, "subject": row.subject, **tags},
+        tags={TASK: row.task, **human_tags(row.task), "subject": row.subject, **tags},
         provenance={"select": facts, **({"describe": {"models": models}} if models else {})},
         **fields,
     )

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from reelbench.data.items import Item
 from reelbench.data.manifest import Manifest
+from reelbench.interop.humanvbench.manifest import humanvbench_manifest
+from reelbench.interop.humanvbench.taxonomy import HIGH, MEDIUM
 from reelbench.make.parts.answer_and_rank import answer_and_rank
 from reelbench.make.parts.balance_stages import balance_key_positions
 from reelbench.make.parts.filters import filter_above_chance
@@ -22,6 +24,7 @@ from reelbench.make.parts.quota import quota
 from reelbench.make.parts.verdicts import verdicts
 from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, Role, RowStage
 from reelbench.recipes.humanvbench import marks
+from reelbench.recipes.humanvbench.analysed import analysed, look_around
 from reelbench.recipes.humanvbench.annotated import ANNOTATED, ANNOTATION, annotated
 from reelbench.recipes.humanvbench.captions import (
     CAPTION_PROMPTS,
@@ -156,6 +159,14 @@ STAGES = (
         applies=reads_label(5),
         optional=True,
     ),
+    # 4.3 and H: by what results are analysed, which no rule reads.
+    RowStage(
+        name="look-around",
+        input=Candidate,
+        output=Candidate,
+        work=look_around,
+        labels=("count", "speaker"),
+    ),
     # 3.3: marked videos.
     BatchStage(name="letters", input=Candidate, output=Candidate, work=marks.give_letters),
     # L.1, L.2: times to choose from, drawn for all clips together so that none gives itself away.
@@ -276,12 +287,18 @@ STAGES = (
     filter_above_chance(optional=True),
     # People's letters are the options' letters: keys were spread over them when they were drawn.
     only(balance_key_positions(), TASK, [task for task in UNLETTERED if task not in FIXED]),
+    RowStage(
+        name="analysed",
+        input=Item,
+        output=Item,
+        work=analysed,
+        parameters={"medium": MEDIUM, "high": HIGH},
+    ),
 )
 
 
 def _manifest(items: Sequence[Item], source: Path) -> Manifest:
-    del items
-    return Manifest("humanvbench", "1", title="HumanVBench", extra={"made_from": source.name})
+    return humanvbench_manifest("HumanVBench", items, made_from=source.name)
 
 
 def _names(word: str) -> list[str]:

@@ -1,0 +1,1 @@
+"""Labels held against truth: one file a label."""

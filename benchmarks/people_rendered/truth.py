@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from people_rendered.heads import Head
-from people_rendered.scenes import Part, Scene, place_at
+from people_rendered.scenes import WIDTH, Part, Scene, place_at
 from reelbench.recipes.humanvbench.clip_facts import boxes_of
 from reelbench.recipes.humanvbench.rows import Candidate
 
@@ -91,8 +91,20 @@ class SceneTruth:
         part = self._who(row.target)
         if part is None:
             return False
-        true = part.start, min(part.end, self.scene.seconds)
+        true = self._visible(part)
         return bool(np.abs(np.subtract(row.facts["span"], true)).max() <= _SECOND)
+
+    def _visible(self, part: Part) -> tuple[float, float]:
+        """Return from when to when some of a face is in the picture."""
+        head = self._heads[part.head]
+        times = np.arange(0, self.scene.seconds, 0.04)
+        places = [place_at(part, head, float(time)) for time in times]
+        seen = [
+            float(time)
+            for time, place in zip(times, places, strict=True)
+            if place and place[0] + head.face[0] < WIDTH and place[0] + head.face[2] > 0
+        ]
+        return seen[0], seen[-1]
 
     def _t2h(self, row: Candidate) -> bool:
         return self._all_lettered(row)

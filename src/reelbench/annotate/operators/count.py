@@ -34,7 +34,7 @@ class Count(Operator):
 
     least_score: float = 0.5  # below it, a body does not count
     smallest: float = 0.12  # of a body without a face: its height, as a share of the picture's
-    sure_identity: float = 0.5  # below it, a person in ``tracks`` may be another one again
+    sure_identity: float = 0.7  # below it, a person in ``tracks`` may be another one again
     least_confidence: float = 0.8  # below it, ``people`` is null
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:

@@ -21,7 +21,7 @@ from reelbench.media.decode.probe import probe
 from reelbench.media.edit.degrade import degrade_video
 from reelbench.media.edit.write import even, video_writer
 
-OPERATORS = [Objects(rate=1), ScreenText(), Quality()]
+OPERATORS = [Detections(rate=1), ScreenText(), Quality()]
 
 
 def _clip(path: Path) -> Clip:

@@ -205,7 +205,13 @@ def test_a_number_that_lasts_a_moment_is_not_the_most_at_once() -> None:
 def test_doubts_make_a_count_less_sure() -> None:
     steady = counted({"p1": (GIRL, TIMES)}, [])
     unsteady = counted({"p1": (GIRL, TIMES), "p2": (MAN, TIMES[::3])}, [])
-    assert confidence_of(steady, 1, 1, 1) > 0.9
-    assert confidence_of(steady, 1, 1, 1) > confidence_of(steady, 1, 1, 2)
-    assert confidence_of(unsteady, 2, 2, 2) < confidence_of(steady, 2, 2, 2)
-    assert confidence_of(steady, 5, 5, 5) < confidence_of(steady, 2, 2, 2)
+    assert confidence_of(steady, 1, [1.0], 0.7) > 0.9
+    assert confidence_of(steady, 1, [1.0], 0.7) > confidence_of(steady, 1, [1.0, 0.4], 0.7)
+    assert confidence_of(unsteady, 2, [1, 1], 0.7) < confidence_of(steady, 2, [1, 1], 0.7)
+    assert confidence_of(steady, 5, [1] * 5, 0.7) < confidence_of(steady, 2, [1, 1], 0.7)
+
+
+def test_people_who_are_never_there_together_are_as_sure_as_their_identities() -> None:
+    alone = counted({"p1": (GIRL, TIMES)}, [])
+    assert confidence_of(alone, 2, [0.99, 0.98], 0.7) > 0.9
+    assert confidence_of(alone, 2, [0.99, 0.78], 0.7) < 0.8

@@ -41,9 +41,10 @@ class Count(Operator):
         """Return the number of people, in total and at each look."""
         people = labels["tracks"]["people"]
         found = self._over_time(clip, labels)
-        sure = sum(person.get("confidence", 1.0) >= self.sure_identity for person in people)
+        identities = [person.get("confidence", 1.0) for person in people]
+        sure = sum(each >= self.sure_identity for each in identities)
         guess = max(sure, found.most_at_once)
-        confidence = confidence_of(found, guess, sure, len(people))
+        confidence = confidence_of(found, guess, identities, self.sure_identity)
         return {
             "people": guess if confidence >= self.least_confidence else None,
             "guess": guess,

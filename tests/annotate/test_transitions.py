@@ -34,7 +34,8 @@ def test_a_slow_dissolve_needs_no_middle() -> None:
 
 
 def test_a_transition_that_the_video_ends_in_leads_to_no_shot() -> None:
-    assert transition_spans(probabilities({99: 0.9}, {99: 0.9}), 0.5) == []
+    assert transition_spans(probabilities({97: 0.9}, {97: 0.9}), 0.5) == []
+    assert transition_spans(probabilities({95: 0.9}, {95: 0.9}), 0.5) == [(95, 95)]
 
 
 def test_of_transitions_close_to_each_other_the_first_counts() -> None:

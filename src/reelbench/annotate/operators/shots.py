@@ -128,7 +128,8 @@ def transition_spans(probabilities: NDArray[np.float64], limit: float) -> list[t
     inside = middle | part
     edges = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(int)))
     spans = [(int(first), int(after) - 1) for first, after in zip(edges[::2], edges[1::2])]  # noqa: B905 - they come in pairs
-    last = len(middle) - 2  # a transition that the video ends in leads to no shot
+    # A transition that the video ends in leads to no shot.
+    last = len(middle) - 2 - _SUDDEN
     surely = [(a, b) for a, b in spans if middle[a : b + 1].any() or b - a >= _SLOW]
     return [(a, b) for a, b in surely if (a + b) // 2 <= last]
 

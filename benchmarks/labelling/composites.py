@@ -87,3 +87,35 @@ def _filled(piece: Piece, shape: tuple[int, int]) -> Iterator[Image]:
     for image in _frames(piece, (height, round(height * 16 / 9))):
         left = max(0, (image.shape[1] - width) // 2)
         yield fitted(image[:, left : left + width], shape)
+
+
+# Clips with one person throughout, by split, and when that person is surely there.
+SINGLE = {
+    "tune": {
+        "franck_a.mp4": 0.0,
+        "webcam_faces_a.mp4": 0.0,
+        "checked_shirt.mov": 0.0,
+        "grey_beard.mp4": 2.0,
+        "pleading_woman.mp4": 0.0,
+        "rant_a.mp4": 0.0,
+    },
+    "held": {
+        "curly_hair.avi": 0.0,
+        "lecture_d.mp4": 0.0,
+        "talk_b.mp4": 8.5,
+        "carphone_pristine.mp4": 0.0,
+        "single_face.mp4": 0.0,
+        "expressions.mp4": 0.0,
+    },
+}
+_SHARED = Path(__file__).parents[3] / "shared" / "data" / "video"
+
+
+def sources(folder: Path, split: str) -> dict[str, tuple[Path, float]]:
+    """Return the clips with one person that are there, each with a time from which on it is."""
+    places = {name: (folder / split / name, _SHARED / name) for name in SINGLE[split]}
+    return {
+        name: (next(path for path in paths if path.exists()), SINGLE[split][name])
+        for name, paths in places.items()
+        if any(path.exists() for path in paths)
+    }

@@ -12,7 +12,13 @@ from reelbench.annotate.common.counting import (
     count_over_time,
 )
 from reelbench.annotate.common.matching import fit_of, matched
-from reelbench.annotate.common.people import MergeLimits, TrackFaces, merge_tracks
+from reelbench.annotate.common.people import (
+    FaceSample,
+    MergeLimits,
+    TrackFaces,
+    merge_tracks,
+    split_where_faces_change,
+)
 from reelbench.annotate.common.tracking import Box, Detection, Spot, Track
 
 LIMITS = MergeLimits(same=0.4, again=0.25, soon=2.0)
@@ -79,6 +85,17 @@ def test_a_face_too_small_to_know_joins_what_was_lost_at_its_place() -> None:
     assert groups(tracks[:2], [HOST, face(0.1, 0.99)]) == [[0], [1]]
 
 
+def test_a_track_that_goes_over_to_another_face_is_two() -> None:
+    whole = track(0, 6)
+    faces = [HOST, HOST, HOST, GUEST, GUEST, GUEST]
+    samples = [FaceSample(0.5 + n, 0.9, each.mean) for n, each in enumerate(faces)]
+    (first, early), (second, late) = split_where_faces_change(whole, samples)
+    assert (first.start, first.end, second.start, second.end) == (0, 2.875, 3, 6)
+    assert (early, late) == (samples[:3], samples[3:])
+    poor = [FaceSample(each.time, 0.2, each.embedding) for each in samples]
+    assert split_where_faces_change(whole, poor) == [(whole, poor)]
+
+
 def confidences(tracks: Sequence[Track], faces: Sequence[TrackFaces | None]) -> list[float]:
     return [confidence for _, confidence in merge_tracks(tracks, faces, LIMITS)]
 
@@ -88,7 +105,7 @@ def test_who_is_like_oneself_and_unlike_others_is_sure() -> None:
     assert min(confidences(tracks, [HOST, GUEST, HOST])) > 0.9
     nearly = face(0.37, 0.929)  # just below the limit
     assert max(confidences(tracks[:2], [HOST, nearly])) < 0.5
-    assert max(confidences(tracks[:2], [HOST, None])) < 0.7
+    assert max(confidences(tracks[:2], [HOST, None])) < 0.5
     together = [track(0, 3), track(0, 3, x=400)]
     assert min(confidences(together, [None, None])) > 0.9
 
@@ -188,7 +205,13 @@ def test_a_number_that_lasts_a_moment_is_not_the_most_at_once() -> None:
 def test_doubts_make_a_count_less_sure() -> None:
     steady = counted({"p1": (GIRL, TIMES)}, [])
     unsteady = counted({"p1": (GIRL, TIMES), "p2": (MAN, TIMES[::3])}, [])
-    assert confidence_of(steady, 1, 1, 1) > 0.9
-    assert confidence_of(steady, 1, 1, 1) > confidence_of(steady, 1, 1, 2)
-    assert confidence_of(unsteady, 2, 2, 2) < confidence_of(steady, 2, 2, 2)
-    assert confidence_of(steady, 5, 5, 5) < confidence_of(steady, 2, 2, 2)
+    assert confidence_of(steady, 1, [1.0], 0.7) > 0.9
+    assert confidence_of(steady, 1, [1.0], 0.7) > confidence_of(steady, 1, [1.0, 0.4], 0.7)
+    assert confidence_of(unsteady, 2, [1, 1], 0.7) < confidence_of(steady, 2, [1, 1], 0.7)
+    assert confidence_of(steady, 5, [1] * 5, 0.7) < confidence_of(steady, 2, [1, 1], 0.7)
+
+
+def test_people_who_are_never_there_together_are_as_sure_as_their_identities() -> None:
+    alone = counted({"p1": (GIRL, TIMES)}, [])
+    assert confidence_of(alone, 2, [0.99, 0.98], 0.7) > 0.9
+    assert confidence_of(alone, 2, [0.99, 0.78], 0.7) < 0.8

@@ -28,12 +28,14 @@ def test_a_cut_is_one_frame_and_a_dissolve_as_long_as_it_lasts() -> None:
     assert transition_spans(found, 0.5) == [(20, 20), (60, 74)]
 
 
-def test_what_is_part_of_a_transition_without_a_middle_is_none() -> None:
-    assert transition_spans(probabilities({}, dict.fromkeys(range(30, 40), 0.9)), 0.5) == []
+def test_a_slow_dissolve_needs_no_middle() -> None:
+    assert transition_spans(probabilities({}, dict.fromkeys(range(30, 40), 0.9)), 0.5) == [(30, 39)]
+    assert transition_spans(probabilities({}, dict.fromkeys(range(30, 34), 0.9)), 0.5) == []
 
 
 def test_a_transition_that_the_video_ends_in_leads_to_no_shot() -> None:
-    assert transition_spans(probabilities({99: 0.9}, {99: 0.9}), 0.5) == []
+    assert transition_spans(probabilities({97: 0.9}, {97: 0.9}), 0.5) == []
+    assert transition_spans(probabilities({95: 0.9}, {95: 0.9}), 0.5) == [(95, 95)]
 
 
 def test_of_transitions_close_to_each_other_the_first_counts() -> None:

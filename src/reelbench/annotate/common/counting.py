@@ -11,6 +11,7 @@ from reelbench.annotate.common.tracking import Box, Detection, Track
 
 _COVERED = 0.7  # share of the smaller of two bodies that the other holds: they are one
 _OWNED = 0.3  # share of the looks at which both are there, from which on a body is a face's
+_NOBODY = 2.2  # doubt of a picture in which nobody is found: someone small may be there
 _LASTING = 3  # looks for which a number of people must be there at least
 
 
@@ -82,24 +83,31 @@ def count_over_time(
     return CountOverTime(times, numbers, faceless, len(used))
 
 
-def confidence_of(count: CountOverTime, guess: int, sure: int, identities: int) -> float:
-    """Return how likely a number of people is right.
+def confidence_of(
+    count: CountOverTime, guess: int, identities: Sequence[float], sure_from: float
+) -> float:
+    """Return how likely a number of people is right, given the confidence of each identity.
 
     It is the surer the steadier the number is, the fewer people there are, and the fewer of them
-    are told apart by a face that is hard to know again, or have no face.
+    are told apart by a face that is hard to know again, or have no face. Where people are not there
+    together, it is no surer than the least sure of them.
     """
-    unsure = identities - sure
+    unsure = sum(each < sure_from for each in identities)
     one_by_one = max(0, guess - count.most_at_once)  # known only as their faces differ
-    faceless = float(np.mean(count.faceless)) if count.faceless else 0.0
+    most = [n for n, number in zip(count.faceless, count.numbers, strict=True)
+            if number >= count.most_at_once]  # fmt: skip
+    faceless = float(np.mean(most)) if most else 0.0
     doubt = (
         0.35 * max(0, guess - 1)
         + 4.0 * (1 - count.steadiness)
         + 1.0 * unsure
         + 0.3 * one_by_one
-        + 1.0 * min(faceless, 2.0)
+        + 0.9 * faceless
+        + (_NOBODY if guess == 0 else 0.0)
         + 0.5 * count.turnover
     )
-    return round(float(1 / (1 + np.exp(doubt - 3.5))), 3)
+    told_apart = min((each for each in identities if each >= sure_from), default=1.0)
+    return round(float(1 / (1 + np.exp(doubt - 3.5))) * (told_apart if one_by_one else 1.0), 3)
 
 
 def _usual(numbers: Sequence[int], at: int) -> int:

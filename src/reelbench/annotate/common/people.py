@@ -6,12 +6,13 @@ are two people; only as one picture dissolves into the next may a face be seen t
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reelbench.annotate.common.identity import Embedding, grouped, unit
-from reelbench.annotate.common.tracking import Track, best_pairs, overlaps
+from reelbench.annotate.common.tracking import Spot, Track, best_pairs, overlaps
 
 Matrix = NDArray[np.float64]
 _UNLIKE = 0.25  # below the limit of sameness: two such tracks are never one person, if good
@@ -22,8 +23,20 @@ _BRIEF = 1.0  # seconds; a shorter track does not make a person unsure
 _GHOST = 1.0  # seconds for which one may be seen twice while a picture dissolves
 _SPREAD = 0.06  # cosine that makes the difference between sure and unsure, of good faces
 _BY_PLACE = -0.03  # what stands for the likeness of faces that cannot be compared
-_UNKNOWN_APART = 0.6  # how likely two people are two, if their faces cannot be compared
+_UNKNOWN_APART = 0.4  # how likely two people are two, if their faces cannot be compared
+_CLEAR = 0.45  # goodness of faces that tell two people in one track apart
+_SHORT = 0.5  # seconds; for less a face is not another one but blurred
+_OTHER = 0.2  # cosine below which one face follows on another
 _TURNING = 0.2  # cosine that a face may lose within a track as it turns
+
+
+@dataclass(frozen=True, slots=True)
+class FaceSample:
+    """One face of a track that was embedded."""
+
+    time: float
+    goodness: float  # 1 for a large one from the front, 0 for one that cannot be known again
+    embedding: Embedding
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +69,38 @@ class MergeLimits:
     same: float  # cosine above which two faces are one person
     again: float  # the same for one that comes back soon, about where it was lost
     soon: float  # seconds
+
+
+def split_where_faces_change(
+    track: Track, samples: Sequence[FaceSample]
+) -> list[tuple[Track, list[FaceSample]]]:
+    """Return the parts of a track that show one face each, with their samples.
+
+    Where nobody noticed that one picture dissolves into the next, a track may go over from one
+    face to another at the same place.
+    """
+    good = [each for each in samples if each.goodness >= _CLEAR]
+    steps = [
+        (float(before.embedding @ after.embedding), (before.time + after.time) / 2)
+        for before, after in pairwise(good)
+    ]
+    lasting = [step for step in steps if track.start + _SHORT <= step[1] <= track.end - _SHORT]
+    least, border = min(lasting, default=(1.0, 0.0))
+    if least >= _OTHER:
+        return [(track, list(samples))]
+    parts = []
+    for before in (True, False):
+        spots = [spot for spot in track.spots if (spot.time < border) is before]
+        part = Track(track.shot, _trimmed(spots))
+        of_part = [each for each in samples if (each.time < border) is before]
+        parts += split_where_faces_change(part, of_part)
+    return parts
+
+
+def _trimmed(spots: Sequence[Spot]) -> tuple[Spot, ...]:
+    """Spots from the first that was found to the last."""
+    found = [number for number, spot in enumerate(spots) if spot.found]
+    return tuple(spots[found[0] : found[-1] + 1])
 
 
 def merge_tracks(
@@ -173,8 +218,7 @@ class _Evidence:
 
         Who is one person is like oneself in each track, and unlike all others who it could be.
         """
-        qualities = [each.quality for number in group if (each := self.faces[number])]
-        spread = _SPREAD * (2 - max(qualities, default=0.0))
+        spread = _SPREAD * (2 - self._quality(group))
         lengths = {number: self.tracks[number].end - self.tracks[number].start for number in group}
         telling = min(_BRIEF, max(lengths.values()))
         inner = [self._inner(number, group) for number in group if lengths[number] >= telling]
@@ -201,8 +245,14 @@ class _Evidence:
 
     def _separate(self, group: Sequence[int], other: Sequence[int], spread: float) -> float:
         """How likely two people are two."""
-        between = self._mean(group, other, np.nan)
-        return _UNKNOWN_APART if np.isnan(between) else _sigmoid(-(between + _SPREAD) / spread)
+        between = self._mean(group, other, -np.inf)
+        # Poor faces are like nobody: that they are unlike does not tell that they are two.
+        known = min(1.0, self._quality(group) / _GOOD, self._quality(other) / _GOOD)
+        return known * _sigmoid(-(between + _SPREAD) / spread) + (1 - known) * _UNKNOWN_APART
+
+    def _quality(self, group: Sequence[int]) -> float:
+        """The quality of the best faces of a person."""
+        return max((each.quality for number in group if (each := self.faces[number])), default=0.0)
 
     def _mean(self, group: Sequence[int], other: Sequence[int], otherwise: float) -> float:
         """The mean margin of two groups, of the pairs that can be compared."""

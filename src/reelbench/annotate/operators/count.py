@@ -34,16 +34,17 @@ class Count(Operator):
 
     least_score: float = 0.5  # below it, a body does not count
     smallest: float = 0.12  # of a body without a face: its height, as a share of the picture's
-    sure_identity: float = 0.5  # below it, a person in ``tracks`` may be another one again
+    sure_identity: float = 0.7  # below it, a person in ``tracks`` may be another one again
     least_confidence: float = 0.8  # below it, ``people`` is null
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Return the number of people, in total and at each look."""
         people = labels["tracks"]["people"]
         found = self._over_time(clip, labels)
-        sure = sum(person.get("confidence", 1.0) >= self.sure_identity for person in people)
+        identities = [person.get("confidence", 1.0) for person in people]
+        sure = sum(each >= self.sure_identity for each in identities)
         guess = max(sure, found.most_at_once)
-        confidence = confidence_of(found, guess, sure, len(people))
+        confidence = confidence_of(found, guess, identities, self.sure_identity)
         return {
             "people": guess if confidence >= self.least_confidence else None,
             "guess": guess,

@@ -24,8 +24,9 @@ _DETECTORS = {
     "threshold": ("ThresholdDetector", "threshold", 12.0),
 }
 _NETWORK = "transnet"
-_PROBABLE = 0.5  # the network's own threshold
+_PROBABLE = 0.4  # its authors take 0.5, and miss slow dissolves
 _FASTEST = 32.0  # frames a second; of more, every second or third is looked at
+_SLOW = 5  # frames that are part of a transition, of which no middle is found
 _SUDDEN = 3  # frames; a transition of no more is a cut
 
 
@@ -119,15 +120,18 @@ class Shots(Operator):
 def transition_spans(probabilities: NDArray[np.float64], limit: float) -> list[tuple[int, int]]:
     """Return the first and last frame of each transition, before the frame that is a new shot.
 
-    A transition is where the first probability of frames, that of its middle, passes the limit; it
-    is as long as the second, that of any part of it, stays above.
+    A transition is where the first probability of frames, that of its middle, passes the limit, or
+    the second, that of any part of it, for as many frames as only a slow dissolve has; it is as
+    long as one of them stays above.
     """
     middle, part = (probabilities >= limit).T
     inside = middle | part
     edges = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(int)))
     spans = [(int(first), int(after) - 1) for first, after in zip(edges[::2], edges[1::2])]  # noqa: B905 - they come in pairs
-    last = len(middle) - 2  # a transition that the video ends in leads to no shot
-    return [(a, b) for a, b in spans if middle[a : b + 1].any() and (a + b) // 2 <= last]
+    # A transition that the video ends in leads to no shot.
+    last = len(middle) - 2 - _SUDDEN
+    surely = [(a, b) for a, b in spans if middle[a : b + 1].any() or b - a >= _SLOW]
+    return [(a, b) for a, b in surely if (a + b) // 2 <= last]
 
 
 def merged(spans: list[tuple[int, int]], least: int) -> list[tuple[int, int]]:

@@ -8,13 +8,18 @@ import numpy as np
 
 from reelbench.annotate.common.crops import as_labelled
 from reelbench.annotate.common.identity import (
-    Embedding,
     aligned_face,
     embedding,
     frontality,
     unit,
 )
-from reelbench.annotate.common.people import MergeLimits, TrackFaces, merge_tracks
+from reelbench.annotate.common.people import (
+    FaceSample,
+    MergeLimits,
+    TrackFaces,
+    merge_tracks,
+    split_where_faces_change,
+)
 from reelbench.annotate.common.tracking import (
     Detection,
     Spot,
@@ -30,6 +35,7 @@ _LATER = 1e-3  # seconds after the rounded time of a frame, when it is surely on
 _LARGE = 60.0  # pixels of a face's width; more does not make it better known
 _FRONTAL = 0.6  # of ``frontality``, the same
 _MANY = 8  # looks at a face, the same
+_MOST_FACES = 40  # of a track
 
 
 @dataclass(frozen=True)
@@ -54,15 +60,21 @@ class Tracks(Operator):
     same: float = 0.4  # cosine above which two faces are one person
     again: float = 0.25  # the same for one that comes back soon, about where it was lost
     soon: float = 2.0  # seconds
-    faces_per_track: int = 6  # faces of a track that are compared, at most
+    faces_per_track: int = 6  # faces of a track that are compared; of a long one, two a second
     smallest: float = 20.0  # pixels between the sides of a face that can be known again
     embeddings: bool = False  # whether the label holds the 128 numbers of each person
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Return the people of a clip and their tracks."""
         times = [frame["time"] for frame in labels["faces"]["frames"]]
-        tracks = self._tracks(labels)
-        faces = self._faces(clip, tracks)
+        whole_tracks = self._tracks(labels)
+        parts = [
+            part
+            for track, samples in zip(whole_tracks, self._samples(clip, whole_tracks), strict=True)
+            for part in split_where_faces_change(track, samples)
+        ]
+        tracks = [track for track, _ in parts]
+        faces = [_of_track(samples, len(track.found)) for track, samples in parts]
         blends = [(start, end) for start, end in labels["shots"].get("transitions", [])]
         limits = MergeLimits(self.same, self.again, self.soon)
         people: list[Value] = []
@@ -91,28 +103,26 @@ class Tracks(Operator):
         tracks = join(sampled, self.overlap, self.gap, 1, cuts)
         return [one for one in tracks if len(one.found) >= min(self.least, shots.count(one.shot))]
 
-    def _faces(self, clip: Clip, tracks: Sequence[Track]) -> list[TrackFaces | None]:
-        """The faces of each track; None for those that are too small to be known again."""
+    def _samples(self, clip: Clip, tracks: Sequence[Track]) -> list[list[FaceSample]]:
+        """Faces of each track in the order of time; none of tracks with small faces alone."""
         wanted: dict[float, list[tuple[int, Spot]]] = {}
         for number, track in enumerate(tracks):
             for spot in self._best(track):
                 wanted.setdefault(spot.time + _LATER, []).append((number, spot))
-        found: list[list[tuple[float, Embedding]]] = [[] for _ in tracks]
+        found: list[list[FaceSample]] = [[] for _ in tracks]
         for frame in iterate_frames(clip.path, sorted(wanted), skip_damage=True):
             image = as_labelled(frame.image, clip)
             for number, spot in wanted[frame.time]:
                 assert spot.found
                 known = embedding(aligned_face(image, spot.found))
-                found[number].append((_goodness(spot), known))
-        return [
-            _of_track(each, len(track.found)) if each else None
-            for track, each in zip(tracks, found, strict=True)
-        ]
+                found[number].append(FaceSample(spot.time, _goodness(spot), known))
+        return found
 
     def _best(self, track: Track) -> list[Spot]:
         """Where a face is large and straight: the best spot of each part of the track."""
         spots = [spot for spot in track.spots if spot.found and _width(spot) >= self.smallest]
-        parts = np.array_split(np.arange(len(spots)), self.faces_per_track)
+        many = max(self.faces_per_track, min(_MOST_FACES, round(2 * (track.end - track.start))))
+        parts = np.array_split(np.arange(len(spots)), many)
         return [max((spots[index] for index in part), key=_quality) for part in parts if len(part)]
 
 
@@ -138,15 +148,18 @@ def _goodness(spot: Spot) -> float:
     return min(1.0, _width(spot) / _LARGE) * front * spot.found.score
 
 
-def _of_track(found: Sequence[tuple[float, Embedding]], looks: int) -> TrackFaces:
+def _of_track(found: Sequence[FaceSample], looks: int) -> TrackFaces | None:
     """The better half of a track's faces, in the order of time: one turned away tells little.
 
-    Those of a track of few looks are alike in what is wrong with them, so they tell less.
+    Those of a track of few looks are alike in what is wrong with them, so they tell less. None
+    where there are none that can be known again.
     """
-    limit = float(np.median([goodness for goodness, _ in found]))
-    good = [(goodness, known) for goodness, known in found if goodness >= limit]
-    quality = float(np.mean([goodness for goodness, _ in good])) * min(1.0, looks / _MANY)
-    return TrackFaces(tuple(known for _, known in good), quality)
+    if not found:
+        return None
+    limit = float(np.median([each.goodness for each in found]))
+    good = [each for each in found if each.goodness >= limit]
+    quality = float(np.mean([each.goodness for each in good])) * min(1.0, looks / _MANY)
+    return TrackFaces(tuple(each.embedding for each in good), quality)
 
 
 def _once_at_a_time(tracks: Sequence[Track]) -> list[Track]:

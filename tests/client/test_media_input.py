@@ -79,6 +79,8 @@ class TestForCard:
         media = MediaInput.of(tmp_path / "b.mp4", audio=True).for_card(DEAF)
         with pytest.raises(MediaError, match="has sound, but no subtitles to read instead"):
             media.render()
+        baseline = Card(name="random", backend="baseline", sees=False)
+        assert MediaInput.of(tmp_path / "b.mp4", audio=True).for_card(baseline).render().parts == []
         silent = MediaInput.of(made / "silent.mp4", sampling="uniform:1", audio=True)
         assert kinds(silent.for_card(DEAF).render().parts) == ["image"]
         (warning,) = silent.for_card(EVERYTHING).render().warnings

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from reelbench.review.people import Person
 from reelbench.review.protocol import Axis, ReviewProtocol, Sample
 from reelbench.review.queue import QueueCounts, ReviewQueue
 from reelbench.review.review import Review
+from reelbench.review.serve import queues_of_several
 
 PEOPLE = [
     Person(name, "reviewer", expertise)
@@ -100,3 +102,23 @@ def test_counts_and_what_comes_next_are_as_if_all_items_were_looked_at(
                     break
         for each in PEOPLE:
             assert queue.counts(each) == counted(queue, each)
+
+
+def test_letters_as_options_stay_where_they_are_and_others_are_shuffled(review: Review) -> None:
+    queue = review.queue("verify")
+    (subject, *_) = queue.subjects().values()
+    assert subject.item is not None
+    named = ("More than one of them.", "None of them.")
+
+    def orders(*options: str) -> set[tuple[int, ...]]:
+        assert subject.item is not None
+        item = subject.item.replace(options=list(options))
+        shown = replace(subject, item=item)
+        return {queue.order(shown, f"p{number}") for number in range(9)}
+
+    assert orders("A", "B", *named) == {(0, 1, 2, 3)}
+    assert len(orders("B", "A", *named)) > 1
+
+
+def test_queues_in_which_one_person_settles_nothing_are_named(review: Review) -> None:
+    assert queues_of_several(review) == ["verify"]

@@ -141,6 +141,12 @@ def _serve(options: argparse.Namespace, serve: ModuleType) -> int:
             context = serve.context_for(review, accounts, title, chosen)
             link = serve.link_for(context, chosen)
             tell(f"Review of {title}: {link}\nStop it with Ctrl-C.")
+            if options.local and (queues := serve.queues_of_several(review)):
+                files = " and ".join(f"{name}.yaml" for name in queues)
+                tell(
+                    "One person alone settles nothing where several must agree: for that, write "
+                    f"`reviewers: 1` into {files} in {options.benchmark / 'review'}."
+                )
             if not options.no_browser and sys.stderr.isatty():
                 webbrowser.open(link)
             serve.serve(context, chosen, listener)

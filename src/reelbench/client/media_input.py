@@ -154,6 +154,8 @@ class MediaInput:
         audible = bool(self.audio) or self.video.endswith("sound")
         heard = audible and card.hears
         read = self.subtitles == "always" or (self.subtitles == "unheard" and audible and not heard)
+        if card.backend == "baseline" and not all(clip.subtitles for clip in clips):
+            read = False  # which it would not look at: it must not fail for want of them
         if video == "file" and heard:
             video, heard = "file with sound", False
         return replace(

@@ -98,6 +98,11 @@ class Item(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
         return LETTERS[: len(self.options)]
 
     @property
+    def has_letters_as_options(self) -> bool:
+        """Whether options are letters that a video shows, each in the place of its letter."""
+        return self.options[:2] == tuple(LETTERS[:2])
+
+    @property
     def correct(self) -> tuple[str, ...]:
         """The texts of the right options, in the order of the answer."""
         return tuple(self.options[LETTERS.index(letter)] for letter in self.answer)

@@ -323,6 +323,8 @@ class ReviewQueue:
         plain = tuple(range(len(item.options)))
         if item.kind == "yesno" or (self.protocol.page == "answer" and not self.protocol.shuffle):
             return plain
+        if item.has_letters_as_options:  # nobody should have to choose C where A is meant
+            return plain
         drawn = Protocol(orders=2, fixed_last=self._fixed_last)
         return option_orders(item, drawn, seed_for(self.name, "options", who))[-1]
 

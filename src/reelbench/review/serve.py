@@ -165,6 +165,12 @@ def link_for(context: AppContext, options: ServeOptions) -> str:
     return f"{address}/join/{accounts.invite('organiser', 'the terminal')}"
 
 
+def queues_of_several(review: Review) -> list[str]:
+    """Return the names of queues in which one person alone settles nothing."""
+    several = (each for each in review.queues.values() if each.protocol.page == "verify")
+    return [each.name for each in several if each.protocol.reviewers > 1]
+
+
 def context_for(
     review: Review, accounts: Accounts, title: str, options: ServeOptions
 ) -> AppContext:

@@ -51,7 +51,7 @@ async def _distract(item: Item, ctx: StageContext, *, length: float) -> list[Ite
 
     schema = closed({"options": listed(TEXT, _COUNT, _COUNT)})
     reply = data_of(await ctx.json("distractor", prompt, schema, check=fault))
-    wrong = [text.strip() for text in reply["options"]]
+    wrong = [written_like(key, text) for text in reply["options"]]
     made = with_options(item.replace(reference=None), ctx.seed, [key], wrong)
     return [with_note(made, ctx.stage, {"model": ctx.model("distractor").card.name})]
 
@@ -67,6 +67,17 @@ def options_fault(key: str, wrong: Sequence[str], begins: str, length: float) ->
         if odd:
             return f"this is much longer or shorter than the sentence: {odd[0]!r}"
     return ""
+
+
+def written_like(key: str, text: str) -> str:
+    """Return a wrong option with the first letter and the full stop of the key.
+
+    A model that writes "Begin to" beside a person's "begin to" would tell which one is right.
+    """
+    text = text.strip()
+    first = text[:1].upper() if key[:1].isupper() else text[:1].lower()
+    whole = (first + text[1:]).rstrip(".")
+    return f"{whole}." if key.endswith(".") and whole[-1:] not in "?!" else whole
 
 
 async def closed_question(item: Item, _ctx: StageContext) -> list[Item]:

@@ -57,7 +57,7 @@ def _within(
             detail = f"{tag}: {', '.join(values) or 'none'}"
             results[item.id] = Rejected("over the quota", detail)
     short = [value for value in most if kept[value] < most[value]]
-    if short:
+    if short and items:
         lacking = [f"{value} {kept[value]} of {most[value]}" for value in short]
         ctx.notes.append(f"{ctx.stage}: too few items by {tag}: {', '.join(lacking)}")
     return [results[item.id] for item in items]

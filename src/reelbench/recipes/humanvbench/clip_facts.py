@@ -129,7 +129,8 @@ class ClipFacts:
         if number < least or (most is not None and number > most):
             bounds = f"{least} to {most}" if most is not None else f"{least} or more"
             bounds = f"{least}" if most == least else bounds
-            raise Rejected("number of people", f"There are {number}, expected {bounds}.")
+            what = "people" if self.row.subject == PERSON else f"{self.row.subject}s"
+            raise Rejected(f"number of {what}", f"There are {number}, expected {bounds}.")
         return int(number)
 
     def confidence(self, label: str) -> float:

@@ -1,12 +1,14 @@
 """How fast clips are annotated, beside Data-Juicer's operators for what both can say.
 
     python benchmarks/annotate.py [CLIP] [--peer PYTHON]
+    python benchmarks/annotate.py CLIP --long LABELS
 
 CLIP is a 720p video (default: the trailer in ../shared, where that is). PYTHON is one that has
 py-data-juicer 1.6.1, opencv-contrib-python-headless and scenedetect-headless; without it our own
 figures are printed alone. CPU is that of all processes, start-up included. The factor of real time
 is over four copies of the clip, on all cores; each copy differs by a byte, or it would be looked at
-once.
+once. With --long, labels of one long video are made on one core, on all cores in one piece, and on
+all cores in parts.
 """
 
 import argparse
@@ -24,6 +26,18 @@ COPIES = 4
 LABELS = {"shots": "shots", "motion": "motion", "shots, faces, tracks": "shots,faces,tracks"}
 PEERS = {"shots": "scenes", "motion": "motion"}
 
+WAYS = {  # of one long video: further words of the command, and the seconds of a part
+    "one core, one piece": (("--workers", "1"), "inf"),
+    "all cores, one piece": ((), "inf"),
+    "all cores, in parts": ((), "60"),
+}
+IN_PARTS_OF = """
+import sys
+from reelbench.annotate import operator
+from reelbench.cli import main
+operator.PART_SECONDS = float(sys.argv.pop(1))
+sys.exit(main(sys.argv[1:]))
+"""
 PEER = """
 import sys
 from data_juicer.utils.constant import Fields
@@ -63,16 +77,33 @@ def annotate(clips: Path, labels: str, out: Path) -> list[str]:
     return [sys.executable, "-m", "reelbench", *words]
 
 
+def long_video(clip: Path, labels: str) -> None:
+    """Print what the labels of one long video cost in each way, and whether they are the same."""
+    print(f"{'way':24}{'CPU s':>8}{'wall s':>8}{'cores':>7}")
+    files: set[bytes] = set()
+    for way, (more, part) in WAYS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            words = [*annotate(clip, labels, Path(folder))[3:], *more]
+            cpu, wall = measured([sys.executable, "-c", IN_PARTS_OF, part, *words])
+            files.add((Path(folder) / "labels" / f"{clip.name}.json").read_bytes())
+        print(f"{way:24}{cpu:8.1f}{wall:8.1f}{cpu / wall:7.2f}", flush=True)
+    print("the same bytes" if len(files) == 1 else "OTHER BYTES")
+
+
 def main() -> None:
     """Measure, and print one table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("clip", type=Path, nargs="?", default=TRAILER)
     parser.add_argument("--peer", help="a Python with py-data-juicer")
+    parser.add_argument("--long", metavar="LABELS", help="how one long video uses the cores")
     options = parser.parse_args()
     if not options.clip.is_file():
         sys.exit(f"{options.clip} is not there: name a clip.")
     seconds = probe_isolated(options.clip).duration
     print(f"{options.clip.name}, {seconds:.0f} s\n")
+    if options.long:
+        long_video(options.clip, options.long)
+        return
     print(f"{'label':22}{'CPU s':>8}{'peer CPU s':>12}{'ratio':>8}{'x real time':>13}")
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)

@@ -11,7 +11,9 @@ from typing import Any
 
 from support import run_here
 
-from reelbench.annotate.annotate import Annotated, annotate, label_file
+from reelbench.annotate.annotate import annotate
+from reelbench.annotate.label_files import label_file
+from reelbench.annotate.outcomes import Annotated
 from reelbench.engine.local import LocalEngine
 
 Start = Callable[..., Any]

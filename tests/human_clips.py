@@ -129,8 +129,10 @@ def selected(task: str, labels: Labels, subject: str = "person", **numbers: Any)
     """What the rule of a task makes of a clip: candidates, or why there are none."""
     row = candidate(task, seconds=labels["format"]["seconds"], subject=subject)
     clip = ClipFacts(row, TaskLabels(TASKS[task], labels, subject))
+    limits = {**TASKS[task].numbers, **numbers}
+    limits.pop("least_confidence", None)  # which the stage looks at, for all tasks alike
     try:
-        return RULES[task](clip, **{**TASKS[task].numbers, **numbers})
+        return RULES[task](clip, **limits)
     except Rejected as why:
         return why
 

@@ -18,8 +18,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from reelbench.annotate import registry
-from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
+from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, PartOperator, Value
 from reelbench.base.errors import ReelbenchError
+from reelbench.data.items import Span
 
 MODULE = "operators_for_tests"
 OPERATORS = {
@@ -32,6 +33,9 @@ OPERATORS = {
     "helped": "Helped",
     "slow": "Slow",
     "sidecar": "Sidecar",
+    "pieces": "Pieces",
+    "left": "Left",
+    "right": "Right",
     "transcript": "Heard",
 }
 
@@ -260,3 +264,55 @@ class Heard(Operator):
                 {"start": n + 0.2, "end": n + 0.8, "text": text} for n, text in enumerate(said)
             ]
         }
+
+
+@dataclass(frozen=True)
+class Pieces(PartOperator):
+    """Says which parts there were, and fails once at the part that begins at ``fails_at``."""
+
+    name: ClassVar[str] = "pieces"
+    rate: float = 5.0
+    fails_at: float = -1.0
+    seconds: float = 0.0
+
+    def part(self, clip: Clip, labels: Labels, span: Span) -> Any:
+        looked(clip, f"{self.name} {span[0]:g}")
+        time.sleep(self.seconds)
+        again = sum(look[0] == f"{self.name} {span[0]:g}" for look in looks(_clips(clip))) > 1
+        if span[0] == self.fails_at and not again:
+            raise ValueError("not yet")
+        return [span[0], min(span[1], clip.info.duration)]
+
+    def merge(self, clip: Clip, labels: Labels, parts: Sequence[Any]) -> Value:
+        looked(clip, f"{self.name} merged")
+        return {"whole": [parts[0][0], round(parts[-1][1], 4)], "count": len(parts)}
+
+
+@dataclass(frozen=True)
+class Left(Operator):
+    """Ends when ``other`` looks at the clip ``other_clip``, or at the same one."""
+
+    name: ClassVar[str] = "left"
+    other: str = "right"
+    other_clip: str = ""
+
+    def __call__(self, clip: Clip, labels: Labels) -> Value:
+        looked(clip, self.name)
+        awaited = (self.other, self.other_clip or clip.path.name)
+        deadline = time.monotonic() + 120
+        while awaited not in [look[:2] for look in looks(_clips(clip))]:
+            assert time.monotonic() < deadline, "it never came"
+            time.sleep(0.002)
+        return {"met": True}
+
+
+@dataclass(frozen=True)
+class Right(Left):
+    """The other one."""
+
+    name: ClassVar[str] = "right"
+    other: str = "left"
+
+
+def _clips(clip: Clip) -> Path:
+    return looks_file(clip.path).with_name("clips")

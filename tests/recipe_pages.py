@@ -22,7 +22,7 @@ from reelbench.make.parts.rules import load_rules
 from reelbench.make.pipeline.make import used_prompts
 from reelbench.make.pipeline.roles import parse_roles
 from reelbench.make.pipeline.stage import Recipe
-from reelbench.recipes import load_recipe
+from reelbench.recipes import RECIPES, load_recipe
 from reelbench.score.metrics import METRICS
 
 PAGES = sorted((REPOSITORY / "docs" / "recipes").glob("*.md"))
@@ -52,9 +52,19 @@ PAPERS = {
         + [f"Appendix E.{number}" for number in range(1, 7)]
         + [f"Appendix G.{number}" for number in range(1, 6)]
     ),
+    "humanvbench": (
+        ["4", "4.1", "4.2", "4.2.1", "4.2.2", "4.3", "4.3.1", "4.3.2", "4.4"]
+        + [f"Table {number}" for number in range(1, 9)]
+        + [f"Figure {number}" for number in (4, 6, 7)]
+        + [f"Appendix {letter}" for letter in "BCDEFGHI"]
+    ),
 }  # fmt: skip
 # Recipes beside the one that a page is called after.
-ALSO = {"qbench-video": ("qbench-exact", "qbench-published"), "mmou": ("mmou-published",)}
+ALSO = {
+    "qbench-video": ("qbench-exact", "qbench-published"),
+    "mmou": ("mmou-published",),
+    "humanvbench": ("humanvbench-published",),
+}
 
 _PART = re.compile(
     r"(?:(?:(?:Table|Figure|Equation|Algorithm|Supplement) )?\d+|Appendix [A-Z])(?:\.\d+)*(?= |$)"
@@ -70,7 +80,8 @@ class Named:
     """What there is to be named on the page of a recipe, or of several."""
 
     def __init__(self, name: str) -> None:
-        self.recipes = [load_recipe(each) for each in (name, *ALSO.get(name, ()))]
+        there = [each for each in (name, *ALSO.get(name, ())) if each in RECIPES]
+        self.recipes = [load_recipe(each) for each in there]
         self.manifest = self.recipes[0].manifest((), Path("source"))
         self.of_recipes = {
             "stage": {stage.name for recipe in self.recipes for stage in recipe.stages},

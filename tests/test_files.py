@@ -12,6 +12,8 @@ from reelbench.base.files import (
     canonical_json,
     digest_of,
     json_fault,
+    pretty_json,
+    pretty_object,
     sweep_partial_files,
     write_atomically,
 )
@@ -32,6 +34,12 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
         write_atomically(path, "new")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_object_of_pretty_pieces_is_the_pretty_object() -> None:
+    value = {"b": {"x": [1, {"y": "two\nlines"}], "a": {}}, "a": [], 'odd "name"': "ü"}
+    assert pretty_object({k: pretty_json(v) for k, v in value.items()}) == pretty_json(value)
+    assert pretty_object({}) == pretty_json({})
 
 
 def test_modes_and_links_are_kept(tmp_path: Path) -> None:

@@ -74,6 +74,19 @@ def test_without_them_nothing_has_changed(save: Save) -> None:
     ("tables:\n  a:\n    columns:\n      O: {}\n      M: {mean_of: [O, O]}\n", 7, "found 'O' twice, expected each column once"),
     ("tables:\n  a:\n    columns:\n      O: {}\n      M: {mean_of: [O], t: x}\n", 7, "mean_of alone"),
     ("tables:\n  a:\n    columns:\n      Yes: {}\n", 3, "the name True, which is not text"),
+    ("tables:\n  a:\n    kind: pie\n    columns: {O: {}}\n", 5, "expected scores or distractors"),
+    ("tables:\n  a:\n    conditions: protocol\n    columns: {O: {}}\n", 5, "a list of names of conditions"),
+    ("tables:\n  a:\n    averages: [people]\n    columns: {O: {}}\n", 5, "a list with some of: models, tiers"),
+    ("tables:\n  a:\n    bands: [0.5, 0.2]\n    columns: {O: {}}\n", 5, "rising shares of the models"),
+    ("tables:\n  a:\n    pooled_chance: 1\n    columns: {O: {}}\n", 5, "true or false"),
+    ("tables:\n  a:\n    columns:\n      O: {measured: hours}\n", 6, "measured alone, with one of: seconds, minutes"),
+    ("tables:\n  a:\n    columns:\n      O: {measured: minutes, t: x}\n", 6, "measured alone"),
+    ("tables:\n  a:\n    columns:\n      O: {wrong_options_with: shock}\n", 6, "a list of beginnings of words"),
+    ("tables:\n  a:\n    columns:\n      O: {against: P}\n", 6, "found 'P', expected another column of the same sort: there is none"),
+    ("tables:\n  a:\n    columns:\n      O: {}\n      P: {against: P}\n", 7, "another column of the same sort: O"),
+    ("tables:\n  a:\n    columns:\n      O: {}\n      P: {wrong_options_with: [x], against: O}\n", 7, "another column of the same sort"),
+    ("tables:\n  a:\n    columns:\n      O: {measured: minutes}\n      M: {mean_of: [O]}\n", 7, "found 'O', expected a column of this table that selects items"),
+    ("tables:\n  a:\n    against: protocol\n    columns:\n      O: {}\n      P: {against: O}\n", 8, "for the table, or for columns, not for both"),
 ])  # fmt: skip
 def test_what_is_wrong_is_told_with_its_line(text: str, line: int, words: str, save: Save) -> None:
     with pytest.raises(BenchmarkError) as caught:

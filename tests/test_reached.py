@@ -13,6 +13,8 @@ KNOWN = {
     "frames_at",  # the short form of iterate_frames, for notebooks and tests
     "crop_to_track",  # face crops, for recipes about people
     "compose_node",  # PyYAML calls it
+    "find_class",  # pickle calls it
+    "persistent_load",  # and this
 }
 OFFERED = ("make/parts/", "annotate/operators/")  # chosen by recipes, loaded by name
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef

@@ -63,7 +63,7 @@ def tracks(folder: Path) -> None:
     rows, counts = [], []
     for name, rate in (("tracks", load_operator("faces").parameters["rate"]), ("objects", 0.0)):
         given = load_operator(name).parameters
-        rate = rate or given["rate"]
+        rate = rate or load_operator("detections").parameters["rate"]
         names = ("overlap", "gap", "least", "reach")
         settings = {each: given[each] for each in names if each in given}
         for missed, jitter in ((0.0, 0.0), (0.1, 0.05), (0.2, 0.05), (0.2, 0.1)):
@@ -76,33 +76,32 @@ def tracks(folder: Path) -> None:
             as_in = f"{name}, {rate:g} a second"
             rows.append((as_in, missed, jitter, covered / whole, shapes, extra, switches))
             if name == "objects":
-                counts.append(counted(folder, rate, missed, jitter, settings))
+                counts.append(counted(folder, rate, missed, jitter))
     head = ("as in", "missed", "jitter", "covered", "shapes in shots", "fragments", "switches")
     table("tracking.join on true boxes with noise", head, rows)
     columns = ("missed", "jitter", "error at a moment", "error of most at once", "said", "true")
     table("count, fed with those of objects", columns, counts)
 
 
-def counted(
-    folder: Path, rate: float, missed: float, jitter: float, settings: dict[str, Any]
-) -> tuple[float, ...]:
+def counted(folder: Path, rate: float, missed: float, jitter: float) -> tuple[float, ...]:
     """How far the label of count is off: mean errors, and people in all, said and true."""
     moments, most, said, true = [], [], 0, 0
     for scene, clip in rendered(folder):
-        joined = join(seen(scene, rate, missed, jitter), cuts=cuts_of(scene), **settings)
-        paths = [
-            {"class": "person", "boxes": [{"time": s.time, "box": s.box} for s in track.spots]}
-            for track in joined
+        frames = [
+            {
+                "time": time,
+                "found": [{"class": "person", "box": x.box, "score": x.score} for x in found],
+            }
+            for time, found in seen(scene, rate, missed, jitter)
         ]
-        frames = [{"time": moment} for moment in np.arange(0, scene.duration, 0.125).tolist()]
         known: dict[str, dict[str, Any]] = {
-            "faces": {"frames": frames},
             "tracks": {"people": []},
-            "objects": {"tracks": paths},
+            "detections": {"frames": frames},
+            "shots": {"cuts": cuts_of(scene)},
         }
         label = load_operator("count")(clip, known)
         real = [len(boxes_at(scene, moment)) for moment, _ in label["at"]]
         moments += [abs(n - r) for (_, n), r in zip(label["at"], real, strict=True)]
         most.append(abs(label["most_at_once"] - max(real)))
-        said, true = said + label["people"], true + len(scene.actors)
+        said, true = said + label["guess"], true + len(scene.actors)
     return missed, jitter, float(np.mean(moments)), float(np.mean(most)), said, true

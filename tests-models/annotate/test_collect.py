@@ -10,6 +10,7 @@ from PIL import Image
 from support import SHARED
 from videos import make_video, pictures
 
+from reelbench.annotate.common.transnet import transition_probabilities
 from reelbench.annotate.operator import Clip, NotApplicable
 from reelbench.annotate.operators.fingerprint import Fingerprint, near_duplicate_clips
 from reelbench.annotate.operators.language import Language
@@ -54,7 +55,31 @@ def test_a_cut_is_at_the_first_frame_of_the_new_shot(tmp_path: Path) -> None:
         for number in range(100):
             writer.show(one if number < 37 else other, number / 25)
     value = Shots()(clip_of(tmp_path / "a.mp4"), {})
-    assert value == {"cuts": [1.48], "shots": [[0.0, 1.48], [1.48, 4.0]]}
+    assert value == {"cuts": [1.48], "shots": [[0.0, 1.48], [1.48, 4.0]], "transitions": []}
+
+
+def test_a_dissolve_is_a_cut_at_its_middle_and_a_transition_while_it_lasts(tmp_path: Path) -> None:
+    one, other = pictures(30)[0], pictures(30)[-1] // 3
+    with video_writer(tmp_path / "a.mp4", 25) as writer:
+        for number in range(100):
+            share = min(1.0, max(0.0, (number - 40) / 20))
+            mixed = (one * (1 - share) + other * share).round().astype(np.uint8)
+            writer.show(mixed, number / 25)
+    value = Shots()(clip_of(tmp_path / "a.mp4"), {})
+    (cut,), ((start, end),) = value["cuts"], value["transitions"]
+    assert cut == pytest.approx(2.0, abs=0.2)
+    assert 1.4 <= start < cut < end <= 2.6
+    assert Shots(detector="content")(clip_of(tmp_path / "a.mp4"), {})["cuts"] == []
+
+
+@pytest.mark.parametrize("count", [1, 175, 176, 340])
+def test_every_frame_gets_its_probabilities_however_many_there_are(count: int) -> None:
+    still = np.zeros((27, 48, 3), np.uint8)
+    frames = [still if number < count // 2 else still + 200 for number in range(count)]
+    found = transition_probabilities(iter(frames))
+    assert found.shape == (count, 2)
+    if count > 1:
+        assert int(found[:, 0].argmax()) == count // 2 - 1
 
 
 @real
@@ -189,7 +214,7 @@ def test_the_same_bytes_each_time(name: str) -> None:
 
 
 @real
-@pytest.mark.parametrize("operator", [Shots(), Motion()])
+@pytest.mark.parametrize("operator", [Shots(detector="content"), Motion()])
 def test_looking_is_faster_than_watching(operator: Shots | Motion) -> None:
     clip = clip_of(VIDEO / "video2.mp4")
     begun = time.process_time()

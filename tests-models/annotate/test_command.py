@@ -21,7 +21,7 @@ from reelbench.annotate.registry import OPERATORS
 VIDEO = SHARED / "data" / "video"
 pytestmark = pytest.mark.skipif(not VIDEO.exists(), reason="../shared/data/video is not there")
 PEOPLE = "tracks,face_ratio,count"
-MADE = ["faces", "shots", "tracks", "face_ratio", "count"]
+MADE = ["faces", "shots", "detections", "tracks", "face_ratio", "count"]
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_of_a_sound_there_is_nothing_to_see(made: Path) -> None:
     found = labels(made, "tone.wav")
     assert sorted(found) == sorted(MADE)
     assert all("none" in said for said in found.values())
-    assert found["count"]["none"].startswith(("faces: ", "tracks: "))
+    assert found["count"]["none"].startswith(("tracks: ", "detections: "))
 
 
 def test_a_second_run_does_nothing_and_writes_the_same_bytes(
@@ -111,16 +111,28 @@ def test_a_parameter_redoes_what_reads_the_label_alone(
     assert labels(out, "two faces.mp4")["faces"] == labels(made, "two faces.mp4")["faces"]
 
 
-def test_the_table_is_read_by_pyarrow(made: Path) -> None:
+def test_the_tables_can_be_queried(made: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    table = parquet.read_table(made / "labels.parquet")
-    assert table.column_names == ["clip", "sha256", "label", "fate", "said"]
+    table = parquet.read_table(made / "parquet" / "labels.parquet")
+    assert table.column_names == ["clip", "sha256", "label", "status", "reason"]
+    assert {str(kind) for kind in table.schema.types} == {"string"}
     rows = table.to_pylist()
     assert len(rows) == 4 * len(MADE)
     for row in rows:
-        said = labels(made, row["clip"])[row["label"]]
-        assert json.loads(row["said"]) == said[row["fate"]]
-    assert not list(made.glob("*.partial"))
+        made_of_it = labels(made, row["clip"])[row["label"]]
+        assert made_of_it.get(row["status"]) == (row["reason"] or made_of_it["value"])
+    boxes = parquet.read_table(made / "parquet" / "tracks_people_tracks_boxes.parquet")
+    types = {field.name: str(field.type) for field in boxes.schema}
+    sides = dict.fromkeys(("left", "top", "right", "bottom"), "double")
+    assert types == {"clip": "string", "person": "string", "track": "int64", "time": "double",
+                     "score": "double"} | sides  # fmt: skip
+    people = labels(made, "two faces.mp4")["tracks"]["value"]["people"]
+    first = people[0]["tracks"][0]["boxes"][0]
+    row = next(row for row in boxes.to_pylist() if row["clip"] == "two faces.mp4")
+    assert [row[side] for side in sides] == first["box"]
+    assert (row["person"], row["time"], row["score"]) == ("p1", first["time"], first["score"])
+    counts = parquet.read_table(made / "parquet" / "count.parquet").to_pylist()
+    assert {row["clip"]: row["people"] for row in counts}["two faces.mp4"] == 2
 
 
 def test_a_table_without_rows(tmp_path: Path) -> None:
@@ -130,7 +142,7 @@ def test_a_table_without_rows(tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = ("annotate", tmp_path / "clips", "--labels", "format", "--out", out, "--parquet")
     assert run_here(*words) == 1
-    assert parquet.read_table(out / "labels.parquet").num_rows == 0
+    assert parquet.read_table(out / "parquet" / "labels.parquet").num_rows == 0
 
 
 def test_previews_can_be_watched(made: Path) -> None:

@@ -11,6 +11,7 @@ from support import SHARED
 from videos import make_video, pictures
 
 from reelbench.annotate.operator import Clip, NotApplicable
+from reelbench.annotate.operators.detections import Detections
 from reelbench.annotate.operators.objects import CLUTTER, Objects
 from reelbench.annotate.operators.quality import _BRISQUE_FOLDERS, Quality
 from reelbench.annotate.operators.text import ScreenText, TextLine, merged
@@ -96,7 +97,7 @@ def test_readings_of_one_line_are_joined_and_the_majority_is_believed():
 
 def test_people_are_followed_as_they_walk(tmp_path):
     clip = _real("pedestrians.avi", tmp_path, (4.0, 10.0))
-    label = Objects()(clip, {})
+    label = Objects()(clip, {"detections": Detections()(clip, {})})
     people = [track for track in label["tracks"] if track["class"] == "person"]
     longest = max(people, key=lambda track: track["end"] - track["start"])
     assert 4 <= len(people) <= 20
@@ -111,8 +112,9 @@ def test_people_are_followed_as_they_walk(tmp_path):
 
 def test_a_track_ends_at_a_cut(tmp_path):
     clip = _real("speech_two_faces.mp4", tmp_path, (0.0, 4.0))
-    whole = Objects(classes=("person",))(clip, {})["tracks"]
-    cut = Objects(classes=("person",))(clip, {"shots": {"cuts": [2.0]}})["tracks"]
+    found = {"detections": Detections()(clip, {})}
+    whole = Objects(classes=("person",))(clip, found)["tracks"]
+    cut = Objects(classes=("person",))(clip, found | {"shots": {"cuts": [2.0]}})["tracks"]
     assert any(track["start"] < 2.0 <= track["end"] for track in whole)
     assert cut
     assert not any(track["start"] < 2.0 <= track["end"] for track in cut)
@@ -121,7 +123,7 @@ def test_a_track_ends_at_a_cut(tmp_path):
 def test_only_known_classes_can_be_asked_for(tmp_path):
     clip = _clip(make_video(tmp_path / "a.mp4", seconds=0.2))
     with pytest.raises(ReelbenchError, match="has no class 'unicorn'"):
-        Objects(classes=("dog", "unicorn"))(clip, {})
+        Objects(classes=("dog", "unicorn"))(clip, {"detections": Detections()(clip, {})})
     assert {"fork", "toothbrush"} <= CLUTTER
     assert not {"person", "dog", "car"} & CLUTTER
 

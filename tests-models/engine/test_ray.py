@@ -89,6 +89,17 @@ def test_the_same_as_on_this_machine_alone(shared: RayEngine) -> None:
 
 
 @pytest.mark.parametrize("family", ["", "a"])
+def test_jobs_that_are_added_on_the_way_are_run(shared: RayEngine, family: str) -> None:
+    jobs = [Job("1", double, (1,), family=family)]
+    found = {}
+    for one in shared.run(jobs, 60):
+        found[one.job.name] = one.result
+        if one.result < 10:
+            jobs.append(Job(f"{one.result}", double, (one.result,), family=family))
+    assert found == {"1": 2, "2": 4, "4": 8, "8": 16}
+
+
+@pytest.mark.parametrize("family", ["", "a"])
 def test_both_nodes_work(shared: RayEngine, family: str) -> None:
     jobs = [Job(f"{n}", node, (0.3,), family=family) for n in range(8)]
     assert len({one.result for one in shared.run(jobs, 60)}) == 2

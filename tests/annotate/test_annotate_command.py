@@ -6,6 +6,7 @@ import pytest
 from annotating import Given
 from operators_for_tests import counts, looks
 
+from reelbench.annotate import registry
 from reelbench.base.extras import install_command
 
 
@@ -135,3 +136,29 @@ class TestWords:
             "plain  1      0               0",
         ]
         assert f"The labels are in {given.out / 'labels'}." in told.err
+
+
+class TestAll:
+    def test_stands_for_all_built_in_labels_but_those_that_lack_a_model(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        known = {name: registry.OPERATORS[name] for name in ("format", "caption", "speech_emotion")}
+        monkeypatch.setattr(registry, "OPERATORS", known)
+        labels, skipped = registry.with_all(["all"], {}, has_model=False)
+        assert labels == ["format"]
+        assert "--model captioner=" in skipped["caption"]
+        assert "--set speech_emotion.model=" in skipped["speech_emotion"]
+        own = {"speech_emotion": {"model": "my.module:listen"}}
+        labels, skipped = registry.with_all(["all", "x.py:Own"], own, has_model=True)
+        assert (labels, skipped) == (["format", "caption", "speech_emotion", "x.py:Own"], {})
+        assert registry.with_all(["shots"], {}, has_model=False) == (["shots"], {})
+
+    def test_what_is_skipped_is_said(
+        self, given: Given, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        known = {name: registry.OPERATORS[name] for name in ("format", "caption", "plain")}
+        monkeypatch.setattr(registry, "OPERATORS", known)
+        given.add("a.mp4")
+        assert given.command("all") == 0
+        assert set(given.labels("a.mp4")) == {"format", "plain"}
+        assert "skipped: caption: it needs a model" in capsys.readouterr().err

@@ -206,8 +206,8 @@ class TestKilled:
         victim: list[str] = []
 
         def kill() -> None:
-            wait_until(lambda: bool(looks(given.clips)))
-            _, name, process = looks(given.clips)[0]
+            wait_until(lambda: counts(given.clips)["slow"] > 0)
+            name, process = next(look[1:] for look in looks(given.clips) if look[0] == "slow")
             os.kill(process, signal.SIGKILL)
             victim.append(name)
 
@@ -229,6 +229,7 @@ class TestKilled:
         given.add("a.mp4", "b.mp4")
         words = ["annotate", given.clips, "--labels", "plain,slow", "--out", given.out]
         process = start(*words, "--set", "slow.seconds=600")
+        wait_until(lambda: rows_held(given.out / "labels.sqlite", "results") == 2)
         wait_until(lambda: counts(given.clips)["slow"] > 0)
         os.kill(process.pid, sign)
         process.join()  # and does not wait for what nobody wants any more

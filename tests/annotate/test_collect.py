@@ -54,7 +54,7 @@ def test_who_looks_says_so_where_there_is_no_picture(operator: Shots) -> None:
 def test_an_unknown_detector_is_refused_with_those_there_are() -> None:
     with pytest.raises(
         ReelbenchError,
-        match=r"shots\.detector cannot be 'magic': expected one of content, adaptive, threshold",
+        match=r"shots\.detector cannot be 'magic': expected one of transnet, content, adaptive",
     ):
         load_operator("shots", detector="magic")
 

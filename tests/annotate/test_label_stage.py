@@ -39,8 +39,9 @@ class Counting:
     jobs: int = 0
 
     def run(self, jobs: Sequence[Job], limit: float) -> Iterator[JobResult]:
-        self.jobs += len(jobs)
-        return self.engine.run(jobs, limit)
+        for done in self.engine.run(jobs, limit):
+            self.jobs += 1
+            yield done
 
     def close(self) -> None:
         """It is used by others."""
@@ -161,6 +162,28 @@ class TestLabels:
         if require:
             assert result.rejected is not None
             assert (result.rejected.reason, result.rejected.detail) == ("no odd", "it is empty")
+
+    def test_that_others_need_are_used_as_an_earlier_stage_made_them(self, given: Given) -> None:
+        given.add("a.mp4")
+        first = label(["plain"], name="first", set={"plain": {"word": "dog"}})
+        reader, reading = reads("reader")
+        _, jobs = take(given, rows("a.mp4"), first, label(["reader"], name="second"), reading)
+        assert reader.read == {"q-1": {"read": "dog"}}
+        assert jobs == 2, "plain was not made again"
+        own = label(["reader"], name="second", set={"plain": {"word": "cat"}})
+        reader, reading = reads("reader")
+        take(given, rows("a.mp4"), first, own, reading)
+        assert reader.read == {"q-1": {"read": "cat"}}
+
+    def test_are_not_made_of_rows_to_which_they_do_not_apply(self, given: Given) -> None:
+        given.add("a.mp4", "b.mp4")
+        plain, reading = reads("plain")
+        some = label(["plain"], applies=lambda item: item.id == "q-2")
+        passed, jobs = take(given, rows("a.mp4", "b.mp4"), some, reading)
+        assert [row.id for row in passed[-1].out] == ["q-1", "q-2"]
+        assert jobs == 1
+        assert plain.read["q-1"] is None
+        assert plain.read["q-2"] is not None
 
     def test_of_a_file_that_is_no_clip_reject(self, given: Given) -> None:
         given.add("a.mp4")

@@ -1,10 +1,12 @@
 """Boxes joined into tracks: made-up things whose ways are known."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reelbench.annotate.common.identity import frontality, grouped
+from reelbench.annotate.common.matching import matched
 from reelbench.annotate.common.tracking import (
     Box,
     Detection,
@@ -14,7 +16,6 @@ from reelbench.annotate.common.tracking import (
     overlaps,
     shot_at,
 )
-from reelbench.annotate.operators.bodies import matched
 
 
 def at(
@@ -154,16 +155,17 @@ def test_those_seen_together_are_never_grouped_however_alike():
     assert grouped([], np.zeros((0, 0)), np.zeros((0, 0), dtype=bool), 0.4) == []
 
 
-def test_a_face_gets_the_nearest_body_that_holds_it_and_of_two_the_smaller():
+@pytest.mark.parametrize("rule", ["place", "paper"])
+def test_a_face_gets_the_nearest_body_that_holds_it_and_of_two_the_smaller(rule):
     face: Box = (100, 50, 140, 100)
     wide = Detection((0, 40, 240, 400), 0.9)
     narrow = Detection((80, 40, 160, 400), 0.5)
     aside = Detection((90, 40, 260, 400), 0.9)
     elsewhere = Detection((300, 40, 380, 400), 0.9)
-    assert matched([face], [wide, aside, narrow, elsewhere]) == [(0, 2)]
-    assert matched([face], [elsewhere]) == []
+    assert matched([face], [wide, aside, narrow, elsewhere], rule) == [(0, 2)]
+    assert matched([face], [elsewhere], rule) == []
     # One body is not the body of two.
-    assert matched([face, (104, 50, 144, 100)], [narrow]) == [(0, 0)]
+    assert matched([face, (104, 50, 144, 100)], [narrow], rule) == [(0, 0)]
 
 
 def test_a_face_from_the_side_is_less_frontal():

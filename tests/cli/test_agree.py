@@ -122,3 +122,19 @@ def test_the_page_shows_what_is_printed(tmp_path: Path) -> None:
     assert wide
     assert narrow
     assert f"AC2 is {wide[1]}; declared as 3 to 5, it is {narrow[1]}" in " ".join(page.split())
+
+
+def test_a_sample_is_drawn_from_what_two_rated_and_stays_the_same(tmp_path: Path) -> None:
+    rows = [f"q-{n},{'AB'[n % 2]},{'AB'[n % 2] if n % 5 else 'A'}" for n in range(40)]
+    path = tmp_path / "answers.csv"
+    path.write_text("\n".join(["id,ann,ben", *rows, "q-40,A,"]) + "\n")
+    words = ["agree", path, "--weights", "identity", "--categories", "A,B", "--method", "cohen", "--json"]  # fmt: skip
+    once, again, other = (
+        json.loads(reelbench(*words, *more).stdout)
+        for more in (["--sample", 20], ["--sample", 20], ["--sample", 20, "--seed", 1])
+    )
+    assert once == again
+    assert (once["subjects"], once["subjects_with_two_ratings"], once["sample"]) == (20, 20, 20)
+    assert other["coefficients"] != once["coefficients"] or other["seed"] == 1
+    refused = reelbench(*words, "--sample", 41)
+    assert (refused.returncode, "has 40 subjects with two ratings" in refused.stderr) == (2, True)

@@ -12,6 +12,7 @@ from errands import begun, done, mark
 from jobs import die, double, eat, fail, hang
 from support import is_gone, wait_until
 
+from reelbench.base import workers
 from reelbench.base.workers import GIGABYTE
 from reelbench.engine.base import Job, JobResult
 from reelbench.engine.local import LocalEngine
@@ -121,3 +122,42 @@ def test_closing_the_engine_ends_its_workers() -> None:
     assert not is_gone(found.result)
     engine.close()
     assert is_gone(found.result)
+
+
+def test_jobs_that_are_added_on_the_way_are_run(engine: LocalEngine) -> None:
+    jobs = [Job("1", double, (1,))]
+    found = {}
+    for one in engine.run(jobs, 30):
+        found[one.job.name] = one.result
+        if one.result < 100:
+            jobs.append(Job(f"{one.result}", double, (one.result,)))
+    assert list(found) == ["1", "2", "4", "8", "16", "32", "64"]
+
+
+def test_a_process_keeps_to_its_family_while_there_is_such_a_job() -> None:
+    engine = LocalEngine(1)
+    jobs = [Job(f"{n}", double, (n,), family="ab"[n % 2]) for n in range(6)]
+    try:
+        assert [one.result for one in engine.run(jobs, 30)] == [0, 4, 8, 2, 6, 10]
+    finally:
+        engine.close()
+
+
+def test_a_process_that_holds_much_is_replaced_for_another_family(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    engine = LocalEngine(1)
+
+    def process(family: str) -> int:
+        (one,) = engine.run([Job("who", os.getpid, (), family=family)], 30)
+        return int(one.result)
+
+    try:
+        first = process("a")
+        assert process("b") == first, "little is kept"
+        monkeypatch.setattr(workers, "_MOST_KEPT", 1)
+        assert process("b") == first, "it is loaded for this family"
+        assert process("a") != first
+        assert is_gone(first)
+    finally:
+        engine.close()

@@ -230,7 +230,7 @@ class TestPrompts:
         ("name", "words"),
         [
             ("../b", "is not inside"),
-            ("absent", "a built-in one \\(default, qbench, reasoned\\)"),
+            ("absent", "a built-in one \\(default, humanvbench, qbench, reasoned\\)"),
         ],
     )
     def test_no_such_prompt(self, name: str, words: str, tmp_path: Path) -> None:

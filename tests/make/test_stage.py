@@ -112,7 +112,7 @@ class TestSettings:
 
     @pytest.mark.parametrize(("name", "value"), [
         ("whole", 3), ("whole", 0), ("share", 0.5), ("share", 1), ("flag", False),
-        ("text", "fps:1"), ("list", ["c"]), ("list", ("c",)), ("table", {"c": "d"}),
+        ("text", "fps:1"), ("list", ("c",)), ("table", {"c": "d"}),
     ])  # fmt: skip
     def test_of_the_usual_type_are_taken(self, name: str, value: Any) -> None:
         stage = self.changed(**{name: value}).stages[0]
@@ -122,12 +122,21 @@ class TestSettings:
     @pytest.mark.parametrize(("name", "value"), [
         ("whole", 3.0), ("whole", "3"), ("whole", True), ("whole", None), ("share", "0.5"),
         ("share", False), ("flag", 1), ("flag", "yes"), ("text", 16), ("text", None),
-        ("list", "a"), ("table", ["a"]), ("share", None),
+        ("list", {"a": "b"}), ("list", [1]), ("list", [["a"]]), ("table", ["a"]), ("share", None),
     ])  # fmt: skip
     def test_of_another_type_are_a_sentence(self, name: str, value: Any) -> None:
         told = f"sift.{name} is {PARAMETERS[name]!r} by default and cannot be {value!r}."
         with pytest.raises(ReelbenchError, match=re.escape(told)):
             self.changed(**{name: value})
+
+    @pytest.mark.parametrize(
+        ("value", "taken"),
+        [("c", ("c",)), ("c, d", ("c", "d")), (["c", "d"], ("c", "d")), (None, ())],
+    )
+    def test_of_a_list_are_taken_with_commas_and_with_brackets(
+        self, value: Any, taken: tuple[str, ...]
+    ) -> None:
+        assert self.changed(list=value).stages[0].parameters["list"] == taken
 
     @pytest.mark.parametrize("value", [float("nan"), float("inf")])
     def test_that_no_hash_can_be_taken_of_are_a_sentence(self, value: float) -> None:

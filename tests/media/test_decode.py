@@ -1,5 +1,7 @@
 """Exact frames: the same pixels as a full decode, whatever the codec, container and pace."""
 
+from itertools import pairwise
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from videos import (
 from reelbench.media.decode import decode, seek
 from reelbench.media.decode.decode import every_frame, frames_at, iterate_frames
 from reelbench.media.decode.probe import probe
+from reelbench.media.decode.stream import frame_before, scan_frames
 from reelbench.media.decode.timeline import frame_times
 from reelbench.media.errors import MediaError
 
@@ -69,6 +72,17 @@ class TestSamePixels:
         inside = [frame for time, frame in reference if 1.03 < time < 1.5 - 1e-6]
         assert [fingerprint(image) for _, image in part] == [on_screen(reference, 1.03), *inside]
         assert part[0][0] == 1.03
+
+    @pytest.mark.parametrize("rate", [None, 2.5, 7.3])
+    def test_of_a_scan_in_parts(self, video: Reference, rate: float | None) -> None:
+        path, _ = video
+        whole = [(time, fingerprint(image)) for time, image in scan_frames(path, rate)]
+        edges = [0.0, *(round(at * (rate or 1e3)) / (rate or 1e3) for at in (0.8, 1.7, 3.1)), inf]
+        parts = [list(scan_frames(path, rate, None, False, *span)) for span in pairwise(edges)]
+        assert [(time, fingerprint(image)) for part in parts for time, image in part] == whole
+        before = frame_before(path, rate, None, False, edges[2]) if rate else None
+        if before is not None:
+            assert before[0] == [time for time, _ in whole if time < edges[2] - 1e-4][-1]
 
     def test_times_of_frames_without_decoding(self, video: Reference) -> None:
         path, reference = video

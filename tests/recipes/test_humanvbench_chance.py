@@ -118,9 +118,9 @@ def lettered(task: str, count: int, rng: Random) -> tuple[list[Any], dict[str, A
 
 @pytest.mark.parametrize("task", ["ASD", "AVSM", "T2H"])
 def test_letters(task: str, tmp_path: Path) -> None:
-    rows, labels = lettered(task, 240, Random(1))
+    rows, labels = lettered(task, 120, Random(1))
     items = taken(tmp_path, rows, labels, "select", "letters", "draft")
-    assert len(items) == 240
+    assert len(items) == 120
     letters: dict[str, Rule] = {
         **POSITIONS, "B": lambda v: v.index("B"), "most common": lambda v: v.index(common)
     }  # fmt: skip
@@ -132,12 +132,12 @@ def test_letters(task: str, tmp_path: Path) -> None:
 def test_alignment(tmp_path: Path) -> None:
     rng = Random(1)
     rows, labels = [], {}
-    for n in range(300):
+    for n in range(150):
         seconds = rng.uniform(8.1, 30)
         rows.append(candidate("AVAD", f"c{n}", seconds, video=VIDEO))
         labels[f"c{n}"] = a_clip(seconds)
     items = taken(tmp_path, rows, labels, "select", "times", "draft", "key-positions")
-    assert len(items) == 300
+    assert len(items) == 150
     assert {len(item.options) for item in items} == {3}
     assert_at_chance(
         items, {name: NUMBERS[name] for name in ("smallest", "middle", "largest")}, number
@@ -149,7 +149,7 @@ def test_appearance_times(tmp_path: Path) -> None:
     """People who stay from the start or to the end, and who come and go; short and long clips."""
     rng = Random(1)
     rows, labels = [], {}
-    for n in range(240):
+    for n in range(160):
         seconds = rng.choice([rng.uniform(7.2, 12), rng.uniform(7.2, 30)])
         there = rng.uniform(0.35, 0.65) * seconds
         kind = rng.choice(["from the start", "to the end", "between"])
@@ -161,7 +161,7 @@ def test_appearance_times(tmp_path: Path) -> None:
         track = seen(start, start + there, left=0, going_to=1180)
         labels[f"c{n}"]["tracks"]["people"][0]["tracks"] = [track]
     items = taken(tmp_path, rows, labels, "select", "times", "draft", "key-positions")
-    assert len(items) > 120, "beside the others, four seconds of overlap leave only short intervals"
+    assert len(items) > 80, "beside the others, four seconds of overlap leave only short intervals"
     assert_at_chance(items, INTERVALS, span)
 
 

@@ -1,9 +1,10 @@
 """HumanVBench: which clips become questions about speech, at the edges of every limit."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
-from human_clips import a_clip, demographic, reason, seen, selected
+from human_clips import a_clip, candidate, demographic, reason, seen, selected, stage, take
 
 SPEECH_TASKS = ("AVSM", "ASD", "AVAD", "SCM")
 
@@ -75,6 +76,15 @@ class TestActiveSpeaker:
         labels["speaker"]["people"][1]["confidence"] = 0.81
         (row,) = selected("ASD", labels)
         assert row.confidence == 0.81
+
+    @pytest.mark.parametrize(("least", "fits"), [(0.97, True), (0.98, False)])
+    @pytest.mark.parametrize("parameter", ["ASD_least_confidence", "least_confidence"])
+    def test_below_the_least_confidence_of_the_task_or_of_all_it_makes_no_item(
+        self, parameter: str, least: float, fits: bool, tmp_path: Path
+    ) -> None:
+        rows = [candidate("ASD")]
+        (outcome,) = take(tmp_path, rows, {"c": a_clip()}, stage("select", **{parameter: least}))
+        assert reason(outcome) == ("" if fits else "labels not certain enough")
 
 
 class TestFittingVoice:

@@ -16,7 +16,7 @@ from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import freeze
 from reelbench.data.manifest import Manifest
 from reelbench.evaluate.run import run_benchmark
-from reelbench.report.declared import best_cells, declared, shown, sureness
+from reelbench.report.declared import best_cells, declared, notes_on, shown, sureness
 from reelbench.report.report import report_run
 from reelbench.report.tables import judge_orders, tables
 from reelbench.score.score import score_run
@@ -68,6 +68,39 @@ def test_a_table_as_a_paper_prints_it() -> None:
         "80.0% to 100.0% (SE 6.3%)\n"
         "items,10,10,0,10\n"
     )
+
+
+def test_differences_errors_measures_and_helpers_are_written() -> None:
+    less = cell(0.3) | {"difference": {"value": -0.037, "interval": [-0.08, 0.006], "standard_error": 0.02}}  # fmt: skip
+    more = cell(0.9, 8) | {"difference": {"value": 0.02, "interval": None, "standard_error": None}}
+    took = {**cell(None, 0, 0), "value": 12.345}
+    mean = found(("a", [less, more, took, {**took, "value": None}]), against="plain")
+    for column, of in zip(mean["columns"], ({}, {"against": "c0"}, {"measured": "minutes"}, {"measured": "memory_gb"}), strict=True):  # fmt: skip
+        column |= {"of": of, "pooled_chance": 0.2 if not of else None}
+    mean["rows"][0] |= {"helped": ["writer"]}
+    average = {"model": "mean", "models": ["a", "b"], "condition": "protocol"}
+    mean["rows"].append({**average, "cells": mean["rows"][0]["cells"]})
+    assert shown(mean).to_csv() == (
+        "Model,c0,c1,c2,c3\n"
+        "a †,30.0% (-3.7),90.0% (8 of 10; +2.0),12.3,-\n"
+        '"mean, 2 models",30.0% (-3.7),90.0% (8 of 10; +2.0),12.3,-\n'
+        "chance,25.0%,25.0%,-,-\n"
+        "questions / options,20.0%,-,-,-\n"
+    )
+    assert "20.0% to 40.0%; -3.7 (-8.0 to +0.6)" in sureness(mean).to_csv()
+    assert notes_on(mean) == [
+        "† helped to make the items (a: writer).",
+        "Differences are in points, against plain, on the same items.",
+        "c1 has its difference from c0, in points.",
+    ]
+    assert best_cells(mean) == set()
+
+
+def test_conditions_are_held_against_each_other_where_there_are_two() -> None:
+    alone = found(("a", [cell(0.5)]), against="protocol")
+    assert declared({"tables": [alone]}) == []
+    alone["rows"].append({**alone["rows"][0], "condition": "few"})
+    assert declared({"tables": [alone]}) == [alone]
 
 
 def test_the_best_of_each_column_is_bold_in_pages_and_papers() -> None:

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from reelbench.data.items import Item
 from reelbench.review.candidates import import_candidates
 from reelbench.review.desk import desk_figures
 from reelbench.review.errors import ActionError
+from reelbench.review.export import export_files
 from reelbench.review.protocol import ReviewProtocol
 from reelbench.review.review import Review
 
@@ -67,6 +69,25 @@ class TestNumbers:
         assert (queue.total, queue.settled, queue.disputed, queue.done) == (5, 4, 1, 10)
         assert (queue.left, queue.seconds, queue.per_day) == (1, 30.0, 10.0)
         assert queue.ready
+
+    def test_the_gain_is_one_over_what_needs_an_edit(self, tmp_path: Path) -> None:
+        with opened(tmp_path, tagged(6), replace(CHECK, reviewers=1)) as review:
+            decide(review, ANN, "aaekar")
+            overall, *by_tag = desk_figures(review, [ANN]).no_edit
+            table = export_files(review)["manual-work.csv"]
+        assert (overall.rate, overall.gain, overall.rejected) == (0.8, pytest.approx(5.0), 1)
+        low, high = overall.gain_interval or (None, None)
+        assert low is not None
+        assert high is not None
+        assert low < 5 < high
+        assert (low, high) == pytest.approx([1 / (1 - end) for end in overall.interval or ()])
+        unedited = [each for each in by_tag if each.rate == 1]
+        assert [each.gain for each in unedited] == [None]
+        rows = [line.split(",") for line in table.splitlines()]
+        assert rows[1][:5] == ["", "", "5", "1", "0.8000"]
+        assert rows[1][-1] == "5.00"
+        means = [float(row[4]) for row in rows[2:] if row[1] != "mean of the values"]
+        assert float(rows[-1][4]) == pytest.approx(sum(means) / len(means), abs=1e-4)
 
     def test_of_people_say_how_often_theirs_was_what_was_settled(self, tmp_path: Path) -> None:
         with opened(tmp_path, tagged(3), CHECK) as review:

@@ -13,9 +13,9 @@ from reelbench.base.files import pretty_json
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item, Media, freeze
 from reelbench.data.manifest import Manifest
-from reelbench.score.declared import select
 from reelbench.score.intervals import Cell, intervals
 from reelbench.score.score import score_predictions
+from reelbench.score.table_columns import select
 
 TABLES = {
     "table-2": {
@@ -290,6 +290,8 @@ def plainly(items: list[Item], rows: list[dict[str, Any]], grades: list[dict[str
 
     def value(model: str, item: Item) -> float | None:
         row = said.get((model, item.id))
+        if row is None and model.startswith("human:"):
+            return None
         if item.kind != "open":
             return float(bool(row) and row["parsed"] == list(item.answer))  # type: ignore[index]
         if model not in judged:
@@ -300,15 +302,18 @@ def plainly(items: list[Item], rows: list[dict[str, Any]], grades: list[dict[str
         return given.get((model, item.id)) if replied else 0.0
 
     def cell(models: list[str], choice: dict[str, Any]) -> Any:
-        found, count = [], 0
+        found, count, asked = [], 0, list[str]()
         for item in items:
             wants = {**choice, "split": "test"}
             listed = {tag: [want] if isinstance(want, str) else want for tag, want in wants.items()}
             if any(not set(item.tag(tag)) & set(values) for tag, values in listed.items()):
                 continue
             count += 1
+            asked += [model for model in models if (model, item.id) in said]
             values = [v for model in models if (v := value(model, item)) is not None]
             found += [mean(values)] if values else []
+        if not asked:
+            return None, count, 0
         return (round(mean(found), 6) if found else None), count, len(found)
 
     everyone = {"a": ["a"], "b": ["b"], "c": ["c"], "people": ["human:x", "human:y"]}

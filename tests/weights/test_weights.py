@@ -77,7 +77,7 @@ class TestRegistry:
             assert file.size > 0
             assert file.pieces
             for piece in file.pieces:
-                assert re.fullmatch(r"[a-z0-9-]+==\d+(\.\d+)+", piece.requirement)
+                assert re.fullmatch(r"[a-z0-9-]+(==|@)\d+(\.\d+)+", piece.requirement)
                 assert not piece.file.startswith("/")
 
     def test_it_has_the_names_that_operators_use(self) -> None:

@@ -11,35 +11,33 @@ __all__ = [
     "Labels",
     "NotApplicable",
     "Operator",
+    "PartOperator",
     "clips_in",
+    "label_clips",
     "load_operator",
     "operators_for",
-    "run_operator_over",
     "values_of",
 ]
 
 if TYPE_CHECKING:
-    from reelbench.annotate.annotate import (
-        Annotated,
-        clips_in,
-        operators_for,
-        run_operator_over,
-        values_of,
-    )
-    from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator
+    from reelbench.annotate.annotate import clips_in, operators_for
+    from reelbench.annotate.labelling import label_clips
+    from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, PartOperator
+    from reelbench.annotate.outcomes import Annotated, values_of
     from reelbench.annotate.registry import OPERATORS, load_operator
 
 _HOMES = {
-    "Annotated": "annotate",
+    "Annotated": "outcomes",
     "Clip": "operator",
     "Labels": "operator",
     "NotApplicable": "operator",
     "OPERATORS": "registry",
     "Operator": "operator",
+    "PartOperator": "operator",
     "clips_in": "annotate",
+    "label_clips": "labelling",
     "load_operator": "registry",
     "operators_for": "annotate",
-    "run_operator_over": "annotate",
-    "values_of": "annotate",
+    "values_of": "outcomes",
 }
 __getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -2,7 +2,7 @@
 
 import hashlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -102,10 +102,16 @@ class ResultStore:
             raise damaged(self._path, f"the result {key[:12]} of {row[1]}")
         return decode_json(row[2])
 
-    def put(self, key: str, maker: str, value: Any) -> None:
-        """Store a value; when this returns, it survives a crash of the machine."""
+    def put(self, key: str, maker: str, value: Any, replaced: Sequence[str] = ()) -> None:
+        """Store a value; when this returns, it survives a crash of the machine.
+
+        The values under the keys ``replaced`` are removed.
+        """
         row = (key, maker, json_line(value))
         with self._connection:
+            self._connection.executemany(
+                "DELETE FROM results WHERE key = ?", [(each,) for each in replaced]
+            )
             self._connection.execute(
                 "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)", (*row, checksum(*row))
             )

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -95,6 +95,13 @@ def json_line(value: Any) -> str:
 def pretty_json(value: Any) -> str:
     """Return JSON for people and diffs: sorted, indented, with a final newline."""
     return _json(value, sort_keys=True, indent=2) + "\n"
+
+
+def pretty_object(fields: Mapping[str, str]) -> str:
+    """Return the pretty JSON of an object whose values are in pretty JSON already."""
+    lines = [f"  {_json(name)}: {fields[name].strip()}" for name in sorted(fields)]
+    inside = ",\n".join(line.replace("\n", "\n  ") for line in lines)
+    return f"{{\n{inside}\n}}\n" if lines else "{}\n"
 
 
 def _json(value: Any, **layout: Any) -> str:

@@ -1,11 +1,30 @@
-"""Type check for parameters that a user sets: the value must be of the default's type."""
+"""Parameters that a user sets: a value is read and checked by the default that it replaces."""
 
 import math
 from typing import Any
 
 
+def read_like(default: Any, value: Any) -> Any:
+    """Return a value as its default is written: for a list, ``dog,car`` and a single word too.
+
+    What does not fit is returned as it is, for ``is_like`` to refuse.
+    """
+    if not isinstance(default, tuple | list):
+        return value
+    if isinstance(value, str):
+        value = [part.strip() for part in value.split(",") if part.strip()]
+    elif value is None:  # nothing is written behind the equals sign
+        value = []
+    elif isinstance(value, int | float):
+        value = [value]
+    return type(default)(value) if isinstance(value, tuple | list) else value
+
+
 def is_like(default: Any, value: Any) -> bool:
-    """Return whether a value has the type of a default; an int is accepted for a float."""
+    """Return whether a value has the type of a default; an int is accepted for a float.
+
+    The entries of a list are like one of the default's or, where that has none, text or numbers.
+    """
     if isinstance(value, float) and not math.isfinite(value):
         return False
     if default is None:  # chosen by the code that reads it, unless it is set
@@ -15,5 +34,8 @@ def is_like(default: Any, value: Any) -> bool:
     if isinstance(default, float):
         return isinstance(value, int | float)
     if isinstance(default, tuple | list):
-        return isinstance(value, tuple | list)
+        if not isinstance(value, tuple | list):
+            return False
+        known = default or (None,)
+        return all(any(is_like(one, each) for one in known) for each in value)
     return isinstance(value, type(default))

@@ -6,6 +6,7 @@ error.
 """
 
 import atexit
+import math
 import os
 import pickle
 import queue
@@ -18,6 +19,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, TypeVar
 
 from reelbench.base.errors import ReelbenchError, extension_error, where
@@ -25,6 +27,8 @@ from reelbench.base.errors import ReelbenchError, extension_error, where
 Result = TypeVar("Result")
 GIGABYTE = 2**30
 _START_LIMIT = 120.0  # seconds
+# Bytes in memory from which on a worker is replaced before it loads what another family needs.
+_MOST_KEPT = 400 * 2**20
 
 
 class WorkerError(Exception):
@@ -49,17 +53,21 @@ class WorkerPool:
             self._idle.put(None)  # a place for a worker that is not there yet
         atexit.register(self.close)
 
-    def call(self, work: Callable[..., Result], *args: object, limit: float) -> Result:
+    def call(
+        self, work: Callable[..., Result], *args: object, limit: float, family: str = ""
+    ) -> Result:
         """Run ``work(*args)`` in a worker and return its result.
 
         Raises what the work raises, or ``WorkerError`` if its process crashes or takes over
-        ``limit`` seconds, not counting the wait for a free worker.
+        ``limit`` seconds, not counting the wait for a free worker. Jobs of one ``family`` share
+        what they load; a worker that holds much is replaced before it works for another one.
         """
         worker = self._idle.get()
         try:
             if self._closed:
                 raise WorkerError("was stopped")
-            if worker is not None and not worker.is_alive:  # ended by someone, not by a job
+            # It may also have been ended by someone, not by a job.
+            if worker is not None and not (worker.is_alive and worker.has_room_for(family)):
                 self._lose(worker)
                 worker = None
             if worker is None:
@@ -67,6 +75,7 @@ class WorkerPool:
                 self._workers.add(worker)
                 if self._closed:  # while it was starting
                     raise WorkerError("was stopped")
+            worker.family = family
             result: Result = worker.call(work, args, limit)
         except BaseException as error:
             if worker and (isinstance(error, WorkerError) or not isinstance(error, Exception)):
@@ -76,6 +85,11 @@ class WorkerPool:
         finally:
             self._idle.put(worker)
         return result
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether its workers were ended."""
+        return self._closed
 
     def _lose(self, worker: "_Worker") -> None:
         worker.kill()
@@ -95,6 +109,7 @@ class _Worker:
     """One process, and the pipe to it."""
 
     def __init__(self, memory: int) -> None:
+        self.family = ""
         # A new Python, not a fork, which FFmpeg's and BLAS's threads do not survive; and not
         # multiprocessing's spawn, which runs the user's script again.
         self._line, theirs = Pipe()
@@ -132,6 +147,10 @@ class _Worker:
         """Whether it can be given a job."""
         return self.process.poll() is None
 
+    def has_room_for(self, family: str) -> bool:
+        """Whether it loaded nothing for another family that takes much memory."""
+        return self.family in ("", family) or _resident_bytes(self.process.pid) <= _MOST_KEPT
+
     def call(self, work: Callable[..., Any], args: tuple[object, ...], limit: float) -> Any:
         try:
             self._line.send((work, args))
@@ -162,6 +181,15 @@ class _Worker:
         self.process.wait()
         # The line is not closed: another thread may be reading, and learns of the end that way.
         self._life.close()
+
+
+def _resident_bytes(process: int) -> float:
+    """Return the memory that a process holds; infinity where the system does not tell."""
+    try:
+        pages = Path(f"/proc/{process}/statm").read_text().split()[1]
+    except (OSError, IndexError):
+        return math.inf
+    return int(pages) * resource.getpagesize()
 
 
 def serve(line_number: int, life: int, memory: int) -> None:

@@ -19,7 +19,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "coefficients: percent, cohen, conger, fleiss, ac1, ac2, krippendorff\n\n"
         "examples:\n"
         "  reelbench agree ratings.csv --weights identity --categories yes,no\n"
-        "  reelbench agree ratings.csv --weights linear --categories 0,1,2,3,4,5 --method ac2"
+        "  reelbench agree ratings.csv --weights linear --categories 0,1,2,3,4,5 --method ac2\n"
+        "  reelbench agree answers.csv --weights identity --categories A,B,C,D --method cohen "
+        "--sample 240"
     )
     parser.add_argument("ratings", type=Path, help="CSV or JSONL: a row per subject, or per rating")
     parser.add_argument(
@@ -37,6 +39,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a coefficient; may come several times (default: all that apply)",
     )
     parser.add_argument("--id", metavar="COLUMN", help="the column that names the subjects")
+    parser.add_argument(
+        "--sample",
+        type=int,
+        metavar="N",
+        help="measure it on N subjects, drawn from those with two ratings or more",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the sample (default: 0)")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
 
 
@@ -48,9 +57,14 @@ def main(options: argparse.Namespace) -> int:
 
     scale = Scale.of(next(csv.reader([options.categories], skipinitialspace=True), []))
     ratings = read_ratings(options.ratings, scale, options.id)
+    if options.sample is not None:
+        if options.sample < 2:
+            raise ReelbenchError("--sample takes the number of subjects, 2 or more.")
+        ratings = ratings.sample(options.sample, options.seed)
     found = agreement(ratings, options.weights, options.method or ())
     record = {
         **ratings.to_record(),
+        **({"sample": options.sample, "seed": options.seed} if options.sample else {}),
         "weights": options.weights,
         "interval": METHOD,
         "coefficients": [coefficient.to_record() for coefficient in found],

@@ -11,7 +11,7 @@ from reelbench.cli.engine_options import add_engine_options, engine_in
 from reelbench.cli.say import put_table, tell
 
 if TYPE_CHECKING:
-    from reelbench.annotate.annotate import Annotated
+    from reelbench.annotate.outcomes import Annotated
     from reelbench.client.budget import Budget
     from reelbench.models.base import ChatModel
 
@@ -27,6 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         f"labels:\n{known}\n\n"
         "examples:\n"
         "  reelbench annotate clips --labels tracks,speaker,transcript --out labels --preview\n"
+        "  reelbench annotate clips --labels all --out labels --parquet\n"
         "  reelbench annotate clips --labels shots --set shots.detector=adaptive --out labels\n"
         "  reelbench annotate clips --labels tracks --out labels --engine ray --address HOST:6379\n"
         "  reelbench annotate clips --labels caption --out labels --model captioner=openai:gpt-4o "
@@ -35,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("clips", type=Path, help="a folder of clips, or one clip")
     parser.add_argument(
         "--labels", required=True, help="the labels to make, with commas between: those listed "
-        "below, or FILE.py:NAME of your own; what a label needs is made as well"
+        "below, all, or FILE.py:NAME of your own; what a label needs is made as well"
     )  # fmt: skip
     parser.add_argument("--out", type=Path, required=True, help="the folder of labels")
     parser.add_argument(
@@ -48,7 +49,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         metavar="captioner=MODEL",
-        help="the model that describes what happens (caption) and how people look (appearance)",
+        help="the model that describes what happens (caption), people (appearance) and faces "
+        "(expression)",
     )
     parser.add_argument(
         "--budget",
@@ -63,7 +65,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--preview", action="store_true", help="draw the labels into a copy of each clip"
     )
-    parser.add_argument("--parquet", action="store_true", help="write labels.parquet as well")
+    parser.add_argument(
+        "--parquet", action="store_true", help="write tables with typed columns as well"
+    )
     add_engine_options(parser)
     parser.add_argument(
         "--offline", action="store_true", help="fetch no weights; say which are missing"
@@ -73,7 +77,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> int:
     """Annotate, and draw what was found."""
     from reelbench.annotate.annotate import annotate
-    from reelbench.annotate.registry import in_order, load_operator
+    from reelbench.annotate.registry import in_order, load_operator, with_all
     from reelbench.weights import import_extra, provide
 
     labels = [word.strip() for word in options.labels.split(",") if word.strip()]
@@ -82,7 +86,11 @@ def main(options: argparse.Namespace) -> int:
             "--labels names none: write some with commas between, such as --labels shots,faces. "
             "`reelbench annotate --help` lists them."
         )
-    names = in_order(labels)
+    settings = _settings(options.set)
+    labels, skipped = with_all(labels, settings, options.model is not None)
+    for label, reason in skipped.items():
+        tell(f"skipped: {label}: {reason}.")
+    names = in_order(labels, settings)
     # What cannot be is told before anything is fetched or worked at.
     if not options.clips.exists():
         raise ReelbenchError(
@@ -90,12 +98,11 @@ def main(options: argparse.Namespace) -> int:
         )
     if options.parquet:
         import_extra("pyarrow", "annotate")
-    settings = _settings(options.set)
     captioner, budget = _captioner(options), _budget(options)
     if options.dry_run:
         return _forecast(options, labels, settings, captioner, budget)
     operators = [load_operator(name, **settings.get(name, {})) for name in names]
-    provide({weight for operator in operators for weight in operator.uses}, options.offline)
+    provide({each for operator in operators for each in operator.loads.values()}, options.offline)
     engine = engine_in(options)()
     try:
         found = annotate(
@@ -189,7 +196,8 @@ def _settings(words: list[str]) -> dict[str, dict[str, Any]]:
 
 
 def _previews(found: "Annotated") -> None:
-    from reelbench.annotate.annotate import PREVIEWS, values_of
+    from reelbench.annotate.annotate import PREVIEWS
+    from reelbench.annotate.outcomes import values_of
     from reelbench.annotate.preview.preview import write_preview
     from reelbench.base.progress import track
     from reelbench.media.errors import MediaError

@@ -30,6 +30,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="report the items of this split alone (default page: report-NAME.html)",
     )
+    parser.add_argument(
+        "--tiers",
+        type=Path,
+        metavar="FILE",
+        help="groups of models, over which tables may have means: YAML such as `strong: [a, b]`",
+    )
     parser.add_argument("--out", type=Path, help="the page (default: report.html in the run)")
 
 
@@ -38,6 +44,7 @@ def main(options: argparse.Namespace) -> int:
     from reelbench.evaluate.folder import benchmark_of, is_finished, read_run
     from reelbench.report.report import write_report
     from reelbench.score.score import score_runs
+    from reelbench.score.tiers import read_tiers
 
     if len(options.run) > 1 and options.out is None:
         raise ReelbenchError(
@@ -48,7 +55,8 @@ def main(options: argparse.Namespace) -> int:
         if not is_finished(run):
             tell(f"{run} has not finished: run it again to bring it up to date.")
     benchmark = benchmark.split(options.split) if options.split else benchmark.whole
-    scored = score_runs(benchmark, options.run, common=options.common)
+    tiers = read_tiers(options.tiers) if options.tiers else {}
+    scored = score_runs(benchmark, options.run, common=options.common, tiers=tiers)
     put(str(write_report(scored, options.out or options.run[0] / _default_name(options))))
     return 0
 

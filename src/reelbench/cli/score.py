@@ -73,6 +73,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "is unless --out names it)",
     )
     parser.add_argument(
+        "--tiers",
+        type=Path,
+        metavar="FILE",
+        help="groups of models, over which tables may have means: YAML such as `strong: [a, b]`",
+    )
+    parser.add_argument(
         "--seed", type=int, help="seed of the ranks' intervals (default: the run's, or 0)"
     )
     parser.add_argument("--json", action="store_true", help="print the scores as JSON")
@@ -153,9 +159,9 @@ def _of_run(options: argparse.Namespace) -> _Scored:
     seed = run["seed"] if options.seed is None else options.seed
     if options.split:
         benchmark = benchmark.split(options.split)
-    scored = score_runs(benchmark, [folder], seed, options.common)
+    scored = score_runs(benchmark, [folder], seed, options.common, _tiers(options))
     usual = seed == run["seed"] and benchmark.split_name == split_of(run)
-    if usual and not (options.json or options.common or options.metric):
+    if usual and not (options.json or options.common or options.metric or options.tiers):
         out = out or folder / "scores.json"
     return _Scored(scored.benchmark, scored.outcomes, seed, scored.scores, out)
 
@@ -173,10 +179,22 @@ def _of_predictions(options: argparse.Namespace) -> _Scored:
     judgements, judges = ([judging.path], judging.judges) if judging else ([], [])
     outcomes = outcomes_in(rows, benchmark)
     scores = score_outcomes(
-        benchmark, outcomes, seed, judgements, judges=judges, common=options.common
+        benchmark,
+        outcomes,
+        seed,
+        judgements,
+        judges=judges,
+        common=options.common,
+        tiers=_tiers(options),
     )
     status = 1 if judging and judging.failures else 0
     return _Scored(benchmark, outcomes, seed, scores, options.out, status)
+
+
+def _tiers(options: argparse.Namespace) -> dict[str, str]:
+    from reelbench.score.tiers import read_tiers
+
+    return read_tiers(options.tiers) if options.tiers else {}
 
 
 def _judged(benchmark: "Benchmark", rows: "Rows", options: argparse.Namespace) -> "JudgingResult":

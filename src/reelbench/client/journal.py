@@ -104,6 +104,29 @@ class Journal:
             for model, count, taken, given, more, also, seconds, guessed in rows
         ]
 
+    def taken_by(self, key: str) -> dict[str, float | None] | None:
+        """Return the seconds and tokens of the reply under a key; None where there is none.
+
+        Tokens are by our count where the server gave none.
+        """
+        row = self._connection.execute(
+            "SELECT json_extract(body, '$.seconds'), "  # noqa: S608
+            "json_extract(body, '$.input_tokens'), json_extract(body, '$.estimate[0]'), "
+            "json_extract(body, '$.output_tokens'), json_extract(body, '$.estimate[1]') "
+            f"FROM responses WHERE key = ? AND status IN {REPLIED} AND json_valid(body) "
+            "ORDER BY number DESC LIMIT 1",
+            (key,),
+        ).fetchone()
+        if row is None:
+            return None
+        seconds, *tokens = row
+        pairs = {"input_tokens": tokens[:2], "output_tokens": tokens[2:]}
+        counted = {
+            name: None if count is None and guess is None else min(count or guess or 0, MOST_TOKENS)
+            for name, (count, guess) in pairs.items()
+        }
+        return {"seconds": seconds, **counted}
+
     def _last(self, key: str, condition: str) -> Response | None:
         row = self._connection.execute(
             "SELECT key, model, status, body, checksum FROM responses "  # noqa: S608

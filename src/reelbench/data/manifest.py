@@ -1,7 +1,6 @@
 """``benchmark.yaml``: the name, splits, protocol, conditions and tables of a benchmark."""
 
 import math
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -14,11 +13,11 @@ from reelbench.base.spelling import closest_name
 from reelbench.base.yaml_files import YamlError, read_yaml
 from reelbench.data.fields import Fault, Rule, field_faults, found_as, is_text, line_of
 from reelbench.data.items import NOTHING, Json, Problem, freeze, shown
+from reelbench.data.table_rules import are_texts, is_mapping, table_faults
 
 METRICS = ("accuracy",)
 MODALITIES = ("T", "A+T", "V+T", "V+A+T")
 MOST_ORDERS = 1000
-MEAN_OF = "mean_of"  # in a table: a column that is the mean of others, not of items with a tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +126,6 @@ def _is_count(value: Any) -> bool:
     return type(value) is int and 1 <= value <= MOST_ORDERS
 
 
-def _are_texts(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(map(is_text, value))
-
-
-def _is_mapping(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(name, str) for name in value)
-
-
 def _are_metrics(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(name in METRICS for name in value)
 
@@ -163,7 +154,7 @@ def _encodable(text: str) -> bool:
 
 _TEXT: Rule = (False, is_text, 'text (put a number in quotes: "1.0")')
 _YES_OR_NO: Rule = (False, lambda value: isinstance(value, bool), "true or false")
-_MAPPING: Rule = (False, _is_mapping, "a mapping with text as keys")
+_MAPPING: Rule = (False, is_mapping, "a mapping with text as keys")
 _TOP: dict[str, Rule] = {
     "name": (True, *_TEXT[1:]),
     "version": (True, *_TEXT[1:]),
@@ -175,18 +166,13 @@ _TOP: dict[str, Rule] = {
     "conditions": _MAPPING,
     "tables": _MAPPING,
 }
-_TABLE: dict[str, Rule] = {
-    "title": _TEXT,
-    "where": (False, _is_mapping, "a mapping of tags to their values"),
-    "columns": (
-        True,
-        lambda value: _is_mapping(value) and bool(value),
-        f"a mapping of columns to tags and their values, {{}} for all items, or {MEAN_OF}",
-    ),
-}
 _PROTOCOL: dict[str, Rule] = {
     "sampling": (False, is_text, "text, such as uniform:16 for 16 frames, or fps:2"),
-    "prompt": (False, is_text, "default, reasoned, qbench, or a folder in the benchmark"),
+    "prompt": (
+        False,
+        is_text,
+        "default, reasoned, qbench, humanvbench, or a folder in the benchmark",
+    ),
     "orders": (
         False,
         lambda value: _is_count(value) or value == "circular",
@@ -200,7 +186,7 @@ _PROTOCOL: dict[str, Rule] = {
     ),
     "subtitles": _YES_OR_NO,
     "rounds": (False, _is_count, f"a whole number from 1 to {MOST_ORDERS}"),
-    "fixed_last": (False, _are_texts, "a list of the options' texts"),
+    "fixed_last": (False, are_texts, "a list of the options' texts"),
     "frame_size": (
         False,
         lambda value: isinstance(value, str),
@@ -227,67 +213,17 @@ def _faults(record: Any) -> Iterator[Fault]:
         return
     yield from field_faults(record, _TOP, strict=True)
     protocol = record.get("protocol", {})
-    if _is_mapping(protocol):
+    if is_mapping(protocol):
         yield from field_faults(protocol, _PROTOCOL, "protocol.", strict=True)
     conditions = record.get("conditions", {})
-    for name, changes in conditions.items() if _is_mapping(conditions) else ():
-        if not _is_mapping(changes):
+    for name, changes in conditions.items() if is_mapping(conditions) else ():
+        if not is_mapping(changes):
             yield "BAD_FIELD", f"conditions.{name}", found_as(changes), "a mapping of fields"
         else:
             yield from _condition_faults(name, changes)
     tables = record.get("tables", {})
-    for name, table in tables.items() if _is_mapping(tables) else ():
-        yield from _table_faults(f"tables.{name}", name, table)
-
-
-def _table_faults(where: str, name: str, table: Any) -> Iterator[Fault]:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
-        expected = "a name of letters, digits, - and _, since files are named after it"
-        yield "BAD_FIELD", where, shown(name), expected
-    if not _is_mapping(table):
-        yield "BAD_FIELD", where, found_as(table), "a mapping with columns"
-        return
-    yield from field_faults(table, _TABLE, f"{where}.", strict=True)
-    yield from _choice_faults(f"{where}.where", table.get("where"))
-    columns = table.get("columns")
-    for column, chosen in columns.items() if _is_mapping(columns) else ():
-        here = f"{where}.columns.{column}"
-        if not is_text(column):
-            yield "BAD_FIELD", f"{where}.columns", shown(column), "a name for the column"
-        if not _is_mapping(chosen):
-            expected = "a mapping of tags to their values, {} for all items"
-            yield "BAD_FIELD", here, found_as(chosen), expected
-        elif MEAN_OF in chosen:
-            yield from _mean_faults(here, column, columns)
-        else:
-            yield from _choice_faults(here, chosen)
-
-
-def _mean_faults(here: str, column: str, columns: Mapping[str, Any]) -> Iterator[Fault]:
-    """What is wrong with a column that is the mean of others."""
-    parts, others = columns[column][MEAN_OF], [name for name in columns[column] if name != MEAN_OF]
-    known = {n for n, choice in columns.items() if not _is_mapping(choice) or MEAN_OF not in choice}
-    if others:
-        expected = f"{MEAN_OF} alone: the columns that it averages select the items"
-        yield "BAD_FIELD", here, shown(", ".join(map(str, others))), expected
-    if not _are_texts(parts) or not parts:
-        expected = "a list of the names of other columns"
-        yield "BAD_FIELD", f"{here}.{MEAN_OF}", found_as(parts), expected
-        return
-    for part in dict.fromkeys(parts):
-        if part not in known:
-            expected = "a column of this table that selects items: " + ", ".join(sorted(known))
-            yield "BAD_FIELD", f"{here}.{MEAN_OF}", shown(part), expected
-        elif parts.count(part) > 1:
-            yield "BAD_FIELD", f"{here}.{MEAN_OF}", f"{shown(part)} twice", "each column once"
-
-
-def _choice_faults(where: str, chosen: Any) -> Iterator[Fault]:
-    """What is wrong with a choice of items by their tags, if it is one at all."""
-    for tag, values in chosen.items() if _is_mapping(chosen) else ():
-        if not is_text(values) and not (_are_texts(values) and values):
-            expected = "text or a list of texts (put numbers, yes and no in quotes)"
-            yield "BAD_FIELD", f"{where}.{tag}", found_as(values), expected
+    for name, table in tables.items() if is_mapping(tables) else ():
+        yield from table_faults(f"tables.{name}", name, table)
 
 
 def _condition_faults(name: str, changes: Mapping[str, Any]) -> Iterator[Fault]:

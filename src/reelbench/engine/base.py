@@ -37,6 +37,7 @@ class Engine(Protocol):
     def run(self, jobs: Sequence[Job], limit: float) -> Iterator[JobResult]:
         """Run jobs in parallel and yield the result of each as it finishes, in any order.
 
+        A caller that learns from a result what to do next appends it to ``jobs``, a list then.
         A job that raises, runs for over ``limit`` seconds or crashes its worker does not affect
         the others. Closing the iterator stops the jobs that are running.
         """

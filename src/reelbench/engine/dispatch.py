@@ -66,13 +66,11 @@ class Dispatch:
         self._running: dict[Any, RayActor | _Task] = {}  # by Ray's reference to the outcome
         self._results: list[JobResult] = []  # not yet yielded
         self._waiting: dict[_Kind, deque[_QueuedJob]] = {}
-        for job in jobs:
-            kind = _Kind(job.family, max(job.cpus, _LEAST_CPUS), job.gpus)
-            self._waiting.setdefault(kind, deque()).append(_QueuedJob(job))
+        self._jobs, self._queued = jobs, 0  # how many of the jobs, which may become more
 
     def results(self) -> Iterator[JobResult]:
         """Yield the results of the jobs as they finish."""
-        while self._running or any(self._waiting.values()):
+        while self._queue_new() or self._running or any(self._waiting.values()):
             if self._machines.refresh():
                 self._requeue_oversized()
             self._schedule()
@@ -81,6 +79,15 @@ class Dispatch:
             self._schedule()  # before the caller handles the results, which may take a while
             yield from self._results
             self._results.clear()
+
+    def _queue_new(self) -> bool:
+        """Queue the jobs that were added; return whether there are any."""
+        new = self._jobs[self._queued :]
+        self._queued += len(new)
+        for job in new:
+            kind = _Kind(job.family, max(job.cpus, _LEAST_CPUS), job.gpus)
+            self._waiting.setdefault(kind, deque()).append(_QueuedJob(job))
+        return bool(new)
 
     def end(self) -> list[RayActor]:
         """Stop what is running; return the idle actors, for another run."""

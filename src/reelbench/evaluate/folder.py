@@ -164,4 +164,6 @@ def run_record(benchmark: Benchmark, prepared: Prepared, out: Path) -> dict[str,
 def _model(source: str, model: ChatModel) -> dict[str, Any]:
     card = model.card
     senses = {"sees": card.sees, "hears": card.hears, "video": card.video, "frames": card.frames}
-    return {"name": card.name, "parameters": dict(model.parameters), **senses, "from": source}
+    tier = {"tier": card.tier} if card.tier else {}
+    parameters = dict(model.parameters)
+    return {"name": card.name, "parameters": parameters, **senses, **tier, "from": source}

@@ -19,6 +19,7 @@ from reelbench.evaluate.predict import prediction_lines, replies
 from reelbench.evaluate.prepare import Prepared, RunOptions, prepare
 from reelbench.evaluate.schedule import Schedule
 from reelbench.evaluate.status import RunState, StatusFile
+from reelbench.evaluate.usage import USAGE_FILE, usage_text
 from reelbench.models.base import ChatModel, token_limit
 from reelbench.models.cascade import Cascade
 
@@ -69,6 +70,8 @@ def run_benchmark(
                 judgements = run_to_the_end(before)
             lines = prediction_lines(prepared.asks, session.journal, state.unasked, judgements)
             write_atomically(out / "predictions.jsonl", "".join(lines))
+            usage = usage_text(prepared.asks, session.journal, out / USAGE_FILE)
+            write_atomically(out / USAGE_FILE, usage)
             if prepared.judges:
                 rows = [json_line(judgement.to_record()) for judgement in judgements]
                 write_atomically(out / "judgements.jsonl", "".join(rows))

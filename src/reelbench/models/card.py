@@ -57,6 +57,7 @@ class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     requests_per_minute: float = 0  # at most; 0 for any number
     tokens_per_minute: float = 0
 
+    tier: str = ""  # a group of models, such as strong, over which tables may have a mean
     price: Price | None = None
     frame_tokens: int = 0  # tokens of one frame, where our estimate is not good enough
     reply_tokens: int = 0  # tokens of a usual reply, for forecasts
@@ -143,6 +144,7 @@ _CARD: dict[str, Rule] = {
     "model": _TEXT,
     "endpoint": (False, _TEXT[1], "a URL, such as http://localhost:8000/v1"),
     "key": (False, _is_variable, _VARIABLE),
+    "tier": _TEXT,
     "parameters": (False, _is_json, "a mapping of names to values that JSON has"),
     "sees": _TRUE_OR_FALSE,
     "hears": _TRUE_OR_FALSE,

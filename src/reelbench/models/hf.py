@@ -39,6 +39,7 @@ class LocalModel:
         self._work: asyncio.Task[None] | None = None
         self._engine: Any = None
         self._broken = ""
+        self.peak_memory: int | None = None  # bytes on its device, once it has answered on one
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -71,6 +72,7 @@ class LocalModel:
             if self._engine is None:
                 self._engine = self.make_engine()
             responses: list[Response] = self._engine.generate(requests)
+            self.peak_memory = getattr(self._engine, "peak_memory", None)
             return responses
         except Exception as error:
             # Of whatever library: it fails these requests. One of them may be at fault.
@@ -115,6 +117,7 @@ class _Engine:
             self._model.to(device)
         ends = self._model.generation_config.eos_token_id
         self._ends = set(ends) if isinstance(ends, list) else {ends}
+        self.peak_memory: int | None = None
 
     def generate(self, requests: list[Request]) -> list[Response]:
         inputs = self._processor.apply_chat_template(
@@ -127,6 +130,8 @@ class _Engine:
         ).to(self._model.device, self._model.dtype)
         with self._torch.inference_mode():
             rows = self._model.generate(**inputs, **self._chosen)
+        if self._model.device.type == "cuda":
+            self.peak_memory = int(self._torch.cuda.max_memory_allocated(self._model.device))
         input_tokens = inputs["attention_mask"].sum(1).tolist()
         return [
             self._response(row, count)

@@ -11,6 +11,7 @@ __all__ = ["RECIPES", "load_recipe"]
 RECIPES = {
     "demo": "questions about shapes that move, meet and change; it needs no sources",
     "cineaste": "questions about films that need the whole story",
+    "humanvbench-published": "HumanVBench's own rows, as they are published",
     "filters": "what is left of any benchmark without shortcuts, repeats and errors",
     "humanvbench": "sixteen kinds of questions about people in videos, each by its own rule",
     "mmou": "questions that need pictures and sound, with ten options and without",

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from reelbench.base.progress import counted
+from reelbench.data.table_rules import MEASURED, WRONG_WITH
 from reelbench.pages.table import Table
 from reelbench.report.figures import label
-from reelbench.score.rounding import percent
+from reelbench.score.rounding import fixed, percent, points
 
 Scores = Mapping[str, Any]
 
@@ -15,17 +17,23 @@ def declared(scores: Scores) -> list[Mapping[str, Any]]:
     return [
         table
         for table in scores.get("tables", ())
-        if table["rows"] and any(column["items"] for column in table["columns"])
+        if table["rows"]
+        and any(column["items"] for column in table["columns"])
+        # Where conditions are held against one, there must be two.
+        and ("against" not in table or len({row["condition"] for row in table["rows"]}) > 1)
     ]
 
 
 def shown(found: Mapping[str, Any]) -> Table:
     """A declared table as a paper prints it: means, and what guessing comes to."""
-    rows = [[name_of(row, found), *map(mean_of, row["cells"])] for row in found["rows"]]
-    chances = [column["chance"] for column in found["columns"]]
-    chance = ["chance", *(NONE if share is None else percent(share) for share in chances)]
+    rows = [
+        [name_of(row, found), *(text_of(found, row, place) for place in range(len(row["cells"])))]
+        for row in found["rows"]
+    ]
+    for name, shares in guessing_rows(found):
+        rows.append([name, *(NONE if share is None else percent(share) for share in shares)])
     best = {(row, column + 1) for row, column in best_cells(found)}
-    return Table(found["name"], found["title"], _columns(found), [*rows, chance], best)
+    return Table(found["name"], found["title"], _columns(found), rows, best)
 
 
 def sureness(found: Mapping[str, Any]) -> Table:
@@ -40,17 +48,83 @@ def sureness(found: Mapping[str, Any]) -> Table:
 
 
 NONE = "-"  # where there is nothing to take a mean of
+HELPED = "†"  # behind the name of a model that helped to make the items
+
+
+def guessing_rows(found: Mapping[str, Any]) -> list[tuple[str, list[float | None]]]:
+    """Return the rows of what guessing comes to: by item, and questions over options if asked."""
+    if found.get("kind") == "distractors":
+        return []
+    columns = found["columns"]
+    rows = [("chance", [column["chance"] for column in columns])]
+    if any("pooled_chance" in column for column in columns):
+        rows.append(("questions / options", [column["pooled_chance"] for column in columns]))
+    return rows
+
+
+def text_of(found: Mapping[str, Any], row: Mapping[str, Any], place: int) -> str:
+    """Write one cell: a mean with its difference, or what was measured."""
+    cell = row["cells"][place]
+    unit = measured_in(found["columns"][place])
+    if not unit or cell["value"] is None:
+        return mean_of(cell)
+    return f"{cell['value']:,.0f}" if unit.endswith("tokens") else fixed(cell["value"], 1)
+
+
+def measured_in(column: Mapping[str, Any]) -> str:
+    """Return what a column measures, such as minutes; empty where it scores."""
+    return str(column.get("of", {}).get(MEASURED, ""))
+
+
+def difference_in(cell: Mapping[str, Any]) -> str:
+    """Write the difference of a cell in points, with its sign; empty where there is none."""
+    difference = cell.get("difference")
+    return "" if difference is None else signed(difference["value"])
+
+
+def signed(share: float) -> str:
+    """Write a difference of shares in points, always with a sign."""
+    text = points(share)
+    return text if text.startswith("-") else f"+{text}"
+
+
+def notes_on(found: Mapping[str, Any]) -> list[str]:
+    """Return sentences on what the signs of a table mean."""
+    notes = []
+    helpers = {row["model"]: row["helped"] for row in found["rows"] if row.get("helped")}
+    if helpers:
+        listed = "; ".join(f"{name}: {', '.join(roles)}" for name, roles in helpers.items())
+        notes.append(f"{HELPED} helped to make the items ({listed}).")
+    if "against" in found:
+        notes.append(f"Differences are in points, against {found['against']}, on the same items.")
+    for column in found["columns"]:
+        of = column.get("of", {})
+        if "against" in of:
+            notes.append(f"{column['name']} has its difference from {of['against']}, in points.")
+        if WRONG_WITH in of:
+            words = ", ".join(f"{word}..." for word in of[WRONG_WITH])
+            notes.append(
+                f"{column['name']}: of the wrong answers, those whose option has {words}; as "
+                "chance, the share of the wrong options that do."
+            )
+    if found.get("kind") == "distractors":
+        notes.append(f"Wrong options, by how many of the {len(found['models'])} models chose them.")
+    return notes
 
 
 def _columns(found: Mapping[str, Any]) -> list[str]:
-    return ["Model", *(column["name"] for column in found["columns"])]
+    first = "Wrong options" if found.get("kind") == "distractors" else "Model"
+    return [first, *(column["name"] for column in found["columns"])]
 
 
 def name_of(row: Mapping[str, Any], found: Mapping[str, Any]) -> str:
     """Name a row: by its condition too, where there are several, and people by their number."""
     name = label(row, found["rows"])
-    several = row.get("participants", 1) > 1
-    return f"{name}, {row['participants']} participants" if several else name
+    if row.get("participants", 1) > 1:
+        return f"{name}, {row['participants']} participants"
+    if "models" in row:
+        return f"{name}, {counted(len(row['models']), 'model')}"
+    return f"{name} {HELPED}" if row.get("helped") else name
 
 
 def mean_of(cell: Mapping[str, Any]) -> str:
@@ -58,7 +132,9 @@ def mean_of(cell: Mapping[str, Any]) -> str:
     if cell["value"] is None:
         return NONE
     whole = cell["covered"] == cell["items"]
-    return percent(cell["value"]) + ("" if whole else f" ({cell['covered']} of {cell['items']})")
+    covered = "" if whole else f"{cell['covered']} of {cell['items']}"
+    notes = "; ".join(filter(None, (covered, difference_in(cell))))
+    return percent(cell["value"]) + (f" ({notes})" if notes else "")
 
 
 def interval_of(cell: Mapping[str, Any], spell: Callable[[float], str]) -> str:
@@ -67,8 +143,12 @@ def interval_of(cell: Mapping[str, Any], spell: Callable[[float], str]) -> str:
 
 
 def _with_error(cell: Mapping[str, Any]) -> str:
-    error = cell["standard_error"]
-    return interval_of(cell, percent) + ("" if error is None else f" (SE {percent(error)})")
+    error, difference = cell["standard_error"], cell.get("difference")
+    text = interval_of(cell, percent) + ("" if error is None else f" (SE {percent(error)})")
+    if difference is None:
+        return text
+    ends = interval_of(difference, signed)
+    return f"{text}; {signed(difference['value'])}" + (f" ({ends})" if ends else "")
 
 
 _ENOUGH = 0.95  # of the widest cover: a mean of fewer items is not held against the others
@@ -78,14 +158,18 @@ def best_cells(found: Mapping[str, Any]) -> set[tuple[int, int]]:
     """Row and column of the best mean of each column, where several can be held together.
 
     A model whose replies nobody graded has no open questions in its mean, which are the harder
-    ones: it does not win by that. People do not compete.
+    ones: it does not win by that. People and means of models do not compete.
     """
-    best = set()
-    for column in range(len(found["columns"])):
+    best: set[tuple[int, int]] = set()
+    for column, about in enumerate(found["columns"]):
+        if found.get("kind") == "distractors" or {MEASURED, WRONG_WITH} & set(about.get("of", ())):
+            continue
         cells = {
             (place, column): row["cells"][column]
             for place, row in enumerate(found["rows"])
-            if "participants" not in row and row["cells"][column]["covered"]
+            if not {"participants", "models"} & set(row)
+            and row["cells"][column]["covered"]
+            and row["cells"][column]["value"] is not None
         }
         widest = max((cell["covered"] for cell in cells.values()), default=0)
         means = {

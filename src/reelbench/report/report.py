@@ -20,7 +20,19 @@ from reelbench.pages import COLOURS, Figure, page
 from reelbench.report.classes import class_table
 from reelbench.report.comparison import pairs, people, standings
 from reelbench.report.criteria import criterion_tables, origins
-from reelbench.report.declared import NONE, best_cells, declared, interval_of, name_of
+from reelbench.report.declared import (
+    NONE,
+    best_cells,
+    declared,
+    difference_in,
+    guessing_rows,
+    interval_of,
+    measured_in,
+    name_of,
+    notes_on,
+    signed,
+    text_of,
+)
 from reelbench.report.figures import figures, main_rows, numbers, shown_tags
 from reelbench.report.tables import (
     ablation,
@@ -107,6 +119,12 @@ def _page(scored: ScoredRuns) -> str:
         judge_orders=list(zip(judge_orders(scores), scores["judge_orders"], strict=True)),
         declared=[(table, best_cells(table)) for table in declared(scores)],
         name_of=name_of,
+        notes_on=notes_on,
+        text_of=text_of,
+        measured_in=measured_in,
+        difference_in=difference_in,
+        guessing_rows=guessing_rows,
+        signed=signed,
         interval_of=interval_of,
         nothing=NONE,
         spent=_spent(scored.runs),

@@ -1,5 +1,7 @@
 """How far people agree so far: coefficients, shares of those who agree, what needed no edit."""
 
+import csv
+import io
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,6 +14,7 @@ from reelbench.review.records import RatingSet
 from reelbench.score.agreement import Coefficient, agreement
 from reelbench.score.intervals import Interval, wilson
 from reelbench.score.ratings import Scale, ratings_of
+from reelbench.score.rounding import fixed
 
 _MOST_VALUES = 30  # of a tag by which a rate is split
 
@@ -95,6 +98,54 @@ class NoEditRate:
     def interval(self) -> Interval | None:
         """Wilson's interval of the share."""
         return wilson(self.rate, self.kept) if self.rate is not None else None
+
+    @property
+    def gain(self) -> float | None:
+        """The gain in efficiency, 1 / (1 - rate): items for each that needs a person's text.
+
+        None where nothing was kept, and where nothing needed an edit, so that no number is known.
+        """
+        return _gain(self.rate)
+
+    @property
+    def gain_interval(self) -> tuple[float | None, float | None] | None:
+        """The gains at the ends of the rate's interval; the upper one may have no limit."""
+        return None if self.interval is None else (_gain(self.interval[0]), _gain(self.interval[1]))
+
+
+def _gain(rate: float | None) -> float | None:
+    return None if rate is None or rate >= 1 else 1 / (1 - rate)
+
+
+def _spelled_gain(rate: float) -> str:
+    gain = _gain(rate)
+    return "" if gain is None else fixed(gain, 2)
+
+
+def manual_work_csv(decisions: Sequence[Decision]) -> str:
+    """Return the manual work by tag as a table, with a mean over the values of each tag.
+
+    In a mean each value counts the same, as HumanVBench has it (Table 2c).
+    """
+    rates = [each for each in no_edit_rates(decisions) if each.kept]
+    if not rates:
+        return ""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["tag", "value", "kept", "rejected", "no edit", "low", "high", "gain"])
+    by_tag: dict[str, list[float]] = defaultdict(list)
+    for each in rates:
+        rate = each.rate or 0.0
+        shares = [fixed(share, 4) for share in (rate, *(each.interval or ()))]
+        row = [each.tag, each.value, each.kept, each.rejected, *shares, _spelled_gain(rate)]
+        table.writerow(row)
+        if each.tag:
+            by_tag[each.tag].append(rate)
+    for tag, values in by_tag.items():
+        average = mean(values)
+        row = [tag, "mean of the values", "", "", fixed(average, 4), "", "", _spelled_gain(average)]
+        table.writerow(row)
+    return text.getvalue()
 
 
 def no_edit_rates(decisions: Sequence[Decision]) -> list[NoEditRate]:

@@ -14,8 +14,10 @@ from reelbench.data.items import Item
 from reelbench.data.paths import Folder, beside
 from reelbench.data.verdicts import VERDICTS_FILE
 from reelbench.make.parts.existing import link_or_copy
+from reelbench.review.agreements import manual_work_csv
 from reelbench.review.apply import decided_benchmark, manifest_of
 from reelbench.review.database import DATABASE_FILE, FOLDER, ReviewDatabase, sqlite_url
+from reelbench.review.decisions import decisions
 from reelbench.review.protocol import read_protocol
 from reelbench.review.records import event_lines, events_csv, prediction_lines, rating_sets
 from reelbench.review.review import Review
@@ -35,6 +37,7 @@ def export_files(review: Review) -> dict[str, str]:
             "predictions.jsonl": "".join(prediction_lines(review)),
             "events.jsonl": "".join(event_lines(state)),
             "events.csv": events_csv(state) if state.ids else "",
+            "manual-work.csv": manual_work_csv(list(decisions(review))),
         }
         if made.items:
             files[f"{BENCHMARK}/{MANIFEST_FILE}"] = _manifest_text(review.root)

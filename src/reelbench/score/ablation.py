@@ -58,11 +58,11 @@ def _alike(
             groups[json.dumps(rest, sort_keys=True, default=str)].append(condition)
         for together in groups.values():
             if len({str(condition.get(field)) for condition in together}) > 1:
-                yield field, sorted(together, key=lambda c: _natural(str(c.get(field))))
+                yield field, sorted(together, key=lambda c: natural_order(str(c.get(field))))
 
 
-def _natural(text: str) -> list[tuple[int, float, str]]:
-    """Sort ``uniform:8`` before ``uniform:16``, and ``fps:0.25`` before ``fps:0.5``."""
+def natural_order(text: str) -> list[tuple[int, float, str]]:
+    """Return a key by which ``uniform:8`` comes before ``uniform:16``."""
     pieces = re.split(r"(\d+(?:\.\d+)?)", text)
     return [(0, float(p), "") if n % 2 else (1, 0.0, p) for n, p in enumerate(pieces)]
 

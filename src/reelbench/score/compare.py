@@ -281,21 +281,28 @@ def _pairs(names: Sequence[str], facts: _Facts, coverages: Sequence[_Coverage]) 
 
 
 def _tested(one: int, other: int, facts: _Facts) -> tuple[Interval, float, float]:
-    """The interval of a difference, its p-value, and its standard error.
+    """The interval of a difference, its p-value, and its standard error."""
+    error = float(facts.errors[one, other])
+    return tested_difference(facts.difference(one, other), error, len(facts.counts), facts.freedom)
+
+
+def tested_difference(
+    difference: float, error: float, videos: int, free: float
+) -> tuple[Interval, float, float]:
+    """Return the interval of a difference, its p-value, and its standard error.
 
     Few videos that all say the same leave no spread, which is not certainty: the error is raised
-    until p is what turning round the sign of each video could show at best.
+    until p is what turning round the sign of each video could show at best. ``free`` are
+    the degrees of freedom.
     """
-    difference, videos = facts.difference(one, other), len(facts.counts)
-    error = facts.errors[one, other]
     if difference == 0 and error == 0:
         half = wilson(0.0, videos)[1]
         return (-half, half), 1.0, 0.0
     least = max(2.0 ** (1 - min(videos, 1000)), LEAST_P)
-    most = -special.stdtrit(facts.freedom, least / 2)
+    most = -special.stdtrit(free, least / 2)
     error = max(error, abs(difference) / most) if most > 0 else inf
-    p = 2 * special.stdtr(facts.freedom, -abs(difference) / error)
-    half = special.stdtrit(facts.freedom, (1 + LEVEL) / 2) * error
+    p = 2 * special.stdtr(free, -abs(difference) / error)
+    half = special.stdtrit(free, (1 + LEVEL) / 2) * error
     ends = max(-1.0, float(difference - half)), min(1.0, float(difference + half))
     return ends, max(float(p), LEAST_P), float(error)
 

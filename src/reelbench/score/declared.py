@@ -1,44 +1,29 @@
 """The tables that a benchmark declares: for each model, a mean over the items of each column."""
 
-import difflib
-import itertools
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
 from reelbench.data.benchmark import Benchmark
-from reelbench.data.items import Item
-from reelbench.data.manifest import MEAN_OF
+from reelbench.data.table_rules import AGAINST, DISTRACTORS, SCORES
+from reelbench.score.differences import Difference, difference_of
+from reelbench.score.distractor_table import distractor_table
 from reelbench.score.estimates import estimate_record
-from reelbench.score.grades import Graded, Grades, worth
+from reelbench.score.grades import Graded, Grades
 from reelbench.score.intervals import Cell, Estimate, intervals
 from reelbench.score.macro import macro_estimate
-from reelbench.score.people import HUMAN
 from reelbench.score.predictions import Asked
 from reelbench.score.results import ModelResult
 from reelbench.score.rounding import rounded
-
-Choice = Mapping[str, Any]  # tags, each to a value or to several of which any will do
-
-
-@dataclass(frozen=True, slots=True)
-class TableRow:
-    """One row: a model under a condition, or all human participants under one."""
-
-    names: Mapping[str, Any]
-    worth: Mapping[str, float]  # of items that can be valued
-
-
-@dataclass(frozen=True, slots=True)
-class _Declared:
-    """A table as it is declared, with the items of each of its columns."""
-
-    name: str
-    table: Mapping[str, Any]
-    columns: Mapping[str, Sequence[Item]]  # a mean of columns has the items of all of them
-    means: Mapping[str, Sequence[str]]  # of columns that have items, by the column that it is
+from reelbench.score.table_columns import (
+    DeclaredTable,
+    TableColumn,
+    column_records,
+    column_warnings,
+    declared_table,
+)
+from reelbench.score.table_rows import RowFacts, TableRow, grades_of, rows_of, table_rows
 
 
 def declared_tables(
@@ -48,6 +33,7 @@ def declared_tables(
     judge: str | None,
     graded: Mapping[Graded, Grades],
     clusters: Mapping[str, int],
+    facts: RowFacts,
 ) -> list[dict[str, Any]]:
     """Return the tables of ``benchmark.yaml``, with a row for each result in the order given.
 
@@ -58,231 +44,135 @@ def declared_tables(
     tables = benchmark.manifest.tables
     if not tables:
         return []
-    rows = _rows(results, ranked, _grades_of(judge, graded))
+    rows = table_rows(results, ranked, grades_of(judge, graded), facts)
     scored = [*results[0].items, *results[0].opened] if results else ()
-    chosen = [_declared(name, table, scored) for name, table in tables.items()]
-    found = _means(rows, chosen, clusters)
-    return [_record(each, rows, found, judge, benchmark.items) for each in chosen]
+    made = []
+    for name, table in tables.items():
+        declared = declared_table(name, table, scored)
+        about = {"name": name, "title": table.get("title", name), "where": table.get("where", {})}
+        if table.get("kind", SCORES) == DISTRACTORS:
+            found = distractor_table(declared, results, ranked, clusters)
+        else:
+            found = _scores(declared, rows_of(rows, table, facts), judge, clusters)
+        warnings = list(column_warnings(declared, benchmark.items))
+        made.append({**about, **found, "warnings": warnings})
+    return made
 
 
-def _declared(name: str, table: Mapping[str, Any], items: Sequence[Item]) -> _Declared:
-    left = select(items, table.get("where", {}))
-    chosen = table["columns"]
-    own = {c: select(left, choice) for c, choice in chosen.items() if MEAN_OF not in choice}
-    means = {
-        column: [part for part in choice[MEAN_OF] if own[part]]
-        for column, choice in chosen.items()
-        if MEAN_OF in choice
+def _scores(
+    declared: DeclaredTable,
+    rows: Sequence[TableRow],
+    judge: str | None,
+    clusters: Mapping[str, int],
+) -> dict[str, Any]:
+    columns = declared.columns.values()
+    opened = any(item.kind == "open" for column in columns for item in column.items)
+    means = _Means.of(declared, rows, clusters)
+    return {
+        "judge": judge if opened else None,
+        **({AGAINST: declared.table[AGAINST]} if AGAINST in declared.table else {}),
+        "columns": column_records(declared),
+        "rows": [
+            {**row.names, "cells": [means.record(place, column) for column in columns]}
+            for place, row in enumerate(rows)
+        ],
     }
-    of_means = {
-        column: list({item.id: item for part in parts for item in own[part]}.values())
-        for column, parts in means.items()
-    }
-    columns = {column: own.get(column) or of_means.get(column, []) for column in chosen}
-    return _Declared(name, table, columns, means)
 
 
-def select(items: Sequence[Item], choice: Choice) -> list[Item]:
-    """Return the items that have, of each tag, one of the values that are asked for."""
-    wanted = {tag: set(_listed(values)) for tag, values in choice.items()}
-    return [
-        item
-        for item in items
-        if all(not values.isdisjoint(_values(item, tag)) for tag, values in wanted.items())
-    ]
-
-
-def _listed(values: Any) -> tuple[str, ...]:
-    return (values,) if isinstance(values, str) else tuple(values)
-
-
-def _values(item: Item, tag: str) -> tuple[str, ...]:
-    """The values of a tag; the kind needs no tag that says it."""
-    return item.tag(tag) or ((item.kind,) if tag == "kind" else ())
-
-
-def _grades_of(judge: str | None, graded: Mapping[Graded, Grades]) -> dict[Asked, Grades]:
-    """The grades of one judge; those of another rubric only where the first has none."""
-    found: dict[Asked, Grades] = {}
-    for (model, condition, name, _), grades in sorted(
-        graded.items(), key=lambda each: (not each[1].scores, each[0])
-    ):
-        if name == judge:
-            found.setdefault((model, condition), grades)
-    return found
-
-
-def _rows(
-    results: Sequence[ModelResult], ranked: Sequence[Asked], grades: Mapping[Asked, Grades]
-) -> list[TableRow]:
-    """A row for each model and condition; people under one condition share theirs, at the end."""
-    known = {(result.model, result.condition): result for result in results}
-    models: list[TableRow] = []
-    people: dict[str, list[TableRow]] = defaultdict(list)
-    for model, condition in ranked:
-        asked = model, condition
-        names = {"model": model, "condition": condition}
-        row = TableRow(names, worth(known[asked], grades.get(asked)))
-        (people[condition] if model.startswith(HUMAN) else models).append(row)
-    return models + [_people(condition, them) for condition, them in sorted(people.items())]
-
-
-def _people(condition: str, them: Sequence[TableRow]) -> TableRow:
-    """People as one: an item is worth the mean of what it is worth for each of them."""
-    by_item: dict[str, list[float]] = defaultdict(list)
-    for each in them:
-        for name, share in each.worth.items():
-            by_item[name].append(share)
-    name = them[0].names["model"] if len(them) == 1 else "people"
-    names = {"model": name, "condition": condition, "participants": len(them)}
-    return TableRow(names, {item: fsum(shares) / len(shares) for item, shares in by_item.items()})
-
-
-def _covered(row: TableRow, items: Sequence[Item]) -> dict[str, float]:
-    return {item.id: row.worth[item.id] for item in items if item.id in row.worth}
+_Key = tuple[int, str]  # place of the row, and column
 
 
 @dataclass(frozen=True, slots=True)
-class _Mean:
-    """The mean of one row in one column, and how sure it is."""
+class _Means:
+    """The means of all rows in all columns, and how sure they are."""
 
-    value: float
-    estimate: Estimate
+    declared: DeclaredTable
+    rows: Sequence[TableRow]
+    cells: Mapping[_Key, Cell]  # of columns that have items
+    estimates: Mapping[_Key, Estimate]
 
-
-_Key = tuple[str, int, str]  # table, place of the row, and column
-
-
-def _means(
-    rows: Sequence[TableRow], chosen: Sequence[_Declared], clusters: Mapping[str, int]
-) -> dict[_Key, _Mean]:
-    """The means of all columns that have one, with intervals from the same draws."""
-    cells = {
-        (each.name, place, column): Cell([clusters[n] for n in shares], list(shares.values()))
-        for each in chosen
-        for place, row in enumerate(rows)
-        for column, items in each.columns.items()
-        if column not in each.means and (shares := _covered(row, items))
-    }
-    estimates = intervals([*cells.values()], max(clusters.values()) + 1) if cells else []
-    found = {
-        key: _Mean(fsum(cell.right) / len(cell.right), estimate)
-        for (key, cell), estimate in zip(cells.items(), estimates, strict=True)
-    }
-    for each in chosen:
-        for (column, parts), place in itertools.product(each.means.items(), range(len(rows))):
-            keys = [(each.name, place, part) for part in parts]
-            if keys and all(key in cells for key in keys):
-                found[each.name, place, column] = _mean_of_columns(keys, cells, found)
-    return found
-
-
-def _mean_of_columns(
-    keys: Sequence[_Key], cells: Mapping[_Key, Cell], known: Mapping[_Key, _Mean]
-) -> _Mean:
-    estimate = macro_estimate([cells[key] for key in keys], [known[key].estimate for key in keys])
-    return _Mean(fsum(known[key].value for key in keys) / len(keys), estimate)
-
-
-def _record(
-    declared: _Declared,
-    rows: Sequence[TableRow],
-    means: Mapping[_Key, _Mean],
-    judge: str | None,
-    items: Sequence[Item],
-) -> dict[str, Any]:
-    table, columns = declared.table, declared.columns
-    opened = any(item.kind == "open" for chosen in columns.values() for item in chosen)
-    return {
-        "name": declared.name,
-        "title": table.get("title", declared.name),
-        "where": table.get("where", {}),
-        "judge": judge if opened else None,
-        "columns": [
-            {
-                "name": name,
-                "of": table["columns"][name],
-                "items": len(chosen),
-                "open": sum(item.kind == "open" for item in chosen),
-                "chance": _chance_of(declared, name),
-            }
-            for name, chosen in columns.items()
-        ],
-        "rows": [
-            {
-                **row.names,
-                "cells": [
-                    _cell(row, chosen, means.get((declared.name, place, name)))
-                    for name, chosen in columns.items()
-                ],
-            }
+    @classmethod
+    def of(
+        cls, declared: DeclaredTable, rows: Sequence[TableRow], clusters: Mapping[str, int]
+    ) -> "_Means":
+        cells = {
+            (place, column.name): Cell([clusters[item] for item, _ in units], [v for _, v in units])
             for place, row in enumerate(rows)
-        ],
-        "warnings": list(_warnings(declared, items)),
-    }
+            for column in declared.columns.values()
+            if (units := _units(row, column))
+        }
+        found = intervals([*cells.values()], max(clusters.values()) + 1) if cells else []
+        return cls(declared, rows, cells, dict(zip(cells, found, strict=True)))
+
+    def record(self, place: int, column: TableColumn) -> dict[str, Any]:
+        """Return what ``scores.json`` has about one cell."""
+        row = self.rows[place]
+        if column.measured:
+            value = row.usage.get(column.measured)
+            return {"items": 0, "covered": 0, "value": rounded(value), **estimate_record(None)}
+        parts = self._parts(place, column)
+        known = fsum(_mean(cell) for cell in parts) / len(parts) if parts else None
+        names = column.parts if column.is_mean else [column.name]
+        covered = {
+            item for name in names for item in row.covered(self.declared.columns[name].items)
+        }
+        counts = {"items": len(column.items), "covered": len(covered)}
+        if column.words:  # of all who are in the row
+            counts = dict.fromkeys(counts, sum(len(cell.right) for cell in parts))
+        difference = self._difference(place, column)
+        return {
+            **counts,
+            "value": rounded(known),
+            **estimate_record(self._estimate(place, column, parts)),
+            **({"difference": difference.to_record()} if difference else {}),
+        }
+
+    def _parts(self, place: int, column: TableColumn) -> list[Cell]:
+        """The cells that a mean is of, if it is known: a mean of columns is of all of them."""
+        names = column.parts if column.is_mean else [column.name]
+        keys = [(place, name) for name in names]
+        return [self.cells[key] for key in keys] if all(key in self.cells for key in keys) else []
+
+    def _estimate(self, place: int, column: TableColumn, parts: list[Cell]) -> Estimate | None:
+        if not parts:
+            return None
+        if not column.is_mean:
+            return self.estimates[place, column.name]
+        return macro_estimate(parts, [self.estimates[place, name] for name in column.parts])
+
+    def _difference(self, place: int, column: TableColumn) -> Difference | None:
+        """The difference from another column, or from the same row under another condition."""
+        if column.against:
+            other = self._parts(place, self.declared.columns[column.against])
+        else:
+            base = self._base(place)
+            other = [] if base is None else self._parts(base, column)
+        parts = self._parts(place, column)
+        return difference_of(parts, other) if parts and other else None
+
+    def _base(self, place: int) -> int | None:
+        """The row under the condition that the table's others are held against."""
+        row, against = self.rows[place], self.declared.table.get(AGAINST)
+        if against in (None, row.condition):
+            return None
+        same: Iterator[int] = (
+            number
+            for number, other in enumerate(self.rows)
+            if other.who == row.who
+            and other.condition == against
+            and ("models" in other.names) == ("models" in row.names)
+        )
+        return next(same, None)
 
 
-def _cell(row: TableRow, items: Sequence[Item], mean: _Mean | None) -> dict[str, Any]:
-    return {
-        "items": len(items),
-        "covered": len(_covered(row, items)),
-        "value": None if mean is None else rounded(mean.value),
-        **estimate_record(None if mean is None else mean.estimate),
-    }
+def _units(row: TableRow, column: TableColumn) -> list[tuple[str, float]]:
+    """What a column's mean is of, by item: of wrong answers an item may have several."""
+    if column.is_mean or column.measured:
+        return []
+    if column.words:
+        return row.wrong_with(column.items, column.words)
+    return [*row.covered(column.items).items()]
 
 
-def _chance_of(declared: _Declared, column: str) -> float | None:
-    """What guessing comes to in a column; in a mean of columns, if it is known in each."""
-    parts = declared.means.get(column, [column])
-    chances = [_chance(declared.columns[part]) for part in parts]
-    known = [chance for chance in chances if chance is not None]
-    return rounded(fsum(known) / len(known)) if known and len(known) == len(parts) else None
-
-
-def _chance(items: Sequence[Item]) -> float | None:
-    """What guessing comes to on closed items; open ones cannot be guessed."""
-    chances = [item.chance for item in items if item.kind != "open"]
-    return fsum(chances) / len(chances) if chances else None
-
-
-def _warnings(declared: _Declared, items: Sequence[Item]) -> Iterator[str]:
-    """What is asked for and is perhaps misspelt: tags that no item has, and values like others.
-
-    A value that no item has is no mistake by itself: a column may wait for its items.
-    """
-    known: dict[str, set[str]] = defaultdict(set)
-    for item in items:
-        for tag in (*item.tags, "kind"):
-            known[tag].update(_values(item, tag))
-    asked: dict[str, dict[str, None]] = defaultdict(dict)
-    chosen = [each for each in declared.table["columns"].values() if MEAN_OF not in each]
-    for choice in (declared.table.get("where", {}), *chosen):
-        for tag, values in choice.items():
-            asked[tag] |= dict.fromkeys(_listed(values))
-    yield from _left_out(declared)
-    table = f"The table {declared.name} asks for"
-    for tag, values in asked.items():
-        if tag not in known:
-            yield f"{table} the tag {tag!r}, which no item has{_perhaps(tag, known)}."
-            continue
-        for value in values:
-            others = known[tag] - values.keys()  # what another column asks for is not meant
-            if value not in known[tag] and (hint := _perhaps(value, others)):
-                yield f"{table} {tag} {value!r}, which no item has{hint}."
-
-
-def _left_out(declared: _Declared) -> Iterator[str]:
-    """Columns without any items, which no mean of columns can have in it."""
-    for column, parts in declared.means.items():
-        empty = [n for n in declared.table["columns"][column][MEAN_OF] if n not in parts]
-        if empty:
-            names = ", ".join(map(repr, empty))
-            yield (
-                f"The column {column!r} of the table {declared.name} leaves out {names}: no "
-                "scored item is in there."
-            )
-
-
-def _perhaps(word: str, known: Mapping[str, Any] | set[str]) -> str:
-    close = difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.7)
-    return f"; perhaps {close[0]!r} is meant" if close else ""
+def _mean(cell: Cell) -> float:
+    return fsum(cell.right) / len(cell.right)

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.limits import bounded_bytes
+from reelbench.base.seeds import rng_for
 from reelbench.data.benchmark import BenchmarkError, tidy_line
 from reelbench.data.item_rules import decode_strictly
 from reelbench.data.items import Problem, shown
@@ -67,6 +68,19 @@ class Ratings:
     subjects: tuple[str, ...]
     raters: tuple[str, ...]
     codes: NDArray[np.int64]  # subjects x raters
+
+    def sample(self, count: int, seed: int) -> "Ratings":
+        """Return the ratings of so many subjects, drawn from those with two ratings or more."""
+        rated = np.flatnonzero((self.codes >= 0).sum(axis=1) >= 2)
+        if count > len(rated):
+            raise ReelbenchError(
+                f"{self.path} has {len(rated)} subjects with two ratings or more, so that {count} "
+                "cannot be drawn: lower --sample."
+            )
+        drawn = rng_for(seed, "sample of ratings").sample(sorted(int(n) for n in rated), count)
+        places = sorted(drawn)
+        subjects = tuple(self.subjects[place] for place in places)
+        return replace(self, subjects=subjects, codes=self.codes[places])
 
     def to_record(self) -> dict[str, Any]:
         """Return what was rated, by whom and how often, as plain data."""

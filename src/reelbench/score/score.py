@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,17 @@ import numpy as np
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import pretty_json, write_atomically
 from reelbench.data.benchmark import Benchmark
-from reelbench.data.items import Item
+from reelbench.data.items import NOTHING, Item
 from reelbench.evaluate.condition import PROTOCOL
 from reelbench.evaluate.folder import of_runs, read_run
+from reelbench.evaluate.usage import read_usage
 from reelbench.evaluate.vote import TIE_RULE
 from reelbench.score.ablation import ablations
 from reelbench.score.compare import Missing, compare
 from reelbench.score.declared import declared_tables
 from reelbench.score.grades import Graded, Grades, read_grades, with_failed
 from reelbench.score.groups import grouped
+from reelbench.score.helped import models_that_helped
 from reelbench.score.intervals import METHOD
 from reelbench.score.irt import fit_2pl
 from reelbench.score.item_analysis import Answers, distractors, item_facts
@@ -32,6 +35,8 @@ from reelbench.score.predictions import Asked, ItemOutcome, read_predictions
 from reelbench.score.results import ModelResult, on_common_items, result_rows
 from reelbench.score.rounding import rounded
 from reelbench.score.subset import choose_subset
+from reelbench.score.table_rows import RowFacts
+from reelbench.score.tiers import tiers_in
 from reelbench.score.wrong_keys import suspects_note, wrong_key_suspects
 
 POLICY = "an item without an answer counts as wrong"
@@ -67,11 +72,15 @@ def score_outcomes(
     conditions: Sequence[Mapping[str, Any]] = (),
     judges: Sequence[str] = (),
     common: bool = False,
+    tiers: Mapping[str, str] = NOTHING,
+    usage: Mapping[Asked, Mapping[str, float]] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Score outcomes, of one run or of several together.
 
     ``judges`` are the names of ``run.json``: tables have the grades of the first. ``common`` scores
     the items alone that every model answered, where else those without an answer count as wrong.
+    Declared tables have means over ``tiers``, groups of models by the model's name, and what models
+    took (``usage``).
     """
     results = _results(benchmark, outcomes)
     if common:
@@ -117,7 +126,15 @@ def score_outcomes(
         "ablations": ablations(conditions, rows, answers),
         **summed_up(graded, benchmark, results, clusters),
         "judge_orders": judge_orders(graded, judges, results, clusters),
-        "tables": declared_tables(benchmark, results, ranked, judge, graded, clusters),
+        "tables": declared_tables(
+            benchmark,
+            results,
+            ranked,
+            judge,
+            graded,
+            clusters,
+            RowFacts(tiers, models_that_helped(benchmark), usage),
+        ),
     }
 
 
@@ -139,9 +156,16 @@ def score_run(benchmark: Benchmark, out: Path) -> ScoredRuns:
 
 
 def score_runs(
-    benchmark: Benchmark, outs: Sequence[Path], seed: int | None = None, common: bool = False
+    benchmark: Benchmark,
+    outs: Sequence[Path],
+    seed: int | None = None,
+    common: bool = False,
+    tiers: Mapping[str, str] = NOTHING,
 ) -> ScoredRuns:
-    """Score runs of one benchmark together; the seed of the intervals is that of the first."""
+    """Score runs of one benchmark together; the seed of the intervals is that of the first.
+
+    ``tiers`` are groups of models beside those that their cards name.
+    """
     runs = {out: read_run(out) for out in outs}
     benchmark = of_runs(benchmark, runs)
     conditions: dict[str, Mapping[str, Any]] = {}
@@ -158,7 +182,17 @@ def score_runs(
     outcomes = outcomes_of(benchmark, outs)
     asked = list(conditions.values())
     seed = runs[outs[0]]["seed"] if seed is None else seed
-    scores = score_outcomes(benchmark, outcomes, seed, judgements, asked, list(judges), common)
+    scores = score_outcomes(
+        benchmark,
+        outcomes,
+        seed,
+        judgements,
+        asked,
+        list(judges),
+        common,
+        {**tiers_in(runs.values()), **tiers},
+        {asked: taken for out in outs for asked, taken in read_usage(out).items()},
+    )
     return ScoredRuns(benchmark, runs, outcomes, scores)
 
 

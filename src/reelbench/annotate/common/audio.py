@@ -14,7 +14,6 @@ from reelbench.data.items import Span
 from reelbench.media.edit.audio import SPEECH_RATE, stream_audio
 from reelbench.media.edit.write import Samples
 from reelbench.media.errors import MediaError
-from reelbench.weights import import_extra, weights_file
 
 Mono: TypeAlias = NDArray[np.float32]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -121,12 +120,3 @@ def turns_of(turns: dict[str, Any]) -> dict[str, list[Span]]:
     for turn in turns["turns"]:
         spans.setdefault(turn["speaker"], []).append((turn["start"], turn["end"]))
     return dict(sorted(spans.items(), key=lambda each: int(each[0].removeprefix("s"))))
-
-
-def one_thread_session(name: str) -> Any:
-    """Return an ONNX session of named weights, on one thread so that results are reproducible."""
-    runtime = import_extra("onnxruntime", "annotate")
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    file = str(weights_file(name))
-    return runtime.InferenceSession(file, options, providers=["CPUExecutionProvider"])

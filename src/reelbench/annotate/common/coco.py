@@ -1,12 +1,17 @@
-"""A detector of 80 kinds of things: SSD MobileNet v2, trained on COCO, through OpenCV."""
+"""A detector of 80 kinds of things: SSD MobileNet v2, trained on COCO, through OpenCV.
+
+With a detector of the user's in its place, the things that this one knows.
+"""
 
 from collections.abc import Collection
-from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import Protocol
 
+from reelbench.annotate.common.detectors import OnnxDetector
 from reelbench.annotate.common.tracking import Detection
+from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.decode import Image
-from reelbench.weights import import_extra, weights_file
+from reelbench.weights import from_weights, import_extra, weights_file
 
 WEIGHTS = ("coco", "coco_layout")
 _SIDE = 300  # pixels of the square that it was trained on
@@ -26,28 +31,60 @@ CLASSES = tuple(name for name in _NUMBERED if name)
 
 
 def detect(
-    image: Image, classes: Collection[str] = CLASSES, least_score: float = 0.3
+    image: Image, classes: Collection[str] | None = None, least_score: float = 0.3
 ) -> list[Detection]:
     """Return the objects of some classes in a picture; boxes are in pixels and inside it."""
-    cv2 = import_extra("cv2", "annotate")
-    net = _net()
-    net.setInput(cv2.dnn.blobFromImage(image, size=(_SIDE, _SIDE)))
-    height, width = image.shape[:2]
-    found = []
-    for _, number, score, left, top, right, bottom in net.forward()[0, 0].tolist():
-        name = _NUMBERED[int(number) - 1] if 1 <= number <= len(_NUMBERED) else ""
-        if score < least_score or not name or name not in classes:
-            continue
-        xs = [min(max(x, 0.0), 1.0) * width for x in (left, right)]
-        ys = [min(max(y, 0.0), 1.0) * height for y in (top, bottom)]
-        if xs[0] < xs[1] and ys[0] < ys[1]:
-            found.append(Detection((xs[0], ys[0], xs[1], ys[1]), score, name))
-    return found
+    detector = _detector()
+    if unknown := sorted(set(classes or ()) - set(detector.names)):
+        raise ReelbenchError(
+            f"The detector has no class {' and no class '.join(map(repr, unknown))}; it has "
+            f"{', '.join(detector.names)}."
+        )
+    found = detector.detect(image, least_score)
+    return [each for each in found if classes is None or each.name in classes]
 
 
-@cache
-def _net() -> Any:
-    cv2 = import_extra("cv2", "annotate")
-    cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
-    weights, layout = map(weights_file, WEIGHTS)
-    return cv2.dnn.readNetFromTensorflow(str(weights), str(layout))
+def class_names() -> tuple[str, ...]:
+    """Return the classes of the detector: COCO's, or those of the one that a user brings."""
+    return _detector().names
+
+
+class _Detector(Protocol):
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    def detect(self, image: Image, least_score: float) -> list[Detection]: ...
+
+
+class _CocoDetector:
+    """The detector of the registry, which OpenCV reads together with its layout."""
+
+    names = CLASSES
+
+    def __init__(self, path: Path) -> None:
+        cv2 = import_extra("cv2", "annotate")
+        cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
+        self._net = cv2.dnn.readNetFromTensorflow(str(path), str(weights_file(WEIGHTS[1])))
+
+    def detect(self, image: Image, least_score: float) -> list[Detection]:
+        """Return what is found in a picture, in its pixels."""
+        cv2 = import_extra("cv2", "annotate")
+        self._net.setInput(cv2.dnn.blobFromImage(image, size=(_SIDE, _SIDE)))
+        height, width = image.shape[:2]
+        found = []
+        for _, number, score, left, top, right, bottom in self._net.forward()[0, 0].tolist():
+            name = _NUMBERED[int(number) - 1] if 1 <= number <= len(_NUMBERED) else ""
+            if score < least_score or not name:
+                continue
+            xs = [min(max(x, 0.0), 1.0) * width for x in (left, right)]
+            ys = [min(max(y, 0.0), 1.0) * height for y in (top, bottom)]
+            if xs[0] < xs[1] and ys[0] < ys[1]:
+                found.append(Detection((xs[0], ys[0], xs[1], ys[1]), score, name))
+        return found
+
+
+@from_weights(WEIGHTS[0])
+def _detector(path: Path) -> _Detector:
+    if path.suffix.lower() == ".onnx":
+        return OnnxDetector(path, CLASSES, _NUMBERED)
+    return _CocoDetector(path)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,10 +86,18 @@ def thinned(views: Sequence[FaceView], rate: float) -> list[FaceView]:
     return [next(same) for _, same in ticks]
 
 
-def with_frames(clip: Clip, views: Sequence[FaceView]) -> Iterator[tuple[FaceView, Image]]:
-    """Yield each face with its whole frame; the video is decoded once.
+class _Timed(Protocol):
+    @property
+    def time(self) -> float: ...
 
-    Faces in damaged frames are left out.
+
+TimedView = TypeVar("TimedView", bound=_Timed)
+
+
+def with_frames(clip: Clip, views: Sequence[TimedView]) -> Iterator[tuple[TimedView, Image]]:
+    """Yield each face, or whatever has a time, with its whole frame; the video is decoded once.
+
+    Those in damaged frames are left out.
     """
     by_time = sorted(views, key=lambda view: view.time)
     moments = [(time, list(same)) for time, same in groupby(by_time, key=lambda view: view.time)]

@@ -7,8 +7,8 @@ from typing import Self
 
 import numpy as np
 
-from reelbench.annotate.common.crops import FaceView, aligned
-from reelbench.annotate.common.identity import frontality, sharpness
+from reelbench.annotate.common.crops import FaceView, aligned, opencv
+from reelbench.annotate.common.identity import frontality
 from reelbench.media.decode.decode import Image
 
 _SIDE = 64  # pixels of the square that is looked at
@@ -35,7 +35,7 @@ class FaceQuality:
     def of(cls, image: Image, view: FaceView) -> Self:
         """Measure one face in its frame."""
         face = aligned(image, view.points, _LAYOUT, _SIDE)
-        sharp = log10(max(sharpness(face), _BLURRED) / _BLURRED) / log10(_SHARP / _BLURRED)
+        sharp = log10(max(_edges(face), _BLURRED) / _BLURRED) / log10(_SHARP / _BLURRED)
         size = log2(max(view.height, _SMALL) / _SMALL) / log2(_LARGE / _SMALL)
         grey = face[_INNER, _INNER].mean(2)
         points = [(float(x), float(y)) for x, y in view.points]
@@ -49,3 +49,10 @@ def median_quality(faces: Sequence[FaceQuality]) -> FaceQuality:
     rows = np.array([[f.size, f.sharpness, f.frontality, f.light] for f in faces])
     size, sharp, front, light = (float(each) for each in np.median(rows, axis=0))
     return FaceQuality(size, sharp, front, light)
+
+
+def _edges(face: Image) -> float:
+    """Return how sharp a face is: the variance of the Laplacian."""
+    cv2 = opencv()
+    grey = cv2.cvtColor(np.ascontiguousarray(face), cv2.COLOR_RGB2GRAY)
+    return float(cv2.Laplacian(grey, cv2.CV_64F).var())

@@ -1,7 +1,7 @@
 """Face identity: embeddings of 128 numbers, similar for one person (SFace, through OpenCV)."""
 
 from collections.abc import Sequence
-from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from reelbench.annotate.common.tracking import Detection
 from reelbench.media.decode.decode import Image
-from reelbench.weights import import_extra, weights_file
+from reelbench.weights import from_weights, import_extra
 
 Embedding = NDArray[np.float64]  # of length 1
 
@@ -21,13 +21,6 @@ def aligned_face(image: Image, face: Detection) -> Image:
     row = np.array([[left, top, right - left, bottom - top, *points, face.score]], np.float32)
     cut: Image = _recogniser().alignCrop(image[:, :, ::-1].copy(), row)[:, :, ::-1]
     return cut
-
-
-def sharpness(straight: Image) -> float:
-    """Return the sharpness of a face: the variance of the Laplacian."""
-    cv2 = import_extra("cv2", "annotate")
-    grey = cv2.cvtColor(np.ascontiguousarray(straight), cv2.COLOR_RGB2GRAY)
-    return float(cv2.Laplacian(grey, cv2.CV_64F).var())
 
 
 def embedding(straight: Image) -> Embedding:
@@ -55,16 +48,20 @@ def grouped(
     alike: NDArray[np.float64],
     together: NDArray[np.bool_],
     above: float,
+    weights: NDArray[np.float64] | None = None,
 ) -> list[list[int]]:
     """Merge groups, the most similar first, while their mean similarity is above a limit.
 
-    ``together`` has which two may be in one group: those seen at the same time may not.
+    ``together`` has which two may be in one group: those seen at the same time may not. In the
+    mean, each counts by its weight.
     """
     groups = [list(group) for group in begun]
+    weight = np.ones(len(alike)) if weights is None else weights
+    weighed = alike * np.outer(weight, weight)
     # Sums over the pairs of two groups, which are easily kept up to date; and what is allowed.
-    sums = np.array([[alike[np.ix_(a, b)].sum() for b in groups] for a in groups])
+    sums = np.array([[weighed[np.ix_(a, b)].sum() for b in groups] for a in groups])
     fits = np.array([[together[np.ix_(a, b)].all() for b in groups] for a in groups], dtype=bool)
-    sizes = np.array([len(group) for group in groups], np.float64)
+    sizes = np.array([weight[group].sum() for group in groups], np.float64)
     while groups:
         means = np.where(fits, sums / np.outer(sizes, sizes), -np.inf)
         np.fill_diagonal(means, -np.inf)
@@ -82,8 +79,10 @@ def grouped(
     return [sorted(group) for group in groups if group]
 
 
-@cache
-def _recogniser() -> Any:
+@from_weights("face_identity")
+def _recogniser(path: Path) -> Any:
     cv2 = import_extra("cv2", "annotate")
     cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
-    return cv2.FaceRecognizerSF.create(str(weights_file("face_identity")), "")
+    recogniser = cv2.FaceRecognizerSF.create(str(path), "")
+    recogniser.feature(np.zeros((112, 112, 3), np.uint8))  # another kind of model fails here
+    return recogniser

@@ -1,14 +1,15 @@
 """Describes each person by what can be measured: colours, position, size and movement.
 
 No network is involved: a description is one sentence, made from the facts beside it. Where a model
-is given, it is shown the person and the facts, and its text replaces the sentence.
+is given, it is shown the person, cut out of frames by the body, and the facts, and its text
+replaces the sentence.
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +25,11 @@ from reelbench.annotate.common.crops import (
     people_in,
     with_frames,
 )
+from reelbench.annotate.common.pictures import CroppedPictures, TimedBox, enlarged
 from reelbench.annotate.operator import Clip, Labels, Value
 from reelbench.client.client import Client
-from reelbench.client.media_input import RenderedMedia
 from reelbench.media.decode.decode import Image
-from reelbench.media.decode.images import encode_picture
-from reelbench.models.base import ChatModel, ImagePart
+from reelbench.models.base import ChatModel
 
 # What people call colours, as sRGB; dark and light ones have more than one.
 PALETTE: dict[str, tuple[str, ...]] = {
@@ -49,6 +49,8 @@ PALETTE: dict[str, tuple[str, ...]] = {
     "beige": ("d8c0a0", "c0a888"),
 }
 _FRAMES = 5  # of each person that are looked at
+_AROUND_FACE = (1.0, 0.5, 1.0, 5.0)  # face sizes around it that are shown where no body is known
+_AROUND_BODY = 0.05  # of a body's width and height around it: boxes cut off hands and feet
 _LEAST_SHARE = 0.2  # of the clothes, that a colour has which is named
 _DARK, _LIGHT = 42.0, 66.0  # lightness of hair, from 0 to 100
 _NEAR, _FAR = 0.35, 0.12  # height of a face, as a share of the picture's
@@ -100,7 +102,7 @@ class Appearance(ModelOperator):
     """
 
     name = "appearance"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     needs: ClassVar[tuple[str, ...]] = ("faces", "tracks")
     may_use: ClassVar[tuple[str, ...]] = ("bodies",)
 
@@ -110,28 +112,26 @@ class Appearance(ModelOperator):
         """Return a description of each person by a model that is shown pictures of them."""
         measured = await asyncio.to_thread(self, clip, labels)
         views = dict(zip([p["id"] for p in people_in(labels)], face_views(labels), strict=True))
+        bodies = _bodies(labels)
         described = []
         for person in measured["people"]:
             seen = [view for track in views[person["id"]] for view in track]
-            text = await self._described(clip, person, best_of(seen, _FRAMES), client, model)
+            crops = [TimedBox(view.time, _shown(view, bodies)) for view in best_of(seen, _FRAMES)]
+            text = await self._described(clip, person, crops, client, model)
             described.append({**person, "text": text})
         return {"model": model.card.name, "people": described}
 
     async def _described(
-        self, clip: Clip, person: Value, views: Sequence[FaceView], client: Client, model: ChatModel
+        self, clip: Clip, person: Value, crops: Sequence[TimedBox], client: Client, model: ChatModel
     ) -> str:
         prompt = prompt_of("appearance", facts=person["text"])
-        pictures = PersonPictures(clip, tuple(views)) if model.card.sees else None
+        pictures = CroppedPictures(clip, tuple(crops)) if model.card.sees else None
         return await ask_text(client, model, prompt, pictures)
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Return a description of each person, with the facts that it is made from."""
         people = dict(zip([p["id"] for p in people_in(labels)], face_views(labels), strict=True))
-        bodies = {
-            (person["id"], box["time"]): tuple(box["box"])
-            for person in labels.get("bodies", {}).get("people", [])
-            for box in person["boxes"]
-        }
+        bodies = _bodies(labels)
         chosen = [
             view
             for tracks in people.values()
@@ -205,45 +205,21 @@ def sure_of_hair(hair: Value | None) -> float:
     return DARK_CALIBRATION({"lightness": hair["lightness"] / 100})
 
 
-@dataclass(frozen=True)
-class PersonPictures:
-    """Pictures of one person, cropped from frames, to be shown with a prompt."""
-
-    clip: Clip
-    views: tuple[FaceView, ...]
-
-    def record(self) -> dict[str, Any]:
-        """Return what decides the pictures: the clip's hash, the times and the boxes."""
-        views = [[view.time, list(view.box)] for view in self.views]
-        return {"media": [self.clip.digest], "people": views}
-
-    def render(self) -> RenderedMedia:
-        """Return the pictures, decoded and cropped."""
-        return self._parts(with_frames(self.clip, self.views))
-
-    def placeholders(self) -> RenderedMedia:
-        """Return black pictures of the same size."""
-        info = self.clip.info
-        black = np.zeros((info.height, info.width, 3), np.uint8)
-        return self._parts((view, black) for view in self.views)
-
-    def _parts(self, pictures: Iterable[tuple[FaceView, Image]]) -> RenderedMedia:
-        return RenderedMedia([
-            ImagePart(_person(view.box, image), "image/jpeg", view.time)
-            for view, image in pictures
-        ])  # fmt: skip
+def _bodies(labels: Labels) -> dict[tuple[str, float], Box]:
+    """Return the bodies that are known, by person and time."""
+    return {
+        (person["id"], box["time"]): tuple(box["box"])
+        for person in labels.get("bodies", {}).get("people", [])
+        for box in person["boxes"]
+    }
 
 
-def _person(box: Box, image: Image) -> bytes:
-    """Cut a person out of a picture: all that is below and beside the face, as far as it may go."""
-    left, top, right, bottom = box
-    width, height = right - left, bottom - top
-    edges = (left - width, top - height / 2, right + width, bottom + 5 * height)
-    limits = (image.shape[1], image.shape[0])
-    x0, y0, x1, y1 = (
-        round(min(max(edge, 0), limits[number % 2])) for number, edge in enumerate(edges)
-    )
-    return encode_picture(image[y0:y1, x0:x1], "jpeg:85")
+def _shown(view: FaceView, bodies: Mapping[tuple[str, float], Box]) -> Box:
+    """Return what of a picture shows a person: the body, or else what is below the face."""
+    body = bodies.get((view.person, view.time))
+    if body is None:
+        return enlarged(view.box, _AROUND_FACE)
+    return enlarged(body, [_AROUND_BODY] * 4)
 
 
 def sentence(facts: Value) -> str:

@@ -7,83 +7,82 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.annotate.common import coco
+from reelbench.annotate.common.found import people_looks
+from reelbench.annotate.common.matching import RULES, fit_of, matched
 from reelbench.annotate.common.tracking import Box, Detection
-from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
-from reelbench.media.decode.stream import scan_frames
+from reelbench.annotate.operator import Clip, Labels, Operator, Value
+from reelbench.base.errors import ReelbenchError
 
-_SIZE = 640  # pixels of the longer side that is looked at; the detector sees less
-_INSIDE = 0.7  # share of a face that its body's box must hold
-_ABREAST = 0.25  # face widths: distances that differ by less are the same
 _CLOSE = 0.02  # seconds between a look and the moment of a face that it is for
+_ODD = 1.8  # times: a body whose width is so far from the usual one is somebody else's
+_GOOD_FIT = 0.35  # a fit from which on a body is as sure as it gets
 
 
 @dataclass(frozen=True)
 class Bodies(Operator):
-    """Detects bodies at a low rate, matches them with faces, and interpolates in between.
+    """Matches the bodies in ``detections`` with faces, and interpolates in between.
 
-    Of the bodies that contain a face, the matching one is that whose centre is nearest to the
-    face's from left to right and, of those equally near, the smaller; a body has one face. Between
-    two detections a body moves along with its face. A person whose body is never detected has no
-    boxes.
+    By the rule ``place``, a body's box holds the face, in its upper part and near its middle, and
+    is as large as a body is with such a face; of all ways to give bodies to faces the most
+    plausible is taken. ``paper`` takes the body whose middle is the nearest from left to right and,
+    of those equally near, the smaller. Between two looks a body moves along with its face.
     """
 
     name = "bodies"
-    needs: ClassVar[tuple[str, ...]] = ("tracks",)
-    weights: ClassVar[tuple[str, ...]] = coco.WEIGHTS
+    version: ClassVar[int] = 2
+    needs: ClassVar[tuple[str, ...]] = ("tracks", "detections")
 
-    rate: float = 2.0  # looks in each second; a look takes about 0.1 s
+    rule: str = "place"
     least_score: float = 0.3  # below it, a body is not believed
+    least_confidence: float = 0.5  # below it, a person has no boxes, and those are a guess
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise ReelbenchError(
+                f"bodies.rule cannot be {self.rule!r}: expected one of {', '.join(RULES)}."
+            )
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Return the boxes of each person's body, at the times of the boxes of the face."""
-        if not clip.info.has_video:
-            raise NotApplicable("The clip has no video, so there are no bodies.")
         people = labels["tracks"]["people"]
         paths = [_FacePath(track["boxes"]) for person in people for track in person["tracks"]]
-        if paths:
-            self._detect(clip, paths)
+        for time, bodies in people_looks(labels, self.least_score):
+            here = [path for path in paths if path.is_there(time)]
+            faces = [path.face(time) for path in here]
+            fits = fit_of(faces, bodies)
+            for path in here:
+                path.looks += 1
+            for face, body in matched(faces, bodies, self.rule):
+                here[face].found.append((time, bodies[body]))
+                here[face].sureness.append(_sureness(fits, face, body))
         size = clip.info.width, clip.info.height
-        filled = iter([path.filled(size) for path in paths])
+        rest = iter(paths)
         return {
             "people": [
-                {
-                    "id": person["id"],
-                    "boxes": [box for _ in person["tracks"] for box in next(filled)],
-                }
+                self._person(person["id"], [next(rest) for _ in person["tracks"]], size)
                 for person in people
             ]
         }
 
-    def _detect(self, clip: Clip, paths: Sequence["_FacePath"]) -> None:
-        """Give all tracks the bodies that are found."""
-        end = max(path.times[-1] for path in paths)
-        for time, image in scan_frames(clip.path, self.rate, _SIZE):
-            if time > end + _CLOSE:
-                break
-            here = [path for path in paths if path.is_there(time)]
-            if not here:
-                continue
-            found = coco.detect(image, ("person",), self.least_score)
-            scale = clip.info.width / image.shape[1], clip.info.height / image.shape[0]
-            bodies = [_scaled(body, scale) for body in found]
-            for face, body in matched([path.face(time) for path in here], bodies):
-                here[face].found.append((time, bodies[body]))
+    def _person(self, name: str, paths: Sequence["_FacePath"], size: tuple[int, int]) -> Value:
+        for path in paths:
+            path.drop_odd()
+        boxes = [box for path in paths for box in path.filled(size)]
+        sure = [each for path in paths for each in path.sureness]
+        looks = sum(path.looks for path in paths)
+        confidence = float(np.mean(sure)) * (len(sure) / looks) ** 0.25 if sure else 0.0
+        row: Value = {"id": name, "boxes": boxes, "confidence": round(confidence, 3)}
+        if confidence < self.least_confidence:
+            row |= {"boxes": [], "guess": boxes}
+        return row
 
 
-def matched(faces: Sequence[Box], bodies: Sequence[Detection]) -> list[tuple[int, int]]:
-    """Return pairs of faces and bodies that match best, as indices, each at most once."""
-    ranked = sorted(
-        (_distance(face, body.box), _area(body.box), f, b)
-        for f, face in enumerate(faces)
-        for b, body in enumerate(bodies)
-        if _inside(face, body.box) >= _INSIDE
-    )
-    pairs: list[tuple[int, int]] = []
-    for _, _, face, body in ranked:
-        if all(face != f and body != b for f, b in pairs):
-            pairs.append((face, body))
-    return pairs
+def _sureness(fits: NDArray[np.float64], face: int, body: int) -> float:
+    """How likely a body is that of the face: how well it fits, and better than any other."""
+    fit = fits[face, body]
+    others = np.concatenate([np.delete(fits[face], body), np.delete(fits[:, body], face)])
+    rival = float(others.max(initial=0.0))
+    return min(1.0, fit / _GOOD_FIT) ** 0.5 * fit / (fit + 0.5 * rival) if fit else 0.0
 
 
 class _FacePath:
@@ -92,7 +91,9 @@ class _FacePath:
     def __init__(self, boxes: Sequence[Value]) -> None:
         self.times = [box["time"] for box in boxes]
         self._faces = np.array([box["box"] for box in boxes], np.float64)
+        self.looks = 0  # at which the face was there
         self.found: list[tuple[float, Detection]] = []
+        self.sureness: list[float] = []  # of each that was found
 
     def is_there(self, time: float) -> bool:
         """Whether the face is on the screen."""
@@ -102,6 +103,16 @@ class _FacePath:
         """Where it is."""
         left, top, right, bottom = _at(time, self.times, self._faces).tolist()
         return left, top, right, bottom
+
+    def drop_odd(self) -> None:
+        """Leave out bodies whose width, held against the face, is far from the usual one."""
+        if len(self.found) < 3:
+            return
+        widths = [_width(body.box) / _width(self.face(time)) for time, body in self.found]
+        usual = float(np.median(widths))
+        kept = [n for n, width in enumerate(widths) if 1 / _ODD <= width / usual <= _ODD]
+        self.found = [self.found[n] for n in kept]
+        self.sureness = [self.sureness[n] for n in kept]
 
     def filled(self, size: tuple[int, int]) -> list[Value]:
         """The body at each moment of the face; nothing if it was never found."""
@@ -135,23 +146,5 @@ def _middle(box: Box) -> NDArray[np.float64]:
     return np.array([x, y, x, y])
 
 
-def _distance(face: Box, body: Box) -> int:
-    """How far the middles are apart from left to right, in steps of a part of the face's width."""
-    apart = abs(face[0] + face[2] - body[0] - body[2]) / 2
-    return int(apart / (_ABREAST * (face[2] - face[0])))
-
-
-def _area(box: Box) -> float:
-    return (box[2] - box[0]) * (box[3] - box[1])
-
-
-def _inside(face: Box, body: Box) -> float:
-    """The share of a face that is inside a body's box."""
-    shared = [max(0.0, min(face[n + 2], body[n + 2]) - max(face[n], body[n])) for n in (0, 1)]
-    return shared[0] * shared[1] / max(_area(face), 1e-9)
-
-
-def _scaled(body: Detection, scale: tuple[float, float]) -> Detection:
-    left, top, right, bottom = body.box
-    x, y = scale
-    return Detection((left * x, top * y, right * x, bottom * y), body.score, body.name)
+def _width(box: Box) -> float:
+    return max(box[2] - box[0], 1e-9)

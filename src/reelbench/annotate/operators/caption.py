@@ -31,6 +31,11 @@ class Caption(ModelOperator):
     size: str = "long:768"
     guidance: str = ""  # what to look at in videos of this kind
 
+    @property
+    def lacks(self) -> str:
+        """The model."""
+        return "" if self.model else "it needs a model: add --model captioner=NAME"
+
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Raise the error that a model is needed."""
         del clip, labels

@@ -5,76 +5,78 @@ from typing import ClassVar
 
 import numpy as np
 
-from reelbench.annotate.common.tracking import Box, Detection
+from reelbench.annotate.common.counting import (
+    CountOverTime,
+    FaceAt,
+    confidence_of,
+    count_over_time,
+)
+from reelbench.annotate.common.found import people_looks
+from reelbench.annotate.common.tracking import join
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
-from reelbench.annotate.operators.bodies import matched
 
-_ONLY_FACES = "Only faces were counted: add the label objects to count people by their bodies too."
+_OVERLAP, _GAP, _LEAST, _REACH = 0.3, 4, 3, 0.6  # how bodies are followed, as in ``objects``
 
 
 @dataclass(frozen=True)
 class Count(Operator):
-    """Counts the people who are tracked by their faces and, with ``objects``, by their bodies.
+    """Counts people by their faces and by the bodies in ``detections``.
 
-    Without the label ``objects``, people who never show their face are not counted, and ``note``
-    says so. With it, everyone tracked as a person without a face of their own counts too. Bodies
-    are not recognised after a cut or a long absence, so such people may be counted twice.
+    At each look, people whose face or body is there count, and bodies without a face. In all, there
+    are as many as identities by face, or as are there together, whichever is more: who shows no
+    face may be someone who shows it at another time.
     """
 
     name = "count"
-    needs: ClassVar[tuple[str, ...]] = ("faces", "tracks")
-    may_use: ClassVar[tuple[str, ...]] = ("objects",)
+    version: ClassVar[int] = 2
+    needs: ClassVar[tuple[str, ...]] = ("tracks", "detections")
+    may_use: ClassVar[tuple[str, ...]] = ("shots",)
 
-    shortest: float = 1.0  # seconds for which a body without a face must be seen
+    least_score: float = 0.5  # below it, a body does not count
+    smallest: float = 0.12  # of a body without a face: its height, as a share of the picture's
+    sure_identity: float = 0.5  # below it, a person in ``tracks`` may be another one again
+    least_confidence: float = 0.8  # below it, ``people`` is null
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Return the number of people, in total and at each sampled frame."""
+        """Return the number of people, in total and at each look."""
         people = labels["tracks"]["people"]
-        faces = [_Path(track) for person in people for track in person["tracks"]]
-        bodies = [
-            path
-            for track in labels.get("objects", {}).get("tracks", [])
-            if track["class"] == "person" and (path := _Path(track)).seconds >= self.shortest
-        ]
-        with_face: set[int] = set()
-        at: list[tuple[float, int]] = []
-        for frame in labels["faces"]["frames"]:
-            time = frame["time"]
-            shown = [path.at(time) for path in faces if path.is_there(time)]
-            here = [number for number, path in enumerate(bodies) if path.is_there(time)]
-            boxes = [Detection(bodies[number].at(time), 1.0) for number in here]
-            pairs = matched(shown, boxes)
-            with_face |= {here[body] for _, body in pairs}
-            at.append((time, len(shown) + len(here) - len(pairs)))
+        found = self._over_time(clip, labels)
+        sure = sum(person.get("confidence", 1.0) >= self.sure_identity for person in people)
+        guess = max(sure, found.most_at_once)
+        confidence = confidence_of(found, guess, sure, len(people))
         return {
-            "people": len(people) + len(bodies) - len(with_face),
-            "most_at_once": max((number for _, number in at), default=0),
-            "at": [[time, number] for time, number in at],
+            "people": guess if confidence >= self.least_confidence else None,
+            "guess": guess,
+            "confidence": confidence,
+            "most_at_once": found.most_at_once,
+            "at": [list(pair) for pair in zip(found.times, found.numbers, strict=True)],
             "by_face": len(people),
-            "by_body": len(bodies) - len(with_face),
-            "note": "" if "objects" in labels else _ONLY_FACES,
+            "by_body": max(found.faceless, default=0),
         }
 
+    def _over_time(self, clip: Clip, labels: Labels) -> CountOverTime:
+        looks = people_looks(labels, self.least_score)
+        cuts = labels.get("shots", {}).get("cuts", [])
+        least = min(_LEAST, len(looks))
+        bodies = join(looks, _OVERLAP, _GAP, least, cuts, _REACH)
+        times = [time for time, _ in looks]
+        unsure = {
+            person["id"]
+            for person in labels["tracks"]["people"]
+            if person.get("confidence", 1.0) < self.sure_identity
+        }
+        least_height = self.smallest * clip.info.height
+        return count_over_time(times, _faces_at(labels, times), bodies, least_height, unsure)
 
-class _Path:
-    """Where a face or a body is from its first to its last moment."""
 
-    def __init__(self, track: Value) -> None:
-        self._times = np.array([box["time"] for box in track["boxes"]])
-        self._boxes = np.array([box["box"] for box in track["boxes"]])
-
-    @property
-    def seconds(self) -> float:
-        """How long it is there."""
-        return float(self._times[-1] - self._times[0])
-
-    def is_there(self, time: float) -> bool:
-        """Whether it is there at a moment."""
-        return bool(self._times[0] <= time <= self._times[-1])
-
-    def at(self, time: float) -> Box:
-        """Where it is at a moment."""
-        left, top, right, bottom = (
-            float(np.interp(time, self._times, side)) for side in self._boxes.T
-        )
-        return left, top, right, bottom
+def _faces_at(labels: Labels, times: list[float]) -> dict[float, list[FaceAt]]:
+    """Who shows the face at each look, and where."""
+    found: dict[float, list[FaceAt]] = {time: [] for time in times}
+    for person in labels["tracks"]["people"]:
+        for track in person["tracks"]:
+            seen = np.array([box["time"] for box in track["boxes"]])
+            boxes = np.array([box["box"] for box in track["boxes"]])
+            for time in (each for each in times if seen[0] <= each <= seen[-1]):
+                left, top, right, bottom = (float(np.interp(time, seen, b)) for b in boxes.T)
+                found[time].append(FaceAt(person["id"], (left, top, right, bottom)))
+    return found

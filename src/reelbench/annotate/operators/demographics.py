@@ -7,9 +7,8 @@ of dlib's mean face are.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from math import exp
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +16,9 @@ from numpy.typing import NDArray
 from reelbench.annotate.common.calibration import Calibration, unless_unsure
 from reelbench.annotate.common.crops import FaceView, aligned, best_of, face_views, with_frames
 from reelbench.annotate.common.face_quality import FaceQuality, median_quality
+from reelbench.annotate.common.sessions import one_thread_session
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.media.decode.decode import Image
-from reelbench.weights import import_extra, weights_file
 
 GENDERS = ("female", "male")  # the columns of the network, in its order
 _PADDING = 0.2  # around dlib's mean face, on each side, in shares of its width
@@ -145,15 +144,5 @@ def _predict(what: str, image: Image, view: FaceView) -> NDArray[np.float64]:
     """Return the probabilities that a network gives a face."""
     face = aligned(image, view.points, LAYOUT, _SIDES[what])
     planes = np.ascontiguousarray(((face - _MEAN) / 256).transpose(2, 0, 1)[None], np.float32)
-    output = _network(what).run(None, {"images": planes})[0][0]
+    output = one_thread_session(what).run(None, {"images": planes})[0][0]
     return np.asarray(output, np.float64)
-
-
-@cache
-def _network(what: str) -> Any:
-    runtime = import_extra("onnxruntime", "annotate")
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    return runtime.InferenceSession(
-        str(weights_file(what)), options, providers=["CPUExecutionProvider"]
-    )

@@ -6,8 +6,8 @@ a conversion is needed.
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
 from json import loads
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +20,7 @@ from reelbench.annotate.common.face_quality import FaceQuality, median_quality
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.base.errors import ReelbenchError
 from reelbench.media.decode.decode import Image
-from reelbench.weights import import_extra, weights_file
+from reelbench.weights import from_weights, import_extra
 
 EMOTIONS = ("anger", "disgust", "fear", "happiness", "sadness", "surprise", "neutral")
 _SIDE = 64  # pixels of the square that it takes
@@ -133,11 +133,10 @@ def probabilities(image: Image, view: FaceView) -> NDArray[np.float64]:
     return np.asarray(output.mean(0), np.float64)
 
 
-@cache
-def _network() -> Callable[[_Tensor], _Tensor]:
+@from_weights("face_emotion")
+def _network(path: Path) -> Callable[[_Tensor], _Tensor]:
     """Read the network: its layers, in an order in which each comes after what it takes."""
     h5py = import_extra("h5py", "annotate")
-    path = weights_file("face_emotion")
     with h5py.File(path, "r") as file:
         layers = loads(file.attrs["model_config"])["config"]["layers"]
         weights = {layer["name"]: _arrays(file["model_weights"][layer["name"]]) for layer in layers}

@@ -1,19 +1,24 @@
 """Detects faces, with five points each: YuNet, through OpenCV."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from itertools import chain
+from pathlib import Path
 from typing import Any, ClassVar
 
-from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
+import numpy as np
+
+from reelbench.annotate.operator import Clip, Labels, NotApplicable, PartOperator, Value
+from reelbench.data.items import Span
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.stream import scan_frames
-from reelbench.weights import import_extra, weights_file
+from reelbench.weights import from_weights, import_extra
 
 _NEAR = 0.3  # overlap from which two boxes are one face
 
 
 @dataclass(frozen=True)
-class Faces(Operator):
+class Faces(PartOperator):
     """Detects faces in scaled-down frames, a few each second.
 
     Every sampled frame is listed. The five points are the eye on the left, the eye on the right,
@@ -28,18 +33,23 @@ class Faces(Operator):
     longest: int = 512  # pixels of the longer side of the picture that is looked at
     least_score: float = 0.7  # below it, a face is not believed
 
-    def __call__(self, clip: Clip, labels: Labels) -> Value:
+    def part(self, clip: Clip, labels: Labels, span: Span) -> list[Value]:
         """Return the faces of each sampled frame."""
         if not clip.info.has_video:
             raise NotApplicable("The clip has no video, so there are no faces.")
         size = clip.info.width, clip.info.height
-        frames = [
+        return [
             {"time": round(time, 4), "faces": self._faces(image, size)}
-            for time, image in scan_frames(clip.path, self.rate, self.longest)
+            for time, image in scan_frames(clip.path, self.rate, self.longest, False, *span)
         ]
+
+    def merge(self, clip: Clip, labels: Labels, parts: Sequence[list[Value]]) -> Value:
+        """Return the faces of all frames."""
+        frames = list(chain(*parts))
         if not frames:
             raise NotApplicable("No frame of the clip can be decoded.")
-        return {"width": size[0], "height": size[1], "rate": self.rate, "frames": frames}
+        size = {"width": clip.info.width, "height": clip.info.height}
+        return {**size, "rate": self.rate, "frames": frames}
 
     def _faces(self, image: Image, size: tuple[int, int]) -> list[Value]:
         """The faces in one picture, left to right, in pixels of the full size."""
@@ -54,11 +64,13 @@ class Faces(Operator):
         return sorted(inside, key=lambda face: (*face["box"], -face["score"]))
 
 
-@cache
-def _detector() -> Any:
+@from_weights("face")
+def _detector(path: Path) -> Any:
     cv2 = import_extra("cv2", "annotate")
     cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
-    return cv2.FaceDetectorYN.create(str(weights_file("face")), "", (320, 320), 0.9, _NEAR)
+    detector = cv2.FaceDetectorYN.create(str(path), "", (320, 320), 0.9, _NEAR)
+    detector.detect(np.zeros((320, 320, 3), np.uint8))  # another kind of model fails here
+    return detector
 
 
 def _face(row: list[float], scale: tuple[float, float], size: tuple[int, int]) -> Value:

@@ -6,14 +6,16 @@ unchanged, other pictures share half of them. A copy with up to 4% cropped off e
 one that is cropped more, mirrored, rotated or framed is not.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
+from reelbench.annotate.operator import Clip, Labels, NotApplicable, PartOperator, Value
+from reelbench.data.items import Span
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.stream import scan_frames
 
@@ -28,19 +30,24 @@ Hashes = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
-class Fingerprint(Operator):
+class Fingerprint(PartOperator):
     """Hashes a frame of each second; ``near_duplicate_clips`` compares the hashes."""
 
     name = "fingerprint"
 
     rate: float = 1.0  # frames hashed in each second; for all clips the same
 
-    def __call__(self, clip: Clip, labels: Labels) -> Value:
+    def part(self, clip: Clip, labels: Labels, span: Span) -> list[str]:
         """Return the hashes, each as 16 hexadecimal digits."""
         if not clip.info.has_video:
             raise NotApplicable("The clip has no video to compute a fingerprint of.")
-        frames = scan_frames(clip.path, self.rate, longest=128, grey=True)
-        hashes = [frame_hash(image) for _, image in frames]
+        return [
+            frame_hash(image) for _, image in scan_frames(clip.path, self.rate, 128, True, *span)
+        ]
+
+    def merge(self, clip: Clip, labels: Labels, parts: Sequence[list[str]]) -> Value:
+        """Return the hashes of a clip."""
+        hashes = list(chain(*parts))
         if not hashes:
             raise NotApplicable("No frame of the clip can be decoded.")
         return {"hashes": hashes, "rate": self.rate}

@@ -9,23 +9,27 @@ lenient one for ``pixels``; doubled, it is about as strict.
 """
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import hypot
 from typing import Any, ClassVar
 
 import numpy as np
 
-from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
+from reelbench.annotate.operator import Clip, Labels, NotApplicable, PartOperator, Value
+from reelbench.data.items import Span
 from reelbench.media.decode.decode import Image
-from reelbench.media.decode.stream import scan_frames
+from reelbench.media.decode.stream import frame_before, scan_frames
 from reelbench.weights import import_extra
 
 # Data-Juicer's: the pyramid's step and levels, the window, rounds, and the polynomial's two.
 _FARNEBACK = (0.5, 3, 15, 3, 5, 1.2, 0)
+_CUT = 1e-4  # seconds that times of cuts are rounded to
 
 
 @dataclass(frozen=True)
-class Motion(Operator):
+class Motion(PartOperator):
     """Scores the motion of objects and camera alike.
 
     ``score`` is in shares of the picture's diagonal, so that it does not depend on its size;
@@ -39,8 +43,8 @@ class Motion(Operator):
     rate: float = 2.0  # frames looked at in each second
     longest: int = 256  # pixels of the longer side of the picture that is looked at
 
-    def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Return the mean, and the score at the time of each frame that was compared."""
+    def part(self, clip: Clip, labels: Labels, span: Span) -> list[tuple[float, float]]:
+        """Return the time and the score of each frame that was compared with the one before."""
         if not clip.info.has_video:
             raise NotApplicable("The clip has no video, so nothing moves.")
         cuts: list[float] = labels["shots"]["cuts"] if "shots" in labels else []
@@ -48,11 +52,21 @@ class Motion(Operator):
         cv2.setNumThreads(1)
         scores: list[tuple[float, float]] = []
         before: tuple[int, Image] | None = None  # the number of its shot, and the frame
-        for time, image in scan_frames(clip.path, self.rate, self.longest, grey=True):
-            shot = bisect_right(cuts, time + 1e-4)  # cuts are rounded to that
+        earlier = frame_before(clip.path, self.rate, self.longest, True, span[0])
+        if earlier is not None:
+            before = bisect_right(cuts, earlier[0] + _CUT), earlier[1]
+        for time, image in scan_frames(clip.path, self.rate, self.longest, True, *span):
+            shot = bisect_right(cuts, time + _CUT)
             if before is not None and before[0] == shot and before[1].shape == image.shape:
                 scores.append((time, _movement(cv2, before[1], image)))
             before = shot, image
+        return scores
+
+    def merge(
+        self, clip: Clip, labels: Labels, parts: Sequence[list[tuple[float, float]]]
+    ) -> Value:
+        """Return the mean, and the score at the time of each frame that was compared."""
+        scores = list(chain(*parts))
         if not scores:
             raise NotApplicable("The clip has no two frames in one shot to compare.")
         mean = sum(score for _, score in scores) / len(scores)

@@ -5,7 +5,8 @@ The mesh is MediaPipe's face landmarker; OpenCV runs its network, without MediaP
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from itertools import chain
+from pathlib import Path
 from typing import Any, ClassVar
 from zipfile import ZipFile
 
@@ -13,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reelbench.annotate.common.crops import FaceView, cut, face_views, opencv, people_in
-from reelbench.annotate.operator import Clip, Labels, Operator, Value
+from reelbench.annotate.operator import Clip, Labels, PartOperator, Value
+from reelbench.data.items import Span
 from reelbench.media.decode.decode import Image
 from reelbench.media.decode.stream import scan_frames
-from reelbench.weights import weights_file
+from reelbench.weights import from_weights
 
 _SIDE = 256  # pixels of the square that the network takes
 _AROUND = 1.4  # sides of the square, in heights of the face
@@ -27,7 +29,7 @@ _DETAIL = 160.0  # pixels of a face's height, from which on more do not help
 
 
 @dataclass(frozen=True)
-class Mouth(Operator):
+class Mouth(PartOperator):
     """Measures the distance between the lips, relative to that of the outer corners of the eyes.
 
     A closed mouth has 0 to 0.02, a speaking one goes up and down to 0.2 or so, a yawn has 0.5.
@@ -43,8 +45,9 @@ class Mouth(Operator):
     rate: float = 12.5  # frames looked at in each second; syllables come at 4 to 7
     least_height: float = 24.0  # pixels of a face whose lips can be told apart
 
-    def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Return the opening of each person's mouth over time."""
+    def part(self, clip: Clip, labels: Labels, span: Span) -> list[tuple[str, float, float]]:
+        """Return the person, the time and the opening of each mouth that is measured."""
+        people_in(labels)  # there are some
         paths = [
             _Path(track)
             for tracks in face_views(labels)
@@ -53,18 +56,29 @@ class Mouth(Operator):
             and np.median([view.height for view in track]) >= self.least_height
             and _has_voice(track[0].time, track[-1].time, labels)
         ]
+        return [
+            (person, round(time, 4), round(opening, 4))
+            for time, person, opening in self._measured(clip, paths, span)
+        ]
+
+    def merge(
+        self, clip: Clip, labels: Labels, parts: Sequence[list[tuple[str, float, float]]]
+    ) -> Value:
+        """Return the opening of each person's mouth over time."""
         at: dict[str, list[list[float]]] = {person["id"]: [] for person in people_in(labels)}
-        for time, person, opening in self._measured(clip, paths):
-            at[person].append([round(time, 4), round(opening, 4)])
+        for person, time, opening in chain(*parts):
+            at[person].append([time, opening])
         return {"people": [{"id": person, "at": measured} for person, measured in at.items()]}
 
-    def _measured(self, clip: Clip, paths: Sequence["_Path"]) -> Iterator[tuple[float, str, float]]:
+    def _measured(
+        self, clip: Clip, paths: Sequence["_Path"], span: Span
+    ) -> Iterator[tuple[float, str, float]]:
         if not paths:
             return
         end = max(path.times[-1] for path in paths)
         smallest = min(path.height for path in paths)
         longest = max(clip.info.width, clip.info.height) * min(1.0, _DETAIL / smallest)
-        for time, image in scan_frames(clip.path, self.rate, round(longest)):
+        for time, image in scan_frames(clip.path, self.rate, round(longest), False, *span):
             if time > end + 1e-3:
                 return
             for path in paths:
@@ -128,8 +142,8 @@ def _opening(image: Image, place: NDArray[np.float64]) -> float | None:
     return lips / eyes if eyes > 0 else None
 
 
-@cache
-def _mesh() -> Any:
-    with ZipFile(weights_file("face_mesh")) as task:
+@from_weights("face_mesh")
+def _mesh(path: Path) -> Any:
+    with ZipFile(path) as task:
         model = np.frombuffer(task.read("face_landmarks_detector.tflite"), np.uint8)
     return opencv().dnn.readNetFromTFLite(model)

@@ -4,18 +4,22 @@ Single frames are measured at their full size, some a second; changes between fr
 on every frame, scaled down. Values are measurements, not judgements.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
+from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import Any, ClassVar
 
 import av
 import numpy as np
 
-from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
-from reelbench.media.decode.decode import decoded_from
+from reelbench.annotate.operator import Clip, Labels, NotApplicable, PartOperator, Value
+from reelbench.data.items import Span
+from reelbench.media.decode.decode import Decoded, decoded_from
+from reelbench.media.decode.stream import EARLY, tick_after
 from reelbench.media.measure import metrics as measures
 from reelbench.media.measure.metrics import Grey, Image
 from reelbench.weights import import_extra
@@ -25,7 +29,6 @@ _LARGE = 2048  # pixels a side; of larger pictures the middle is measured
 _REPEATED = 2.5  # levels; a repeated frame, encoded anew, changes by less, a moving one by over 4
 _SAME_SCENE = 0.5  # correlation; cuts lie below
 _STANDSTILL = 1.0  # seconds; less is a frame that was dropped, not a freeze
-_EARLY = 1e-4  # seconds by which a frame may come before its turn, as clocks round
 _BRISQUE_FILES = {  # trained on LIVE, part of OpenCV (Apache-2.0); these very files or none
     "brisque_model_live.yml": "4c44c7eec9e5139830c0bb0e4a044c9cd351ba5bbc9e3798beca3243e2782ff4",
     "brisque_range_live.yml": "a18427f4f7ad087524bd0d63389649a3899b51ca6d44a4d5f8d8171f1f914a9c",
@@ -38,7 +41,7 @@ _BRISQUE_FOLDERS = (  # where Debian's opencv-doc has them, and where people put
 
 
 @dataclass(frozen=True)
-class Quality(Operator):
+class Quality(PartOperator):
     """Measures the quality of the picture.
 
     Of single frames (``rate`` a second), each with its mean and its values over time:
@@ -59,29 +62,58 @@ class Quality(Operator):
     rate: float = 2.0
     brisque: str = ""  # folder of its two model files; looked for in the usual places if empty
 
-    def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Return all quality measures of a clip."""
+    def part(self, clip: Clip, labels: Labels, span: Span) -> Value:
+        """Return the measures of single frames, and what happens from each frame to the next."""
         if not clip.info.has_video:
             raise NotApplicable("The clip has no video whose quality could be measured.")
-        score, note = _brisque_scorer(self.brisque)
+        score, _ = _brisque_scorer(self.brisque)
         stills: list[tuple[float, dict[str, float]]] = []
         course = _Course()
-        due = 0.0
-        for time, decoded in decoded_from(clip.path, 0.0, skip_damage=True):
+        tick = 0
+        for time, decoded in _frames(clip.path, span):
             if decoded is None:
                 course.interrupt()
                 continue
             frame = decoded.frame  # as it is: stretching would soften it
+            if time < span[0] - EARLY:  # the last one of the part before
+                course.begin_with(_small(frame))
+                continue
             course.add(time, _small(frame))
-            if time >= due - _EARLY:
-                due = (int((time + _EARLY) * self.rate) + 1) / self.rate
+            if time >= tick / self.rate - EARLY:
+                tick = tick_after(time, self.rate)
                 stills.append((time, _measured(frame, score)))
+        return {"stills": stills, "course": course.rows}
+
+    def merge(self, clip: Clip, labels: Labels, parts: Sequence[Value]) -> Value:
+        """Return all quality measures of a clip."""
+        stills = [still for part in parts for still in part["stills"]]
         if not stills:
             raise NotApplicable("No frame of the clip can be decoded.")
+        course = _Course([row for part in parts for row in part["course"]])
         value = {"rate": self.rate, **_of_stills(stills), **course.value()}
+        note = _brisque_scorer(self.brisque)[1]
         if note:
             value["notes"] = [note]
         return value
+
+
+def _frames(path: Path, span: Span) -> Iterator[tuple[float, Decoded | None]]:
+    """Yield the frames of a span, after the one before it, and None for what is damaged."""
+    before: list[tuple[float, Decoded | None]] = []
+    back = 1.0  # seconds
+    while span[0] > 0 and not before:
+        begin = max(0.0, span[0] - back)
+        early = takewhile(lambda each: each[0] < span[0] - EARLY, decoded_from(path, begin, True))
+        before = list(deque(early, maxlen=1))
+        if not begin:
+            break
+        back *= 4  # the picture stood still for a while
+    yield from before
+    for time, decoded in decoded_from(path, span[0], True):
+        if time >= span[1] - EARLY:
+            return
+        if time >= span[0] - EARLY:
+            yield time, decoded
 
 
 def _small(frame: av.VideoFrame) -> Grey:
@@ -133,35 +165,43 @@ def _of_stills(stills: Sequence[tuple[float, dict[str, float]]]) -> Value:
     return value
 
 
-@dataclass
 class _Course:
-    """What happens from frame to frame, gathered as they come."""
+    """What happens from frame to frame, gathered as they come.
 
-    times: list[float] = field(default_factory=list)
-    lights: list[float] = field(default_factory=list)
-    moves: list[tuple[float, float]] = field(default_factory=list)  # from the frame before
-    scenes: list[int] = field(default_factory=list)  # which no cut or gap divides
-    repeats: list[bool] = field(default_factory=list)
-    _before: Grey | None = None
+    A row is plain data: the time, the light, the move from the frame before to the right and down,
+    whether the frame begins a scene, and whether it repeats the one before.
+    """
+
+    def __init__(self, rows: Sequence[Sequence[Any]] = ()) -> None:
+        self.rows = list(rows)
+        self._before: Grey | None = None
+
+    @property
+    def times(self) -> list[float]:
+        return [row[0] for row in self.rows]
+
+    @property
+    def repeats(self) -> list[bool]:
+        return [row[5] for row in self.rows]
+
+    def begin_with(self, grey: Grey) -> None:
+        """Compare the first frame with one that is no part of this."""
+        self._before = grey
 
     def add(self, time: float, grey: Grey) -> None:
         """Take the next frame."""
         before, self._before = self._before, grey
-        scene = self.scenes[-1] if self.scenes else 0
-        repeated, move = False, (0.0, 0.0)
+        begins, repeats, move = False, False, (0.0, 0.0)
         if before is None or before.shape != grey.shape:
-            scene += 1
+            begins = True
         elif measures.change(before, grey) < _REPEATED:
-            repeated = True
+            repeats = True
         elif measures.likeness(before, grey) < _SAME_SCENE:
-            scene += 1
+            begins = True
         else:
             move = measures.shift(before, grey)
-        self.times.append(time)
-        self.lights.append(float(grey.mean(dtype=np.float64)))
-        self.moves.append(move)
-        self.scenes.append(scene)
-        self.repeats.append(repeated)
+        light = float(grey.mean(dtype=np.float64))
+        self.rows.append((time, light, float(move[0]), float(move[1]), begins, repeats))
 
     def interrupt(self) -> None:
         """Compare nothing across what is damaged."""
@@ -185,27 +225,28 @@ class _Course:
         new = [number for number, repeated in enumerate(self.repeats) if not repeated]
         shaken = []
         for run in self._runs(new):
-            path = np.cumsum([self.moves[number] for number in run], axis=0)
+            path = np.cumsum([self.rows[number][2:4] for number in run], axis=0)
             path -= path[0]
             right, down = measures.jumps(path[:, 0]), measures.jumps(path[:, 1])
             far = np.hypot(right, down) * 1000
-            shaken += [(self.times[n], float(v)) for n, v in zip(run[1:-1], far, strict=True)]
+            shaken += [(self.rows[n][0], float(v)) for n, v in zip(run[1:-1], far, strict=True)]
         return shaken
 
     def _flickers(self) -> list[tuple[float, float]]:
         """How far the light of each frame is from halfway between its neighbours', in percent."""
         flickers = []
-        for run in self._runs(range(len(self.times))):
-            lights = np.array([self.lights[number] for number in run])
+        for run in self._runs(range(len(self.rows))):
+            lights = np.array([self.rows[number][1] for number in run])
             parts = measures.jumps(lights) / (lights[1:-1] + 1) * 100  # black has no flicker
-            flickers += [(self.times[n], float(v)) for n, v in zip(run[1:-1], parts, strict=True)]
+            flickers += [(self.rows[n][0], float(v)) for n, v in zip(run[1:-1], parts, strict=True)]
         return flickers
 
     def _runs(self, numbers: Sequence[int]) -> list[list[int]]:
         """Frames of one scene each, of which there are three at least."""
+        scenes = list(accumulate(row[4] for row in self.rows))
         runs: dict[int, list[int]] = {}
         for number in numbers:
-            runs.setdefault(self.scenes[number], []).append(number)
+            runs.setdefault(scenes[number], []).append(number)
         return [run for run in runs.values() if len(run) >= 3]
 
     def _course(self, values: Sequence[tuple[float, float]]) -> Value:
@@ -221,17 +262,18 @@ class _Course:
     def _freeze(self) -> Value:
         """For what share of the time nothing changes, and when for long."""
         spans: list[list[float]] = []
-        still, begun = 0.0, self.times[0]
-        for number in range(1, len(self.times)):
-            if not self.repeats[number]:
-                begun = self.times[number]
+        times, repeats = self.times, self.repeats
+        still, begun = 0.0, times[0]
+        for number in range(1, len(times)):
+            if not repeats[number]:
+                begun = times[number]
                 continue
-            still += self.times[number] - self.times[number - 1]
+            still += times[number] - times[number - 1]
             if spans and spans[-1][0] == begun:
-                spans[-1][1] = self.times[number]
+                spans[-1][1] = times[number]
             else:
-                spans.append([begun, self.times[number]])
-        whole = self.times[-1] - self.times[0]
+                spans.append([begun, times[number]])
+        whole = times[-1] - times[0]
         return {
             "share": _rounded(still / whole if whole > 0 else 0.0),
             "longest": _rounded(max((end - start for start, end in spans), default=0.0)),
@@ -250,7 +292,7 @@ class _Course:
         new = [time for time, same in zip(self.times, self.repeats, strict=True) if not same]
         moving = [float(step) for step in np.diff(new) if step < _STANDSTILL]
         return {
-            "missing": _rounded(missing / (missing + len(self.times))),
+            "missing": _rounded(missing / (missing + len(self.rows))),
             "unevenness": _rounded(measures.unevenness(moving)),
         }
 

@@ -27,13 +27,19 @@ class SpeechEmotion(Operator):
     may_use: ClassVar[tuple[str, ...]] = ("sound", "turns")
     model: str = ""
 
+    @property
+    def lacks(self) -> str:
+        """The model."""
+        missing = (
+            "there is no model of speech emotion by default; set your own with "
+            "--set speech_emotion.model=package.module:function"
+        )
+        return "" if self.model else missing
+
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Return the emotion of each turn."""
-        if not self.model:
-            raise NotApplicable(
-                "There is no model of speech emotion by default; set your own with "
-                "--set speech_emotion.model=package.module:function."
-            )
+        if self.lacks:
+            raise NotApplicable(f"{self.lacks[0].upper()}{self.lacks[1:]}.")
         listen = _function(self.model)
         samples = mono_sound(clip)
         return {

@@ -1,64 +1,73 @@
 """Text on the screen: read in frames that changed, and merged over time."""
 
-import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from difflib import SequenceMatcher
-from functools import cache
-from pathlib import Path
+from itertools import chain
 from typing import Any, ClassVar
 
-import numpy as np
-
-from reelbench.annotate.common.tracking import Box, overlaps
-from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, Value
+from reelbench.annotate.common.ocr import LANGUAGES, TextLine, letters_of, read_lines
+from reelbench.annotate.common.tracking import overlaps
+from reelbench.annotate.operator import Clip, Labels, NotApplicable, PartOperator, Value
 from reelbench.base.errors import ReelbenchError
-from reelbench.media.decode.decode import Image
+from reelbench.data.items import Span
 from reelbench.media.decode.stream import scan_frames
 from reelbench.media.measure import metrics as measures
-from reelbench.weights import import_extra
 
-_LEAST_SIDE = 480  # pixels; smaller pictures are enlarged, or small print is not found
 _THIN = 4  # of how many pixels one is compared, to see whether there is anything new to read
-_MODELS = {  # inside rapidocr 3.10.0 (PaddleOCR's, Apache-2.0)
-    "Det": "PP-OCRv6_det_small.onnx",
-    "Cls": "ch_ppocr_mobile_v2.0_cls_mobile.onnx",
-    "Rec": "PP-OCRv6_rec_small.onnx",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class TextLine:
-    """A line as it was read in one frame."""
-
-    text: str
-    box: Box
-    score: float
 
 
 @dataclass(frozen=True)
-class ScreenText(Operator):
+class ScreenText(PartOperator):
     """Reads text by PP-OCR (through rapidocr, with the models in its package), ``rate`` a second.
 
     Frames are read at no more than ``size`` pixels a side; small print in large ones needs more.
-    A frame is read if it differs somewhere by over ``changed`` levels from the one read last;
-    otherwise the last reading is kept. ``lines`` merges the readings of one line: the text that
-    most of them have, from the frame in which it appears to the one in which it is gone, so times
-    are as coarse as the rate.
+    A frame is read if it differs somewhere by over ``changed`` levels from the one read last, and
+    once a minute in long clips; otherwise the last reading is kept. ``lines`` merges the readings
+    of one line: the text that most of them have, from the frame in which it appears to the one in
+    which it is gone, so times are as coarse as the rate. ``languages`` adds those
+    that its model does not know: ko.
     """
 
     name: ClassVar[str] = "text"
+    version: ClassVar[int] = 3
+    weights: ClassVar[tuple[str, ...]] = tuple(name for name in LANGUAGES.values() if name)
     rate: float = 1.0
     size: int = 960
     changed: float = 12.0
     least_score: float = 0.7
+    languages: tuple[str, ...] = ()
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The weights of the languages that the usual model does not know."""
+        unknown = [each for each in self.languages if each not in LANGUAGES]
+        if unknown:
+            raise ReelbenchError(
+                f"text.languages: {', '.join(map(repr, unknown))} cannot be read; write some of "
+                f"{', '.join(LANGUAGES)}."
+            )
+        return tuple(dict.fromkeys(LANGUAGES[each] for each in self.languages if LANGUAGES[each]))
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Return the text of each frame that was read, and the lines over time."""
+        """Return the label of a clip; in one piece, too, what is read does not outlast a part."""
+        return self.merge(clip, labels, [self.part(clip, labels, x) for x in self.spans(clip)])
+
+    def part(self, clip: Clip, labels: Labels, span: Span) -> list[Any]:
+        """Return what is written at each look, and whether it was read then or earlier."""
         if not clip.info.has_video:
             raise NotApplicable("The clip has no video, so there is no text on the screen.")
-        readings = list(self._readings(clip))
+        return [
+            [time, [asdict(line) for line in lines], is_new]
+            for time, lines, is_new in self._readings(clip, span)
+        ]
+
+    def merge(self, clip: Clip, labels: Labels, parts: Sequence[list[Any]]) -> Value:
+        """Return the text of each frame that was read, and the lines over time."""
+        readings = [
+            (time, [_line(line) for line in lines], is_new) for time, lines, is_new in chain(*parts)
+        ]
         if not readings:
             raise NotApplicable("No frame of the clip can be decoded.")
         end = max(clip.info.duration, readings[-1][0])
@@ -73,17 +82,18 @@ class ScreenText(Operator):
             "lines": merged([(time, lines) for time, lines, _ in readings], end),
         }
 
-    def _readings(self, clip: Clip) -> Iterator[tuple[float, list[TextLine], bool]]:
+    def _readings(self, clip: Clip, span: Span) -> Iterator[tuple[float, list[TextLine], bool]]:
         """What is written at each look, and whether it was read then or earlier."""
         read: measures.Grey | None = None
         lines: list[TextLine] = []
-        for time, image in scan_frames(clip.path, self.rate, self.size):
+        for time, image in scan_frames(clip.path, self.rate, self.size, False, *span):
             thin = measures.luma(image[::_THIN, ::_THIN])
             is_new = read is None or _differ(read, thin, self.changed)
             if is_new:
                 read = thin
                 scale = clip.info.width / image.shape[1], clip.info.height / image.shape[0]
-                lines = [line for line in _read(image, scale) if line.score >= self.least_score]
+                found = read_lines(image, scale, self.uses)
+                lines = [line for line in found if line.score >= self.least_score]
             yield time, lines, is_new
 
 
@@ -123,7 +133,9 @@ class _Line:
         before = self.readings[-1]
         if self.last == index or overlaps([before.box], [written.box])[0, 0] < 0.3:
             return False
-        texts = SequenceMatcher(None, _bare(before.text), _bare(written.text), autojunk=False)
+        texts = SequenceMatcher(
+            None, letters_of(before.text), letters_of(written.text), autojunk=False
+        )
         return texts.ratio() >= 0.6
 
     def value(self, times: Sequence[float]) -> Value:
@@ -141,9 +153,9 @@ class _Line:
         }
 
 
-def _bare(text: str) -> str:
-    """Letters and digits alone: blanks and stops are what readings differ in most."""
-    return "".join(letter for letter in text.casefold() if letter.isalnum())
+def _line(plain: Value) -> TextLine:
+    left, top, right, bottom = plain["box"]
+    return TextLine(plain["text"], (left, top, right, bottom), plain["score"])
 
 
 def _plain(line: TextLine) -> Value:
@@ -152,44 +164,3 @@ def _plain(line: TextLine) -> Value:
         "box": [round(side, 1) for side in line.box],
         "score": round(line.score, 4),
     }
-
-
-def _read(image: Image, scale: tuple[float, float]) -> list[TextLine]:
-    """Read one picture, top to bottom; boxes are in pixels of the full-size video."""
-    found = _reader()(np.ascontiguousarray(image[..., ::-1]))
-    if found.boxes is None or found.txts is None:
-        return []
-    lines = []
-    for corners, text, score in zip(found.boxes, found.txts, found.scores, strict=True):
-        points = np.asarray(corners, np.float64) * scale
-        (left, top), (right, bottom) = points.min(axis=0).tolist(), points.max(axis=0).tolist()
-        words = " ".join(text.split())
-        if _bare(words):
-            lines.append(TextLine(words, (left, top, right, bottom), float(score)))
-    return sorted(lines, key=lambda line: (line.box[1], line.box[0], line.text))
-
-
-@cache
-def _reader() -> Any:
-    """The models, on one thread. Their paths are given: else rapidocr might fetch others."""
-    rapidocr, cv2 = import_extra("rapidocr", "annotate"), import_extra("cv2", "annotate")
-    cv2.setNumThreads(1)  # the same bytes each time; clips share the cores
-    folder = Path(rapidocr.__file__).parent / "models"
-    missing = [name for name in _MODELS.values() if not (folder / name).is_file()]
-    if missing:
-        raise ReelbenchError(
-            f"rapidocr has no {' and no '.join(missing)} in {folder}: this version does not contain"
-            " its models. Install the one that does with: pip install 'rapidocr==3.10.0'"
-        )
-    engine = "EngineConfig.onnxruntime."
-    reader = rapidocr.RapidOCR(
-        params={
-            "Global.log_level": "error",
-            "Det.limit_side_len": _LEAST_SIDE,
-            engine + "intra_op_num_threads": 1,
-            engine + "inter_op_num_threads": 1,
-            **{f"{part}.model_path": str(folder / name) for part, name in _MODELS.items()},
-        }
-    )
-    logging.getLogger("RapidOCR").setLevel(logging.ERROR)  # "no text found" is no warning
-    return reader

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reelbench.annotate.common.crops import as_labelled
 from reelbench.annotate.common.identity import (
@@ -13,36 +12,38 @@ from reelbench.annotate.common.identity import (
     aligned_face,
     embedding,
     frontality,
-    grouped,
-    sharpness,
     unit,
 )
+from reelbench.annotate.common.people import MergeLimits, TrackFaces, merge_tracks
 from reelbench.annotate.common.tracking import (
     Detection,
     Spot,
     Track,
-    best_pairs,
     join,
     linked,
-    overlaps,
     shot_at,
 )
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.media.decode.decode import iterate_frames
 
 _LATER = 1e-3  # seconds after the rounded time of a frame, when it is surely on the screen
-_SHARPEST = 3  # faces of a track that are embedded
+_LARGE = 60.0  # pixels of a face's width; more does not make it better known
+_FRONTAL = 0.6  # of ``frontality``, the same
+_MANY = 8  # looks at a face, the same
 
 
 @dataclass(frozen=True)
 class Tracks(Operator):
     """Joins faces into tracks within shots, then tracks into people by the similarity of faces.
 
-    Only tracks that are not visible at the same time can be one person. Faces too small or never
-    seen from the front are hard to recognise: such tracks remain separate people.
+    People are those of the whole clip, whichever shots they are in. Tracks that are visible at the
+    same time are of different people. Faces too small or never seen from the front are hard to
+    recognise: such tracks join one that was lost just before at the same place, or remain separate
+    people, with a low confidence.
     """
 
     name = "tracks"
+    version: ClassVar[int] = 2
     needs: ClassVar[tuple[str, ...]] = ("faces", "shots")
     weights: ClassVar[tuple[str, ...]] = ("face_identity",)
     former_names: ClassVar[Mapping[str, str]] = {"faces_per_track": "looks"}
@@ -53,7 +54,7 @@ class Tracks(Operator):
     same: float = 0.4  # cosine above which two faces are one person
     again: float = 0.25  # the same for one that comes back soon, about where it was lost
     soon: float = 2.0  # seconds
-    faces_per_track: int = 5  # faces of a track that are compared, at most
+    faces_per_track: int = 6  # faces of a track that are compared, at most
     smallest: float = 20.0  # pixels between the sides of a face that can be known again
     embeddings: bool = False  # whether the label holds the 128 numbers of each person
 
@@ -61,13 +62,23 @@ class Tracks(Operator):
         """Return the people of a clip and their tracks."""
         times = [frame["time"] for frame in labels["faces"]["frames"]]
         tracks = self._tracks(labels)
-        known = self._embeddings(clip, tracks)
+        faces = self._faces(clip, tracks)
+        blends = [(start, end) for start, end in labels["shots"].get("transitions", [])]
+        limits = MergeLimits(self.same, self.again, self.soon)
         people: list[Value] = []
-        for number, person in enumerate(self._people(tracks, known), start=1):
-            whole = linked([tracks[index] for index in person], times, self.gap)
-            people.append({"id": f"p{number}", "tracks": [_plain(track) for track in whole]})
+        for number, (person, confidence) in enumerate(
+            merge_tracks(tracks, faces, limits, blends), start=1
+        ):
+            whole = linked(_once_at_a_time([tracks[index] for index in person]), times, self.gap)
+            people.append(
+                {
+                    "id": f"p{number}",
+                    "confidence": confidence,
+                    "tracks": [_plain(track) for track in whole],
+                }
+            )
             if self.embeddings:
-                people[-1]["embedding"] = _mean(person, known)
+                people[-1]["embedding"] = _mean([faces[index] for index in person])
         return {"people": people}
 
     def _tracks(self, labels: Labels) -> list[Track]:
@@ -80,32 +91,23 @@ class Tracks(Operator):
         tracks = join(sampled, self.overlap, self.gap, 1, cuts)
         return [one for one in tracks if len(one.found) >= min(self.least, shots.count(one.shot))]
 
-    def _people(self, tracks: Sequence[Track], known: Mapping[int, Embedding]) -> list[list[int]]:
-        """The tracks of each person, in the order of their first appearance."""
-        alike = np.full((len(tracks), len(tracks)), -1.0)
-        for one, first in known.items():
-            for other, second in known.items():
-                alike[one, other] = first @ second
-        back = np.where(_comes_back(tracks, self.soon), alike, -1.0)
-        runs = _chains(len(tracks), best_pairs(back, self.again))
-        # Tracks are in the order of their start, and so are people by their first track.
-        return sorted(grouped(runs, alike, _apart(tracks), self.same))
-
-    def _embeddings(self, clip: Clip, tracks: Sequence[Track]) -> dict[int, Embedding]:
-        """The mean face of each track that could be someone seen elsewhere too."""
-        worth = np.full(len(tracks), True) if self.embeddings else _apart(tracks).any(axis=0)
-        wanted: dict[float, list[tuple[int, Detection]]] = {}
-        for number in np.nonzero(worth)[0].tolist():
-            for spot in self._best(tracks[number]):
-                assert spot.found
-                wanted.setdefault(spot.time + _LATER, []).append((number, spot.found))
-        faces: dict[int, list[tuple[float, NDArray[np.uint8]]]] = {}
+    def _faces(self, clip: Clip, tracks: Sequence[Track]) -> list[TrackFaces | None]:
+        """The faces of each track; None for those that are too small to be known again."""
+        wanted: dict[float, list[tuple[int, Spot]]] = {}
+        for number, track in enumerate(tracks):
+            for spot in self._best(track):
+                wanted.setdefault(spot.time + _LATER, []).append((number, spot))
+        found: list[list[tuple[float, Embedding]]] = [[] for _ in tracks]
         for frame in iterate_frames(clip.path, sorted(wanted), skip_damage=True):
             image = as_labelled(frame.image, clip)
-            for number, face in wanted[frame.time]:
-                straight = aligned_face(image, face)
-                faces.setdefault(number, []).append((sharpness(straight), straight))
-        return {number: _typical(found) for number, found in sorted(faces.items())}
+            for number, spot in wanted[frame.time]:
+                assert spot.found
+                known = embedding(aligned_face(image, spot.found))
+                found[number].append((_goodness(spot), known))
+        return [
+            _of_track(each, len(track.found)) if each else None
+            for track, each in zip(tracks, found, strict=True)
+        ]
 
     def _best(self, track: Track) -> list[Spot]:
         """Where a face is large and straight: the best spot of each part of the track."""
@@ -129,42 +131,35 @@ def _quality(spot: Spot) -> float:
     return _width(spot) * spot.found.score * (0.1 + frontality(spot.found.points))
 
 
-def _typical(faces: list[tuple[float, NDArray[np.uint8]]]) -> Embedding:
-    """The mean of the sharpest faces."""
-    sharpest = sorted(faces, key=lambda face: -face[0])[:_SHARPEST]
-    return unit(np.sum([embedding(straight) for _, straight in sharpest], axis=0))
+def _goodness(spot: Spot) -> float:
+    """How well a face can be known again: large, from the front, and surely a face."""
+    assert spot.found
+    front = min(1.0, frontality(spot.found.points) / _FRONTAL)
+    return min(1.0, _width(spot) / _LARGE) * front * spot.found.score
 
 
-def _apart(tracks: Sequence[Track]) -> NDArray[np.bool_]:
-    """Which tracks are never seen at the same time."""
-    times = sorted({spot.time for track in tracks for spot in track.spots})
-    column = {time: number for number, time in enumerate(times)}
-    seen = np.zeros((len(tracks), len(times)))
-    for row, track in zip(seen, tracks, strict=True):
-        row[[column[spot.time] for spot in track.spots if spot.found]] = 1
-    apart: NDArray[np.bool_] = seen @ seen.T == 0
-    return apart
+def _of_track(found: Sequence[tuple[float, Embedding]], looks: int) -> TrackFaces:
+    """The better half of a track's faces, in the order of time: one turned away tells little.
+
+    Those of a track of few looks are alike in what is wrong with them, so they tell less.
+    """
+    limit = float(np.median([goodness for goodness, _ in found]))
+    good = [(goodness, known) for goodness, known in found if goodness >= limit]
+    quality = float(np.mean([goodness for goodness, _ in good])) * min(1.0, looks / _MANY)
+    return TrackFaces(tuple(known for _, known in good), quality)
 
 
-def _comes_back(tracks: Sequence[Track], soon: float) -> NDArray[np.bool_]:
-    """Which tracks (columns) begin soon after others (rows) end, in the same shot and place."""
-    starts = np.array([track.start for track in tracks])
-    ends = np.array([track.end for track in tracks])
-    shots = np.array([track.shot for track in tracks])
-    wait = starts - ends[:, None]
-    touch = overlaps([one.spots[-1].box for one in tracks], [one.spots[0].box for one in tracks])
-    back: NDArray[np.bool_] = (wait > 0) & (wait <= soon) & (shots == shots[:, None]) & (touch > 0)
-    return back
-
-
-def _chains(count: int, pairs: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """Link numbers that follow each other; each has one before it and one after it at most."""
-    after = dict(pairs)
-    chains = [[number] for number in range(count) if number not in after.values()]
-    for chain in chains:
-        while chain[-1] in after:
-            chain.append(after[chain[-1]])
-    return chains
+def _once_at_a_time(tracks: Sequence[Track]) -> list[Track]:
+    """The tracks of one person, who is at one place at a time: where there are two, the surer."""
+    best: dict[float, Detection] = {}
+    for found, time in ((spot.found, spot.time) for one in tracks for spot in one.spots):
+        if found and (time not in best or found.score > best[time].score):
+            best[time] = found
+    return [
+        Track(track.shot, kept)
+        for track in tracks
+        if (kept := tuple(spot for spot in track.spots if best.get(spot.time) is spot.found))
+    ]
 
 
 def _plain(track: Track) -> Value:
@@ -183,7 +178,7 @@ def _plain(track: Track) -> Value:
     }
 
 
-def _mean(person: Sequence[int], known: Mapping[int, Embedding]) -> list[float] | None:
+def _mean(faces: Sequence[TrackFaces | None]) -> list[float] | None:
     """The mean embedding of a person, or None for one whose face was never seen well."""
-    faces = [known[track] for track in person if track in known]
-    return [round(number, 4) for number in unit(np.sum(faces, axis=0)).tolist()] if faces else None
+    known = [each for one in faces if one for each in one.embeddings]
+    return [round(number, 4) for number in unit(np.sum(known, axis=0)).tolist()] if known else None

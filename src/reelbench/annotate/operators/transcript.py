@@ -1,7 +1,6 @@
 """The transcript: from the subtitles beside a clip, or else by Whisper from its speech."""
 
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,7 +12,7 @@ from reelbench.data.items import Span
 from reelbench.data.paths import SUBTITLE_ENDINGS
 from reelbench.media.edit.audio import SPEECH_RATE
 from reelbench.media.subtitles import read_subtitles
-from reelbench.weights import import_extra, weights_file
+from reelbench.weights import import_extra, loaded
 
 _GAP = 2.0  # seconds; speech with shorter pauses is heard at once, as it was meant
 _MARGIN = 0.2  # seconds around speech: first and last sounds are soft
@@ -62,7 +61,7 @@ class Transcript(Operator):
         samples = mono_sound(clip)
         end = len(samples) / SPEECH_RATE
         # No chance in it: one temperature, and no words carried over from one stretch to the next.
-        found, info = _whisper(self.whisper).transcribe(
+        found, info = loaded(self.whisper, _whisper).transcribe(
             samples,
             language=self.language or None,
             beam_size=self.beam,
@@ -122,9 +121,7 @@ def _onset(start: float, end: float, speech: list[Span]) -> float:
     return begun[0] if begun and start < begun[0] < end else start
 
 
-@cache
-def _whisper(name: str) -> Any:
-    folder = str(weights_file(name))
+def _whisper(folder: Path) -> Any:
     model = import_extra("faster_whisper", "annotate").WhisperModel
     # One thread: sums in another order are other words, now and then.
-    return model(folder, device="cpu", compute_type="int8", cpu_threads=1, num_workers=1)
+    return model(str(folder), device="cpu", compute_type="int8", cpu_threads=1, num_workers=1)

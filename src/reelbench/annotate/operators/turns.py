@@ -5,7 +5,6 @@ Plaquet and Bredin, "Powerset multi-class cross entropy loss for neural speaker 
 """
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,10 +16,10 @@ from reelbench.annotate.common.audio import (
     bridged,
     common,
     mono_sound,
-    one_thread_session,
     runs,
     within,
 )
+from reelbench.annotate.common.sessions import one_thread_session
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.annotate.operators.sound import speech_in
 from reelbench.annotate.operators.voices import Embedding, embed
@@ -197,6 +196,5 @@ def grouped(voices: NDArray[np.float64], same: float) -> NDArray[np.intp]:
     return np.asarray(found - 1, np.intp)
 
 
-@cache
 def _model() -> Any:
     return one_thread_session("turns")

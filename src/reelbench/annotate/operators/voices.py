@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from reelbench.annotate.common.audio import (
     Mono,
     mono_sound,
-    one_thread_session,
     parts,
     turns_of,
     without,
 )
+from reelbench.annotate.common.sessions import one_thread_session
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.data.items import Span
 from reelbench.media.edit.audio import SPEECH_RATE
@@ -104,6 +104,5 @@ def _mel_bands() -> NDArray[np.float64]:
     return np.asarray(np.maximum(0, np.minimum(rising, falling)) * 2 / (high - low))
 
 
-@cache
 def _model() -> Any:
     return one_thread_session("voice")

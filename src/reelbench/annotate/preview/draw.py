@@ -3,16 +3,16 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from PIL import Image as Pillow
-from PIL import ImageDraw, ImageFont
+from PIL import ImageDraw
 
+from reelbench.annotate.preview.fonts import Font, font_for
 from reelbench.media.decode.decode import Image
 
 Colour = tuple[int, int, int]
-Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 Rect = tuple[float, float, float, float]
 
 WHITE: Colour = (255, 255, 255)
@@ -22,16 +22,6 @@ INK: Colour = (16, 18, 24)  # dark text and grounds
 TROUGH: Colour = (38, 42, 52)
 SPOKEN: Colour = (255, 205, 86)  # the word that is being said
 _VEIL = 168  # of 255, how much a dark panel hides
-# Which fonts to try for scripts that Pillow's own lacks, where the system has them.
-_OTHER_FONTS = (
-    "DejaVuSans.ttf",
-    "NotoSans-Regular.ttf",
-    "NotoSansCJK-Regular.ttc",
-    "DroidSansFallbackFull.ttf",
-    "NotoSansArabic-Regular.ttf",
-    "NotoSansDevanagari-Regular.ttf",
-    "NotoSansThai-Regular.ttf",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,34 +309,6 @@ def _mask(wide: int, high: int, radius: int, opacity: int) -> Pillow.Image:
     area = (0, 0, wide * 4 - 1, high * 4 - 1)
     ImageDraw.Draw(large).rounded_rectangle(area, corner, fill=opacity)
     return large.resize((wide, high), Pillow.Resampling.BOX)
-
-
-def font_for(text: str, size: int) -> Font:
-    """Return a font with the letters of a text: Pillow's own, or one of the system's."""
-    rare = "".join(sorted({letter for letter in text if ord(letter) > 0x17F and letter.isalpha()}))
-    return _font(_covering(rare[:40]) if rare else "", size)
-
-
-@cache
-def _covering(letters: str) -> str:
-    """Return the name of the font that has most of these letters."""
-
-    def has(name: str) -> int:
-        try:
-            font = ImageFont.truetype(name, 20)
-        except OSError:
-            return 0
-        none = bytes(font.getmask("\U0010fffe"))  # the picture for what is not there
-        return sum(bytes(font.getmask(letter)) != none for letter in letters)
-
-    counts = {name: has(name) for name in _OTHER_FONTS}
-    best = max(counts, key=lambda name: counts[name])
-    return best if counts[best] else ""
-
-
-@lru_cache(maxsize=128)
-def _font(name: str, size: int) -> Font:
-    return ImageFont.truetype(name, size) if name else ImageFont.load_default(size)
 
 
 def fitting(text: str, font: Font, wide: float) -> str:

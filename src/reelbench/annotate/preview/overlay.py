@@ -133,8 +133,11 @@ class Scenes:
         if "shots" in labels:
             parts.append(_plural(len(self.spans), "shot", "shots"))
         if "tracks" in labels or "count" in labels:
-            counted = labels.get("count", {}).get("people", len(self.colours))
-            parts.append(_plural(counted, "person", "people"))
+            counted = labels.get("count", {"people": len(self.colours)})
+            number = counted["people"]
+            unsure = "" if number is not None else " (unsure)"
+            shown = counted["guess"] if number is None else number
+            parts.append(_plural(shown, "person", "people") + unsure)
         speak = [p for p, value in _people(labels, "speaker").items() if value["speaks"]]
         if speak:
             parts.append(f"{', '.join(speak)} {'speaks' if len(speak) == 1 else 'speak'}")
@@ -169,7 +172,8 @@ class Scenes:
     def _things(self, time: float) -> Iterator[Mark]:
         for track in self.labels.get("objects", {}).get("tracks", []):
             if box := self._box(track["boxes"], time):
-                yield Mark("thing", box, _THING, str(track["id"]))
+                doubt = "?" if track["class"] is None else ""
+                yield Mark("thing", box, _THING, f"{track['id']}{doubt}")
         frames = self.labels.get("text", {}).get("frames", [])
         place = bisect_right(frames, time + 1e-3, key=lambda frame: frame["time"]) - 1
         same = place >= 0 and self.shot(frames[place]["time"]) == self.shot(time)

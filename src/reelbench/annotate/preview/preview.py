@@ -20,11 +20,11 @@ from reelbench.annotate.preview.draw import (
     Canvas,
     Timeline,
     fitting,
-    font_for,
     stacked,
     subtitles,
     unit_of,
 )
+from reelbench.annotate.preview.fonts import font_for
 from reelbench.annotate.preview.overlay import Scenes, sound_colour
 from reelbench.base.files import write_atomically
 from reelbench.media.decode.decode import iterate_frames

@@ -6,20 +6,15 @@ parameters, the stages that read it are done again for that clip, and no others.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reelbench.annotate.annotate import (
-    LIMIT,
-    Annotated,
-    operators_for,
-    run_operator_over,
-    values_of,
-)
-from reelbench.annotate.ask_model import ModelOperator
+from reelbench.annotate.annotate import operators_for
 from reelbench.annotate.asking import ask_all
+from reelbench.annotate.labelling import LIMIT, Ask, Receive, label_clips
 from reelbench.annotate.operator import Clip, Operator
+from reelbench.annotate.outcomes import Annotated, Outcome, values_of
 from reelbench.annotate.registry import label_of
 from reelbench.base.durable import (
     RESULT_SCHEMA,
@@ -49,25 +44,33 @@ def label(
     require: Sequence[str] = (),
     limit: float = LIMIT,
     root: Callable[[StageContext], Path] = lambda ctx: ctx.media,
+    applies: Callable[[Any], bool] = lambda _row: True,
+    optional: bool = False,
 ) -> BatchStage:
     """Return the stage that labels the clips of rows, for ``ctx.labels`` of the stages after it.
 
     A row's clip is the first medium of an item, or the field ``clip`` of any other row, as a path
     under ``root``. ``labels`` may have operators of your own as ``FILE.py:NAME``, from a file
     beside the recipe's. ``set`` has parameters of operators by label; a row without a value for a
-    label in ``require`` is rejected; ``role`` names the model of operators that ask one; ``limit``
-    is the most seconds for an operator on a clip.
+    label in ``require`` is rejected; ``role`` names the model of operators that ask one, and with
+    ``optional`` the stage is left out where it has none; ``limit`` is the most seconds for an
+    operator on a clip. Rows to which it does not apply pass as they are. Labels that others need
+    and that a stage before has made are used as they are, unless ``set`` has parameters for them.
     """
     labels = [label_of(beside_loading(each)) for each in labels]
 
     async def work(given: Sequence[Any], ctx: StageContext, **settings: Any) -> list[Any]:
         loop = asyncio.get_running_loop()
         work = _Labelling(ctx, root(ctx), role, limit, lambda asking: _on(loop, asking))
-        return await asyncio.to_thread(work.results, given, settings)
+        chosen = [row for row in given if applies(row)]
+        results = await asyncio.to_thread(work.results, chosen, settings)
+        return _beside_others(given, chosen, results)
 
     def known(given: Sequence[Any], ctx: StageContext) -> list[Any]:
         settings = {"labels": labels, "set": set or {}, "require": list(require)}
-        return _Labelling(ctx, root(ctx), role, limit, None).known(given, settings)
+        chosen = [row for row in given if applies(row)]
+        results = _Labelling(ctx, root(ctx), role, limit, None).known(chosen, settings)
+        return _beside_others(given, chosen, results)
 
     return BatchStage(
         name=name,
@@ -81,6 +84,7 @@ def label(
             "require": list(require),
         },
         validate=_fault,
+        optional=optional,
         always=True,
         writes=True,
         estimate=known,
@@ -92,6 +96,12 @@ def _fault(parameters: Mapping[str, Any]) -> str:
     made = [operator.name for operator in operators]
     absent = [each for each in parameters["require"] if each not in made]
     return f"require names {', '.join(absent)}, which is not among labels" if absent else ""
+
+
+def _beside_others(rows: Sequence[Any], chosen: Sequence[Any], results: Sequence[Any]) -> list[Any]:
+    """Return the results of some rows in the places of these, the other rows as they are."""
+    by_id = dict(zip((row.id for row in chosen), results, strict=True))
+    return [by_id.get(row.id, row) for row in rows]
 
 
 def _on(loop: asyncio.AbstractEventLoop, asking: Any) -> Any:
@@ -120,12 +130,8 @@ class _Labelling:
         self._file.parent.mkdir(parents=True, exist_ok=True)
         try:
             with open_result_store(self._file) as store:
-                for number, operator in enumerate(operators, 1):
-                    place: Engine = engine
-                    if isinstance(operator, ModelOperator) and self._role:
-                        place = _Asking(self._ctx, self._role, self._wait_for)
-                    title = f"{number}/{len(operators)} {operator.name}"
-                    run_operator_over(found, operator, store, place, title, self._limit)
+                ask = self._ask() if self._role else None
+                label_clips(found, operators, store, engine, self._limit, ask)
         finally:
             engine.close()
         return self._gather(rows, found, settings["require"])
@@ -140,11 +146,20 @@ class _Labelling:
         )
         with opened as connection:
             store = ResultStore(self._file, connection)
-            for operator in operators:
-                run_operator_over(found, operator, store, _Nowhere(), "Known labels", self._limit)
+            label_clips(found, operators, store, _Nowhere(), self._limit, title="Known labels")
         results = self._gather(rows, found, ())
         pairs = zip(rows, results, strict=True)
         return [row if isinstance(result, Undecided) else result for row, result in pairs]
+
+    def _ask(self) -> Ask:
+        """Return how operators ask a model: through the journal and the budget of this make."""
+        client, model, wait_for = self._ctx.client, self._ctx.model(self._role), self._wait_for
+        assert wait_for is not None
+
+        def ask(jobs: Sequence[Job], receive: Receive) -> None:
+            wait_for(ask_all(jobs, receive, model, client))
+
+        return ask
 
     def _begin(
         self, rows: Sequence[Any], settings: Mapping[str, Any]
@@ -160,7 +175,18 @@ class _Labelling:
                 broken[name] = str(error)
         model = self._ctx.model(self._role) if self._role else None
         operators = operators_for(settings["labels"], settings["set"], model)
-        return Annotated(self._ctx.out, clips, broken, {name: {} for name in clips}), operators
+        asked = {*map(label_of, settings["labels"]), *settings["set"]}
+        found = {name: self._made_before(name, asked) for name in clips}
+        return Annotated(self._ctx.out, clips, broken, found), _to_run(operators, asked, found)
+
+    def _made_before(self, clip: str, asked: Collection[str]) -> dict[str, Outcome]:
+        """Return what stages before this one made of a clip, without what is asked for now."""
+        values = self._ctx.clip_labels.get(clip, {})
+        return {
+            label: {"value": values[label]} if label in values else {"none": "It has no value."}
+            for label in sorted(self._ctx.labelled.get(clip, ()))
+            if label not in asked
+        }
 
     def _gather(self, rows: Sequence[Any], found: Annotated, require: Sequence[str]) -> list[Any]:
         for name in found.clips:
@@ -169,6 +195,20 @@ class _Labelling:
             outcomes = found.outcomes[name].items()
             self._ctx.labelled[name] |= {each for each, made in outcomes if "failed" not in made}
         return [_row_outcome(row, found, require) for row in rows]
+
+
+def _to_run(
+    operators: Sequence[Operator], asked: Collection[str], found: Mapping[str, Mapping[str, Any]]
+) -> list[Operator]:
+    """Return the operators of labels that are asked for, and of what these need and is not made."""
+    needed = set(asked)
+    chosen: list[Operator] = []
+    for operator in reversed(operators):  # each comes after those that it needs
+        lacks = any(operator.name not in made for made in found.values())
+        if operator.name in asked or (operator.name in needed and lacks):
+            chosen.insert(0, operator)
+            needed |= set(operator.needs)
+    return chosen
 
 
 def _row_outcome(row: Any, found: Annotated, require: Sequence[str]) -> Any:
@@ -194,7 +234,7 @@ class _Opened:
 
     def run(self, jobs: Sequence[Job], limit: float) -> Iterator[JobResult]:
         if self._engine is None:
-            provide({weight for operator in self._operators for weight in operator.uses}, False)
+            provide({each for one in self._operators for each in one.loads.values()}, False)
             self._engine = self._open()
         return self._engine.run(jobs, limit)
 
@@ -207,21 +247,7 @@ class _Nowhere:
     """An engine that does nothing."""
 
     def run(self, jobs: Sequence[Job], _limit: float) -> Iterator[JobResult]:
-        return iter([JobResult(job, lost="was not asked") for job in jobs])
-
-    def close(self) -> None:
-        """Nothing is held."""
-
-
-class _Asking:
-    """Where operators ask a model: through the journal and the budget of this make."""
-
-    def __init__(self, ctx: StageContext, role: str, wait_for: Callable[[Any], Any] | None) -> None:
-        assert wait_for is not None
-        self._client, self._model, self._wait_for = ctx.client, ctx.model(role), wait_for
-
-    def run(self, jobs: Sequence[Job], _limit: float) -> Iterator[JobResult]:
-        return iter(self._wait_for(ask_all(jobs, self._model, self._client)))
+        return (JobResult(job, lost="was not asked") for job in jobs)
 
     def close(self) -> None:
         """Nothing is held."""

@@ -39,6 +39,10 @@ _ENGLISH = _words_in(
     "nobody nothing someone"
 )
 _LEAST_ENGLISH = 0.08  # of the words of a text; about 0.3 is usual, and 0.02 in other languages
+_LONG_RUN = 6  # words of an answer that a question does not have in a row by chance
+_MOST_SHARED = 2 / 3  # of the words of an answer that a question may have
+# Not after an initial or a title: "Dr. No" and "J. S. Bach" end no sentence.
+_SENTENCE_END = re.compile(r"(?<!\b[A-Z])(?<!\b(?:Mr|Ms|Dr|St|vs))(?<!\bMrs)[.!?]+[\"')]*(?=\s|$)")
 _ENDINGS = ("ingly", "edly", "ing", "ed", "es", "ly", "s")
 _SPEAKS_OF_OPTIONS = re.compile(
     r"\b(?:option|choice|answer)s? \(?[A-Z]\)?(?![\w'])"
@@ -111,6 +115,35 @@ def share_supported(option: str, question: str, caption: str) -> float | None:
     """
     own = content_words(option) - content_words(question)
     return len(own & content_words(caption)) / len(own) if own else None
+
+
+def revealed_fault(
+    question: str, answer: str, decisive: Sequence[str] = (), known: str = ""
+) -> str:
+    """Return how a question gives its answer away; "" where it does not.
+
+    ``decisive`` are the words of the answer that decide it, none of which the question may have;
+    ``known`` is a text whose words it may have, such as how someone looks.
+    """
+    asked = content_words(question) - content_words(known)
+    for each in decisive:
+        if own := content_words(each) & asked:
+            return f"the question has {each!r} of the answer ({', '.join(sorted(own))})"
+    there, sought = f" {' '.join(words(question))} ", words(answer)
+    for place in range(len(sought) - _LONG_RUN + 1):
+        run = " ".join(sought[place : place + _LONG_RUN])
+        if f" {run} " in there and run not in " ".join(words(known)):
+            return f"the question repeats {run!r} of the answer"
+    of_answer = content_words(answer) - content_words(known)
+    if of_answer and len(of_answer & asked) > _MOST_SHARED * len(of_answer):
+        return "the question has most of the words of the answer"
+    return ""
+
+
+def one_sentence_fault(text: str) -> str:
+    """Return why a text is not one sentence; "" where it is."""
+    ends = _SENTENCE_END.findall(text.strip().rstrip(".!?\"') ") + ".")
+    return "it must be one sentence" if len(ends) > 1 or "\n" in text.strip() else ""
 
 
 def self_contained_fault(options: Sequence[str]) -> str:

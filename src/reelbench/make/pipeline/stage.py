@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.base.parameters import is_like
+from reelbench.base.parameters import is_like, read_like
 from reelbench.data.items import NOTHING, Item
 from reelbench.data.manifest import Manifest
 from reelbench.data.sources import Sources
@@ -259,9 +259,9 @@ class Recipe:
             faults.append(f"{self.name} has no parameter {', '.join(unknown)}; it has {has}.")
         for name, value in changes.items():
             where, _, parameter = name.rpartition(".")
-            if name in known and not is_like(known[name], value):
+            new[where][parameter] = read_like(known.get(name), value)
+            if name in known and not is_like(known[name], new[where][parameter]):
                 faults.append(f"{name} is {known[name]!r} by default and cannot be {value!r}.")
-            new[where][parameter] = value
         stages = list(self.stages)
         for number, stage in enumerate(self.stages if not faults else ()):
             try:

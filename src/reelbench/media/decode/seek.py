@@ -34,9 +34,11 @@ def decode_ranges(
     container: InputContainer, stream: VideoStream, times: Sequence[float]
 ) -> list[DecodeRange] | None:
     """Return the times grouped by key frame; None if the file cannot be seeked by time."""
-    name = container.format.name
-    searchable = name not in _UNSEARCHABLE and not name.endswith("_pipe")
-    if not searchable or not has_timestamps(container, stream) or not times:
+    if (
+        not is_searchable(container.format.name)
+        or not has_timestamps(container, stream)
+        or not times
+    ):
         return None
     begin, first = origin(container, stream), _first(container, stream)
     base = float(stream.time_base or 1)
@@ -50,6 +52,11 @@ def decode_ranges(
             found.append(DecodeRange(*key))
         found[-1].targets.append((time, timestamp))
     return found
+
+
+def is_searchable(container_format: str) -> bool:
+    """Whether files of a container format, by FFmpeg's name, can be seeked by time."""
+    return container_format not in _UNSEARCHABLE and not container_format.endswith("_pipe")
 
 
 def one_key_earlier(

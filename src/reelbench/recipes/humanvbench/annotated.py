@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reelbench.data.items import Item
+from reelbench.interop.humanvbench.taxonomy import human_tags
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.recipes.humanvbench.closed import NO_ACTION
@@ -68,7 +69,7 @@ def _of_action(item: Item, tasks: Sequence[str], throughout: float) -> list[Item
                 id=item.id.replace("TSA", "AST", 1),
                 question=_question("AST", item, f"{start:g}"),
                 reference=BEGIN + action,
-                tags={**item.tags, TASK: "AST"},
+                tags={**item.tags, TASK: "AST", **human_tags("AST")},
                 context={**item.context, ACTIONS: list(known)},
             )
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 from reelbench.annotate.operator import Value
@@ -100,6 +101,10 @@ class ClipFacts:
         """Return all boxes of a person, or an object, by time: ``time`` and ``box`` each."""
         tracks = boxes_of(self.labels, who, self.row.subject)
         return sorted((box for track in tracks for box in track), key=lambda box: box["time"])
+
+    def face_height(self, who: str) -> float:
+        """Return the height in pixels that a face has most of the time."""
+        return float(median([box["box"][3] - box["box"][1] for box in self.boxes(who)] or [0]))
 
     def is_at_side(self, box: Sequence[float], widths: float) -> bool:
         """Whether a box is within so many of its widths of the left or right side."""

@@ -5,34 +5,30 @@ question until they have answered it, a descriptive one until several models hav
 """
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from reelbench.data.items import NOTHING, Item, Media
+from reelbench.interop.humanvbench.taxonomy import human_tags
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.funnel import CATEGORY
-from reelbench.make.pipeline.stage import Rejected
 from reelbench.recipes.humanvbench.closed import CLOSED
+from reelbench.recipes.humanvbench.descriptive import IN_WORDS
 from reelbench.recipes.humanvbench.marks import media_path
 from reelbench.recipes.humanvbench.rows import Candidate
-from reelbench.recipes.humanvbench.tasks import TASKS
 
 TASK = CATEGORY  # the tag of an item's task
+DRAFTS: Mapping[str, Callable[[Candidate], dict[str, Any]]] = {**CLOSED, **IN_WORDS}
 
 
 async def draft(row: Candidate, _ctx: StageContext) -> list[Item]:
     """Return the item of a candidate, complete or with an open question."""
-    if row.task in CLOSED:
-        return [new_item(row, **CLOSED[row.task](row))]
-    lacking = [name for name in TASKS[row.task].models if name not in row.texts.get("models", ())]
-    if row.task not in DRAFTS:
-        raise Rejected("needs models", f"Add {' '.join(f'--model {r}=NAME' for r in lacking)}.")
-    return [DRAFTS[row.task](row)]
+    return [new_item(row, **DRAFTS[row.task](row))]
 
 
 def new_item(
     row: Candidate, question: str, tags: Mapping[str, str] = NOTHING, **fields: object
 ) -> Item:
     """Return an item about the video of a candidate, with the tags and facts that all have."""
-    task = TASKS[row.task]
     item = Item(id=row.id, kind="open", media=(Media(media_path(row.video)),), question=question)
     facts = {
         "source": row.source,
@@ -40,11 +36,9 @@ def new_item(
         "confidence": row.confidence,
         **row.facts,
     }
+    models = row.texts.get("models")
     return item.replace(
-        tags={TASK: row.task, "dimension": task.dimension, "subject": row.subject, **tags},
-        provenance={"select": facts},
+        tags={TASK: row.task, **human_tags(row.task), "subject": row.subject, **tags},
+        provenance={"select": facts, **({"describe": {"models": models}} if models else {})},
         **fields,
     )
-
-
-DRAFTS: Mapping[str, Callable[[Candidate], Item]] = {}

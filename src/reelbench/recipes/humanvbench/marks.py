@@ -21,9 +21,9 @@ from reelbench.media.edit.clip import SOUND_RATE
 from reelbench.media.edit.draw import BoxTrack, mark_video
 from reelbench.media.edit.write import AudioTrack
 from reelbench.media.errors import MediaError
-from reelbench.recipes.humanvbench.clip_facts import boxes_of
+from reelbench.recipes.humanvbench.clip_facts import ClipFacts, boxes_of
 from reelbench.recipes.humanvbench.rows import Candidate
-from reelbench.recipes.humanvbench.tasks import TASKS
+from reelbench.recipes.humanvbench.tasks import TASKS, TOLD_APART
 
 VIDEOS = "make/videos"  # the folder of all that were rendered, also for items that were dropped
 REVERSED = "reversed_before"  # the fact that says up to when the sound is reversed
@@ -59,14 +59,32 @@ def letter_of(row: Candidate, who: str) -> str:
 
 
 async def mark(row: Candidate, ctx: StageContext) -> list[Candidate]:
-    """Render the video of a candidate, and the one with a box around whom a model describes."""
+    """Render the video of a candidate, and those for who describes it and checks that."""
     labels = ctx.labels(row)
     reverse = row.facts.get(REVERSED)
     video = await _rendered(row, ctx, _tracks(row, labels, _marked(row)), reverse)
     boxed = ""
     if row.target:
         boxed = await _rendered(row, ctx, _tracks(row, labels, [(row.target, "")]), None)
-    return [structs.replace(row, video=video, boxed=boxed)]
+    row = structs.replace(row, video=video, boxed=boxed)
+    return [await _with_letters(row, labels, ctx) if row.task in TOLD_APART else row]
+
+
+async def _with_letters(
+    row: Candidate, labels: Mapping[str, Value], ctx: StageContext
+) -> Candidate:
+    """Return a candidate with the video in which everyone has a letter."""
+    everyone = row.people or tuple(
+        sorted(
+            (each.id for each in ClipFacts(row, labels).subjects()),
+            key=lambda who: seed_for(ctx.seed, "everyone", row.id, who),
+        )
+    )
+    if len(everyone) > len(LETTERS):
+        raise Rejected("too many to tell apart", f"There are {len(everyone)} of them.")
+    marked = list(zip(everyone, LETTERS, strict=False))
+    video = await _rendered(row, ctx, _tracks(row, labels, marked), None)
+    return structs.replace(row, lettered=video, everyone=everyone)
 
 
 async def _rendered(
@@ -121,12 +139,15 @@ def _tracks(
 
 def estimated(row: Candidate, _ctx: StageContext) -> list[Candidate]:
     """Return a candidate with its clip in the place of its video, for forecasts."""
-    return [structs.replace(row, video=row.clip, boxed=row.clip if row.target else "")]
+    boxed = row.clip if row.target else ""
+    lettered, everyone = (row.clip, (row.target,)) if row.task in TOLD_APART else ("", ())
+    return [structs.replace(row, video=row.clip, boxed=boxed, lettered=lettered, everyone=everyone)]
 
 
 def is_rendered(row: Candidate, ctx: StageContext) -> bool:
     """Whether the videos of a candidate are still there."""
-    return all((ctx.out / path).is_file() for path in (row.video, row.boxed) if path)
+    paths = (row.video, row.boxed, row.lettered)
+    return all((ctx.out / path).is_file() for path in paths if path)
 
 
 def media_path(video: str) -> str:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from reelbench.data.items import Item
 from reelbench.data.manifest import Manifest
+from reelbench.interop.humanvbench.manifest import humanvbench_manifest
+from reelbench.interop.humanvbench.taxonomy import HIGH, MEDIUM
 from reelbench.make.parts.answer_and_rank import answer_and_rank
 from reelbench.make.parts.balance_stages import balance_key_positions
 from reelbench.make.parts.filters import filter_above_chance
@@ -22,13 +24,22 @@ from reelbench.make.parts.quota import quota
 from reelbench.make.parts.verdicts import verdicts
 from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, Role, RowStage
 from reelbench.recipes.humanvbench import marks
+from reelbench.recipes.humanvbench.analysed import analysed, look_around
 from reelbench.recipes.humanvbench.annotated import ANNOTATED, ANNOTATION, annotated
+from reelbench.recipes.humanvbench.captions import (
+    CAPTION_PROMPTS,
+    check_description,
+    describe,
+    expected_caption,
+)
 from reelbench.recipes.humanvbench.closed import GUESSED_PEOPLE
 from reelbench.recipes.humanvbench.complete import complete, draw_times
 from reelbench.recipes.humanvbench.distractors import WORDED, closed_question, distract_closed
 from reelbench.recipes.humanvbench.drafts import TASK, draft
+from reelbench.recipes.humanvbench.questions import QUESTION_PROMPTS, question
 from reelbench.recipes.humanvbench.rows import PERSON, Candidate, ShotClip, SourceVideo
-from reelbench.recipes.humanvbench.select import candidates, select
+from reelbench.recipes.humanvbench.select import candidates, named_models, select, with_models
+from reelbench.recipes.humanvbench.sorting import balance, sort
 from reelbench.recipes.humanvbench.source import (
     clip_exists,
     cut,
@@ -43,12 +54,14 @@ from reelbench.recipes.humanvbench.tasks import (
     ALL_LABELS,
     DESCRIPTIVE,
     ERRORS,
+    FIXED,
     HOME,
     TASKS,
     UNLETTERED,
     UNVERIFIED,
     VERIFIED,
     number_parameters,
+    reads_label,
 )
 
 STAGES = (
@@ -100,7 +113,7 @@ STAGES = (
         labels=("motion", "face_ratio", "objects"),
         filters=True,
     ),
-    # 3.2: labels 1 to 10, made on this machine; 4 and 5 in the words of a model where one is named.
+    # 3.2: labels 1 to 10, as far as they are made on this machine.
     label(
         [name for name in ALL_LABELS if name not in ("expression", "speech_emotion")],
         name="label",
@@ -124,6 +137,36 @@ STAGES = (
         labels=(*ALL_LABELS, "objects"),
         expected_pass_rate=0.1,
     ),
+    RowStage(
+        name="models", input=Candidate, output=Candidate, work=with_models, reads=named_models
+    ),
+    # 3.2: labels 4 and 5 in the words of a model, of the clips that are asked about.
+    label(
+        ("appearance",),
+        name="label-appearance",
+        role="captioner",
+        rows=Candidate,
+        root=lambda ctx: ctx.out,
+        applies=reads_label(4),
+        optional=True,
+    ),
+    label(
+        ("expression",),
+        name="label-expression",
+        role="captioner",
+        rows=Candidate,
+        root=lambda ctx: ctx.out,
+        applies=reads_label(5),
+        optional=True,
+    ),
+    # 4.3 and H: by what results are analysed, which no rule reads.
+    RowStage(
+        name="look-around",
+        input=Candidate,
+        output=Candidate,
+        work=look_around,
+        labels=("count", "speaker"),
+    ),
     # 3.3: marked videos.
     BatchStage(name="letters", input=Candidate, output=Candidate, work=marks.give_letters),
     # L.1, L.2: times to choose from, drawn for all clips together so that none gives itself away.
@@ -143,6 +186,61 @@ STAGES = (
         writes=True,
         outputs_exist=marks.is_rendered,
         estimate=marks.estimated,
+    ),
+    # 3.3, L: task-oriented captions; what is asked about someone must fit nobody else.
+    RowStage(
+        name="describe",
+        input=Candidate,
+        output=Candidate,
+        work=describe,
+        roles=("captioner",),
+        prompts=CAPTION_PROMPTS,
+        parameters={"sampling": "uniform:16", "size": "long:768"},
+        labels=("appearance", "expression"),
+        optional=True,
+        estimate=expected_caption,
+        expected_pass_rate=0.7,
+        expected_tokens=120,
+    ),
+    RowStage(
+        name="fits-one",
+        input=Candidate,
+        output=Candidate,
+        work=check_description,
+        roles=("checker",),
+        prompts=("fits-one",),
+        parameters={"sampling": "uniform:16", "size": "long:768"},
+        optional=True,
+        filters=True,
+        expected_pass_rate=0.8,
+    ),
+    # L.1: polarity of ER, positive to neutral to negative as 1:1:2; change of ETA.
+    RowStage(
+        name="sort",
+        input=Candidate,
+        output=Candidate,
+        work=sort,
+        roles=("writer",),
+        prompts=("sort-polarity", "sort-change"),
+        optional=True,
+        expected_pass_rate=0.8,
+    ),
+    BatchStage(
+        name="balance",
+        input=Candidate,
+        output=Candidate,
+        work=balance,
+        parameters={"polarity": {"positive": 1, "neutral": 1, "negative": 2}},
+    ),
+    RowStage(
+        name="question",
+        input=Candidate,
+        output=Candidate,
+        work=question,
+        roles=("writer",),
+        prompts=QUESTION_PROMPTS,
+        optional=True,
+        expected_tokens=120,
     ),
     RowStage(name="draft", input=Candidate, output=Item, work=draft),
     # L.1: the label only says which clips people count in.
@@ -188,13 +286,19 @@ STAGES = (
     # 3.4: what models without the video get right more often than chance.
     filter_above_chance(optional=True),
     # People's letters are the options' letters: keys were spread over them when they were drawn.
-    only(balance_key_positions(), TASK, UNLETTERED),
+    only(balance_key_positions(), TASK, [task for task in UNLETTERED if task not in FIXED]),
+    RowStage(
+        name="analysed",
+        input=Item,
+        output=Item,
+        work=analysed,
+        parameters={"medium": MEDIUM, "high": HIGH},
+    ),
 )
 
 
 def _manifest(items: Sequence[Item], source: Path) -> Manifest:
-    del items
-    return Manifest("humanvbench", "1", title="HumanVBench", extra={"made_from": source.name})
+    return humanvbench_manifest("HumanVBench", items, made_from=source.name)
 
 
 def _names(word: str) -> list[str]:
@@ -208,6 +312,7 @@ RECIPE = Recipe(
     stages=STAGES,
     roles={
         "captioner": Role("describes people and what they do, from marked videos"),
+        "checker": Role("says whom a description fits", stands_in="captioner"),
         "writer": Role("sorts descriptions and writes questions from them"),
         "distractor": Role("writes wrong options, or errors into right ones", stands_in="writer"),
         "judge": Role("says whether an option is wrong beyond doubt", stands_in="distractor"),

@@ -54,9 +54,16 @@ class Candidate(msgspec.Struct, frozen=True):
     facts: dict[str, Any] = {}  # what the rule found, such as times
     video: str = ""  # what is asked about, as a path in the folder that is made
     boxed: str = ""  # the same with a box around the target, for who describes it
+    lettered: str = ""  # the same with a letter on everyone, for who checks a description
+    everyone: tuple[str, ...] = ()  # in the order of the letters in ``lettered``
     texts: dict[str, Any] = {}  # by name: appearance, caption, question, answer, ...
 
     @property
     def category(self) -> str:
         """What its outcomes are counted by."""
         return self.task
+
+
+def with_texts(row: Candidate, **texts: Any) -> Candidate:
+    """Return a candidate with some texts beside those it has."""
+    return msgspec.structs.replace(row, texts={**row.texts, **texts})

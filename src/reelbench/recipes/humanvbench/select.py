@@ -17,7 +17,9 @@ from reelbench.recipes.humanvbench.tasks import TASKS, TaskLabels, numbers_of
 # or raises ``Rejected``.
 Rule = Callable[..., list[Candidate]]
 RULES: Mapping[str, Rule] = {**emotion.RULES, **people.RULES, **behaviour.RULES, **speech.RULES}
+NEEDED = ("captioner", "writer", "answerer")  # roles that work before people do
 ACTION_TASKS = {"AST", "TSA"}
+LEAST_CONFIDENCE = "least_confidence"  # the number of a task below which its labels do not count
 FOR_THINGS = ("H2T", "ATD", "BCA")  # 4.5: attributes, appearance intervals, causes
 
 
@@ -58,15 +60,30 @@ async def select(
 ) -> list[Candidate]:
     """Let through what the rule of the task selects, where its labels are certain enough."""
     clip = ClipFacts(row, TaskLabels(TASKS[row.task], ctx.labels(row), row.subject))
-    chosen = RULES[row.task](clip, **numbers_of(row.task, numbers))
-    certain = [each for each in chosen if each.confidence >= least_confidence]
+    limits = numbers_of(row.task, numbers)
+    least = max(least_confidence, limits.pop(LEAST_CONFIDENCE, 0.0))
+    chosen = RULES[row.task](clip, **limits)
+    certain = [each for each in chosen if each.confidence >= least]
     if not certain:
         best = max(each.confidence for each in chosen)
         raise Rejected(
             "labels not certain enough",
-            f"The confidence is {best:.2f}, below {least_confidence:g}.",
+            f"The confidence is {best:.2f}, below {least:g}.",
             facts={"confidence": best},
         )
     if len(chosen) == 1:
         return certain
     return [structs.replace(each, id=f"{each.id}-{each.target}") for each in certain]
+
+
+async def with_models(row: Candidate, ctx: StageContext) -> list[Candidate]:
+    """Let through what the models that are named can go on with, before videos are rendered."""
+    lacking = [role for role in TASKS[row.task].models if role in NEEDED and role not in ctx.models]
+    if lacking:
+        raise Rejected("needs models", f"Add {' '.join(f'--model {r}=NAME' for r in lacking)}.")
+    return [row]
+
+
+def named_models(_row: Candidate, ctx: StageContext) -> list[str]:
+    """Return for which of the roles a model is named."""
+    return [role for role in NEEDED if role in ctx.models]

@@ -1,6 +1,6 @@
 """The sixteen tasks as data (``tasks.yaml``), and the labels that each may read."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -10,7 +10,7 @@ import yaml
 from reelbench.annotate.operator import Value
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import NOTHING
-from reelbench.recipes.humanvbench.rows import PERSON
+from reelbench.recipes.humanvbench.rows import PERSON, Candidate
 
 HOME = files(__package__)
 _DATA = yaml.safe_load((HOME / "tasks.yaml").read_text("utf-8"))
@@ -34,6 +34,7 @@ class TaskSpec:
     errors: Mapping[str, str] = NOTHING  # of rewritten options: the name of each, and its meaning
     question: str = ""  # with slots, where a template asks it
     options: tuple[str, ...] = ()  # that are offered beside the others
+    first_answer: str = ""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -54,15 +55,24 @@ TASKS: Mapping[str, TaskSpec] = {
         spec.get("errors", NOTHING),
         spec.get("question", ""),
         tuple(spec.get("options", ())),
+        spec.get("first_answer", ""),
     )
     for name, spec in _DATA["tasks"].items()
 }
 UNLETTERED = tuple(task.name for task in TASKS.values() if task.marks != "letters")
+FIXED = ("AR",)  # their options always stand in the same order
+# Their descriptions must fit one alone of those who are there.
+TOLD_APART = ("T2H", "H2T", "ATD")
 VERIFIED = tuple(task.name for task in TASKS.values() if task.verified)
 UNVERIFIED = tuple(task.name for task in TASKS.values() if not task.verified)
 ERRORS = {task.name: dict(task.errors) for task in TASKS.values() if task.errors}
 DESCRIPTIVE = tuple(ERRORS)  # the six tasks whose answers are sentences (L.1)
 ALL_LABELS = tuple(dict.fromkeys(label for task in TASKS.values() for label in task.labels))
+
+
+def reads_label(number: int) -> Callable[[Candidate], bool]:
+    """Return whether a candidate's task reads one of the labels of people."""
+    return lambda row: row.subject == PERSON and number in TASKS[row.task].reads
 
 
 def numbers_of(task: str, parameters: Mapping[str, Any]) -> dict[str, Any]:

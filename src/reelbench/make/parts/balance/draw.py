@@ -1,6 +1,7 @@
 """What all balancing uses: a random order of items, and the positions of their keys."""
 
 from collections.abc import Iterable, Mapping
+from typing import Protocol, TypeVar
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.seeds import seed_for
@@ -11,9 +12,17 @@ from reelbench.data.question_rules import lists_options
 NONE_MARK = "none_of_the_above"  # in the note on an item whose last option we made that
 
 
-def in_order_of_chance(items: Iterable[Item], seed: int, purpose: str) -> list[Item]:
-    """Return the items in a random order by seed and id, whatever order they came in."""
-    by_id: dict[str, Item] = {}
+class _Named(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+AnyRow = TypeVar("AnyRow", bound=_Named)
+
+
+def in_order_of_chance(items: Iterable[AnyRow], seed: int, purpose: str) -> list[AnyRow]:
+    """Return the items, or other rows, in a random order by seed and id, however they came."""
+    by_id: dict[str, AnyRow] = {}
     for item in items:
         if item.id in by_id:
             raise ReelbenchError(

@@ -1,12 +1,12 @@
 """Classes in a ratio, such as one positive to one neutral to two negative."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item
-from reelbench.make.parts.balance.draw import in_order_of_chance
+from reelbench.make.parts.balance.draw import AnyRow, in_order_of_chance
 
 _FINEST = 10_000  # denominator beyond which a number is not meant as part of a ratio
 
@@ -22,22 +22,69 @@ def keep_ratio(
     one with several values, is left out.
     """
     whole = _in_whole_numbers(tag, ratio)
-    classes: dict[str, list[Item]] = {value: [] for value in whole}
-    for item in in_order_of_chance(items, seed, f"ratio of {tag}"):
+
+    def value(item: Item) -> str:
         values = set(item.tag(tag))
-        if len(values) == 1 and values <= classes.keys():
-            classes[values.pop()].append(item)
-    for value, there in classes.items():
-        if len(there) < whole[value]:
+        return values.pop() if len(values) == 1 else ""
+
+    classes = _classes(items, value, whole, tag, seed)
+    for name, there in classes.items():
+        if len(there) < whole[name]:
             raise ReelbenchError(
-                f"The ratio {_written(whole)} of the {tag} needs {whole[value]} of {value!r} at "
+                f"The ratio {_written(whole)} of the {tag} needs {whole[name]} of {name!r} at "
                 f"least, and there are {len(there)}: add items, or change the ratio."
             )
-    times = min(len(there) // whole[value] for value, there in classes.items())
-    kept = {item.id for value in classes for item in classes[value][: times * whole[value]]}
+    return _split(items, classes, whole, _rounds(classes, whole))
+
+
+def keep_ratio_where_possible(
+    rows: Sequence[AnyRow],
+    value: Callable[[AnyRow], str],
+    name: str,
+    ratio: Mapping[str, float | Fraction],
+    seed: int,
+) -> tuple[tuple[AnyRow, ...], tuple[AnyRow, ...]]:
+    """Return the rows to keep and to leave out, in a ratio as far as there are rows for it.
+
+    A class without any row is left out of the ratio. Where one has fewer than a single round of
+    the ratio takes, each class keeps what it has of that round.
+    """
+    whole = _in_whole_numbers(name, ratio)
+    classes = _classes(rows, value, whole, name, seed)
+    present = {each: there for each, there in classes.items() if there}
+    rounds = max(1, _rounds(present, whole)) if present else 0
+    return _split(rows, present, whole, rounds)
+
+
+def _classes(
+    rows: Sequence[AnyRow],
+    value: Callable[[AnyRow], str],
+    whole: Mapping[str, int],
+    name: str,
+    seed: int,
+) -> dict[str, list[AnyRow]]:
+    """Return the rows of each class in a random order."""
+    classes: dict[str, list[AnyRow]] = {each: [] for each in whole}
+    for row in in_order_of_chance(rows, seed, f"ratio of {name}"):
+        if (found := value(row)) in classes:
+            classes[found].append(row)
+    return classes
+
+
+def _rounds(classes: Mapping[str, Sequence[AnyRow]], whole: Mapping[str, int]) -> int:
+    return min(len(there) // whole[name] for name, there in classes.items())
+
+
+def _split(
+    rows: Sequence[AnyRow],
+    classes: Mapping[str, Sequence[AnyRow]],
+    whole: Mapping[str, int],
+    rounds: int,
+) -> tuple[tuple[AnyRow, ...], tuple[AnyRow, ...]]:
+    kept = {row.id for name, there in classes.items() for row in there[: rounds * whole[name]]}
     return (
-        tuple(item for item in items if item.id in kept),
-        tuple(item for item in items if item.id not in kept),
+        tuple(row for row in rows if row.id in kept),
+        tuple(row for row in rows if row.id not in kept),
     )
 
 

@@ -9,7 +9,8 @@ from reelbench.data.items import Span
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.recipes.humanvbench.clip_facts import ClipFacts, TrackedSubject
 from reelbench.recipes.humanvbench.numbers import whole
-from reelbench.recipes.humanvbench.rows import Candidate
+from reelbench.recipes.humanvbench.rows import PERSON, Candidate
+from reelbench.recipes.humanvbench.rules.emotion import about
 
 
 def described(
@@ -109,8 +110,17 @@ def _whole_span(clip: ClipFacts, span: Span) -> list[int]:
     return [start, end]
 
 
+def highlighted(clip: ClipFacts, *, least_people: int, most_people: int) -> list[Candidate]:
+    """Select the person with most frames among some people (H2T)."""
+    clip.count(least_people, most_people)
+    chosen = about(clip, clip.most_seen())
+    certain = clip.confidence("count") if chosen.subject == PERSON else 1.0
+    return [structs.replace(chosen, confidence=min(certain, chosen.confidence))]
+
+
 RULES: Mapping[str, Callable[..., list[Candidate]]] = {
     "T2H": described,
+    "H2T": highlighted,
     "HC": crowd,
     "ATD": appearing,
 }

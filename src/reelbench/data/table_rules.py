@@ -1,0 +1,149 @@
+"""What a table in ``benchmark.yaml`` may have: rows, columns, and what they are held against.
+
+A column chooses items by their tags. A few names in it are no tags: ``mean_of`` (the mean of other
+columns), ``against`` (the difference from another column), ``wrong_options_with`` (which wrong
+options were chosen) and ``measured`` (time, tokens or memory).
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from reelbench.data.fields import Fault, Rule, field_faults, found_as, is_text
+from reelbench.data.items import shown
+
+MEAN_OF = "mean_of"
+AGAINST = "against"
+WRONG_WITH = "wrong_options_with"
+MEASURED = "measured"
+NOT_TAGS = (MEAN_OF, AGAINST, WRONG_WITH, MEASURED)
+MEASURES = ("seconds", "minutes", "input_tokens", "output_tokens", "memory_gb")
+AVERAGES = ("models", "tiers")  # rows that are the mean of others
+SCORES, DISTRACTORS = "scores", "distractors"  # kinds of tables
+
+
+def are_texts(value: Any) -> bool:
+    """Whether a value is a list of texts, or an empty one."""
+    return isinstance(value, list | tuple) and all(map(is_text, value))
+
+
+def is_mapping(value: Any) -> bool:
+    """Whether a value is a mapping with text as keys."""
+    return isinstance(value, dict) and all(isinstance(name, str) for name in value)
+
+
+def table_faults(where: str, name: str, table: Any) -> Iterator[Fault]:
+    """Yield all that is wrong with a table of this name."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
+        expected = "a name of letters, digits, - and _, since files are named after it"
+        yield "BAD_FIELD", where, shown(name), expected
+    if not is_mapping(table):
+        yield "BAD_FIELD", where, found_as(table), "a mapping with columns"
+        return
+    yield from field_faults(table, _TABLE, f"{where}.", strict=True)
+    yield from _choice_faults(f"{where}.where", table.get("where"))
+    columns = table.get("columns")
+    for column, chosen in columns.items() if is_mapping(columns) else ():
+        here = f"{where}.columns.{column}"
+        if not is_text(column):
+            yield "BAD_FIELD", f"{where}.columns", shown(column), "a name for the column"
+        if not is_mapping(chosen):
+            expected = "a mapping of tags to their values, {} for all items"
+            yield "BAD_FIELD", here, found_as(chosen), expected
+            continue
+        yield from _column_faults(here, column, columns)
+        if AGAINST in chosen and AGAINST in table:
+            expected = f"{AGAINST} for the table, or for columns, not for both"
+            yield "BAD_FIELD", f"{here}.{AGAINST}", shown(str(chosen[AGAINST])), expected
+
+
+def _column_faults(here: str, column: str, columns: Mapping[str, Any]) -> Iterator[Fault]:
+    chosen = columns[column]
+    if MEAN_OF in chosen:
+        yield from _mean_faults(here, column, columns)
+    elif MEASURED in chosen:
+        if chosen[MEASURED] not in MEASURES or len(chosen) > 1:
+            expected = f"{MEASURED} alone, with one of: {', '.join(MEASURES)}"
+            yield "BAD_FIELD", here, shown(str(chosen[MEASURED])), expected
+    else:
+        tags = {name: value for name, value in chosen.items() if name not in NOT_TAGS}
+        yield from _choice_faults(here, tags)
+        words = chosen.get(WRONG_WITH, ["-"])
+        if not (are_texts(words) and words):
+            expected = "a list of beginnings of words, such as [surpris, shock]"
+            yield "BAD_FIELD", f"{here}.{WRONG_WITH}", found_as(words), expected
+    if AGAINST in chosen and not _is_alike(column, chosen[AGAINST], columns):
+        alike = [name for name in columns if _is_alike(column, name, columns)]
+        expected = f"another column of the same sort: {', '.join(alike) or 'there is none'}"
+        yield "BAD_FIELD", f"{here}.{AGAINST}", shown(str(chosen[AGAINST])), expected
+
+
+def _is_alike(column: str, other: Any, columns: Mapping[str, Any]) -> bool:
+    """Whether the difference of two columns means something."""
+    if other == column or not isinstance(other, str) or not is_mapping(columns.get(other)):
+        return False
+    sorts = [{WRONG_WITH, MEASURED} & set(columns[name]) for name in (column, other)]
+    return sorts[0] == sorts[1] and MEASURED not in sorts[0]
+
+
+def _mean_faults(here: str, column: str, columns: Mapping[str, Any]) -> Iterator[Fault]:
+    """What is wrong with a column that is the mean of others."""
+    parts = columns[column][MEAN_OF]
+    others = [name for name in columns[column] if name not in (MEAN_OF, AGAINST)]
+    known = {n for n, choice in columns.items() if not is_mapping(choice) or _has_items(choice)}
+    if others:
+        expected = f"{MEAN_OF} alone: the columns that it averages select the items"
+        yield "BAD_FIELD", here, shown(", ".join(map(str, others))), expected
+    if not are_texts(parts) or not parts:
+        expected = "a list of the names of other columns"
+        yield "BAD_FIELD", f"{here}.{MEAN_OF}", found_as(parts), expected
+        return
+    for part in dict.fromkeys(parts):
+        if part not in known:
+            expected = "a column of this table that selects items: " + ", ".join(sorted(known))
+            yield "BAD_FIELD", f"{here}.{MEAN_OF}", shown(part), expected
+        elif parts.count(part) > 1:
+            yield "BAD_FIELD", f"{here}.{MEAN_OF}", f"{shown(part)} twice", "each column once"
+
+
+def _has_items(choice: Mapping[str, Any]) -> bool:
+    return not {MEAN_OF, WRONG_WITH, MEASURED} & set(choice)
+
+
+def _choice_faults(where: str, chosen: Any) -> Iterator[Fault]:
+    """What is wrong with a choice of items by their tags, if it is one at all."""
+    for tag, values in chosen.items() if is_mapping(chosen) else ():
+        if not is_text(values) and not (are_texts(values) and values):
+            expected = "text or a list of texts (put numbers, yes and no in quotes)"
+            yield "BAD_FIELD", f"{where}.{tag}", found_as(values), expected
+
+
+def _are_bands(value: Any) -> bool:
+    """Whether a value is a list of shares that rise."""
+    numbers = isinstance(value, list | tuple) and all(type(n) in (int, float) for n in value)
+    return numbers and bool(value) and list(value) == sorted({n for n in value if 0 < n <= 1})
+
+
+_TABLE: dict[str, Rule] = {
+    "title": (False, is_text, 'text (put a number in quotes: "1.0")'),
+    "where": (False, is_mapping, "a mapping of tags to their values"),
+    "columns": (
+        True,
+        lambda value: is_mapping(value) and bool(value),
+        f"a mapping of columns to tags and their values, {{}} for all items, or {MEAN_OF}",
+    ),
+    "kind": (False, (SCORES, DISTRACTORS).__contains__, f"{SCORES} or {DISTRACTORS}"),
+    "conditions": (
+        False,
+        lambda value: are_texts(value) and bool(value),
+        "a list of names of conditions, whose rows the table has",
+    ),
+    AGAINST: (False, is_text, "the name of the condition that the others are held against"),
+    "averages": (
+        False,
+        lambda value: are_texts(value) and set(value) <= set(AVERAGES),
+        f"a list with some of: {', '.join(AVERAGES)}",
+    ),
+    "bands": (False, _are_bands, "a list of rising shares of the models, each up to 1"),
+    "pooled_chance": (False, lambda value: isinstance(value, bool), "true or false"),
+}

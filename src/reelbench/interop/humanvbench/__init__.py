@@ -1,0 +1,1 @@
+"""HumanVBench: its tasks, how it asks to be run, and its rows as they are published."""

@@ -1,0 +1,1 @@
+"""HumanVBench's published rows as a benchmark."""

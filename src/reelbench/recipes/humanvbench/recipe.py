@@ -300,7 +300,7 @@ STAGES = (
     only(answer_and_rank(optional=True), TASK, DESCRIPTIVE),
     only(perturb(ERRORS, judge="judge", optional=True), TASK, DESCRIPTIVE),
     RowStage(name="closed", input=Item, output=Item, work=closed_question),
-    # 3.3 and L.3: people pick the right option or write it; others, whose truth is sure, only once.
+    # 3.3 and L.3: people pick the right option or write it; what people told already, only once.
     only(verdicts(name="verification"), TASK, VERIFIED),
     only(verdicts(name="cross-verification"), TASK, UNVERIFIED),
     # 3.4: what models without the video get right more often than chance.

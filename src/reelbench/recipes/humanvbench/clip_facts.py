@@ -33,6 +33,7 @@ class ClipFacts:
     def __init__(self, row: Candidate, labels: Mapping[str, Value]) -> None:
         self.row, self.labels = row, labels
         self.seconds = row.seconds
+        self.without_confidence: set[str] = set()  # labels that were used and did not say one
 
     def require_longer_than(self, seconds: float) -> None:
         """Reject a clip that lasts ``seconds`` or less."""
@@ -62,13 +63,13 @@ class ClipFacts:
                 TrackedSubject(
                     person["id"],
                     tuple((track["start"], track["end"]) for track in person["tracks"]),
-                    person.get("confidence", 1.0),
+                    self.certainty("tracks", person),
                 )
                 for person in people
             ]
         tracks = self.label("objects")["tracks"]
         return [
-            TrackedSubject(t["id"], ((t["start"], t["end"]),), t.get("confidence", 1.0))
+            TrackedSubject(t["id"], ((t["start"], t["end"]),), self.certainty("objects", t))
             for t in tracks
             if t["class"] == self.row.subject
         ]
@@ -135,7 +136,19 @@ class ClipFacts:
 
     def confidence(self, label: str) -> float:
         """Return the confidence of a label as a whole."""
-        return float(self.label(label).get("confidence", 1.0))
+        return self.certainty(label, self.label(label))
+
+    def certainty(self, label: str, statement: Value, *parts: str) -> float:
+        """Return how certain a statement of a label is, or the least certain of some parts of it.
+
+        An operator that was put in the place of ours may say none; that is 0, for nothing is known.
+        """
+        stated = statement.get("confidence")
+        shares: list[Any] = [stated.get(part) for part in parts] if parts and stated else [stated]
+        if None in shares:
+            self.without_confidence.add(label)
+            return 0.0
+        return float(min(shares))
 
     def speakers(self) -> list[Value]:
         """Return what the label speaker says of each person."""

@@ -22,6 +22,7 @@ from reelbench.make.parts.only import only
 from reelbench.make.parts.perturb import perturb
 from reelbench.make.parts.quota import quota
 from reelbench.make.parts.verdicts import verdicts
+from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, Role, RowStage
 from reelbench.recipes.humanvbench import marks
 from reelbench.recipes.humanvbench.analysed import analysed, look_around
@@ -50,6 +51,7 @@ from reelbench.recipes.humanvbench.select import (
 )
 from reelbench.recipes.humanvbench.sorting import balance, sort
 from reelbench.recipes.humanvbench.source import (
+    AESTHETICS,
     clip_exists,
     cut,
     source_root,
@@ -73,6 +75,12 @@ from reelbench.recipes.humanvbench.tasks import (
     reads_label,
 )
 
+
+def _made(ctx: StageContext) -> Path:
+    """Return the folder that the clips of rows are in."""
+    return ctx.out
+
+
 STAGES = (
     # 3.2 and K: resolution, aesthetics and safety first; then scenes, and the filters of clips.
     label(("format", "unsafe", "shots"), name="label-videos", rows=SourceVideo, root=source_root),
@@ -85,10 +93,9 @@ STAGES = (
             "least_width": 1280,
             "least_height": 480,
             "most_unsafe": 0.5,
-            "aesthetics": "",
-            "least_aesthetics": 0.5,
+            "least_aesthetics": 0.0,
         },
-        labels=("format", "unsafe"),
+        labels=("format", "unsafe", AESTHETICS),
         filters=True,
     ),
     RowStage(
@@ -106,7 +113,7 @@ STAGES = (
         ("motion", "face_ratio", "objects"),
         name="label-clips",
         rows=ShotClip,
-        root=lambda ctx: ctx.out,
+        root=_made,
     ),
     RowStage(
         name="human-centric",
@@ -127,7 +134,7 @@ STAGES = (
         [name for name in ALL_LABELS if name not in ("expression", "speech_emotion")],
         name="label",
         rows=ShotClip,
-        root=lambda ctx: ctx.out,
+        root=_made,
     ),
     # L: each task by its own rule.
     RowStage(
@@ -157,7 +164,7 @@ STAGES = (
         name="label-appearance",
         role="captioner",
         rows=Candidate,
-        root=lambda ctx: ctx.out,
+        root=_made,
         applies=reads_label(4),
         optional=True,
     ),
@@ -166,7 +173,7 @@ STAGES = (
         name="label-expression",
         role="captioner",
         rows=Candidate,
-        root=lambda ctx: ctx.out,
+        root=_made,
         applies=reads_label(5),
         optional=True,
     ),
@@ -293,7 +300,7 @@ STAGES = (
     only(answer_and_rank(optional=True), TASK, DESCRIPTIVE),
     only(perturb(ERRORS, judge="judge", optional=True), TASK, DESCRIPTIVE),
     RowStage(name="closed", input=Item, output=Item, work=closed_question),
-    # 3.3 and L.3: people pick the right option or write it; others, whose truth is sure, only once.
+    # 3.3 and L.3: people pick the right option or write it; what people told already, only once.
     only(verdicts(name="verification"), TASK, VERIFIED),
     only(verdicts(name="cross-verification"), TASK, UNVERIFIED),
     # 3.4: what models without the video get right more often than chance.

@@ -100,9 +100,12 @@ async def select(
     certain = [each for each in chosen if each.confidence >= least]
     if not certain:
         best = max(each.confidence for each in chosen)
+        silent = "".join(
+            f" The label {name} gives no confidence." for name in sorted(clip.without_confidence)
+        )
         raise Rejected(
             "labels not certain enough",
-            f"The confidence is {best:.2f}, below {least:g}.",
+            f"The confidence is {best:.2f}, below {least:g}.{silent}",
             facts={"confidence": best},
         )
     if len(chosen) == 1:

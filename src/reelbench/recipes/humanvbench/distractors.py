@@ -28,6 +28,7 @@ def distract_closed() -> RowStage:
         roles=("distractor",),
         prompts=("wrong-actions", "wrong-sentences"),
         parameters={"length": 1.5},
+        version=2,
         optional=True,
     )
 

@@ -1,104 +1,24 @@
 """Several models answer, all of them rank; the best is the key and the others distract."""
 
-import json
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import structs
-from parts import Studio, messages, pictures, real_embedder
-from servers import Reply, Server, completion
+from panel import BELL, DOG, SNOW, TYPES, Panel, ensemble, make_film, open_item
+from parts import Studio, messages, real_embedder
+from servers import Reply
 from support import make_item
-from videos import make_video
 
-from reelbench.base.errors import ReelbenchError
-from reelbench.data.items import Item, Media, freeze
+from reelbench.data.items import Media, freeze
 from reelbench.make.parts.answer_and_rank import answer_and_rank, weighted_ranking
-from reelbench.make.parts.balance_stages import balance_key_positions
 from reelbench.make.parts.embed import LOADERS, Embedder
-from reelbench.make.parts.only import only
 from reelbench.make.parts.perturb import perturb
-from reelbench.make.parts.write import check_drafts
 from reelbench.make.pipeline.stage import Rejected, Undecided
-
-TYPES = {"time": "changes when it is", "colour": "changes a colour"}
-DOG, SNOW, BELL = "a dog barks at the gate", "it snows on the roof", "a bell rings in the tower"
 
 
 @pytest.fixture(autouse=True)
 def _loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(LOADERS, "use", real_embedder)
-
-
-def open_item(number: int = 1, **fields: Any) -> Item:
-    plain = {"kind": "open", "options": (), "answer": (), "question": f"What happens {number}?"}
-    return make_item(number, **(plain | {"reference": BELL} | fields))
-
-
-class Panel:
-    """Models that answer, rank and change as they are told, by name."""
-
-    def __init__(
-        self,
-        answers: Mapping[str, str],
-        scores: Mapping[str, Sequence[float]],
-        changed: Sequence[Any] = (),
-        same: Sequence[str] = (),  # what the judge takes for the key
-    ) -> None:
-        self.answers, self.scores, self.changed = answers, scores, list(changed)
-        self.same = same
-        self.seen: list[tuple[str, str, int]] = []  # who, which prompt, how many pictures
-
-    def __call__(self, body: Any, _: int) -> Reply:
-        text = body["messages"][0]["content"][-1]["text"]
-        name = body["model"]
-        if text.startswith("Answer this question"):
-            kind, said = "candidate", json.dumps({"answer": self.answers[name]})
-        elif "Suppose the right answer is true" in text:
-            other = text.split("Other answer: ")[1].split("\n")[0]
-            kind, said = "distinct", json.dumps({"distinct": other not in self.same})
-        elif "Score each answer" in text:
-            kind, said = "rank", json.dumps({"scores": self.scores[name]})
-        else:
-            kind, one = "perturb", self.changed.pop(0) if len(self.changed) > 1 else self.changed[0]
-            said = json.dumps(one)
-        self.seen.append((name, kind, pictures(body)))
-        return completion(said)
-
-
-def ensemble(
-    folder: Path,
-    panel: Panel,
-    row: Item | None = None,
-    cards: Sequence[Mapping[str, Any]] = (),
-    **parameters: Any,
-) -> tuple[Any, Server]:
-    make_film(folder)
-    known = {card["name"]: card for card in cards}
-    models: dict[str, Any] = {
-        "answerer": [known.get(name, {"name": name}) for name in panel.answers],
-        "ranker": [known.get(name, {"name": name}) for name in panel.scores],
-        "distractor": ["wit"],
-    }
-    stage = answer_and_rank(sampling="uniform:2", **parameters)
-    result, server = Studio(folder, panel, models).work(stage, row or open_item())
-    return (result[0] if isinstance(result, list) else result), server
-
-
-def perturbed(folder: Path, *changed: Any, **parameters: Any) -> tuple[Any, Server]:
-    """What becomes of an item one of whose wrong options means what its key means."""
-    row = make_item(1, options=(NEAR, BELL, SNOW), answer=("B",))
-    studio = Studio(folder, Panel({}, {}, changed), {"distractor": ["wit"]})
-    result, server = studio.work(perturb(**({"error_types": TYPES} | parameters)), row)
-    return (result[0] if isinstance(result, list) else result), server
-
-
-def make_film(folder: Path) -> None:
-    path = folder / "media" / "1.mp4"
-    if not path.exists():
-        path.parent.mkdir(parents=True)
-        make_video(path, seconds=1.0)
 
 
 class TestRanking:
@@ -215,124 +135,6 @@ class TestCandidates:
         assert len(server.requests) == 2 + 4
 
 
-NEAR = "a bell is ringing in the tower"
-FAR = "a bell rings in the tower at noon"
-
-
-CHANGED = {"text": FAR, "error_type": "time"}
-
-
-class TestPerturbing:
-    """What means nearly the same as the key is changed, within the types that a task allows."""
-
-    def test_what_is_too_like_the_key_is_changed(self, tmp_path: Path) -> None:
-        made, server = perturbed(tmp_path, {"text": f" {FAR} ", "error_type": "time"})
-        assert made.correct == (BELL,)
-        assert sorted(made.options) == sorted([BELL, FAR, SNOW])
-        assert made.provenance["perturb"]["perturbed"] == (freeze({**CHANGED, "was": NEAR}),)
-        ((_, asked),) = messages(server, 0)
-        assert f"Text: {NEAR}" in asked
-        assert f"Right answer: {BELL}" in asked
-        assert "- time: changes when it is\n- colour: changes a colour" in asked
-
-    @pytest.mark.parametrize(("bad", "fault"), [
-        ({"text": FAR, "error_type": "mood"}, "error_type: 'mood' is not one of ['time', 'colour']"),
-        ({"text": NEAR, "error_type": "time"}, "the text has not been changed"),
-        ({"text": BELL.upper(), "error_type": "time"}, "that is one of the other options"),
-        ({"text": FAR}, "'error_type' is a required property"),
-    ], ids=["another type", "unchanged", "the key", "no type"])  # fmt: skip
-    def test_a_change_that_is_not_allowed(self, bad: Any, fault: str, tmp_path: Path) -> None:
-        made, server = perturbed(tmp_path / "repaired", bad, CHANGED)
-        assert FAR in made.options
-        assert fault in messages(server, len(server.requests) - 1)[-1][1]
-        why, server = perturbed(tmp_path / "rejected", bad)
-        assert isinstance(why, Rejected)
-        assert why.reason == "no JSON as asked for"
-        assert fault in why.detail
-        assert len(server.requests) == 4
-
-    def test_a_change_never_makes_an_option_twice(self, tmp_path: Path) -> None:
-        twice = {"text": f"{SNOW.capitalize()}.", "error_type": "time"}
-        made, _ = perturbed(tmp_path, twice, CHANGED)
-        texts = [option.casefold().strip(".") for option in made.options]
-        assert len(set(texts)) == len(texts)
-
-    def test_how_like_is_too_like_is_a_parameter(self, tmp_path: Path) -> None:
-        made, server = perturbed(tmp_path, CHANGED, alike=0.9999)
-        assert made.provenance["perturb"]["perturbed"] == ()
-        assert made.options == (NEAR, BELL, SNOW)
-        assert server.requests == []
-
-    def test_each_category_may_have_error_types_of_its_own(self, tmp_path: Path) -> None:
-        by_category = {"events": TYPES, "moods": {"degree": "more or less of it"}}
-        row = make_item(1, options=(NEAR, BELL), answer=("B",), tags=freeze({"category": "moods"}))
-        panel = Panel({}, {}, [{"text": FAR, "error_type": "degree"}])
-        studio = Studio(tmp_path, panel, {"distractor": ["wit"]})
-        made, _ = studio.work(perturb(by_category), row)
-        assert FAR in made[0].options
-        other = structs.replace(row, tags=freeze({"category": "places"}))
-        with pytest.raises(ReelbenchError, match="'places', for which perturb has no error types"):
-            studio.work(perturb(by_category), other)
-
-
-class TestTheJudge:
-    """Embeddings do not tell left from right: a model says whether an option is wrong."""
-
-    LEFT, RIGHT, UP = (
-        f"the man in the red coat walks to the {way}" for way in ("left", "right", "top")
-    )
-
-    def judged(self, folder: Path, same: Sequence[str], *changed: Any, **more: Any) -> Any:
-        row = make_item(1, options=(self.LEFT, SNOW), answer=("A",), **more)
-        panel = Panel({}, {}, changed, same)
-        studio = Studio(folder, panel, {"distractor": ["wit"], "judge": ["fair"]})
-        result, _ = studio.work(perturb(TYPES, alike=0.9999, judge="judge"), row)
-        return (result[0] if isinstance(result, list) else result), panel
-
-    def test_keeps_what_is_wrong(self, tmp_path: Path) -> None:
-        made, panel = self.judged(tmp_path, [])
-        assert made.options == (self.LEFT, SNOW)
-        assert [kind for _, kind, _ in panel.seen] == ["distinct"]
-
-    def test_has_changed_what_is_not_and_looks_at_it_again(self, tmp_path: Path) -> None:
-        words = "it snows on the roof of the house"
-        made, panel = self.judged(tmp_path, [SNOW], {"text": words, "error_type": "time"})
-        assert sorted(made.options) == sorted([self.LEFT, words])
-        assert [kind for _, kind, _ in panel.seen] == ["distinct", "perturb", "distinct"]
-
-    def test_gives_up_when_no_change_makes_it_wrong(self, tmp_path: Path) -> None:
-        words = "it snows on the roof of the house"
-        why, panel = self.judged(tmp_path, [SNOW, words], {"text": words, "error_type": "time"})
-        assert isinstance(why, Rejected)
-        assert why.reason == "no distinct distractor"
-        assert [kind for _, kind, _ in panel.seen].count("perturb") == 3
-
-    @pytest.mark.parametrize(("text", "fault"), [
-        ("a cat sleeps under the table all day", "another text"),
-        ("it snows on", "much longer or shorter"),
-    ])  # fmt: skip
-    def test_a_change_is_small_and_of_similar_length(
-        self, text: str, fault: str, tmp_path: Path
-    ) -> None:
-        why, _ = self.judged(tmp_path, [SNOW], {"text": text, "error_type": "time"})
-        assert isinstance(why, Rejected)
-        assert fault in why.detail
-
-    def test_an_answer_that_was_given_twice_becomes_a_distractor(self, tmp_path: Path) -> None:
-        panel = Panel(
-            {"a": DOG, "b": SNOW, "c": DOG},
-            {"a": [9, 5, 1]},
-            [{"text": "a dog barks at the door", "error_type": "time"}],
-        )
-        make_film(tmp_path)
-        models = {"answerer": ["a", "b", "c"], "ranker": ["a"], "distractor": ["wit"]}
-        stages = (answer_and_rank(sampling="uniform:2"), perturb(TYPES, alike=0.9999))
-        passed, _ = Studio(tmp_path, panel, models).take([open_item()], *stages)
-        (made,) = passed[-1].out
-        assert made.correct == (DOG,)
-        assert sorted(made.options) == sorted([DOG, SNOW, BELL, "a dog barks at the door"])
-
-
 class TestAnswersOfAForm:
     def test_are_asked_for_again_where_they_are_not(self, tmp_path: Path) -> None:
         row = open_item(reference="B-anger", context=freeze({"answer_form": "[A-D]-[a-z]+"}))
@@ -341,35 +143,6 @@ class TestAnswersOfAForm:
         assert isinstance(why, Rejected)
         assert "the answer must have the form [A-D]-[a-z]+" in why.detail
         assert [body["model"] for body in server.requests].count("b") == 4
-
-
-class TestOnly:
-    def test_items_without_the_tag_pass_unchanged(self, tmp_path: Path) -> None:
-        make_film(tmp_path)
-        panel = Panel({"a": DOG, "b": SNOW}, {"a": [2, 9, 5]})
-        models = {"answerer": ["a", "b"], "ranker": ["a"], "distractor": ["wit"]}
-        stage = only(answer_and_rank(sampling="uniform:2"), "category", ["deeds"])
-        rows = [
-            open_item(1, tags=freeze({"category": "deeds"})),
-            open_item(2, tags=freeze({"category": "words"})),
-        ]
-        (passed,), server = Studio(tmp_path, panel, models).take(rows, stage)
-        assert [item.kind for item in passed.out] == ["single", "open"]
-        assert len(server.requests) == 3
-
-    def test_a_stage_over_all_rows_sees_those_alone(self, tmp_path: Path) -> None:
-        rows = [
-            make_item(n, options=("x", "y"), answer=("A",), tags=freeze({"category": tag}))
-            for n, tag in enumerate(["even", "even", "fixed", "fixed"], 1)
-        ]
-        stage = only(balance_key_positions(), "category", ["even"])
-        (passed,), _ = Studio(tmp_path, models={}).take(rows, stage)
-        assert sorted(item.answer for item in passed.out[:2]) == [("A",), ("B",)]
-        assert list(passed.out[2:]) == rows[2:]
-
-    def test_a_stage_that_makes_items_cannot_pass_them_by(self) -> None:
-        with pytest.raises(ReelbenchError, match="cannot pass items by"):
-            only(check_drafts(), "category", ["deeds"])
 
 
 class TestPictures:

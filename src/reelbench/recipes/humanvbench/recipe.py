@@ -22,6 +22,7 @@ from reelbench.make.parts.only import only
 from reelbench.make.parts.perturb import perturb
 from reelbench.make.parts.quota import quota
 from reelbench.make.parts.verdicts import verdicts
+from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, Role, RowStage
 from reelbench.recipes.humanvbench import marks
 from reelbench.recipes.humanvbench.analysed import analysed, look_around
@@ -41,6 +42,7 @@ from reelbench.recipes.humanvbench.rows import PERSON, Candidate, ShotClip, Sour
 from reelbench.recipes.humanvbench.select import candidates, named_models, select, with_models
 from reelbench.recipes.humanvbench.sorting import balance, sort
 from reelbench.recipes.humanvbench.source import (
+    AESTHETICS,
     clip_exists,
     cut,
     source_root,
@@ -64,6 +66,12 @@ from reelbench.recipes.humanvbench.tasks import (
     reads_label,
 )
 
+
+def _made(ctx: StageContext) -> Path:
+    """Return the folder that the clips of rows are in."""
+    return ctx.out
+
+
 STAGES = (
     # 3.2 and K: resolution, aesthetics and safety first; then scenes, and the filters of clips.
     label(("format", "unsafe", "shots"), name="label-videos", rows=SourceVideo, root=source_root),
@@ -76,10 +84,9 @@ STAGES = (
             "least_width": 1280,
             "least_height": 480,
             "most_unsafe": 0.5,
-            "aesthetics": "",
-            "least_aesthetics": 0.5,
+            "least_aesthetics": 0.0,
         },
-        labels=("format", "unsafe"),
+        labels=("format", "unsafe", AESTHETICS),
         filters=True,
     ),
     RowStage(
@@ -97,7 +104,7 @@ STAGES = (
         ("motion", "face_ratio", "objects"),
         name="label-clips",
         rows=ShotClip,
-        root=lambda ctx: ctx.out,
+        root=_made,
     ),
     RowStage(
         name="human-centric",
@@ -118,7 +125,7 @@ STAGES = (
         [name for name in ALL_LABELS if name not in ("expression", "speech_emotion")],
         name="label",
         rows=ShotClip,
-        root=lambda ctx: ctx.out,
+        root=_made,
     ),
     # L: each task by its own rule.
     RowStage(
@@ -146,7 +153,7 @@ STAGES = (
         name="label-appearance",
         role="captioner",
         rows=Candidate,
-        root=lambda ctx: ctx.out,
+        root=_made,
         applies=reads_label(4),
         optional=True,
     ),
@@ -155,7 +162,7 @@ STAGES = (
         name="label-expression",
         role="captioner",
         rows=Candidate,
-        root=lambda ctx: ctx.out,
+        root=_made,
         applies=reads_label(5),
         optional=True,
     ),

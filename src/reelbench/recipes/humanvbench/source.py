@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.annotate.annotate import clips_in
+from reelbench.annotate.operator import Value
+from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of, digest_of_file
 from reelbench.data.sources import Sources
 from reelbench.make.pipeline.context import StageContext
@@ -17,6 +19,7 @@ from reelbench.media.edit.clip import cut_exactly
 from reelbench.media.errors import MediaError
 from reelbench.recipes.humanvbench.rows import PERSON, ShotClip, SourceVideo
 
+AESTHETICS = "aesthetics"  # the label of a user's own operator: a score
 CLIPS = "make/clips"  # the folder of clips, in the folder that is made
 _EDGE = 0.02  # seconds: clips are this far from a cut, so that no frame of the next shot is in them
 _LIMIT = 900  # seconds that writing a clip may take, on a slow machine
@@ -44,10 +47,12 @@ async def suitable(
     least_width: int,
     least_height: int,
     most_unsafe: float,
-    aesthetics: str,
     least_aesthetics: float,
 ) -> list[SourceVideo]:
-    """Let through videos of a size, that are safe and, where an operator tells, look well."""
+    """Let through videos of a size, that are safe and, where a user's operator tells, look well.
+
+    No package has a model of aesthetics: its label is that of an operator of the user's own.
+    """
     if not video.has_video:
         raise Rejected("no picture", "It has no video stream.")
     labels = ctx.labels(video)
@@ -56,9 +61,21 @@ async def suitable(
         raise Rejected("resolution", f"It has {width} x {height} pixels.")
     if (unsafe := labels["unsafe"]["mean"]) > most_unsafe:
         raise Rejected("unsafe", f"The mean probability is {unsafe:.2f}.", facts={"unsafe": unsafe})
-    if aesthetics and (score := labels[aesthetics]["score"]) < least_aesthetics:
-        raise Rejected("aesthetics", f"Its score is {score:.2f}.", facts={"aesthetics": score})
+    if least_aesthetics:
+        score = _aesthetics(labels)
+        if score < least_aesthetics:
+            raise Rejected("aesthetics", f"Its score is {score:.2f}.", facts={"aesthetics": score})
     return [video]
+
+
+def _aesthetics(labels: Mapping[str, Value]) -> float:
+    if AESTHETICS not in labels:
+        raise ReelbenchError(
+            f"suitable.least_aesthetics is set, and no operator makes the label {AESTHETICS}: name "
+            "yours with --set label-videos.labels=format,unsafe,shots,FILE.py:CLASS, whose label "
+            "holds a score."
+        )
+    return float(labels[AESTHETICS]["score"])
 
 
 async def cut(video: SourceVideo, ctx: StageContext, *, longest: float) -> list[ShotClip]:

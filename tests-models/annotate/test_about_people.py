@@ -30,13 +30,14 @@ def clip(name: str) -> Clip:
 
 @cache
 def labels(name: str) -> dict[str, Value]:
-    """All that is said about people on a clip, by real operators, and what that needs."""
+    """All that is said about people on a clip of one shot, by real operators."""
     wanted = ["demographics", "emotion", "mouth", "appearance"]
     if clip(name).info.has_audio:
         wanted.append("speaker")
-    known: dict[str, Value] = {}
+    known: dict[str, Value] = {"shots": {"cuts": []}}
     for label in in_order(wanted):
-        known[label] = load_operator(label)(clip(name), known)
+        if label not in known:
+            known[label] = load_operator(label)(clip(name), known)
     return known
 
 

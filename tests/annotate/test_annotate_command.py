@@ -142,15 +142,16 @@ class TestAll:
     def test_stands_for_all_built_in_labels_but_those_that_lack_a_model(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        known = {name: registry.OPERATORS[name] for name in ("format", "caption", "speech_emotion")}
-        monkeypatch.setattr(registry, "OPERATORS", known)
+        names = ("format", "caption", "expression", "speech_emotion")
+        monkeypatch.setattr(registry, "OPERATORS", {n: registry.OPERATORS[n] for n in names})
         labels, skipped = registry.with_all(["all"], {}, has_model=False)
         assert labels == ["format"]
         assert "--model captioner=" in skipped["caption"]
+        assert "--model captioner=" in skipped["expression"]
         assert "--set speech_emotion.model=" in skipped["speech_emotion"]
         own = {"speech_emotion": {"model": "my.module:listen"}}
         labels, skipped = registry.with_all(["all", "x.py:Own"], own, has_model=True)
-        assert (labels, skipped) == (["format", "caption", "speech_emotion", "x.py:Own"], {})
+        assert (labels, skipped) == ([*names, "x.py:Own"], {})
         assert registry.with_all(["shots"], {}, has_model=False) == (["shots"], {})
 
     def test_what_is_skipped_is_said(

@@ -167,6 +167,20 @@ class TestCaptions:
         assert description_fault(text, "person").startswith(fault)
         assert bool(description_fault(text, "person")) == bool(fault)
 
+    @pytest.mark.parametrize("changes", [True, False])
+    def test_of_actions_serve_the_wrong_options_of_those_that_people_mark(
+        self, tmp_path: Path, changes: bool
+    ) -> None:
+        reply = {"Action_Change": changes, "Action_Sequence": "She sits, then waves."}
+        ((made,),), server, _ = take(tmp_path, Models(seer=reply), [candidate("TSA")], "describe")
+        assert made.facts["actions"] == ["She sits", "waves"]
+        assert made.texts["models"] == {"captioner": "seer"}
+        assert LOOKS.rstrip(".") in text_of(server.requests[0])
+
+    def test_of_actions_are_done_without_where_there_are_none(self, tmp_path: Path) -> None:
+        ((made,),), _, _ = take(tmp_path, Models(seer={}), [candidate("TSA")], "describe")
+        assert not made.facts
+
     def test_of_other_things_call_them_by_their_name(self, tmp_path: Path) -> None:
         reply = {"caption": "The car is white."}
         row = candidate("ATD", subject="car", target="car-1")

@@ -11,6 +11,8 @@ from reelbench.client.media_input import PromptMedia
 from reelbench.evaluate.prompt import fill
 from reelbench.models.base import ChatModel, token_limit
 
+NEEDS_MODEL = "it needs a model: add --model captioner=NAME"  # what some of these operators lack
+
 
 @dataclass(frozen=True)
 class ModelOperator(Operator):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from reelbench.annotate.ask_model import ModelOperator, ask_text, prompt_of
+from reelbench.annotate.ask_model import NEEDS_MODEL, ModelOperator, ask_text, prompt_of
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Value
 from reelbench.base.errors import ReelbenchError
 from reelbench.client.client import Client
@@ -34,7 +34,7 @@ class Caption(ModelOperator):
     @property
     def lacks(self) -> str:
         """The model."""
-        return "" if self.model else "it needs a model: add --model captioner=NAME"
+        return "" if self.model else NEEDS_MODEL
 
     def __call__(self, clip: Clip, labels: Labels) -> Value:
         """Raise the error that a model is needed."""

@@ -31,6 +31,7 @@ from reelbench.make.pipeline.run import Pipeline
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.recipes.humanvbench.captions import description_fault
 from reelbench.recipes.humanvbench.rows import Candidate
+from reelbench.recipes.humanvbench.select import tasks_for
 from reelbench.recipes.humanvbench.tasks import HOME
 
 
@@ -78,6 +79,14 @@ class TestWhoIsSelected:
         found = {**labels(track(8)), "objects": {"tracks": [*cars, *dogs]}}
         assert targets(selected("H2T", found, subject="car")) == ["car-2"]
         assert targets(selected("BCA", found, subject="dog")) == ["dog-1"]
+
+    def test_one_of_several_things_alike_in_time_is_described(self) -> None:
+        dogs = [{"id": f"dog-{n}", "class": "dog", **track(8)} for n in range(4)]
+        found = {**labels(track(8)), "objects": {"tracks": dogs}}
+        (chosen,) = selected("T2H", found, subject="dog")
+        assert chosen.people == ("dog-0", "dog-1", "dog-2", "dog-3")
+        assert chosen.target == chosen.key
+        assert "T2H" in tasks_for((), "dog")
 
 
 def test_what_has_no_models_is_rejected_before_videos_are_rendered(tmp_path: Path) -> None:

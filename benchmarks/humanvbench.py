@@ -31,6 +31,7 @@ from reelbench.make.pipeline.run import Pipeline
 from reelbench.make.pipeline.store import RowResult, open_store
 from reelbench.recipes.humanvbench.recipe import RECIPE
 from reelbench.recipes.humanvbench.rows import Candidate
+from reelbench.recipes.humanvbench.select import LEAST_CONFIDENCE
 from reelbench.recipes.humanvbench.source import videos_in
 from reelbench.recipes.humanvbench.tasks import TASKS as SPECS
 from reelbench.score.intervals import wilson
@@ -47,6 +48,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "candidates": {"tasks": list(TASKS)},
     # What the rules of these tasks read; how people look is for descriptions.
     "label": {"labels": [name for name in LABELS if name not in ("appearance", "bodies")]},
+    # Whatever a rule would take; which of it is certain enough is counted apart.
+    "select": {f"{task}_{LEAST_CONFIDENCE}": 0.0 for task in TASKS},
 }
 
 
@@ -119,21 +122,22 @@ def _print_rendered(
 ) -> None:
     by_name = {f"{scene.name}.mp4": scene for scene in scenes}
     known = [each for each in outcomes if each.row.source in by_name]
-    print("| task | clips | of which fit | selected | right | share, 95 % interval |")
-    print("|---|---|---|---|---|---|")
+    print("| task | clips | fit | candidates | right | certain enough | right | share, 95 % |")
+    print("|---|---|---|---|---|---|---|---|")
     wrong: list[str] = []
     for task in TASKS:
         asked = [each for each in known if each.row.task == task]
         fitting = sum(fits(by_name[each.row.source], heads, task) for each in asked)
-        right = made = 0
+        held: list[tuple[float, bool]] = []  # confidence, and whether the key is right
         for each in asked:
             truth = SceneTruth(by_name[each.row.source], heads, each.labels)
             for row in each.selected:
-                made += 1
-                is_right = truth.is_right(row)
-                right += is_right
-                wrong += [] if is_right else [f"{task} {row.source} {row.facts} {row.confidence}"]
-        print(f"| {task} | {len(asked)} | {fitting} | {made} | {right} | {_share(right, made)} |")
+                held.append((row.confidence, truth.is_right(row)))
+                wrong += [] if held[-1][1] else [f"{task} {row.source} {row.facts} {held[-1][0]}"]
+        least = SPECS[task].numbers.get(LEAST_CONFIDENCE, 0.0)
+        kept = [right for confidence, right in held if confidence >= least]
+        before = f"{len(asked)} | {fitting} | {len(held)} | {sum(right for _, right in held)}"
+        print(f"| {task} | {before} | {len(kept)} | {sum(kept)} | {_share(sum(kept), len(kept))} |")
     print("\nWhy others were left out:")
     for task in TASKS:
         reasons = Counter(each.reason for each in known if each.row.task == task and each.reason)

@@ -77,12 +77,7 @@ class SceneTruth:
     def _scm(self, row: Candidate) -> bool:
         if [part.speaks for part in self.scene.parts] != [True]:
             return False
-        heard = _words(row.facts["transcript"])
-        spoken = _words(" ".join(self.scene.sentences))
-        same = sum(
-            block.size for block in SequenceMatcher(None, heard, spoken).get_matching_blocks()
-        )
-        return same >= _LEAST_WORDS * len(heard)
+        return same_words(row.facts["transcript"], " ".join(self.scene.sentences))
 
     def _hc(self, row: Candidate) -> bool:
         return bool(row.facts["guess"] == len(self.scene.parts))
@@ -126,6 +121,13 @@ def fits(scene: Scene, heads: Sequence[Head], task: str) -> bool:
         "ATD": not throughout and scene.seconds > 7,
         "T2H": 4 <= people <= 6 and throughout,
     }[task]
+
+
+def same_words(heard: str, said: str, share: float = _LEAST_WORDS) -> bool:
+    """Whether nearly all words of a transcript, or such a share, were said, in their order."""
+    words = _words(heard)
+    blocks = SequenceMatcher(None, words, _words(said)).get_matching_blocks()
+    return sum(block.size for block in blocks) >= share * len(words)
 
 
 def _words(text: str) -> list[str]:

@@ -117,7 +117,7 @@ class TestActions:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_every_task_waits_for_people_once(task: str, tmp_path: Path) -> None:
-    """Eleven at verification, and five, whose truth is sure already, at cross-verification."""
+    """At cross-verification those whose truth people have told already, the others before it."""
     item = drafted(tmp_path, "HC", guess=6)
     item = item.replace(kind="single", options=["1", "2"], answer=["A"], reference=None)
     item = item.replace(tags={**item.tags, "category": task})
@@ -126,5 +126,6 @@ def test_every_task_waits_for_people_once(task: str, tmp_path: Path) -> None:
         for name in ("verification", "cross-verification")
         if isinstance(decided(tmp_path / name, item, name), Undecided)
     ]
-    alone = ("HC", "AST", "TSA", "AVAD", "SCM")
+    # The paper adds AVAD and SCM, whose keys rest on labels: too few of theirs were checked here.
+    alone = ("HC", "AST", "TSA")
     assert waits == ["cross-verification" if task in alone else "verification"]

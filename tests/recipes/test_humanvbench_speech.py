@@ -7,6 +7,7 @@ import pytest
 from human_clips import a_clip, candidate, demographic, reason, seen, selected, stage, take
 
 SPEECH_TASKS = ("AVSM", "ASD", "AVAD", "SCM")
+LISTS = ("tracks", "speaker", "demographics", "voice_demographics")  # labels of one after another
 
 
 def clip_for(task: str, seconds: float = 10.0, **more: Any) -> dict[str, Any]:
@@ -85,6 +86,27 @@ class TestActiveSpeaker:
         rows = [candidate("ASD")]
         (outcome,) = take(tmp_path, rows, {"c": a_clip()}, stage("select", **{parameter: least}))
         assert reason(outcome) == ("" if fits else "labels not certain enough")
+
+
+@pytest.mark.parametrize(("task", "label"), [
+    ("T2H", "tracks"), ("ATD", "tracks"), ("ASD", "count"), ("ASD", "speaker"), ("AVAD", "count"),
+    ("AVAD", "speaker"), ("SCM", "count"), ("SCM", "speaker"), ("SCM", "transcript"),
+    ("AVSM", "count"), ("AVSM", "demographics"), ("AVSM", "voice_demographics"),
+])  # fmt: skip
+def test_a_label_that_says_no_confidence_is_not_taken_for_certain(
+    task: str, label: str, tmp_path: Path
+) -> None:
+    labels = a_clip(10.0, {"T2H": 4, "SCM": 1}.get(task, 2))
+    if task == "ATD":
+        labels["tracks"]["people"][1]["tracks"] = [seen(0, 5, 600, 1180)]
+    (outcome,) = take(tmp_path / "with", [candidate(task)], {"c": labels}, stage("select"))
+    assert reason(outcome) == ""
+    found = labels[label]
+    for statement in found.get("people", found.get("speakers")) if label in LISTS else [found]:
+        del statement["confidence"]
+    (outcome,) = take(tmp_path / "without", [candidate(task)], {"c": labels}, stage("select"))
+    assert reason(outcome) == "labels not certain enough"
+    assert outcome.detail.endswith(f"The label {label} gives no confidence.")
 
 
 class TestFittingVoice:

@@ -33,6 +33,7 @@ class ClipFacts:
     def __init__(self, row: Candidate, labels: Mapping[str, Value]) -> None:
         self.row, self.labels = row, labels
         self.seconds = row.seconds
+        self.without_confidence: set[str] = set()  # labels that were used and did not say one
 
     def require_longer_than(self, seconds: float) -> None:
         """Reject a clip that lasts ``seconds`` or less."""
@@ -49,8 +50,10 @@ class ClipFacts:
         shares = self.label("sound")["shares"]
         heard = {kind: shares.get(kind, 0.0) for kind in (SPEECH, "singing", "music")}
         if not heard[SPEECH] or heard[SPEECH] < max(heard.values()):
-            heard_text = ", ".join(f"{kind} {share:.0%}" for kind, share in shares.items() if share)
-            raise Rejected("no speech", heard_text or "It has no sound.")
+            listed = ", ".join(f"{kind} {share:.0%}" for kind, share in shares.items() if share)
+            found = f"Heard are {listed}" if listed else "Nothing is heard"
+            less = ", and speech is not the most" if heard[SPEECH] else ""
+            raise Rejected("no speech", f"{found}{less}.")
 
     def subjects(self) -> list[TrackedSubject]:
         """Return all people, or objects of the subject's class, by their first appearance."""
@@ -60,13 +63,13 @@ class ClipFacts:
                 TrackedSubject(
                     person["id"],
                     tuple((track["start"], track["end"]) for track in person["tracks"]),
-                    person.get("confidence", 1.0),
+                    self.certainty("tracks", person),
                 )
                 for person in people
             ]
         tracks = self.label("objects")["tracks"]
         return [
-            TrackedSubject(t["id"], ((t["start"], t["end"]),), t.get("confidence", 1.0))
+            TrackedSubject(t["id"], ((t["start"], t["end"]),), self.certainty("objects", t))
             for t in tracks
             if t["class"] == self.row.subject
         ]
@@ -126,12 +129,25 @@ class ClipFacts:
             raise Rejected("number of people not certain", detail)
         if number < least or (most is not None and number > most):
             bounds = f"{least} to {most}" if most is not None else f"{least} or more"
+            bounds = f"{least}" if most == least else bounds
             raise Rejected("number of people", f"There are {number}, expected {bounds}.")
         return int(number)
 
     def confidence(self, label: str) -> float:
         """Return the confidence of a label as a whole."""
-        return float(self.label(label).get("confidence", 1.0))
+        return self.certainty(label, self.label(label))
+
+    def certainty(self, label: str, statement: Value, *parts: str) -> float:
+        """Return how certain a statement of a label is, or the least certain of some parts of it.
+
+        An operator that was put in the place of ours may say none; that is 0, for nothing is known.
+        """
+        stated = statement.get("confidence")
+        shares: list[Any] = [stated.get(part) for part in parts] if parts and stated else [stated]
+        if None in shares:
+            self.without_confidence.add(label)
+            return 0.0
+        return float(min(shares))
 
     def speakers(self) -> list[Value]:
         """Return what the label speaker says of each person."""

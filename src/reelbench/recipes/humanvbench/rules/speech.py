@@ -26,7 +26,7 @@ def active_speaker(
     key = speaking[0]["id"]
     if key not in lettered:
         raise Rejected("nobody is tracked", f"{key} speaks, whose face was not followed.")
-    certain = min(clip.confidence("count"), *map(_confidence, clip.speakers()))
+    certain = min(clip.confidence("count"), *_certainties(clip, clip.speakers()))
     return [structs.replace(clip.row, key=key, people=lettered, confidence=certain)]
 
 
@@ -48,12 +48,12 @@ def fitting_voice(
     voices = clip.label("voice_demographics")["speakers"]
     if len(voices) != 1:
         raise Rejected("not exactly one voice", f"There are {len(voices)}.")
-    voice, voice_certain = _man_woman_or_child(voices[0], "voice")
+    voice, voice_certain = _man_woman_or_child(clip, voices[0], "voice")
     described = {person["id"]: person for person in clip.label("demographics")["people"]}
     missing = [who for who in lettered if who not in described]
     if missing:
         raise Rejected("looks not certain", ", ".join(missing))
-    looks = {who: _man_woman_or_child(described[who], "looks") for who in lettered}
+    looks = {who: _man_woman_or_child(clip, described[who], "looks") for who in lettered}
     fitting = [who for who, (kind, _) in looks.items() if kind == voice]
     if len(fitting) != 1:
         kinds = ", ".join(kind for kind, _ in looks.values())
@@ -80,7 +80,7 @@ def reversible(
         heard = _speech_within(clip.label("sound")["spans"], number * third, (number + 1) * third)
         if heard < least_speech:
             raise Rejected("a third without speech", f"{heard:.2f} s in third {number + 1}.")
-    certain = min(clip.confidence("count"), max(map(_confidence, speaking)))
+    certain = min(clip.confidence("count"), max(_certainties(clip, speaking)))
     return [structs.replace(clip.row, confidence=certain)]
 
 
@@ -101,7 +101,7 @@ def transcribed(
     if len(text) <= longer_than_characters:
         detail = f"{len(text)} characters, not over {longer_than_characters}: {text}"
         raise Rejected("too little is said", detail)
-    shares = [clip.confidence("count"), max(map(_confidence, speaking))]
+    shares = [clip.confidence("count"), max(_certainties(clip, speaking))]
     certain = min(*shares, clip.confidence("transcript"))
     return [structs.replace(clip.row, confidence=certain, facts={"transcript": text})]
 
@@ -115,19 +115,19 @@ def _speaking(clip: ClipFacts) -> list[Value]:
     return [person for person in people if person["speaks"]]
 
 
-def _confidence(person: Value) -> float:
-    return float(person.get("confidence", 1.0))
+def _certainties(clip: ClipFacts, people: Sequence[Value]) -> list[float]:
+    return [clip.certainty("speaker", person) for person in people]
 
 
-def _man_woman_or_child(label: Value, what: str) -> tuple[str, float]:
+def _man_woman_or_child(clip: ClipFacts, label: Value, what: str) -> tuple[str, float]:
     """Return what a voice or a face is said to be, and how certain that is."""
-    confidence = label.get("confidence", {})
+    name = "voice_demographics" if what == "voice" else "demographics"
     age, gender = label.get("age_group"), label.get("gender")
     if age == CHILD:
-        return CHILD, float(confidence.get("age_group", 1.0))
+        return CHILD, clip.certainty(name, label, "age_group")
     if age is None or gender is None:
         raise Rejected(f"{what} not certain", f"{label['id']}: {gender or '-'}, {age or '-'}")
-    return str(gender), float(min(confidence.get(name, 1.0) for name in ("age_group", "gender")))
+    return str(gender), clip.certainty(name, label, "age_group", "gender")
 
 
 def _speech_within(spans: Sequence[Value], start: float, end: float) -> float:

@@ -18,7 +18,7 @@ from reelbench.make.pipeline.store import RowResult
 from reelbench.recipes.humanvbench.clip_facts import ClipFacts
 from reelbench.recipes.humanvbench.recipe import RECIPE
 from reelbench.recipes.humanvbench.rows import Candidate
-from reelbench.recipes.humanvbench.select import RULES
+from reelbench.recipes.humanvbench.select import LEAST_CONFIDENCE, RULES
 from reelbench.recipes.humanvbench.tasks import HOME, TASKS, TaskLabels
 
 MODELS = {"captioner": ["seer"], "checker": ["referee"], "writer": ["pen"]}
@@ -72,7 +72,8 @@ def selected(
     row = Candidate(f"{task}-c", task, "clip.mp4", "0", "a.mp4", seconds, **fields)
     clip = ClipFacts(row, TaskLabels(TASKS[task], found, row.subject))
     try:
-        return RULES[task](clip, **TASKS[task].numbers)
+        numbers = {k: v for k, v in TASKS[task].numbers.items() if k != LEAST_CONFIDENCE}
+        return RULES[task](clip, **numbers)
     except Rejected as why:
         return why.reason
 

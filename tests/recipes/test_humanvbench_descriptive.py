@@ -31,6 +31,7 @@ from reelbench.make.pipeline.run import Pipeline
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.recipes.humanvbench.captions import description_fault
 from reelbench.recipes.humanvbench.rows import Candidate
+from reelbench.recipes.humanvbench.select import tasks_for
 from reelbench.recipes.humanvbench.tasks import HOME
 
 
@@ -78,6 +79,14 @@ class TestWhoIsSelected:
         found = {**labels(track(8)), "objects": {"tracks": [*cars, *dogs]}}
         assert targets(selected("H2T", found, subject="car")) == ["car-2"]
         assert targets(selected("BCA", found, subject="dog")) == ["dog-1"]
+
+    def test_one_of_several_things_alike_in_time_is_described(self) -> None:
+        dogs = [{"id": f"dog-{n}", "class": "dog", **track(8)} for n in range(4)]
+        found = {**labels(track(8)), "objects": {"tracks": dogs}}
+        (chosen,) = selected("T2H", found, subject="dog")
+        assert chosen.people == ("dog-0", "dog-1", "dog-2", "dog-3")
+        assert chosen.target == chosen.key
+        assert "T2H" in tasks_for((), "dog")
 
 
 def test_what_has_no_models_is_rejected_before_videos_are_rendered(tmp_path: Path) -> None:
@@ -166,6 +175,20 @@ class TestCaptions:
     ) -> None:
         assert description_fault(text, "person").startswith(fault)
         assert bool(description_fault(text, "person")) == bool(fault)
+
+    @pytest.mark.parametrize("changes", [True, False])
+    def test_of_actions_serve_the_wrong_options_of_those_that_people_mark(
+        self, tmp_path: Path, changes: bool
+    ) -> None:
+        reply = {"Action_Change": changes, "Action_Sequence": "She sits, then waves."}
+        ((made,),), server, _ = take(tmp_path, Models(seer=reply), [candidate("TSA")], "describe")
+        assert made.facts["actions"] == ["She sits", "waves"]
+        assert made.texts["models"] == {"captioner": "seer"}
+        assert LOOKS.rstrip(".") in text_of(server.requests[0])
+
+    def test_of_actions_are_done_without_where_there_are_none(self, tmp_path: Path) -> None:
+        ((made,),), _, _ = take(tmp_path, Models(seer={}), [candidate("TSA")], "describe")
+        assert not made.facts
 
     def test_of_other_things_call_them_by_their_name(self, tmp_path: Path) -> None:
         reply = {"caption": "The car is white."}

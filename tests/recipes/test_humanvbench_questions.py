@@ -1,6 +1,7 @@
 """Descriptions are sorted, questions are asked from them, and drafts are open items."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +20,7 @@ from human_models import (
 from parts import pictures
 
 from reelbench.data.items import Item
+from reelbench.make.parts.answer_and_rank import ANSWER_FORM
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.recipes.humanvbench.questions import pair_fault
 from reelbench.recipes.humanvbench.rows import Candidate
@@ -213,6 +215,8 @@ class TestDrafts:
         assert "A, B, C and D" in item.question
         assert "letter-emotion" in item.question
         assert "neutral" in item.reference
+        fits = [re.fullmatch(item.context[ANSWER_FORM], text) for text in ("B-anger", "E-joy", "B")]
+        assert list(map(bool, fits)) == [True, False, False]
 
     @pytest.mark.parametrize("subject", ["person", "car"])
     def test_that_describe_someone_begin_with_the_caption(

@@ -197,7 +197,7 @@ class DryRunPipeline(Pipeline):
                 raise
             return self._expected(stage, row, None)
         except (Rejected, Undecided) as error:
-            if not replies and row.id not in self._imagined:
+            if _cannot_estimate(stage) or (not replies and row.id not in self._imagined):
                 raise
             rejected = isinstance(error, Rejected)
         finally:

@@ -8,14 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import structs
+
 from reelbench.annotate.operator import Value
 from reelbench.base.errors import ReelbenchError
 from reelbench.client.media_input import MediaInput
+from reelbench.client.structured import Structured
 from reelbench.data.items import LETTERS
 from reelbench.make.parts.shape import TEXT, closed
 from reelbench.make.parts.wording import one_sentence_fault
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected
+from reelbench.recipes.humanvbench.distractors import ACTIONS
 from reelbench.recipes.humanvbench.rows import PERSON, Candidate, with_texts
 from reelbench.recipes.humanvbench.tasks import TASKS, TOLD_APART, TaskLabels
 
@@ -67,6 +71,8 @@ CAPTIONS: Mapping[str, CaptionForm] = {
     **dict.fromkeys(TOLD_APART, _LOOKS),
 }
 CAPTION = "caption"  # the name of the text
+MARKED_ACTIONS = "TSA"  # the task whose annotation AST is made of, too
+_THEN = re.compile(r",? (?:and )?then |; ")
 BY_LABELS = ("ER", "ETA")  # label 5 is their caption, with label 4
 CAPTION_PROMPTS = tuple(dict.fromkeys(form.prompt for form in CAPTIONS.values()))
 
@@ -75,10 +81,12 @@ async def describe(
     row: Candidate, ctx: StageContext, *, sampling: str, size: str
 ) -> list[Candidate]:
     """Give a candidate the caption that its task is about; reject where there is nothing to ask."""
-    if row.task not in (*BY_LABELS, *CAPTIONS):
+    if row.task not in (*BY_LABELS, *CAPTIONS, MARKED_ACTIONS):
         return [row]
-    labels = TaskLabels(TASKS[row.task], ctx.labels(row), row.subject)
+    reader = "AST" if row.task == MARKED_ACTIONS else row.task
+    labels = TaskLabels(TASKS[reader], ctx.labels(row), row.subject)
     row = with_texts(row, appearance=_told_of(labels, "appearance", row))
+    names = {"captioner": ctx.model("captioner").card.name}
     if row.task in BY_LABELS:
         expression = _told_of(labels, "expression", row)
         if not expression:
@@ -86,10 +94,23 @@ async def describe(
         caption = "\n".join(filter(None, [expression, row.texts["appearance"]]))
     else:
         media = MediaInput.of(ctx.out / row.boxed, sampling=sampling, size=size, subtitles="never")
+        if row.task == MARKED_ACTIONS:
+            return [await _with_actions(with_texts(row, models=names), ctx, media)]
         caption = await _caption(row, ctx, CAPTIONS[row.task], media)
-    return [
-        with_texts(row, models={"captioner": ctx.model("captioner").card.name}, caption=caption)
-    ]
+    return [with_texts(row, models=names, caption=caption)]
+
+
+async def _with_actions(row: Candidate, ctx: StageContext, media: MediaInput) -> Candidate:
+    """Return a candidate with what the target does, as BTA has it: wrong options of AST (L.2).
+
+    Whether actions change, and whether the captioner tells them at all, people do not depend on.
+    """
+    form = CAPTIONS["BTA"]
+    reply = await _asked(row, ctx, form, media)
+    if reply.data is None:
+        return row
+    actions = [each for each in _THEN.split(_prose(reply.data[form.text]).rstrip(".")) if each]
+    return structs.replace(row, facts={**row.facts, ACTIONS: actions})
 
 
 def expected_caption(row: Candidate, ctx: StageContext) -> list[Candidate]:
@@ -98,7 +119,10 @@ def expected_caption(row: Candidate, ctx: StageContext) -> list[Candidate]:
     return [with_texts(row, appearance="", caption="word " * 60, models=names)]
 
 
-async def _caption(row: Candidate, ctx: StageContext, form: CaptionForm, media: MediaInput) -> str:
+async def _asked(
+    row: Candidate, ctx: StageContext, form: CaptionForm, media: MediaInput
+) -> Structured:
+    """Return what the captioner replies, in the form of a task."""
     check_sees(ctx, "captioner")
     prompt = ctx.prompts.prompt(form.prompt, target=target_words(row), subject=row.subject)
 
@@ -110,7 +134,11 @@ async def _caption(row: Candidate, ctx: StageContext, form: CaptionForm, media: 
             return f"{form.text} is empty"
         return description_fault(text, row.subject) if form is _LOOKS else ""
 
-    reply = await ctx.json("captioner", prompt, form.schema, media=media, check=fault)
+    return await ctx.json("captioner", prompt, form.schema, media=media, check=fault)
+
+
+async def _caption(row: Candidate, ctx: StageContext, form: CaptionForm, media: MediaInput) -> str:
+    reply = await _asked(row, ctx, form, media)
     if reply.data is None:
         raise Rejected("no usable caption", reply.failure, [reply.words])
     text = _prose(reply.data[form.text])

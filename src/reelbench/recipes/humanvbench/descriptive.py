@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from reelbench.data.items import LETTERS
+from reelbench.make.parts.answer_and_rank import ANSWER_FORM
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.recipes.humanvbench.rows import Candidate
 from reelbench.recipes.humanvbench.tasks import TASKS
 
+_LETTER_EMOTION = r"[{letters}] ?[-\u2013] ?\w[^.]*\.?"  # EIC: such as B-anger
 _ROLES = {"caption": "captioner", "question": "writer"}  # who writes which text
 
 
@@ -38,7 +40,11 @@ def _compared(row: Candidate) -> dict[str, Any]:
     letters = LETTERS[: len(row.people)]
     listed = f"{', '.join(letters[:-1])} and {letters[-1]}"
     task = TASKS[row.task]
-    return {"question": task.question.format(letters=listed), "reference": task.first_answer}
+    return {
+        "question": task.question.format(letters=listed),
+        "reference": task.first_answer,
+        "context": {ANSWER_FORM: _LETTER_EMOTION.format(letters=letters)},
+    }
 
 
 def _described(row: Candidate) -> dict[str, Any]:

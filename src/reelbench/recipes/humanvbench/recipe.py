@@ -216,6 +216,7 @@ STAGES = (
         parameters={"sampling": "uniform:16", "size": "long:768"},
         labels=("appearance", "expression"),
         optional=True,
+        version=2,
         estimate=expected_caption,
         expected_pass_rate=0.7,
         expected_tokens=120,

@@ -21,7 +21,7 @@ RULES: Mapping[str, Rule] = {**emotion.RULES, **people.RULES, **behaviour.RULES,
 NEEDED = ("captioner", "writer", "answerer")  # roles that work before people do
 ACTION_TASKS = {"AST", "TSA"}
 LEAST_CONFIDENCE = "least_confidence"  # the number of a task below which its labels do not count
-FOR_THINGS = ("H2T", "ATD", "BCA")  # 4.5: attributes, appearance intervals, causes
+FOR_THINGS = ("T2H", "H2T", "ATD", "BCA")  # 4.5: attributes, appearance intervals, causes
 
 
 async def candidates(

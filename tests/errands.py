@@ -4,6 +4,8 @@ import os
 import time
 from pathlib import Path
 
+WAITING = 300.0  # seconds: no test waits so long
+
 
 def mark(folder: str, name: str, seconds: float = 0.0) -> str:
     """Take a while; leave a line when it is done, so that it is seen if it is done twice."""
@@ -11,6 +13,18 @@ def mark(folder: str, name: str, seconds: float = 0.0) -> str:
     time.sleep(seconds)
     _leave(folder, "done", name)
     return name.upper()
+
+
+def mark_again(folder: str, name: str) -> str:
+    """Mark at the second attempt: the first waits to be killed, however long that takes."""
+    if name not in begun(Path(folder)):
+        mark(folder, name, WAITING)
+    return mark(folder, name)
+
+
+def mark_elsewhere(folder: str, name: str, away: int) -> str:
+    """Mark on all nodes but one: there it waits to be killed with the node."""
+    return mark(folder, name, WAITING if node() == away else 0.1)
 
 
 def mark_and_die(folder: str, sign: int) -> None:

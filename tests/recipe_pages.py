@@ -22,7 +22,7 @@ from reelbench.make.parts.rules import load_rules
 from reelbench.make.pipeline.make import used_prompts
 from reelbench.make.pipeline.roles import parse_roles
 from reelbench.make.pipeline.stage import Recipe
-from reelbench.recipes import RECIPES, load_recipe
+from reelbench.recipes import load_recipe
 from reelbench.score.metrics import METRICS
 
 PAGES = sorted((REPOSITORY / "docs" / "recipes").glob("*.md"))
@@ -53,10 +53,14 @@ PAPERS = {
         + [f"Appendix G.{number}" for number in range(1, 6)]
     ),
     "humanvbench": (
-        ["4", "4.1", "4.2", "4.2.1", "4.2.2", "4.3", "4.3.1", "4.3.2", "4.4"]
-        + [f"Table {number}" for number in range(1, 9)]
-        + [f"Figure {number}" for number in (4, 6, 7)]
-        + [f"Appendix {letter}" for letter in "BCDEFGHI"]
+        [str(section) for section in range(1, 6)]
+        + ["3.1", "3.2", "3.3", "3.4", "4.1", "4.2", "4.2.1", "4.2.2", "4.3", "4.3.1", "4.3.2", "4.4", "4.5"]
+        + [f"Table {number}" for number in range(1, 10)]
+        + [f"Figure {number}" for number in range(1, 25)]
+        + ["Equation 1"]
+        + [f"Appendix {letter}" for letter in "ABCDEFGHIJKL"]
+        + [f"Appendix J.{number}" for number in range(1, 5)]
+        + [f"Appendix L.{number}" for number in range(1, 4)]
     ),
 }  # fmt: skip
 # Recipes beside the one that a page is called after.
@@ -80,8 +84,7 @@ class Named:
     """What there is to be named on the page of a recipe, or of several."""
 
     def __init__(self, name: str) -> None:
-        there = [each for each in (name, *ALSO.get(name, ())) if each in RECIPES]
-        self.recipes = [load_recipe(each) for each in there]
+        self.recipes = [load_recipe(each) for each in (name, *ALSO.get(name, ()))]
         self.manifest = self.recipes[0].manifest((), Path("source"))
         self.of_recipes = {
             "stage": {stage.name for recipe in self.recipes for stage in recipe.stages},

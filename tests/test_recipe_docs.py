@@ -27,7 +27,7 @@ from reelbench.recipes.qbench_exact.videos import estimated_question
 def test_every_page_is_of_a_recipe_with_a_paper() -> None:
     assert PAGES
     for page in PAGES:
-        assert {page.stem, *ALSO.get(page.stem, ())} & set(RECIPES)
+        assert {page.stem, *ALSO.get(page.stem, ())} <= set(RECIPES)
         assert page.stem in PAPERS, "say which parts its paper has"
 
 
@@ -132,6 +132,34 @@ def test_what_is_not_there_is_found_on_the_page_of_mmou(
     change: Callable[[str], str], told: str, tmp_path: Path
 ) -> None:
     check_found("mmou.md", change, told, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (instead("speech.fitting_voice", "speech.matching_voice"), "there is no reelbench.recipes.humanvbench.rules.speech.matching_voice"),
+        (instead("operators.speaker`", "operators.speakers`"), "there is no reelbench.annotate.operators.speakers"),
+        (instead("protocols/humanvbench-count.yaml", "protocols/humanvbench-number.yaml"), "there is no file review/protocols/humanvbench-number.yaml"),
+        (instead("make/prompts/rank.md", "make/prompts/order.md"), "there is no file make/prompts/order.md"),
+        (instead("stage `counting-quota`", "stage `quota`"), "there is no stage quota"),
+        (instead("`key-positions`, `analysed`", "`key-positions`"), "the stage analysed is not named"),
+        (instead("prompt `wrong-sentences`", "a prompt"), "the prompt wrong-sentences is not named"),
+        (instead("role `blind`", "role `deaf`"), "there is no role deaf"),
+        (instead("--model checker=", "--model referee="), "does not name a role of humanvbench"),
+        (instead("--tasks ASD", "--task-list ASD"), "unrecognized arguments: --task-list"),
+        (instead("`--subject dog`", "`--topic dog`"), "there is no option --topic"),
+        (instead("`--set cut.longest=30.0`", "`--set cut.most=30.0`"), "no parameter cut.most"),
+        (instead("--condition audio-only", "--condition sound-only"), "has no condition 'sound-only'"),
+        (without_row("3.4"), "3.4 of the paper has no row"),
+        (without_row("Appendix K, Label-1"), "Equation 1 of the paper has no row"),
+        (without_row("Appendix J.3"), "Figure 18 of the paper has no row"),
+        (instead("| Appendix L, Table 9 |", "| Appendix M, Table 9 |"), "the paper has no Appendix M"),
+    ],
+)  # fmt: skip
+def test_what_is_not_there_is_found_on_the_page_of_humanvbench(
+    change: Callable[[str], str], told: str, tmp_path: Path
+) -> None:
+    check_found("humanvbench.md", change, told, tmp_path)
 
 
 def check_found(page: str, change: Callable[[str], str], told: str, folder: Path) -> None:

@@ -142,15 +142,17 @@ class TestAll:
     def test_stands_for_all_built_in_labels_but_those_that_lack_a_model(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        known = {name: registry.OPERATORS[name] for name in ("format", "caption", "speech_emotion")}
+        names = ["format", "expression", "caption", "speech_emotion"]
+        known = {name: registry.OPERATORS[name] for name in names}
         monkeypatch.setattr(registry, "OPERATORS", known)
         labels, skipped = registry.with_all(["all"], {}, has_model=False)
         assert labels == ["format"]
         assert "--model captioner=" in skipped["caption"]
+        assert skipped["expression"] == skipped["caption"]
         assert "--set speech_emotion.model=" in skipped["speech_emotion"]
         own = {"speech_emotion": {"model": "my.module:listen"}}
         labels, skipped = registry.with_all(["all", "x.py:Own"], own, has_model=True)
-        assert (labels, skipped) == (["format", "caption", "speech_emotion", "x.py:Own"], {})
+        assert (labels, skipped) == ([*names, "x.py:Own"], {})
         assert registry.with_all(["shots"], {}, has_model=False) == (["shots"], {})
 
     def test_what_is_skipped_is_said(

@@ -22,7 +22,7 @@ from reelbench.make.parts.perturb import perturb
 from reelbench.recipes.humanvbench.drafts import TASK
 from reelbench.recipes.humanvbench.tasks import DESCRIPTIVE, ERRORS
 
-ITEMS = 48
+ITEMS = 30
 FIRST = 0.4  # how often the preliminary answer is right
 ANSWERS = {"strong": 0.8, "mid": 0.5, "weak": 0.2}  # how often each model's answer is right
 VOTES = {"strong": 0.9, "mid": 0.5, "weak": 0.3}  # how often each prefers the right one

@@ -11,6 +11,8 @@ from reelbench.client.media_input import PromptMedia
 from reelbench.evaluate.prompt import fill
 from reelbench.models.base import ChatModel, token_limit
 
+_NEEDED = "needs a model: add --model captioner=NAME"
+
 
 @dataclass(frozen=True)
 class ModelOperator(Operator):
@@ -21,6 +23,21 @@ class ModelOperator(Operator):
     @abstractmethod
     async def ask(self, clip: Clip, labels: Labels, client: Client, model: ChatModel) -> Value:
         """Return the label of a clip, made by asking a model; raise ``NotApplicable`` for none."""
+
+
+@dataclass(frozen=True)
+class ModelOnlyOperator(ModelOperator):
+    """An operator that has nothing to say without a model; write ``ask``."""
+
+    @property
+    def lacks(self) -> str:
+        """The model."""
+        return "" if self.model else f"it {_NEEDED}"
+
+    def __call__(self, clip: Clip, labels: Labels) -> Value:
+        """Raise the error that a model is needed."""
+        del clip, labels
+        raise ReelbenchError(f"The label {self.name} {_NEEDED}.")
 
 
 def prompt_of(name: str, **slots: str) -> str:

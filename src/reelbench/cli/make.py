@@ -21,9 +21,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from reelbench.make.pipeline.stage import whole_number
     from reelbench.recipes import RECIPES
 
-    recipes = "\n".join(f"  {name:18}{summary}" for name, summary in RECIPES.items())
+    listed = {**RECIPES, "FILE.py": "a recipe of your own"}
+    width = max(map(len, listed)) + 2
+    recipes = "\n".join(f"  {name:{width}}{summary}" for name, summary in listed.items())
     parser.epilog = (
-        f"recipes:\n{recipes}\n  FILE.py           a recipe of your own\n\n"
+        f"recipes:\n{recipes}\n\n"
         "examples:\n"
         "  reelbench make cineaste --source movies --out bench --model writer=openai:gpt-4o \\\n"
         "      --model blind=llama.yaml --dry-run\n"
@@ -97,7 +99,9 @@ def configure_for(parser: argparse.ArgumentParser, words: Sequence[str]) -> None
     parser.set_defaults(loaded=recipe, has=f" ({recipe.name} has {flags} of its own)")
     own = parser.add_argument_group(f"options of {recipe.name}") if recipe.flags else parser
     for flag in recipe.flags:
-        text = f"{flag.help} (default: {recipe.parameters[flag.sets[0]]})".replace("%", "%%")
+        usual = recipe.parameters[flag.sets[0]]
+        default = "all" if usual == [] else usual
+        text = f"{flag.help} (default: {default})".replace("%", "%%")
         try:
             own.add_argument(
                 f"--{flag.name}",

@@ -34,13 +34,14 @@ def page(
     scripts: Sequence[str] = (),
     data: Any = None,
     figures: bool = False,
+    media: bool = False,
     **values: Any,
 ) -> str:
     """Return the text of a page.
 
     ``room`` is the package whose ``templates`` hold the template, styles and scripts, by file name;
     those of this room can be named too. Scripts are put together into one module. ``data`` is
-    embedded as JSON for them, and ``figures`` adds Plotly.
+    embedded as JSON for them, and ``figures`` adds Plotly. ``media`` lets it show files beside it.
     """
     module = "\n".join(_read(room, name) for name in scripts)
     plotly = _plotly() if figures else ""
@@ -48,7 +49,7 @@ def page(
         room,
         template,
         title=title,
-        policy=content_policy([text for text in (plotly, module) if text]),
+        policy=content_policy([text for text in (plotly, module) if text], media),
         style=Markup("".join(_read(room, name) for name in ("theme.css", *styles))),  # noqa: S704
         **values,
     )
@@ -84,15 +85,18 @@ def _environment(room: str) -> Environment:
     return environment
 
 
-def content_policy(scripts: Sequence[str]) -> str:
-    """Return the content policy of a page: run these scripts, fetch nothing."""
+def content_policy(scripts: Sequence[str], media: bool = False) -> str:
+    """Return the content policy of a page: run these scripts, fetch nothing but media beside it."""
     digests = [
         base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in scripts
     ]
+    # To a page that is opened as a file, 'self' is nothing.
+    beside = " 'self' file:" if media else ""
     allowed = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
-        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+        f"img-src data: blob:{beside}; {f'media-src{beside}; ' if media else ''}"
+        "base-uri 'none'; form-action 'none'"
     )
 
 

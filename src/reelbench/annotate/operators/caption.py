@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from reelbench.annotate.ask_model import ModelOperator, ask_text, prompt_of
+from reelbench.annotate.ask_model import ModelOnlyOperator, ask_text, prompt_of
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Value
-from reelbench.base.errors import ReelbenchError
 from reelbench.client.client import Client
 from reelbench.client.media_input import MediaInput
 from reelbench.models.base import ChatModel
@@ -20,7 +19,7 @@ _SHORTEST = 0.5  # seconds: a shorter rest at the end belongs to the part before
 
 
 @dataclass(frozen=True)
-class Caption(ModelOperator):
+class Caption(ModelOnlyOperator):
     """Makes ``{"model", "parts": [{"start", "end", "text"}], "text"}``; it needs a model."""
 
     name: ClassVar[str] = "caption"
@@ -30,16 +29,6 @@ class Caption(ModelOperator):
     rate: float = 1.0  # frames a second
     size: str = "long:768"
     guidance: str = ""  # what to look at in videos of this kind
-
-    @property
-    def lacks(self) -> str:
-        """The model."""
-        return "" if self.model else "it needs a model: add --model captioner=NAME"
-
-    def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Raise the error that a model is needed."""
-        del clip, labels
-        raise ReelbenchError("The label caption needs a model: add --model captioner=NAME.")
 
     async def ask(self, clip: Clip, labels: Labels, client: Client, model: ChatModel) -> Value:
         """Return the descriptions of the parts of a clip."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from reelbench.annotate.ask_model import ModelOperator, ask_text, prompt_of
+from reelbench.annotate.ask_model import ModelOnlyOperator, ask_text, prompt_of
 from reelbench.annotate.common.crops import FaceView, best_of, face_views, people_in
 from reelbench.annotate.common.pictures import CroppedPictures, TimedBox, enlarged
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Value
@@ -16,7 +16,7 @@ _AROUND = (0.3, 0.3, 0.3, 0.3)  # of a face's width and height, shown around it:
 
 
 @dataclass(frozen=True)
-class Expression(ModelOperator):
+class Expression(ModelOnlyOperator):
     """Makes ``{"model", "people": [{"id", "text", "times"}]}``; it needs a model that sees."""
 
     name: ClassVar[str] = "expression"
@@ -25,11 +25,6 @@ class Expression(ModelOperator):
     frames: int = 8  # of each face at the most, spread over the time that it is seen
     size: str = "long:512"
     least_height: float = 32.0  # pixels of a face whose expression can be seen
-
-    def __call__(self, clip: Clip, labels: Labels) -> Value:
-        """Raise the error that a model is needed."""
-        del clip, labels
-        raise ReelbenchError("The label expression needs a model: add --model captioner=NAME.")
 
     async def ask(self, clip: Clip, labels: Labels, client: Client, model: ChatModel) -> Value:
         """Return a description of each face that is large enough, in the words of a model."""

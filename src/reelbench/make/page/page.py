@@ -14,6 +14,7 @@ from typing import Any
 from markupsafe import Markup
 
 from reelbench.base.files import write_atomically
+from reelbench.make.page.examples import examples
 from reelbench.make.page.facts import (
     MOST_CATEGORIES,
     MOST_WORDS,
@@ -57,7 +58,9 @@ def write_pages(
         title=recipe,
         styles=["made.css"],
         scripts=["elements.js", "tables.js", "made.js"],
+        media=True,
         facts=_facts(record, funnel),
+        examples=examples(out, passed),
         svg=Markup(svg),  # noqa: S704 - escaped when it was made
         record=record,
         stages=funnel["stages"],
@@ -143,14 +146,32 @@ class Example:
     words: str
 
 
-def _reasons(passed: StageResult) -> tuple[str, list[tuple[str, int, list[Example]]]] | None:
-    """Why a stage rejected rows, the most usual reason first, each with a few examples."""
+@dataclass(frozen=True, slots=True)
+class RejectReason:
+    """Why rows were rejected: how many in all and by category, and the first few of them."""
+
+    reason: str
+    rows: int
+    by_category: Mapping[str, int]
+    examples: Sequence[Example]
+
+
+def _reasons(passed: StageResult) -> tuple[str, list[RejectReason]] | None:
+    """Why a stage rejected rows, the most usual reason first."""
     rejected: dict[str, list[RowOutcome]] = {}
     for outcome in row_outcomes(passed):
         if outcome.rejected:
             rejected.setdefault(outcome.rejected.reason, []).append(outcome)
     usual = sorted(rejected.items(), key=lambda pair: (-len(pair[1]), pair[0]))[:_MOST_REASONS]
-    entries = [(why, len(rows), [_example(row) for row in rows[:_EXAMPLES]]) for why, rows in usual]
+    entries = [
+        RejectReason(
+            why,
+            len(rows),
+            Counter(sorted(row.category for row in rows if row.category)),
+            [_example(row) for row in rows[:_EXAMPLES]],
+        )
+        for why, rows in usual
+    ]
     return (passed.stage.name, entries) if entries else None
 
 

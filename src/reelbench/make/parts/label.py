@@ -149,7 +149,14 @@ class _Labelling:
             label_clips(found, operators, store, _Nowhere(), self._limit, title="Known labels")
         results = self._gather(rows, found, ())
         pairs = zip(rows, results, strict=True)
-        return [row if isinstance(result, Undecided) else result for row, result in pairs]
+        return [
+            row if isinstance(result, Undecided) or not self._is_written(row) else result
+            for row, result in pairs
+        ]
+
+    def _is_written(self, row: Any) -> bool:
+        """Whether the clip of a row is there: a stage before this one may still have to cut it."""
+        return (self._root / clip_of(row)).exists()
 
     def _ask(self) -> Ask:
         """Return how operators ask a model: through the journal and the budget of this make."""

@@ -9,6 +9,7 @@ expects: the share of rows that a stage lets through, and how many replies had t
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
+from itertools import takewhile
 from typing import Any
 
 from reelbench.base.seeds import rng_for
@@ -149,6 +150,7 @@ class DryRunPipeline(Pipeline):
         super().__init__(recipe, ctx, store)
         self._client, self._rates = client, rates
         self._imagined: set[str] = set()  # ids of rows that come from made-up replies
+        self._is_unlabelled = False  # whether labels were missing
 
     def begin(self, stage: Stage) -> None:
         """Count under another stage's name."""
@@ -226,12 +228,20 @@ class DryRunPipeline(Pipeline):
         return made
 
     def _note_unlabelled(self, stage: Stage) -> None:
-        note = (
-            f"{stage.name} reads the labels {', '.join(stage.labels)} of clips that are not "
-            "labelled yet: its calls about these clips are not counted"
+        """Say once that the forecast lacks labels, and how they are made without asking a model."""
+        free = list(takewhile(lambda each: not each.roles, self._recipe.stages))
+        first = (
+            f": `--until {free[-1].name}` without --dry-run makes them first, and asks no model"
+            if stage in free and free[-1] is not self._recipe.stages[-1]
+            else ""
         )
-        if note not in self._ctx.notes:
+        note = (
+            f"from {stage.name} on, which reads labels of clips that are not labelled yet, not all "
+            f"calls about these clips can be counted{first}"
+        )
+        if not self._is_unlabelled:
             self._ctx.notes.append(note)
+        self._is_unlabelled = True
 
     def _passes(self, stage: Stage, row: Any, rejected: bool = False) -> bool:
         """Whether a row may be expected to pass; ``rejected`` is what imagined replies decided."""

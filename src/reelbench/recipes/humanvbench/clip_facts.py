@@ -50,8 +50,10 @@ class ClipFacts:
         shares = self.label("sound")["shares"]
         heard = {kind: shares.get(kind, 0.0) for kind in (SPEECH, "singing", "music")}
         if not heard[SPEECH] or heard[SPEECH] < max(heard.values()):
-            heard_text = ", ".join(f"{kind} {share:.0%}" for kind, share in shares.items() if share)
-            raise Rejected("no speech", heard_text or "It has no sound.")
+            listed = ", ".join(f"{kind} {share:.0%}" for kind, share in shares.items() if share)
+            found = f"Heard are {listed}" if listed else "Nothing is heard"
+            less = ", and speech is not the most" if heard[SPEECH] else ""
+            raise Rejected("no speech", f"{found}{less}.")
 
     def subjects(self) -> list[TrackedSubject]:
         """Return all people, or objects of the subject's class, by their first appearance."""
@@ -127,6 +129,7 @@ class ClipFacts:
             raise Rejected("number of people not certain", detail)
         if number < least or (most is not None and number > most):
             bounds = f"{least} to {most}" if most is not None else f"{least} or more"
+            bounds = f"{least}" if most == least else bounds
             raise Rejected("number of people", f"There are {number}, expected {bounds}.")
         return int(number)
 

@@ -9,7 +9,7 @@ from msgspec import structs
 from reelbench.annotate.operator import Value
 from reelbench.base.files import digest_of
 from reelbench.base.seeds import seed_for
-from reelbench.data.items import LETTERS, Item
+from reelbench.data.items import LETTERS, Item, Media
 from reelbench.make.parts.balance.key_placer import KeyPlacer
 from reelbench.make.parts.existing import link_or_copy
 from reelbench.make.pipeline.context import StageContext
@@ -22,7 +22,7 @@ from reelbench.media.edit.draw import BoxTrack, mark_video
 from reelbench.media.edit.write import AudioTrack
 from reelbench.media.errors import MediaError
 from reelbench.recipes.humanvbench.clip_facts import ClipFacts, boxes_of
-from reelbench.recipes.humanvbench.rows import Candidate
+from reelbench.recipes.humanvbench.rows import CLIPS, Candidate
 from reelbench.recipes.humanvbench.tasks import TASKS, TOLD_APART
 
 VIDEOS = "make/videos"  # the folder of all that were rendered, also for items that were dropped
@@ -160,6 +160,19 @@ async def collect(item: Item, ctx: StageContext) -> list[Item]:
     for media in item.media:
         link_or_copy(ctx.out / VIDEOS / Path(media.path).name, ctx.out / media.path)
     return [item]
+
+
+def uncollected(item: Item, ctx: StageContext) -> list[Item]:
+    """Return an item about the clip in the place of its video, where that is not rendered yet."""
+    media = [
+        medium if (ctx.out / medium.path).is_file() else _clip_of(medium) for medium in item.media
+    ]
+    return [item.replace(media=media)]
+
+
+def _clip_of(medium: Media) -> Media:
+    """Return the clip that stands for a video in a forecast, after ``estimated``."""
+    return Media(f"{CLIPS}/{Path(medium.path).name}")
 
 
 def is_collected(item: Item, ctx: StageContext) -> bool:

@@ -37,9 +37,18 @@ from reelbench.recipes.humanvbench.closed import GUESSED_PEOPLE
 from reelbench.recipes.humanvbench.complete import complete, draw_times
 from reelbench.recipes.humanvbench.distractors import WORDED, closed_question, distract_closed
 from reelbench.recipes.humanvbench.drafts import TASK, draft
+from reelbench.recipes.humanvbench.expected import expected_candidate
 from reelbench.recipes.humanvbench.questions import QUESTION_PROMPTS, question
 from reelbench.recipes.humanvbench.rows import PERSON, Candidate, ShotClip, SourceVideo
-from reelbench.recipes.humanvbench.select import candidates, named_models, select, with_models
+from reelbench.recipes.humanvbench.select import (
+    candidates,
+    named_models,
+    select,
+    subject_name,
+    task_names,
+    tasks_fault,
+    with_models,
+)
 from reelbench.recipes.humanvbench.sorting import balance, sort
 from reelbench.recipes.humanvbench.source import (
     AESTHETICS,
@@ -134,6 +143,7 @@ STAGES = (
         output=Candidate,
         work=candidates,
         parameters={"tasks": [], "subject": PERSON},
+        validate=tasks_fault,
     ),
     RowStage(
         name="select",
@@ -142,6 +152,7 @@ STAGES = (
         work=select,
         parameters={"least_confidence": 0.0, **number_parameters()},
         labels=(*ALL_LABELS, "objects"),
+        estimate=expected_candidate,
         expected_pass_rate=0.1,
     ),
     RowStage(
@@ -263,6 +274,7 @@ STAGES = (
         work=marks.collect,
         writes=True,
         outputs_exist=marks.is_collected,
+        estimate=marks.uncollected,
     ),
     # L.3: people count, and mark actions and their starts; one annotation makes two questions.
     only(verdicts("annotations.jsonl", name=ANNOTATION), TASK, ANNOTATED),
@@ -272,6 +284,7 @@ STAGES = (
         output=Item,
         work=annotated,
         parameters={"tasks": [], "throughout": 0.9},
+        validate=tasks_fault,
     ),
     # L.3: options around what people counted and when they saw an action start.
     BatchStage(
@@ -308,10 +321,6 @@ def _manifest(items: Sequence[Item], source: Path) -> Manifest:
     return humanvbench_manifest("HumanVBench", items, made_from=source.name)
 
 
-def _names(word: str) -> list[str]:
-    return [name.strip() for name in word.split(",") if name.strip()]
-
-
 RECIPE = Recipe(
     name="humanvbench",
     description="sixteen kinds of questions about people in videos, each made by its own rule",
@@ -336,12 +345,13 @@ RECIPE = Recipe(
             "tasks",
             "which tasks to make, such as ASD,HC",
             ("candidates.tasks", "annotated.tasks"),
-            _names,
+            task_names,
         ),
         Flag(
             "subject",
             "what the questions are about instead of people, such as dog or car",
             ("human-centric.subject", "candidates.subject"),
+            subject_name,
         ),
     ),
 )

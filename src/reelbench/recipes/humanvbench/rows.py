@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 PERSON = "person"
+CLIPS = "make/clips"  # the folder of clips, in the folder that is made
 
 
 class SourceVideo(msgspec.Struct, frozen=True):

@@ -1,11 +1,12 @@
 """Which clips a task is asked about, and about whom: each task by its own rule (L.1, L.2)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from msgspec import structs
 
-from reelbench.base.errors import ReelbenchError
+from reelbench.annotate.common.coco import CLASSES
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.recipes.humanvbench.clip_facts import ClipFacts
@@ -41,13 +42,46 @@ async def candidates(
     ]
 
 
+def task_names(word: str) -> list[str]:
+    """Return the tasks that a word lists; raise ValueError for one that is none."""
+    names = [name.strip().upper() for name in word.split(",") if name.strip()]
+    if fault := _unknown_tasks(names):
+        raise ValueError(fault)
+    return names
+
+
+def subject_name(word: str) -> str:
+    """Return what a word names, if the detector finds such; raise ValueError if not."""
+    name = word.strip().lower()
+    if name in CLASSES:
+        return name
+    near = get_close_matches(name, CLASSES, n=3, cutoff=0.5)
+    known = f"near it are {', '.join(near)}" if near else f"it knows {', '.join(CLASSES)}"
+    raise ValueError(
+        f"the detector finds no {word!r}; {known}. What only a detector of your own finds is named "
+        f"by --set human-centric.subject={name} --set candidates.subject={name}"
+    )
+
+
+def tasks_fault(parameters: Mapping[str, Any]) -> str:
+    """Return what is wrong with the tasks and the subject together; empty if nothing is."""
+    tasks, subject = parameters["tasks"], parameters.get("subject", PERSON)
+    if fault := _unknown_tasks(tasks):
+        return f"tasks: {fault}"
+    if tasks_for(tasks, subject):
+        return ""
+    fitting = ", ".join(FOR_THINGS)
+    return f"tasks: none of {', '.join(tasks)} is asked about a {subject}; {fitting} are"
+
+
+def _unknown_tasks(tasks: Sequence[str]) -> str:
+    unknown = sorted(set(tasks) - set(TASKS))
+    known = ", ".join(TASKS)
+    return f"HumanVBench has no task {', '.join(unknown)}; it has {known}" if unknown else ""
+
+
 def tasks_for(tasks: Sequence[str], subject: str) -> list[str]:
     """Return the tasks to make, all by default; for things other than people, those that fit."""
-    unknown = sorted(set(tasks) - set(TASKS))
-    if unknown:
-        raise ReelbenchError(
-            f"HumanVBench has no task {', '.join(unknown)}; it has {', '.join(TASKS)}."
-        )
     wanted = set(tasks or TASKS)
     if ACTION_TASKS & wanted:  # one annotation serves both
         wanted = wanted - ACTION_TASKS | {"TSA"}

@@ -17,21 +17,23 @@ from reelbench.media.decode.isolated import run_isolated
 from reelbench.media.digests import media_digest
 from reelbench.media.edit.clip import cut_exactly
 from reelbench.media.errors import MediaError
-from reelbench.recipes.humanvbench.rows import PERSON, ShotClip, SourceVideo
+from reelbench.recipes.humanvbench.rows import CLIPS, PERSON, ShotClip, SourceVideo
 
 AESTHETICS = "aesthetics"  # the label of a user's own operator: a score
-CLIPS = "make/clips"  # the folder of clips, in the folder that is made
 _EDGE = 0.02  # seconds: clips are this far from a cut, so that no frame of the next shot is in them
 _LIMIT = 900  # seconds that writing a clip may take, on a slow machine
 
 
 def videos_in(source: Path) -> Sources:
-    """Return the videos of a folder, or the one video that is named."""
+    """Return the videos of a folder, or the one video that is named; copies are left out."""
     clips, broken = clips_in(source)
-    rows = [
-        SourceVideo(name, clip.digest, clip.info.duration, clip.info.has_video)
-        for name, clip in sorted(clips.items())
-    ]
+    first: dict[str, str] = {}
+    rows = []
+    for name, clip in sorted(clips.items()):
+        if first.setdefault(clip.digest, name) == name:
+            rows.append(SourceVideo(name, clip.digest, clip.info.duration, clip.info.has_video))
+        else:
+            broken = {**broken, name: f"It is a copy of {first[clip.digest]}."}
     return Sources(rows, sorted(broken.items()))
 
 

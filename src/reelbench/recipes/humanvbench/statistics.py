@@ -25,7 +25,7 @@ def human_statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
     """Return the counts of tasks from clips to items, and the shares of keys."""
     items: Sequence[Item] = [row for row in list(rows.values())[-1] if isinstance(row, Item)]
     if not items:
-        return {}
+        return {"tables": [_by_task(rows, items)]} if _STEPS["clips"] in rows else {}
     seconds = {item.media[0].path: item.provenance["select"]["seconds"] for item in items}
     return {
         "numbers": {

@@ -267,11 +267,8 @@ def test_a_forecast_goes_on_where_labels_are_not_made_yet(given: Given) -> None:
     studio = Studio(given.clips.parent / "made")
     counts, notes = studio.with_context(through)[0]
     assert counts == [1, 1, 1, 0]
-    assert [note.split(" reads the labels plain ")[0] for note in notes] == [
-        "each",
-        "all",
-        "square",
-    ]
+    (note,) = notes  # once, where it begins
+    assert note.startswith("from each on, which reads labels of clips that are not labelled yet")
     take(given, items, stages[0])
     assert studio.with_context(through)[0] == ([1, 1, 1, 1], [])
 

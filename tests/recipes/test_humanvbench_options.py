@@ -42,7 +42,7 @@ def test_a_subject_that_the_detector_does_not_find_is_refused(word: str, sentenc
         ({"annotated.tasks": ["X"]}, "annotated.tasks: HumanVBench has no task X"),
         (
             {"candidates.subject": "dog", "candidates.tasks": ["ASD"]},
-            "none of ASD is asked about a dog; H2T, ATD, BCA are",
+            "none of ASD is asked about a dog; T2H, H2T, ATD, BCA are",
         ),
     ],
 )

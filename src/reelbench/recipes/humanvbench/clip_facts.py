@@ -9,6 +9,7 @@ from reelbench.annotate.operator import Value
 from reelbench.data.items import Span
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.recipes.humanvbench.rows import PERSON, Candidate
+from reelbench.score.rounding import percent
 
 SPEECH = "speech"
 
@@ -50,7 +51,9 @@ class ClipFacts:
         shares = self.label("sound")["shares"]
         heard = {kind: shares.get(kind, 0.0) for kind in (SPEECH, "singing", "music")}
         if not heard[SPEECH] or heard[SPEECH] < max(heard.values()):
-            listed = ", ".join(f"{kind} {share:.0%}" for kind, share in shares.items() if share)
+            listed = ", ".join(
+                f"{kind} {percent(share, 0)}" for kind, share in shares.items() if share
+            )
             found = f"Heard are {listed}" if listed else "Nothing is heard"
             less = ", and speech is not the most" if heard[SPEECH] else ""
             raise Rejected("no speech", f"{found}{less}.")

@@ -18,6 +18,7 @@ from reelbench.media.digests import media_digest
 from reelbench.media.edit.clip import cut_exactly
 from reelbench.media.errors import MediaError
 from reelbench.recipes.humanvbench.rows import CLIPS, PERSON, ShotClip, SourceVideo
+from reelbench.score.rounding import percent
 
 AESTHETICS = "aesthetics"  # the label of a user's own operator: a score
 _EDGE = 0.02  # seconds: clips are this far from a cut, so that no frame of the next shot is in them
@@ -140,7 +141,7 @@ async def with_people(
         share, what = seen_share(labels["objects"], subject), subject
     least = least_face_ratio if subject == PERSON else 0.0
     if share < least or share == 0:
-        detail = f"A {what} is seen in {share:.0%} of the frames."
+        detail = f"A {what} is seen in {percent(share, 0)} of the frames."
         raise Rejected(f"too few frames with a {what}", detail, facts={"share": share})
     return [clip]
 

@@ -6,6 +6,7 @@ from reelbench.make.pipeline.stage import Rejected
 from reelbench.recipes.humanvbench.clip_facts import ClipFacts
 from reelbench.recipes.humanvbench.rows import Candidate
 from reelbench.recipes.humanvbench.rules.emotion import about
+from reelbench.score.rounding import percent
 
 
 def acting(clip: ClipFacts, *, longer_than: float, more_than_share: float) -> list[Candidate]:
@@ -18,8 +19,9 @@ def acting(clip: ClipFacts, *, longer_than: float, more_than_share: float) -> li
     shares = [each.seconds / clip.seconds for each in subjects]
     chosen = [s for s, share in zip(subjects, shares, strict=True) if share > more_than_share]
     if not chosen:
-        seen = f"{max(shares, default=0):.0%} of the clip, not over {more_than_share:.0%}"
-        raise Rejected("nobody is seen for most of it", f"Who is seen longest is seen for {seen}.")
+        seen, needed = percent(max(shares, default=0), 0), percent(more_than_share, 0)
+        detail = f"Who is seen longest is seen for {seen} of the clip, not over {needed}."
+        raise Rejected("nobody is seen for most of it", detail)
     return [about(clip, each) for each in chosen]
 
 

@@ -11,6 +11,7 @@ from reelbench.recipes.humanvbench.clip_facts import ClipFacts, TrackedSubject
 from reelbench.recipes.humanvbench.numbers import whole
 from reelbench.recipes.humanvbench.rows import PERSON, Candidate
 from reelbench.recipes.humanvbench.rules.emotion import about
+from reelbench.score.rounding import percent
 
 
 def described(
@@ -60,7 +61,7 @@ def appearing(
     subjects = clip.subjects()
     part = [each for each in subjects if least_share <= each.seconds / clip.seconds <= most_share]
     if not part:
-        shares = ", ".join(f"{each.seconds / clip.seconds:.0%}" for each in subjects)
+        shares = ", ".join(f"{percent(each.seconds / clip.seconds, 0)}" for each in subjects)
         raise Rejected("nobody is there for a part", shares or "No one was followed.")
     once = [each for each in part if len(_stretches(each, longest_gap)) == 1]
     if not once:

@@ -8,6 +8,7 @@ from reelbench.annotate.operator import Value
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.recipes.humanvbench.clip_facts import SPEECH, ClipFacts
 from reelbench.recipes.humanvbench.rows import Candidate
+from reelbench.score.rounding import percent
 
 CHILD = "child"
 ENGLISH = "en"
@@ -43,7 +44,8 @@ def fitting_voice(
     for person in clip.subjects():
         share = person.seconds / clip.seconds
         if share <= coverage:
-            detail = f"{person.id} is seen for {share:.0%} of the clip, not over {coverage:.0%}."
+            seen, needed = percent(share, 0), percent(coverage, 0)
+            detail = f"{person.id} is seen for {seen} of the clip, not over {needed}."
             raise Rejected("someone is seen too briefly", detail)
     voices = clip.label("voice_demographics")["speakers"]
     if len(voices) != 1:

@@ -344,7 +344,7 @@ def test_few_items_of_a_real_benchmark_are_twins(use: Embedder) -> None:
     with gzip.open(file, "rt") as lines:
         items = [
             asked(f"{number:04}", row["question"], row[f"a{row['answer']}"], row["video"])
-            for number, row in enumerate(islice(csv.DictReader(lines), 3000))
+            for number, row in enumerate(islice(csv.DictReader(lines), 1500))
         ]
     found = near_duplicates(items, use)
-    assert [twin.item for twin in found] == ["1425", "2231", "2808"]  # of all 4,996 there are 8
+    assert [twin.item for twin in found] == ["1425"]  # of all 4,996 there are 8

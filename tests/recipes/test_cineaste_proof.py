@@ -30,7 +30,7 @@ SKILL = {
     ("veracity", "fine"): 0.95, ("veracity", "guessable"): 0.85, ("veracity", "false"): 0.5,
 }  # fmt: skip
 FILTERS = ("independence", "veracity")
-FILMS, QUESTIONS, SEEDS = 40, 3, 5
+FILMS, QUESTIONS, SEEDS = 24, 3, 5
 
 
 class Film(msgspec.Struct, frozen=True):

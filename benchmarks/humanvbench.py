@@ -25,6 +25,7 @@ from people_rendered.truth import SceneTruth, fits
 
 from reelbench.client.client import Client
 from reelbench.client.journal import open_journal
+from reelbench.make.parts.source_videos import videos_in
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.prompts import load_prompts
 from reelbench.make.pipeline.run import Pipeline
@@ -32,7 +33,6 @@ from reelbench.make.pipeline.store import RowResult, open_store
 from reelbench.recipes.humanvbench.recipe import RECIPE
 from reelbench.recipes.humanvbench.rows import Candidate
 from reelbench.recipes.humanvbench.select import LEAST_CONFIDENCE
-from reelbench.recipes.humanvbench.source import videos_in
 from reelbench.recipes.humanvbench.tasks import TASKS as SPECS
 from reelbench.score.intervals import wilson
 

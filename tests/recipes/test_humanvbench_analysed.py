@@ -10,7 +10,7 @@ from support import make_item
 from reelbench.data.items import freeze
 from reelbench.interop.humanvbench import taxonomy
 from reelbench.recipes.humanvbench import tasks
-from reelbench.recipes.humanvbench.analysed import analysed, look_around
+from reelbench.recipes.humanvbench.analysed import analysed, note_people
 from reelbench.recipes.humanvbench.drafts import TASK
 from reelbench.recipes.humanvbench.recipe import RECIPE
 from reelbench.recipes.humanvbench.rows import Candidate
@@ -19,7 +19,7 @@ from reelbench.recipes.humanvbench.rows import Candidate
 def looked(labels: dict[str, Any], **fields: Any) -> dict[str, Any]:
     row = Candidate("ER-1", "ER", "clips/1.mp4", "0" * 64, "a.mp4", 8.0, target="p1", **fields)
     ctx: Any = SimpleNamespace(labels=lambda _row: labels)
-    (found,) = asyncio.run(look_around(row, ctx))
+    (found,) = asyncio.run(note_people(row, ctx))
     return found.facts
 
 

@@ -10,11 +10,11 @@ from support import run_here
 from videos import make_video
 
 from reelbench.base.errors import ReelbenchError
+from reelbench.make.parts.source_videos import videos_in
 from reelbench.make.pipeline.context import StageContext
 from reelbench.recipes.humanvbench.expected import expected_candidate
 from reelbench.recipes.humanvbench.recipe import RECIPE
 from reelbench.recipes.humanvbench.select import subject_name, task_names
-from reelbench.recipes.humanvbench.source import videos_in
 from reelbench.recipes.humanvbench.statistics import human_statistics
 from reelbench.recipes.humanvbench.tasks import TASKS
 

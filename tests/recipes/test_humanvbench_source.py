@@ -10,12 +10,13 @@ from parts import Studio, recipe_of
 from videos import make_video
 
 from reelbench.base.errors import ReelbenchError
+from reelbench.make.parts.source_videos import SourceVideo, videos_in
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.run import Pipeline, StageResult
 from reelbench.make.pipeline.stage import Stage
 from reelbench.media.decode.probe import probe
-from reelbench.recipes.humanvbench.rows import ShotClip, SourceVideo
-from reelbench.recipes.humanvbench.source import parts_of, videos_in
+from reelbench.recipes.humanvbench.rows import ShotClip
+from reelbench.recipes.humanvbench.source import parts_of
 
 VIDEO = SourceVideo("v.mp4", "v", 10.0, True)
 Labels = Mapping[str, Any]

@@ -26,6 +26,7 @@ from reelbench.base.durable import (
 from reelbench.base.extensions import beside_loading
 from reelbench.data.items import Item
 from reelbench.engine.base import Engine, Job, JobResult
+from reelbench.make.parts.only import among_others
 from reelbench.make.pipeline.context import StageContext, clip_of
 from reelbench.make.pipeline.stage import BatchStage, Rejected, Undecided
 from reelbench.media.decode.isolated import probe_isolated
@@ -64,13 +65,13 @@ def label(
         work = _Labelling(ctx, root(ctx), role, limit, lambda asking: _on(loop, asking))
         chosen = [row for row in given if applies(row)]
         results = await asyncio.to_thread(work.results, chosen, settings)
-        return _beside_others(given, chosen, results)
+        return among_others(given, chosen, results)
 
     def known(given: Sequence[Any], ctx: StageContext) -> list[Any]:
         settings = {"labels": labels, "set": set or {}, "require": list(require)}
         chosen = [row for row in given if applies(row)]
         results = _Labelling(ctx, root(ctx), role, limit, None).known(chosen, settings)
-        return _beside_others(given, chosen, results)
+        return among_others(given, chosen, results)
 
     return BatchStage(
         name=name,
@@ -96,12 +97,6 @@ def _fault(parameters: Mapping[str, Any]) -> str:
     made = [operator.name for operator in operators]
     absent = [each for each in parameters["require"] if each not in made]
     return f"require names {', '.join(absent)}, which is not among labels" if absent else ""
-
-
-def _beside_others(rows: Sequence[Any], chosen: Sequence[Any], results: Sequence[Any]) -> list[Any]:
-    """Return the results of some rows in the places of these, the other rows as they are."""
-    by_id = dict(zip((row.id for row in chosen), results, strict=True))
-    return [by_id.get(row.id, row) for row in rows]
 
 
 def _on(loop: asyncio.AbstractEventLoop, asking: Any) -> Any:

@@ -30,11 +30,15 @@ def only(stage: Stage, tag: str, values: Sequence[str]) -> Stage:
 
     def some(items: Sequence[Item], ctx: StageContext, *, only: Sequence[str], **more: Any) -> Any:
         chosen = [item for item in items if _has(item, tag, only)]
-        results: Any = batch_work(chosen, ctx, **more)
-        by_id = dict(zip((item.id for item in chosen), results, strict=True))
-        return [by_id.get(item.id, item) for item in items]
+        return among_others(items, chosen, batch_work(chosen, ctx, **more))
 
     return replace(stage, work=some, parameters=parameters)
+
+
+def among_others(rows: Sequence[Any], chosen: Sequence[Any], results: Any) -> list[Any]:
+    """Return the results of some rows in the places of these, the other rows as they are."""
+    by_id = dict(zip((row.id for row in chosen), results, strict=True))
+    return [by_id.get(row.id, row) for row in rows]
 
 
 def _has(item: Item, tag: str, values: Sequence[str]) -> bool:

@@ -17,7 +17,7 @@ from reelbench.recipes.humanvbench.rows import PERSON, Candidate
 COUNTED, SPEAKING = "people", "speaking"  # facts of a candidate, which its item keeps
 
 
-async def look_around(row: Candidate, ctx: StageContext) -> list[Candidate]:
+async def note_people(row: Candidate, ctx: StageContext) -> list[Candidate]:
     """Note how many people are in a clip, and whether the one asked about speaks, where known."""
     if row.subject != PERSON:
         return [row]

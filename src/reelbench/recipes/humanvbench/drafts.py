@@ -38,7 +38,7 @@ def new_item(
     }
     models = row.texts.get("models")
     return item.replace(
-        tags={TASK: row.task, **human_tags(row.task), "subject": row.subject, **tags},
+        tags={**human_tags(row.task), "subject": row.subject, **tags},
         provenance={"select": facts, **({"describe": {"models": models}} if models else {})},
         **fields,
     )

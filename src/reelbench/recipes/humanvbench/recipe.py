@@ -21,11 +21,12 @@ from reelbench.make.parts.label import label
 from reelbench.make.parts.only import only
 from reelbench.make.parts.perturb import perturb
 from reelbench.make.parts.quota import quota
+from reelbench.make.parts.source_videos import SourceVideo, videos_in
 from reelbench.make.parts.verdicts import verdicts
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, Role, RowStage
 from reelbench.recipes.humanvbench import marks
-from reelbench.recipes.humanvbench.analysed import analysed, look_around
+from reelbench.recipes.humanvbench.analysed import analysed, note_people
 from reelbench.recipes.humanvbench.annotated import ANNOTATED, ANNOTATION, annotated
 from reelbench.recipes.humanvbench.captions import (
     CAPTION_PROMPTS,
@@ -39,7 +40,7 @@ from reelbench.recipes.humanvbench.distractors import WORDED, closed_question, d
 from reelbench.recipes.humanvbench.drafts import TASK, draft
 from reelbench.recipes.humanvbench.expected import expected_candidate
 from reelbench.recipes.humanvbench.questions import QUESTION_PROMPTS, question
-from reelbench.recipes.humanvbench.rows import PERSON, Candidate, ShotClip, SourceVideo
+from reelbench.recipes.humanvbench.rows import PERSON, Candidate, ShotClip
 from reelbench.recipes.humanvbench.select import (
     candidates,
     named_models,
@@ -56,7 +57,6 @@ from reelbench.recipes.humanvbench.source import (
     cut,
     source_root,
     suitable,
-    videos_in,
     whole_video,
     with_people,
 )
@@ -179,10 +179,10 @@ STAGES = (
     ),
     # 4.3 and H: by what results are analysed, which no rule reads.
     RowStage(
-        name="look-around",
+        name="note-people",
         input=Candidate,
         output=Candidate,
-        work=look_around,
+        work=note_people,
         labels=("count", "speaker"),
     ),
     # 3.3: marked videos.

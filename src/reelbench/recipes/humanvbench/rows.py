@@ -1,4 +1,4 @@
-"""The rows of the recipe before there are items: videos, clips, and candidates for tasks."""
+"""The rows of the recipe before there are items: clips, and candidates for tasks."""
 
 from typing import Any
 
@@ -6,20 +6,6 @@ import msgspec
 
 PERSON = "person"
 CLIPS = "make/clips"  # the folder of clips, in the folder that is made
-
-
-class SourceVideo(msgspec.Struct, frozen=True):
-    """A file of the source."""
-
-    id: str  # its path in the source
-    sha256: str
-    seconds: float
-    has_video: bool
-
-    @property
-    def clip(self) -> str:
-        """The path that its labels belong to."""
-        return self.id
 
 
 class ShotClip(msgspec.Struct, frozen=True):

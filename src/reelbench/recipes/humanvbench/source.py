@@ -6,36 +6,22 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from reelbench.annotate.annotate import clips_in
 from reelbench.annotate.operator import Value
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of, digest_of_file
-from reelbench.data.sources import Sources
+from reelbench.make.parts.source_videos import SourceVideo
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.media.decode.isolated import run_isolated
 from reelbench.media.digests import media_digest
 from reelbench.media.edit.clip import cut_exactly
 from reelbench.media.errors import MediaError
-from reelbench.recipes.humanvbench.rows import CLIPS, PERSON, ShotClip, SourceVideo
+from reelbench.recipes.humanvbench.rows import CLIPS, PERSON, ShotClip
 from reelbench.score.rounding import percent
 
 AESTHETICS = "aesthetics"  # the label of a user's own operator: a score
 _EDGE = 0.02  # seconds: clips are this far from a cut, so that no frame of the next shot is in them
 _LIMIT = 900  # seconds that writing a clip may take, on a slow machine
-
-
-def videos_in(source: Path) -> Sources:
-    """Return the videos of a folder, or the one video that is named; copies are left out."""
-    clips, broken = clips_in(source)
-    first: dict[str, str] = {}
-    rows = []
-    for name, clip in sorted(clips.items()):
-        if first.setdefault(clip.digest, name) == name:
-            rows.append(SourceVideo(name, clip.digest, clip.info.duration, clip.info.has_video))
-        else:
-            broken = {**broken, name: f"It is a copy of {first[clip.digest]}."}
-    return Sources(rows, sorted(broken.items()))
 
 
 def source_root(ctx: StageContext) -> Path:

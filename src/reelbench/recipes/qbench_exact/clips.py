@@ -1,22 +1,10 @@
 """What exact questions are made from: clean clips, cut into segments of a few seconds."""
 
-from pathlib import Path
-
 import msgspec
 
-from reelbench.annotate.annotate import clips_in
-from reelbench.data.sources import Sources
+from reelbench.make.parts.source_videos import SourceVideo
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected
-
-
-class SourceClip(msgspec.Struct, frozen=True):
-    """A file of the source."""
-
-    id: str  # its path in the source
-    sha256: str
-    seconds: float
-    has_video: bool
 
 
 class Segment(msgspec.Struct, frozen=True):
@@ -29,17 +17,7 @@ class Segment(msgspec.Struct, frozen=True):
     end: float
 
 
-def clean_clips(source: Path) -> Sources:
-    """Return the clips of a folder, or the one clip that is named."""
-    clips, broken = clips_in(source)
-    rows = [
-        SourceClip(name, clip.digest, clip.info.duration, clip.info.has_video)
-        for name, clip in sorted(clips.items())
-    ]
-    return Sources(rows, sorted(broken.items()))
-
-
-async def cut(clip: SourceClip, _ctx: StageContext, *, seconds: float) -> list[Segment]:
+async def cut(clip: SourceVideo, _ctx: StageContext, *, seconds: float) -> list[Segment]:
     """Cut a clip into segments of equal length, none of which share a frame."""
     if not clip.has_video:
         raise Rejected("no picture", "It has no video stream.")

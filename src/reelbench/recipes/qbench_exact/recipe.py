@@ -17,10 +17,11 @@ from reelbench.data.items import NOTHING, Item
 from reelbench.data.manifest import Manifest
 from reelbench.interop.qbench_video.taxonomy import SPLITS, quality_manifest
 from reelbench.make.parts.balance_stages import balance_key_positions, split
+from reelbench.make.parts.source_videos import SourceVideo, videos_in
 from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, RowStage, whole_number
 from reelbench.media.measure.quality import COURSE, DAMAGES, STILL
 from reelbench.recipes.qbench_exact.asking import ask
-from reelbench.recipes.qbench_exact.clips import Segment, SourceClip, clean_clips, cut
+from reelbench.recipes.qbench_exact.clips import Segment, cut
 from reelbench.recipes.qbench_exact.plan import HOME, QuestionPlan, SegmentPlan, order, plan
 from reelbench.recipes.qbench_exact.targets import MARGINS
 from reelbench.recipes.qbench_exact.videos import (
@@ -57,7 +58,7 @@ STAGES = (
     # Segments of equal length, which share no frame.
     RowStage(
         name="cut",
-        input=SourceClip,
+        input=SourceVideo,
         output=Segment,
         work=cut,
         parameters={"seconds": 4.0},
@@ -142,7 +143,7 @@ def _statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
 RECIPE = Recipe(
     name="qbench-exact",
     description="quality questions whose answers are facts, from clips of your own",
-    sources=clean_clips,
+    sources=videos_in,
     stages=STAGES,
     roles={},
     manifest=_manifest,

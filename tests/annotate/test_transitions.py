@@ -83,6 +83,12 @@ def test_a_tensor_does_not_reach_beyond_its_numbers(tmp_path: Path) -> None:
         read_checkpoint(far)
 
 
+@pytest.mark.parametrize("content", [pickle.dumps([1, 2]), pickle.dumps({"w": 1})[:-3], b""])
+def test_what_names_no_tensors_is_refused_in_a_sentence(content: bytes, tmp_path: Path) -> None:
+    with pytest.raises(ReelbenchError, match="not a PyTorch checkpoint of plain tensors"):
+        read_checkpoint(checkpoint(tmp_path / "a.pth", content, np.zeros(1)))
+
+
 def test_a_checkpoint_runs_no_code(tmp_path: Path) -> None:
     class Runs:
         def __reduce__(self) -> tuple[object, ...]:

@@ -79,6 +79,8 @@ class TestWhoIsSelected:
         found = {**labels(track(8)), "objects": {"tracks": [*cars, *dogs]}}
         assert targets(selected("H2T", found, subject="car")) == ["car-2"]
         assert targets(selected("BCA", found, subject="dog")) == ["dog-1"]
+        assert targets(selected("H2T", found, subject="dog")) == ["dog-1"], "one has attributes"
+        assert selected("T2H", found, subject="dog") == "number of dogs seen longest"
 
     def test_one_of_several_things_alike_in_time_is_described(self) -> None:
         dogs = [{"id": f"dog-{n}", "class": "dog", **track(8)} for n in range(4)]

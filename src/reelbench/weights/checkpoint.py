@@ -26,11 +26,15 @@ def read_checkpoint(path: Path) -> Tensors:
         with zipfile.ZipFile(path) as archive:
             pickled = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
             loaded = _TensorUnpickler(archive, pickled).load()
+            if not isinstance(loaded, dict):
+                raise pickle.UnpicklingError("it holds no tensors by name")
     except (
         zipfile.BadZipFile,
         pickle.UnpicklingError,
         StopIteration,
         LookupError,
+        EOFError,
+        TypeError,
         ValueError,
     ) as error:
         raise ReelbenchError(

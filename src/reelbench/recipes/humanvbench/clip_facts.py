@@ -91,7 +91,7 @@ class ClipFacts:
         long = [each for each in subjects if frames[each.id] >= share * max(frames.values())]
         if not least <= len(long) <= most:
             detail = f"{len(long)} of {len(subjects)}, expected {least} to {most}."
-            raise Rejected("number of people seen longest", detail)
+            raise Rejected(f"number of {self._kind} seen longest", detail)
         return long
 
     def everyone(self, least: int, most: int) -> tuple[str, ...]:
@@ -133,9 +133,13 @@ class ClipFacts:
         if number < least or (most is not None and number > most):
             bounds = f"{least} to {most}" if most is not None else f"{least} or more"
             bounds = f"{least}" if most == least else bounds
-            what = "people" if self.row.subject == PERSON else f"{self.row.subject}s"
-            raise Rejected(f"number of {what}", f"There are {number}, expected {bounds}.")
+            raise Rejected(f"number of {self._kind}", f"There are {number}, expected {bounds}.")
         return int(number)
+
+    @property
+    def _kind(self) -> str:
+        """What the subjects are called, several of them."""
+        return "people" if self.row.subject == PERSON else f"{self.row.subject}s"
 
     def confidence(self, label: str) -> float:
         """Return the confidence of a label as a whole."""

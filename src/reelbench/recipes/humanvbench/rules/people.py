@@ -111,9 +111,15 @@ def _whole_span(clip: ClipFacts, span: Span) -> list[int]:
     return [start, end]
 
 
-def highlighted(clip: ClipFacts, *, least_people: int, most_people: int) -> list[Candidate]:
-    """Select the person with most frames among some people (H2T)."""
-    clip.count(least_people, most_people)
+def highlighted(
+    clip: ClipFacts, *, least_people: int, most_people: int, least_things: int
+) -> list[Candidate]:
+    """Select the person with most frames among some people (H2T).
+
+    Of other things the question is about attributes (4.5), which one alone has as well.
+    """
+    least = least_people if clip.row.subject == PERSON else least_things
+    clip.count(least, most_people)
     chosen = about(clip, clip.most_seen())
     certain = clip.confidence("count") if chosen.subject == PERSON else 1.0
     return [structs.replace(chosen, confidence=min(certain, chosen.confidence))]

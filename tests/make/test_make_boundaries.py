@@ -16,7 +16,7 @@ from reelbench.make.parts.filters import (
     filter_ensemble,
     filter_modality,
 )
-from reelbench.make.parts.rules import Asked, no_shared_prefix, similar_length
+from reelbench.make.parts.rule_checks import Asked, no_shared_prefix, similar_length
 from reelbench.make.parts.shortcuts import Bet, beyond_chance
 from reelbench.make.parts.static_filters import filter_key_length
 from reelbench.make.pipeline.stage import Rejected, RowStage

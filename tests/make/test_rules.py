@@ -9,7 +9,8 @@ import yaml
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.evaluate.prompt import fill, slots_of
-from reelbench.make.parts.rules import CHECKS, Asked, Broken, load_rules
+from reelbench.make.parts.rule_checks import CHECKS, Asked
+from reelbench.make.parts.rules import Broken, load_rules
 
 RULES = """
 name: some

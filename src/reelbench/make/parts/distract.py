@@ -19,7 +19,7 @@ from reelbench.make.parts.filters import context_of
 from reelbench.make.parts.lettered import as_listed, lettered_fault, lettered_schema
 from reelbench.make.parts.near_duplicates import contrasting
 from reelbench.make.parts.notes import with_note
-from reelbench.make.parts.rules import Asked, exceeds, no_shared_prefix, similar_length
+from reelbench.make.parts.rule_checks import Asked, exceeds, no_shared_prefix, similar_length
 from reelbench.make.parts.shape import TEXT, closed, listed, same, with_options
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.funnel import category_of

@@ -6,7 +6,7 @@ result.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -249,7 +249,7 @@ def _write_waiting(out: Path, media: Path, passed: Sequence[StageResult]) -> Non
     """
     for each in passed:
         pairs = zip(each.rows, each.results, strict=True)
-        rows = [r for r, made in pairs if isinstance(made, Undecided) and made.status == WAITING]
+        rows = list(_waiting_rows(pairs))
         path = waiting_file(out, each.stage.name)
         for row in rows:
             if isinstance(row, Item) and media != out:
@@ -258,6 +258,18 @@ def _write_waiting(out: Path, media: Path, passed: Sequence[StageResult]) -> Non
             write_atomically(path, "".join(json_line(record_of(row)) for row in rows))
         else:
             path.unlink(missing_ok=True)
+
+
+def _waiting_rows(pairs: Iterable[tuple[Any, Any]]) -> Iterator[Any]:
+    """Yield what people are to decide about, each once: rows, or items that a row waits for."""
+    seen = set()
+    for row, made in pairs:
+        if not isinstance(made, Undecided) or made.status != WAITING:
+            continue
+        for each in made.items or (row,):
+            if each.id not in seen:
+                seen.add(each.id)
+                yield each
 
 
 def waiting_file(out: Path, stage: str) -> Path:

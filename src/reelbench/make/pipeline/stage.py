@@ -51,11 +51,14 @@ WAITING = "waiting"  # the status of what people are still to decide
 
 
 class Undecided(Exception):  # noqa: N818
-    """A call failed, so nothing is known about a row."""
+    """A call failed, so nothing is known about a row; or people are still to decide (``WAITING``).
 
-    def __init__(self, status: str, error: str) -> None:
+    ``items`` are what they are to decide about, where that is not the row itself.
+    """
+
+    def __init__(self, status: str, error: str, items: Sequence[Item] = ()) -> None:
         super().__init__(error)
-        self.status, self.error = status, error
+        self.status, self.error, self.items = status, error, tuple(items)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""MuseBench: its taxonomy, and how it asks to be run."""

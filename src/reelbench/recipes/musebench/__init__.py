@@ -1,0 +1,1 @@
+"""MuseBench: intent-level questions about audiovisual arts, from video essays."""

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from servers import hosting
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.benchmark import BenchmarkError
-from reelbench.recipes.musebench.catalogue import VideoCandidate, read_catalogue
-from reelbench.recipes.musebench.curation import essay_id, plans_in
-from reelbench.recipes.musebench.search import LocalSearch, open_source, web_candidate
+from reelbench.media.errors import MediaError
+from reelbench.recipes.musebench.catalogue import VideoCandidate, essay_id, read_catalogue
+from reelbench.recipes.musebench.search import LocalSearch, open_source, plans_in
+from reelbench.recipes.musebench.web import download_video, web_candidate
 
 INFO = {
     "id": "dQ-x_1",
@@ -229,6 +231,27 @@ class TestWeb:
     def test_settings_that_are_wrong_are_a_sentence(self, text, expected, tmp_path) -> None:
         with pytest.raises(ReelbenchError, match=expected):
             open_source(put(tmp_path / "search.yaml", text))
+
+
+class TestDownloads:
+    def test_a_file_is_taken_as_it_is(self, tmp_path: Path) -> None:
+        with hosting(lambda call: (200, {}, b"moving pictures")) as server:
+            path = download_video(f"{server.url}/essays/One.MP4?x=1", tmp_path, "v1")
+        assert path == tmp_path / "v1.mp4"
+        assert path.read_bytes() == b"moving pictures"
+        assert server.paths() == ["GET /essays/One.MP4?x=1"]
+
+    def test_a_dead_link_is_told_with_the_reason(self, tmp_path: Path) -> None:
+        with hosting(lambda call: (404, {}, b"")) as server:
+            url = f"{server.url}/gone.mp4"
+            with pytest.raises(MediaError, match="cannot be downloaded: 404"):
+                download_video(url, tmp_path, "v1")
+        with pytest.raises(MediaError, match=r"cannot be downloaded: .*refused"):
+            download_video(url, tmp_path, "v1")  # nobody is there any more
+
+    def test_a_page_needs_yt_dlp(self, tmp_path: Path) -> None:
+        with pytest.raises(MediaError, match="yt-dlp is not installed: run `pip install yt-dlp`"):
+            download_video("https://example.org/watch?v=1", tmp_path, "v1")
 
 
 def test_files_are_named_after_an_id_without_signs_and_two_ids_never_share_a_name() -> None:

@@ -10,7 +10,7 @@
   ``catalogue.jsonl``: ``video_id``, ``title``, ``channel``, ``description``, ``view_count``,
   ``url`` and/or ``file`` (a path from the catalogue's folder) and ``category``. What is not known
   is left empty. Lines that ``yt-dlp --dump-json`` prints are understood.
-- **A search**, ``NAME.yaml``: see ``search.py``.
+- **A search**, ``NAME.yaml``: see ``web.py``.
 
 ``category``, where it is there, names one of the four, and the video is considered for that alone.
 What cannot be read is listed all at once, and nothing is made. A video that is there twice, whose
@@ -20,6 +20,7 @@ reason.
 
 import json
 import os
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +29,7 @@ from typing import Any
 import msgspec
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.base.files import json_fault, whole_data
+from reelbench.base.files import digest_of, json_fault, whole_data
 from reelbench.base.limits import LimitError, decode_json
 from reelbench.base.progress import counted
 from reelbench.data.benchmark import BenchmarkError
@@ -55,6 +56,12 @@ class VideoCandidate(msgspec.Struct, frozen=True, kw_only=True):
     url: str = ""
     file: str = ""  # its path from the folder of the source
     category: str = ""  # where the metadata name one
+
+
+def essay_id(video_id: str) -> str:
+    """Return a name for the files of a video: its id, with a hash where signs had to go."""
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", video_id)[:60]
+    return plain if plain == video_id else f"{plain.strip('-')}-{digest_of(video_id)[:8]}"
 
 
 @dataclass(slots=True)

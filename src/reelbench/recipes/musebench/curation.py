@@ -11,29 +11,26 @@ One that several categories admit goes to where the confidence is highest.
 """
 
 import asyncio
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
-from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of, json_line, write_atomically
 from reelbench.base.progress import counted
-from reelbench.data.sources import Sources
-from reelbench.interop.musebench.taxonomy import CATEGORIES, category_named
+from reelbench.interop.musebench.taxonomy import CATEGORIES
 from reelbench.make.parts.rounds import RoundOutcome, RoundState, rounds
 from reelbench.make.pipeline.context import StageContext, together
 from reelbench.make.pipeline.stage import BatchStage, Undecided
 from reelbench.make.pipeline.store import RowResult
-from reelbench.recipes.musebench.catalogue import VideoCandidate
+from reelbench.recipes.musebench.catalogue import VideoCandidate, essay_id
 from reelbench.recipes.musebench.relevance import PROMPTS, Curator, new_keywords
 from reelbench.recipes.musebench.rows import CategoryPlan, Essay
-from reelbench.recipes.musebench.search import VideoSource, WebSearch, open_source
+from reelbench.recipes.musebench.search import VideoSource, open_source
 from reelbench.recipes.musebench.vocabulary import vocabulary
+from reelbench.recipes.musebench.web import WebSearch
 
 DECISIONS_FILE = "curation.jsonl"
 CURATOR = "curator"
@@ -53,21 +50,6 @@ class CurationDecision(msgspec.Struct, frozen=True, kw_only=True):
     round: int
     model: str = ""
     words: str = ""  # of a reply that could not be read
-
-
-def plans_in(source: Path, categories: Sequence[str] = tuple(CATEGORIES)) -> Sources:
-    """Return the categories to fill from a source, and what of the source cannot be used."""
-    if unknown := [name for name in categories if category_named(name) is None]:
-        raise ReelbenchError(
-            f"sources.categories names {', '.join(unknown)}: the categories are "
-            f"{', '.join(CATEGORIES)}."
-        )
-    found = open_source(source)
-    if not isinstance(found, WebSearch) and not any(map(found.considered, CATEGORIES)):
-        missing = f": {found.broken[0][1]}" if found.broken else ""
-        raise ReelbenchError(f"{source} has no videos that could be chosen{missing}.")
-    named = dict.fromkeys(str(category_named(name)) for name in categories)
-    return Sources([CategoryPlan(name) for name in named], found.broken, found.warnings)
 
 
 def curate(
@@ -167,6 +149,7 @@ class _Curation:
     asked: dict[tuple[str, str], None] = field(default_factory=dict)  # in order
     keywords: dict[str, list[str]] = field(default_factory=dict)  # issued, by category
     rounds: Counter[str] = field(default_factory=Counter)
+    found: dict[tuple[str, str], Sequence[VideoCandidate]] = field(default_factory=dict)
     without_keywords: dict[str, str] = field(default_factory=dict)  # why, by category
 
     def restart(self) -> None:
@@ -200,19 +183,23 @@ class _Curation:
         return new_keywords(vocabulary(category).keywords, issued)
 
     async def search(self, keyword: str, category: str) -> Sequence[VideoCandidate]:
-        """Return what a keyword finds; what the web found once is kept."""
-        source, most = self.source, self.limits.results
-        if not isinstance(source, WebSearch):
-            return source.search(keyword, category, most)
-        key = digest_of({"searches": list(source.searches), "for": keyword, "most": most})
-        kept = self.ctx.store.get(key, VideoCandidate)
-        if kept is None and self.ctx.is_forecast:
-            return ()
-        if kept is None:
-            found = await asyncio.to_thread(source.search, keyword, category, most)
-            kept = RowResult(found)
-            self.ctx.store.put(key, self.ctx.stage, kept)
-        return kept.rows
+        """Return what a keyword finds."""
+        if (keyword, category) not in self.found:
+            self.found[keyword, category] = await self._searched(keyword, category)
+        return self.found[keyword, category]
+
+    async def _searched(self, keyword: str, category: str) -> Sequence[VideoCandidate]:
+        """Search; what the web found is kept, as it may find another tomorrow."""
+        source, most, store, key = self.source, self.limits.results, self.ctx.store, ""
+        if isinstance(source, WebSearch):
+            key = digest_of({"searches": list(source.searches), "for": keyword, "most": most})
+            kept = store.get(key, VideoCandidate)
+            if kept is not None or self.ctx.is_forecast:
+                return kept.rows if kept else ()
+        found = await asyncio.to_thread(source.search, keyword, category, most)
+        if key:
+            store.put(key, self.ctx.stage, RowResult(found))
+        return found
 
     async def admitted(
         self,
@@ -370,12 +357,6 @@ def _essay(video: VideoCandidate, why: CurationDecision) -> Essay:
             "model": why.model,
         },
     )
-
-
-def essay_id(video_id: str) -> str:
-    """Return a name for the files of a video: its id, with a hash where signs had to go."""
-    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", video_id)[:60]
-    return plain if plain == video_id else f"{plain.strip('-')}-{digest_of(video_id)[:8]}"
 
 
 def _fault(parameters: Mapping[str, Any]) -> str:

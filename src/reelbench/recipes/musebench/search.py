@@ -1,31 +1,19 @@
-"""Search for candidates by keyword: over a catalogue, or on the web with yt-dlp.
+"""Search for candidates by keyword: over a catalogue here, on the web in ``web.py``."""
 
-A search on the web is a file ``NAME.yaml`` that ``--source`` names::
-
-    searches: [ytsearch]   # yt-dlp's own names: ytsearch (YouTube), bilisearch (Bilibili), ...
-    options:               # handed to yt-dlp as they are; may be left out
-      cookiefile: cookies.txt
-
-It needs yt-dlp, which Reelbench does not bring: ``pip install yt-dlp``.
-"""
-
+import heapq
 import math
 import unicodedata
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from importlib import import_module
-from importlib.util import find_spec
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.base.files import whole_data
 from reelbench.base.text import words
-from reelbench.base.yaml_files import YamlError, read_yaml
-from reelbench.data.fields import Rule, field_faults, is_text
-from reelbench.make.pipeline.stage import Undecided
-from reelbench.recipes.musebench.catalogue import VideoCandidate, candidate_fields, read_catalogue
+from reelbench.data.sources import Sources
+from reelbench.interop.musebench.taxonomy import CATEGORIES, category_named
+from reelbench.recipes.musebench.catalogue import VideoCandidate, read_catalogue
+from reelbench.recipes.musebench.rows import CategoryPlan
+from reelbench.recipes.musebench.web import WebSearch, web_search
 
 _WEIGHTS = {"title": 3.0, "channel": 2.0, "description": 1.0}
 # Words that say nothing about what a video is about, in our keywords and in titles.
@@ -52,29 +40,31 @@ class LocalSearch:
         warnings: Sequence[str] = (),
     ) -> None:
         self.broken, self.warnings = broken, warnings
-        order = sorted(candidates, key=lambda each: (-(each.view_count or 0), each.video_id))
-        self._videos = [(each, _word_weights(each)) for each in order]
-        self._having = Counter(word for _, weights in self._videos for word in weights)
+        self._videos = sorted(candidates, key=lambda c: (-(c.view_count or 0), c.video_id))
+        # Where each word stands: places of videos, with the weight that it has there.
+        self._index: dict[str, list[tuple[int, float]]] = defaultdict(list)
+        for place, video in enumerate(self._videos):
+            for word, weight in _word_weights(video).items():
+                self._index[word].append((place, weight))
 
     def search(self, keyword: str, category: str, most: int) -> list[VideoCandidate]:
         """Return the best candidates for a keyword that may belong to a category, best first."""
-        wanted = set(_search_words(keyword))
-        rarity = {w: math.log(1 + len(self._videos) / n) for w in wanted if (n := self._having[w])}
-        found = [
-            (sum(rarity[word] * weights[word] for word in sorted(rarity.keys() & weights)), each)
-            for each, weights in self._videos
-            if each.category in ("", category)
-        ]
-        ranked = sorted((pair for pair in found if pair[0]), key=lambda pair: -pair[0])
-        return [each for _, each in ranked[:most]]
+        scores: dict[int, float] = defaultdict(float)
+        for word in sorted(set(_search_words(keyword)) & self._index.keys()):
+            rarity = math.log(1 + len(self._videos) / len(self._index[word]))
+            for place, weight in self._index[word]:
+                scores[place] += rarity * weight
+        able = [place for place in scores if self._videos[place].category in ("", category)]
+        best = heapq.nsmallest(most, able, key=lambda place: (-scores[place], place))
+        return [self._videos[place] for place in best]
 
     def named(self, category: str) -> list[VideoCandidate]:
         """Return the candidates whose metadata name a category."""
-        return [each for each, _ in self._videos if each.category == category]
+        return [each for each in self._videos if each.category == category]
 
     def considered(self, category: str) -> int:
         """Return how many candidates there are for a category."""
-        return sum(each.category in ("", category) for each, _ in self._videos)
+        return sum(each.category in ("", category) for each in self._videos)
 
 
 def _word_weights(candidate: VideoCandidate) -> dict[str, float]:
@@ -96,91 +86,6 @@ def _search_words(text: str) -> Iterator[str]:
             yield bare
 
 
-@dataclass(frozen=True, slots=True)
-class WebSearch:
-    """Searches the web with yt-dlp."""
-
-    searches: tuple[str, ...]
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    broken: ClassVar[Sequence[tuple[str, str]]] = ()
-    warnings: ClassVar[Sequence[str]] = ()
-
-    def search(self, keyword: str, category: str, most: int) -> list[VideoCandidate]:  # noqa: ARG002
-        """Return what each search finds first; raise ``Undecided`` where one fails."""
-        quiet = {"quiet": True, "no_warnings": True, "noprogress": True, "ignoreerrors": True}
-        found: dict[str, VideoCandidate] = {}
-        with import_module("yt_dlp").YoutubeDL({**quiet, **self.options}) as client:
-            for name in self.searches:
-                reply = client.extract_info(f"{name}{most}:{keyword}", download=False)
-                if not reply:
-                    raise Undecided("error", f"{name} could not be searched for {keyword!r}")
-                for info in reply.get("entries") or ():
-                    candidate = web_candidate(info) if info else None
-                    if candidate is not None:
-                        found.setdefault(candidate.video_id, candidate)
-        return list(found.values())
-
-    def named(self, category: str) -> list[VideoCandidate]:  # noqa: ARG002
-        """Return nothing: the metadata of the web know other categories than ours."""
-        return []
-
-    def considered(self, category: str) -> None:  # noqa: ARG002
-        """Return None: nobody knows how many videos there are."""
-        return
-
-
-def web_candidate(info: Mapping[str, Any]) -> VideoCandidate | None:
-    """Return the candidate that yt-dlp describes; None where it has no id, title or address."""
-    fields = candidate_fields(info)
-    views = fields.pop("view_count", None)
-    texts = {
-        name: str(fields[name]).strip()
-        for name in ("video_id", "title", "channel", "description", "url")
-        if name in fields
-    }
-    if not all(texts.get(name) for name in ("video_id", "title", "url")):
-        return None
-    known = views if type(views) is int and views >= 0 else None
-    return VideoCandidate(view_count=known, **whole_data(texts))
-
-
-_SETTINGS: dict[str, Rule] = {
-    "searches": (
-        True,
-        lambda value: isinstance(value, list) and bool(value) and all(map(_is_search, value)),
-        "a list of yt-dlp's searches, such as [ytsearch]",
-    ),
-    "options": (False, lambda value: isinstance(value, dict), "a mapping of yt-dlp's options"),
-}
-
-
-def _is_search(value: Any) -> bool:
-    return is_text(value) and value.isalnum() and "search" in value
-
-
-def web_search(path: Path) -> WebSearch:
-    """Return the search that a file describes; raise an error where yt-dlp is not installed."""
-    try:
-        record, _ = read_yaml(path)
-    except YamlError as error:
-        raise ReelbenchError(f"{path} cannot be read: {error}.") from None
-    if not isinstance(record, dict):
-        raise ReelbenchError(f"{path} must have searches: write `searches: [ytsearch]`.")
-    faults = [
-        f"{path}: {name}: found {found}, expected {expected}."
-        for _, name, found, expected in field_faults(record, _SETTINGS, closed=True)
-    ]
-    if faults:
-        raise ReelbenchError("\n".join(faults))
-    if find_spec("yt_dlp") is None:
-        raise ReelbenchError(
-            f"{path} searches the web with yt-dlp, which is not installed: run `pip install "
-            "yt-dlp`, or name a folder or a catalogue in --source."
-        )
-    return WebSearch(tuple(record["searches"]), record.get("options") or {})
-
-
 VideoSource = LocalSearch | WebSearch
 
 
@@ -190,3 +95,18 @@ def open_source(source: Path) -> VideoSource:
         return web_search(source)
     catalogue = read_catalogue(source)
     return LocalSearch(catalogue.candidates, catalogue.broken, catalogue.warnings)
+
+
+def plans_in(source: Path, categories: Sequence[str] = tuple(CATEGORIES)) -> Sources:
+    """Return the categories to fill from a source, and what of the source cannot be used."""
+    if unknown := [name for name in categories if category_named(name) is None]:
+        raise ReelbenchError(
+            f"sources.categories names {', '.join(unknown)}: the categories are "
+            f"{', '.join(CATEGORIES)}."
+        )
+    found = open_source(source)
+    if not isinstance(found, WebSearch) and not any(map(found.considered, CATEGORIES)):
+        missing = f": {found.broken[0][1]}" if found.broken else ""
+        raise ReelbenchError(f"{source} has no videos that could be chosen{missing}.")
+    named = dict.fromkeys(str(category_named(name)) for name in categories)
+    return Sources([CategoryPlan(name) for name in named], found.broken, found.warnings)

@@ -55,7 +55,7 @@ class TestFolders:
         put(tmp_path / "On the Kuleshov effect.mp4")
         found = read_catalogue(tmp_path)
         assert [each.title for each in found.candidates] == ["On the Kuleshov effect"]
-        assert "1 video has no metadata" in found.warnings[0]
+        assert "1 video has no metadata but" in found.warnings[0]
 
     def test_metadata_alone_are_of_a_video_to_be_downloaded(self, tmp_path: Path) -> None:
         put(tmp_path / "x.info.json", INFO)

@@ -293,6 +293,23 @@ class TestRepliesThatCannotBeRead:
         assert make(tmp_path, curator).lines == made.lines
         assert curator.asked["Zoom mumbled", CINEMA] == asked  # nor is it asked again
 
+    @pytest.mark.parametrize(
+        ("reply", "reason"),
+        [
+            (completion("No.", message={"refusal": "I will not judge this."}), "refused"),
+            (completion('{"is_relevant": true, "conf', reason="length"), "raise"),
+        ],
+    )
+    def test_because_it_refuses_or_never_ends_set_aside_that_video_alone(
+        self, reply: Reply, reason: str, tmp_path: Path
+    ) -> None:
+        catalogue(tmp_path, "Zoom", "Zoom odd")
+        curator = CuratorActor(verdicts={"Zoom": verdict(0.9), "Zoom odd": reply})
+        made = make(tmp_path, curator)
+        assert made.essays == {CINEMA: ["Zoom"]}
+        assert made.decided("Zoom odd") == [(CINEMA, "no verdict")]
+        assert reason in made.lines[1]["reason"]
+
     def test_instead_of_keywords_leave_those_of_the_vocabulary(self, tmp_path: Path) -> None:
         catalogue(tmp_path, "On Kuleshov")
         curator = CuratorActor(verdicts={"On Kuleshov": verdict(0.9)})
@@ -339,12 +356,13 @@ def test_a_forecast_counts_the_verdicts_and_writes_nothing(tmp_path: Path) -> No
         dry = DryRunContext(
             ctx.source, ctx.out, ctx.store, client, ctx.models, ctx.prompts, ctx.seed
         )
-        await DryRunPipeline(recipe_of(curate()), dry, ctx.store, client, {}).take(rows)
-        return sum(each.requests for each in client.found)
+        passed = await DryRunPipeline(recipe_of(curate()), dry, ctx.store, client, {}).take(rows)
+        return sum(each.requests for each in client.found), len(passed[-1].out)
 
     studio = Studio(tmp_path, never, {"curator": ["m"]}, PROMPTS)
-    calls, server = studio.with_context(through)
+    (calls, essays), server = studio.with_context(through)
     assert calls >= 3  # keywords, and a verdict about each
+    assert essays == 2
     assert server.requests == []
     assert not (tmp_path / "curation.jsonl").exists()
 

@@ -235,8 +235,8 @@ def _sidecars(source: Path, catalogue: Catalogue) -> Records:
             records.append((Place(str(source / name)), record))
     if without := len(videos) - len(beside):
         catalogue.warnings.append(
-            f"{counted(without, 'video has', 'videos have')} no metadata and go by the name of the "
-            f"file: write VIDEO{_SIDECAR} beside it, as `yt-dlp --write-info-json` does."
+            f"{counted(without, 'video has', 'videos have')} no metadata but the name of the file: "
+            f"write VIDEO{_SIDECAR} beside it, as `yt-dlp --write-info-json` does."
         )
     return sorted(records, key=lambda pair: pair[0].file), problems
 

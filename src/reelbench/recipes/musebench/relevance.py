@@ -1,15 +1,17 @@
 """Who asks the curator: for keywords and their variants, and whether a video is relevant (C.1)."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
 from reelbench.base.files import digest_of
 from reelbench.base.text import plain
+from reelbench.client.structured import Structured
 from reelbench.make.parts.shape import TEXT, closed, listed
 from reelbench.make.pipeline.context import StageContext
-from reelbench.make.pipeline.stage import Rejected
+from reelbench.make.pipeline.stage import Rejected, Undecided
 from reelbench.make.pipeline.store import RowResult
 from reelbench.recipes.musebench.catalogue import VideoCandidate
 from reelbench.recipes.musebench.vocabulary import CategoryVocabulary, vocabulary
@@ -79,15 +81,24 @@ class Curator:
 
     async def _listed(self, prompt: str, number: int, round: int) -> tuple[list[str], str]:
         schema = closed({"keywords": {**listed(TEXT, 1), "x-count": number}})
-        try:
-            reply = await self.ctx.json(self.role, prompt, schema, round=round)
-        except Rejected as refusal:
-            return [], f"{refusal.reason}: {refusal.detail}"
+        reply = await self._asked(prompt, schema, round)
         if reply.data is None:
             return [], reply.failure
         if self.ctx.is_forecast:
             return [], ""  # made-up keywords would find nothing
         return new_keywords(reply.data["keywords"], ())[:number], ""
+
+    async def _asked(self, prompt: str, schema: Mapping[str, Any], round: int = 0) -> Structured:
+        """Return the reply as JSON; where it refuses or never ends, that it failed, and why."""
+        try:
+            return await self.ctx.json(self.role, prompt, schema, round=round)
+        except Rejected as refusal:
+            words = " ".join(refusal.words)
+            return Structured(failure=f"refused: {refusal.detail}", status="refused", words=words)
+        except Undecided as undecided:
+            if undecided.status != "truncated":
+                raise
+            return Structured(failure=undecided.error, status="truncated")
 
     async def verdict(
         self, candidate: VideoCandidate, category: str, active: Sequence[str]
@@ -113,18 +124,20 @@ class Curator:
         if kept is not None:
             verdict: RelevanceVerdict = kept.rows[0]
             return verdict
-        verdict = await self._judged(candidate, known, active, model.card.name)
-        self.ctx.store.put(key, self.ctx.stage, RowResult([verdict]))
+        reply = await self._asked(self._question(candidate, known, active), _VERDICT)
+        found = reply.data or {"failure": reply.failure, "words": reply.words}
+        if self.ctx.is_forecast:  # as many as can be admitted: what follows costs most then
+            found = {"is_relevant": True, "confidence": 1.0, "reason": "as may be expected"}
+        verdict = RelevanceVerdict(model=model.card.name, **found)
+        if reply.status != "truncated":  # a larger limit may help that
+            self.ctx.store.put(key, self.ctx.stage, RowResult([verdict]))
         return verdict
 
-    async def _judged(
-        self,
-        candidate: VideoCandidate,
-        known: CategoryVocabulary,
-        active: Sequence[str],
-        model: str,
-    ) -> RelevanceVerdict:
-        prompt = self.ctx.prompts.prompt(
+    def _question(
+        self, candidate: VideoCandidate, known: CategoryVocabulary, active: Sequence[str]
+    ) -> str:
+        views = candidate.view_count
+        return self.ctx.prompts.prompt(
             "relevance",
             category=known.name,
             scope=known.scope_description,
@@ -134,18 +147,9 @@ class Curator:
             keywords=_bullets(active[:_ACTIVE]),
             title=candidate.title,
             channel=candidate.channel or "(unknown)",
-            view_count="(unknown)" if candidate.view_count is None else f"{candidate.view_count:,}",
+            view_count="(unknown)" if views is None else f"{views:,}",
             description=_cut(candidate.description) or "(none)",
         )
-        try:
-            reply = await self.ctx.json(self.role, prompt, _VERDICT)
-        except Rejected as refusal:
-            return RelevanceVerdict(
-                model=model, failure=refusal.detail or refusal.reason, words=" ".join(refusal.words)
-            )
-        if reply.data is None:
-            return RelevanceVerdict(model=model, failure=reply.failure, words=reply.words)
-        return RelevanceVerdict(model=model, **reply.data)
 
 
 def new_keywords(found: Iterable[str], issued: Collection[str]) -> list[str]:

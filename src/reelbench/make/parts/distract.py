@@ -20,6 +20,7 @@ from reelbench.make.parts.lettered import as_listed, lettered_fault, lettered_sc
 from reelbench.make.parts.near_duplicates import contrasting
 from reelbench.make.parts.notes import with_note
 from reelbench.make.parts.rule_checks import Asked, exceeds, no_shared_prefix, similar_length
+from reelbench.make.parts.rules_used import rules_of
 from reelbench.make.parts.shape import TEXT, closed, listed, same, with_options
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.funnel import category_of
@@ -194,7 +195,7 @@ def _prompt(item: Item, keys: Sequence[str], plan: DistractorPlan, ctx: StageCon
     least, most = plan.bounds(len(keys))
     inside = plan.inside(len(keys))
     fields = ["text", "explanation"] if plan.polish_key else ["explanation"]
-    rules = ctx.prompts.rules
+    rules = rules_of(item, ctx)
     return ctx.prompts.prompt(
         "distract",
         question=item.question,
@@ -207,14 +208,14 @@ def _prompt(item: Item, keys: Sequence[str], plan: DistractorPlan, ctx: StageCon
         fewest=str(plan.min_strategies),
         required=f" Use each of these: {', '.join(plan.required)}." if plan.required else "",
         polish=_POLISH if plan.polish_key else "",
-        rules=rules.text(category_of(item)) if rules else "",
+        rules=rules.text(category_of(item), "distractor") if rules else "",
         answers=json.dumps([dict.fromkeys(fields, "...")] * len(keys)),
     )
 
 
 def _lettered_prompt(item: Item, key: str, plan: DistractorPlan, ctx: StageContext) -> str:
     letters, inside = LETTERS[: plan.most + 1], plan.from_context or 0
-    rules = ctx.prompts.rules
+    rules = rules_of(item, ctx)
     by_letter = dict.fromkeys(letters, "...")
     form = {"correct_option_letter": "A", "correct_mcq_option_text": "..."}
     return ctx.prompts.prompt(
@@ -227,7 +228,7 @@ def _lettered_prompt(item: Item, key: str, plan: DistractorPlan, ctx: StageConte
         inside_letters=", ".join(letters[1 : inside + 1]),
         outside=str(plan.most - inside),
         outside_letters=", ".join(letters[inside + 1 :]),
-        rules=rules.text(category_of(item)) if rules else "",
+        rules=rules.text(category_of(item), "distractor") if rules else "",
         form=json.dumps({**form, "options": by_letter, "option_explanations": by_letter}),
     )
 
@@ -287,7 +288,7 @@ def _options_fault(
     new, wrong = _worded(keys, reply), reply["distractors"]
     texts = [each["text"].strip() for each in wrong]
     fault = options_fault(new, texts, plan.longest)
-    rules = ctx.prompts.rules
+    rules = rules_of(item, ctx)
     if fault or rules is None:
         return fault
     broken = rules.broken(category_of(item), item.question, [*new, *texts], new)

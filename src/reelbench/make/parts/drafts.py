@@ -127,6 +127,7 @@ class WritingTask(msgspec.Struct, frozen=True, kw_only=True):
     context_file: str = ""  # where that text is put in the benchmark
     parts: tuple[tuple[float, float], ...] = ()  # seconds of the source's parts, numbered from 1
     unquoted: tuple[str, ...] = ()  # texts that a question must not hold word for word
+    rules: str = ""  # the digest of a kept rule set; the recipe's rules hold where it is empty
     rules_for: str = ""  # the category whose rules and examples hold; that of the tags by default
     tags: dict[str, Any] = {}
     provenance: dict[str, Any] = {}

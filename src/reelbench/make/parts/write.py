@@ -24,9 +24,11 @@ from reelbench.make.parts.drafts import (
     choices_of,
 )
 from reelbench.make.parts.filters import media_digests
+from reelbench.make.parts.rules import RuleSet
+from reelbench.make.parts.rules_used import rules_note, rules_of
 from reelbench.make.parts.shape import same, shuffled
 from reelbench.make.pipeline.context import StageContext
-from reelbench.make.pipeline.prompts import Prompts, shown_examples
+from reelbench.make.pipeline.prompts import shown_examples
 from reelbench.make.pipeline.stage import Rejected, RowStage
 
 _TOKENS = 180  # of a question with all that belongs to it, as JSON
@@ -61,8 +63,8 @@ def write(
         count = values.pop("count", None)
 
         def fault(reply: Any) -> str:
-            rules_of = ctx.prompts if repair_rules else None
-            return _reply_fault(task, reply, count, rules_of)
+            rules = rules_of(task, ctx) if repair_rules else None
+            return _reply_fault(task, reply, count, rules)
 
         reply = await ctx.json(
             role,
@@ -100,12 +102,13 @@ def write(
 def prompt_for(task: WritingTask, ctx: StageContext, count: int | None) -> str:
     """Return the prompt that asks for the questions of a task."""
     prompts, category = ctx.prompts, task.rules_for or task.category
+    rules = rules_of(task, ctx)
     return prompts.prompt(
         task.prompt,
         **{
             "context": ctx.kept(task.context) if task.context else "",
             "count": str(count or 1),
-            "rules": prompts.rules.text(category) if prompts.rules else "",
+            "rules": rules.text(category) if rules else "",
             "examples": shown_examples(prompts.examples.get(category, ())),
             **task.slots,
         },
@@ -154,7 +157,7 @@ def _drafts(
     ]
 
 
-def _reply_fault(task: WritingTask, reply: Any, count: int | None, rules_of: Prompts | None) -> str:
+def _reply_fault(task: WritingTask, reply: Any, count: int | None, rules: RuleSet | None) -> str:
     """Return what is wrong with a reply that fits its schema; empty where nothing is."""
     faults = []
     for number, one in enumerate(_questions(reply, count)):
@@ -164,20 +167,20 @@ def _reply_fault(task: WritingTask, reply: Any, count: int | None, rules_of: Pro
         where = "" if count is None else f"questions.{number}: "
         if same(choices.options):
             faults.append(f"{where}two of the options are the same")
-        elif rules_of is not None:
-            broken = _broken(task, rules_of, one, choices)
+        else:
+            broken = _broken(task, rules, one, choices)
             faults += [f"{where}rule {rule}: {what}" for rule, what in broken]
     return "; ".join(faults)
 
 
 def _broken(
-    task: WritingTask, prompts: Prompts, reply: Mapping[str, Any], choices: Choices
+    task: WritingTask, rules: RuleSet | None, reply: Mapping[str, Any], choices: Choices
 ) -> list[tuple[str, str]]:
     """Return the rules that a question breaks, and how."""
-    if prompts.rules is None:
+    if rules is None:
         return []
     category = task.rules_for or task.category
-    found = prompts.rules.broken(category, reply["question"], choices.options, choices.keys)
+    found = rules.broken(category, reply["question"], choices.options, choices.keys)
     return [(each.rule, each.what) for each in found]
 
 
@@ -204,7 +207,7 @@ async def _checked(draft: Draft, ctx: StageContext) -> list[Item]:
     quoted = [text for text in task.unquoted if _quotes(reply["question"], text)]
     if quoted:
         raise Rejected("quotes a title", "; ".join(quoted))
-    if broken := _broken(task, ctx.prompts, reply, choices):
+    if broken := _broken(task, rules_of(task, ctx), reply, choices):
         detail = "; ".join(f"{rule}: {what}" for rule, what in broken)
         raise Rejected(f"rule {broken[0][0]}", detail)
     return [_made(draft, form, choices, evidence, ctx)]
@@ -248,7 +251,7 @@ def _made(
     ctx: StageContext,
 ) -> Item:
     """Return the item of a draft that passed all checks."""
-    task, reply, rules = draft.task, draft.reply, ctx.prompts.rules
+    task, reply = draft.task, draft.reply
     options, answer = shuffled(ctx.seed, draft.id, choices.keys, choices.wrong)
     kind, reference = form.kind, reply.get("reference")
     if kind == "yesno":
@@ -273,9 +276,7 @@ def _made(
         evidence=evidence,
         tags=freeze({**task.tags, **_tags(form, reply)}),
         context=freeze(context),
-        provenance=freeze(
-            {draft.stage: {**note, **({"rules": rules.record} if rules else {})}, **task.provenance}
-        ),
+        provenance=freeze({draft.stage: {**note, **rules_note(task, ctx)}, **task.provenance}),
     )
 
 

@@ -49,6 +49,7 @@ class StageContext:
         self.labelled: dict[str, set[str]] = defaultdict(set)  # those without a value too
         self.stage = ""  # the name of the one at work
         self.at_work: Stage | None = None  # it may use only what it declares
+        self.is_forecast = False  # then replies are made up, and nothing is written or fetched
         # Of each stage: replies that came as JSON, and calls that they took.
         self.replies: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         self.notes: list[str] = []  # shown to the user as warnings when the make ends
@@ -81,9 +82,10 @@ class StageContext:
         return model
 
     def _check_role(self, role: str) -> None:
-        if self.at_work is not None and role not in self.at_work.roles:
+        at_work = self.at_work
+        if at_work is not None and role not in (*at_work.roles, *at_work.may_ask):
             raise ReelbenchError(
-                f"The stage {self.at_work.name} asks the role {role}, which it does not declare: "
+                f"The stage {at_work.name} asks the role {role}, which it does not declare: "
                 f'write roles=("{role}",) in the stage, and add {role} to the recipe\'s roles.'
             )
 

@@ -97,7 +97,7 @@ class Pipeline:
         self._ctx.stage, self._ctx.at_work = stage.name, stage
 
     async def _all(self, stage: BatchStage, rows: Sequence[Any]) -> list[RowResult | Undecided]:
-        if stage.always or not (stage.filters or stage.roles):
+        if stage.always or not (stage.filters or stage.roles or stage.may_ask):
             return await self._worked(stage, rows)
         # Kept: a filter may have read for minutes, and who asks may have gone many rounds.
         record: Any = {
@@ -262,7 +262,7 @@ def key_of(stage: Stage, record: Any, ctx: StageContext) -> str:
             "version": stage.version,
             "parameters": dict(stage.parameters),
             "words": ctx.prompts.digest(stage.prompts),
-            "models": {role: _models(ctx, role) for role in stage.roles},
+            "models": {role: _models(ctx, role) for role in (*stage.roles, *stage.may_ask)},
             "seed": ctx.seed,
             "row": record,
         }

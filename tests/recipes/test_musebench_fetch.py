@@ -40,7 +40,7 @@ def download(url: str, folder: Path, name: str) -> Path:
 
 
 def stage(**limits: Any) -> RowStage:
-    plain = fetch(download)
+    plain = fetch(download=download)
     return replace(plain, parameters={**plain.parameters, **limits})
 
 

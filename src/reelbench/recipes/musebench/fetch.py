@@ -21,13 +21,17 @@ from reelbench.media.decode.isolated import probe_isolated
 from reelbench.media.decode.probe import MediaInfo
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import MediaError, refuse_no_file
+from reelbench.recipes.musebench.catalogue import source_folder
 from reelbench.recipes.musebench.rows import ESSAYS, Essay
+from reelbench.recipes.musebench.web import download_video
 
 Download = Callable[[str, Path, str], Path]  # a URL, a folder and a name: the file in that folder
 FETCHED = "fetched"  # what ``curation`` has of it: the file in the source, its subtitles, seconds
 
 
-def fetch(download: Download, longest: float = 1800.0, over: str = "truncate") -> RowStage:
+def fetch(
+    longest: float = 1800.0, over: str = "truncate", download: Download = download_video
+) -> RowStage:
     """Return the stage that brings the files of essays into ``make/essays``.
 
     Of an essay over ``longest`` seconds, the part up to there is used (``over="truncate"``, with a
@@ -63,7 +67,7 @@ def essay_file(essay: Essay, ctx: StageContext) -> Path:
     """Return the file of an essay; in a forecast before it was fetched, that in the source."""
     path = ctx.out / essay.file
     there = essay.curation.get(FETCHED, {}).get("file")
-    return _root(ctx) / there if there and not path.is_file() else path
+    return source_folder(ctx.source) / there if there and not path.is_file() else path
 
 
 def _fault(values: Mapping[str, Any]) -> str:
@@ -77,16 +81,11 @@ def _fault(values: Mapping[str, Any]) -> str:
     return ""
 
 
-def _root(ctx: StageContext) -> Path:
-    """Return the folder that paths of essays are in: the source, or the one its catalogue is in."""
-    return ctx.source if ctx.source.is_dir() else ctx.source.parent
-
-
 def _source_file(essay: Essay, ctx: StageContext) -> Path:
     """Return the file of an essay in the source; raise ``MediaError`` where there is none."""
     if reason := path_escapes(essay.file):
         raise MediaError(essay.file, f"is not inside the source ({reason}): move it there")
-    path = _root(ctx) / essay.file
+    path = source_folder(ctx.source) / essay.file
     refuse_no_file(path)
     return path
 

@@ -6,7 +6,8 @@ paper's Table 4 does not have the limits that C.2 refers to: these are ours.
 """
 
 import asyncio
-import tempfile
+import shutil
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from reelbench.recipes.musebench.rows import ESSAYS, Essay
 from reelbench.recipes.musebench.web import download_video
 
 Download = Callable[[str, Path, str], Path]  # a URL, a folder and a name: the file in that folder
+_DOWNLOADS = threading.BoundedSemaphore(2)  # at once: sites slow down who asks for more
 FETCHED = "fetched"  # what ``curation`` has of it: the file in the source, its subtitles, seconds
 
 
@@ -122,10 +124,15 @@ def _fetched(
         return _brought(essay, ctx, _source_file(essay, ctx), limits)
     if not essay.url:
         raise MediaError(essay.id, "has neither a file nor a URL: name one in the catalogue")
-    parent = ctx.out / ESSAYS
-    parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=parent, prefix=".download-") as folder:
-        return _brought(essay, ctx, download(essay.url, Path(folder), essay.id), limits)
+    folder = ctx.out / ESSAYS / f".download-{essay.id}"
+    shutil.rmtree(folder, ignore_errors=True)  # what a killed process left
+    folder.mkdir(parents=True)
+    try:
+        with _DOWNLOADS:
+            path = download(essay.url, folder, essay.id)
+        return _brought(essay, ctx, path, limits)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _brought(essay: Essay, ctx: StageContext, path: Path, limits: Mapping[str, Any]) -> Essay:

@@ -71,7 +71,7 @@ async def _question(
     doubt = doubt or ("its category is not known: choose one" if category == UNKNOWN else "")
     of_whom = f' "{essay.title}"' if essay.title else ""
     by_whom = f" by {essay.channel}" if essay.channel else ""
-    in_doubt = f" In doubt: {doubt}." if doubt else ""
+    in_doubt = f" In doubt: {doubt.rstrip('.')}." if doubt else ""
     context = {
         "essay": essay.id,
         "title": essay.title,

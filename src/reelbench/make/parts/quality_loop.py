@@ -123,9 +123,8 @@ def _read(ctx: StageContext, produce: Sequence[Stage], file: str) -> Any:
     """Return what else decides the rounds: the verdicts, and how the stages are set."""
     paths = [ctx.out / name for name in dict.fromkeys((file, VERDICTS_FILE))]
     digests = [digest_of_file(path) if path.is_file() else None for path in paths]
-    stages = [
-        [each.name, each.version, dict(each.parameters)] for each in current_stages(produce, ctx)
-    ]
+    stages = current_stages(produce, ctx)
+    settings = [[each.name, each.version, dict(each.parameters)] for each in stages]
     return [digests, settings]
 
 

@@ -82,13 +82,21 @@ class RuleSet:
         return "\n".join(f"- {rule.id}. {rule.text}" for rule in rules)
 
     def broken(
-        self, category: str, question: str, options: Sequence[str], key: str | Collection[str]
+        self,
+        category: str,
+        question: str,
+        options: Sequence[str],
+        key: str | Collection[str],
+        names: Sequence[str] = (),
     ) -> list[Broken]:
-        """Return the active rules that a draft breaks; ``key`` is the right option, or several."""
+        """Return the active rules that a draft breaks; ``key`` is the right option, or several.
+
+        ``names`` are the proper nouns in the texts about its source.
+        """
         keys = (key,) if isinstance(key, str) else tuple(key)
         if options and not (keys and set(keys) <= set(options)):
             raise ValueError(f"The key {keys!r} has to be among the options {tuple(options)!r}.")
-        asked = Asked(question, tuple(options), keys)
+        asked = Asked(question, tuple(options), keys, tuple(names))
         return [
             Broken(rule.id, what)
             for rule in self.rules(category)

@@ -51,6 +51,7 @@ def audit(
     strategies: int = 2,
     distracted: str = "distract",
     material: Material = context_of,
+    prompts: Sequence[str] = (),
     name: str = "audit",
     role: str = "reviewer",
     **more: Any,
@@ -60,7 +61,8 @@ def audit(
     By code: two options are ``alike`` by that share of their characters; a sentence has more than
     ``sentence_words`` words, or more than the share ``long_words`` of all words have four syllables
     or more; the distractors that the stage ``distracted`` noted follow fewer than ``strategies``
-    strategies; the question lists options. ``issues``, with what each means, are asked of a model.
+    strategies; the question lists options. ``issues``, with what each means, are asked of a model,
+    which also reads what ``material`` returns for an item, with the ``prompts`` that it uses.
     """
 
     async def work(
@@ -90,7 +92,7 @@ def audit(
         output=Item,
         work=work,
         may_ask=(role,),
-        prompts=("audit",),
+        prompts=("audit", *prompts),
         parameters={
             "issues": dict(issues),
             "alike": alike,

@@ -101,7 +101,7 @@ def install_protocols(root: Path, names: Sequence[str]) -> list[ReviewProtocol]:
         path = find_protocol(name)
         read_protocol(path)
         if not (folder / path.name).exists():
-            write_atomically(folder / path.name, _fitted(root, path.read_text("utf-8")))
+            write_atomically(folder / path.name, _fitted(root, path))
     return [read_protocol(path) for path in sorted(folder.glob("*.yaml"))]
 
 
@@ -120,10 +120,15 @@ def default_protocols(root: Path) -> list[str]:
     return names
 
 
-def _fitted(root: Path, text: str) -> str:
-    """Let a queue be about the benchmark's items too, where no recipe has made candidates."""
+def _fitted(root: Path, path: Path) -> str:
+    """Let a queue be about the benchmark's items too, where no recipe has made candidates.
+
+    One that is for a stage of the recipe stays empty until something waits there.
+    """
+    text = path.read_text("utf-8")
     waits = any(root.glob(str(waiting_file(Path(), "*"))))
-    return text if waits else text.replace("items: candidates", "items: all")
+    to_come = read_protocol(path).stage and read_make(root)
+    return text if waits or to_come else text.replace("items: candidates", "items: all")
 
 
 def _facts(root: Path) -> tuple[str, tuple[str, ...]]:

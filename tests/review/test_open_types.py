@@ -209,7 +209,7 @@ def test_the_queues_of_a_recipe_are_there_before_its_stages_wait(tmp_path: Path)
     protocols = {each.name: each for each in install_protocols(tmp_path, ())}
     own = {f"musebench-{name}" for name in ("verify", "final", "rate", "answer")}
     assert own <= set(protocols)
-    assert {"verify", "rate", "answer"} & set(protocols) == set()
+    assert all(name.startswith("musebench-") for name in protocols)
     assert protocols[PILOT.name].items == protocols[FINAL.name].items == "candidates"
     wait(tmp_path, [pilot(1)])
     wait(tmp_path, [pilot(2)], "final")

@@ -106,18 +106,14 @@ def install_protocols(root: Path, names: Sequence[str]) -> list[ReviewProtocol]:
 
 
 def default_protocols(root: Path) -> list[str]:
-    """Return the names of the protocols for a folder: for each page its recipe's, or the general.
+    """Return the names of the protocols for a folder: those of its recipe, or the general ones.
 
     A recipe's begin with its name, as ``humanvbench-verify`` does.
     """
     made = read_make(root)
     recipe = str(made["recipe"]).replace("_", "-") if made else ""
-    known = {name: read_protocol(path).page for name, path in built_in_protocols().items()}
-    names: list[str] = []
-    for page in PAGES:
-        own = [name for name in known if recipe and name.startswith(f"{recipe}-")]
-        names += [name for name in own if known[name] == page] or [page]
-    return names
+    own = [name for name in built_in_protocols() if recipe and name.startswith(f"{recipe}-")]
+    return own or list(PAGES)
 
 
 def _fitted(root: Path, path: Path) -> str:

@@ -58,7 +58,7 @@ export function rejectForm(work, decide) {
   const form = element("div", {},
     TAGS.length ? element("fieldset", { class: "choices" }, element("legend", {}, t("decide_reasons")),
       types.length ? element("p", { class: "note" }, t("decide_type_note")) : "",
-      TAGS.map((tag, at) => [element("label", { class: "choice" }, boxes[at], at < 9 ? keyHint(String(at + 1)) : "", element("span", { class: "text" }, tag)), types[at]?.element])) : "",
+      TAGS.flatMap((tag, at) => [element("label", { class: "choice" }, boxes[at], at < 9 ? keyHint(String(at + 1)) : "", element("span", { class: "text" }, tag)), types[at]?.element])) : "",
     labelled(t("comment"), comment), element("div", { class: "buttons" }, send));
   types.forEach((each, at) => each.toggle(boxes[at].checked));
   ready();

@@ -23,6 +23,6 @@ export const commentBox = (work, name = "comment") => textBox(work.state[name], 
 
 // What a protocol shows of an item beside its key, as names and texts.
 export const factList = (task) => (task.reveal?.facts?.length ? element("dl", { class: "facts" },
-  task.reveal.facts.map((each) => [element("dt", {}, each.name), element("dd", { dir: "auto" }, each.text)])) : "");
+  task.reveal.facts.flatMap((each) => [element("dt", {}, each.name), element("dd", { dir: "auto" }, each.text)])) : "");
 
 export const labelled = (text, control) => element("label", { class: "field" }, text, control);

@@ -6,6 +6,7 @@ from reelbench.base.lazy import lazily
 
 __all__ = [
     "BatchStage",
+    "CaptionPlan",
     "Flag",
     "MediaInput",
     "QuestionForm",
@@ -23,6 +24,7 @@ __all__ = [
     "balance_ratio",
     "balance_yes_no",
     "caption_apart",
+    "caption_in_order",
     "check_drafts",
     "choose_negations",
     "collect",
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
         split,
     )
     from reelbench.make.parts.caption import caption_apart
+    from reelbench.make.parts.caption_in_order import CaptionPlan, caption_in_order
     from reelbench.make.parts.counterparts import open_counterparts
     from reelbench.make.parts.distract import distract
     from reelbench.make.parts.drafts import QuestionForm, WritingTask
@@ -94,6 +97,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BatchStage": "pipeline.stage",
+    "CaptionPlan": "parts.caption_in_order",
     "Flag": "pipeline.stage",
     "MediaInput": ".client.media_input",
     "QuestionForm": "parts.drafts",
@@ -111,6 +115,7 @@ _HOMES = {
     "balance_ratio": "parts.balance_stages",
     "balance_yes_no": "parts.balance_stages",
     "caption_apart": "parts.caption",
+    "caption_in_order": "parts.caption_in_order",
     "check_drafts": "parts.write",
     "choose_negations": "parts.balance_stages",
     "collect": "parts.existing",

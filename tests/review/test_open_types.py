@@ -1,5 +1,6 @@
 """Types of failure that reviewers name in their own words, and what becomes of them."""
 
+import csv
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from loop_actors import Cast, loop, looped
 from review.steps import ANN, BEN, BOSS, act, opened, take
 from review.town import SCRIPT
 from support import make_item
@@ -17,6 +19,7 @@ from reelbench.data.failure_types import split_tag, type_key
 from reelbench.data.items import Item
 from reelbench.data.verdicts import VERDICTS_FILE, read_verdicts
 from reelbench.make.parts.verdicts import verdicts
+from reelbench.make.pipeline.stage import Undecided
 from reelbench.review.errors import ActionError
 from reelbench.review.exchange import import_file, label_studio_files
 from reelbench.review.export import export_files
@@ -47,7 +50,14 @@ def wait(root: Path, items: Sequence[Item], stage: str = "refine") -> None:
 
 def reject(review: Review, tags: list[Any], who: Any = ANN, queue: str = PILOT.name) -> str:
     task = take(review, who, queue)
-    act(review, who, task, "verdict", decision="reject", tags=tags)
+    act(review, who, task, "verdict", decision="reject", tags=tags, comment="It is zzabstract.")
+    return str(task["item"])
+
+
+def accept(review: Review, who: Any = ANN, queue: str = PILOT.name) -> str:
+    task = take(review, who, queue)
+    act(review, who, task, "answered", choice=[0])
+    act(review, who, task, "verdict", decision="accept")
     return str(task["item"])
 
 
@@ -115,9 +125,7 @@ def test_rounds_count_new_types_also_of_items_that_are_gone(tmp_path: Path) -> N
             assert game.open_items == 2 - max(1, len(types))
             for subject in list(queue.subjects().values()):
                 if not queue.settlement(subject).verdict:
-                    task = take(review, BEN, PILOT.name)
-                    act(review, BEN, task, "answered", choice=[0])
-                    act(review, BEN, task, "verdict", decision="accept")
+                    accept(review, BEN)
         game, static = rounds_by_category(review.queue(PILOT.name))
         assert list(review.queue(PILOT.name).subjects()) == ["pilot-4-0", "pilot-4-1", "pilot-4-9"]
     first = (f"{STEM}: abstract register", f"{STEM}: two verbs")
@@ -144,6 +152,29 @@ def test_what_people_decided_about_a_pilot_is_there_for_the_next_make(tmp_path: 
     assert {name: each.digest for name, each in settled.items()} == {
         each.id: each.content_digest for each in (old, new)
     }
+
+
+def test_a_loop_goes_on_with_the_types_that_people_named_in_a_review(tmp_path: Path) -> None:
+    folder, stage = tmp_path / "made", loop(pilot=2, quiet=1)
+    folder.mkdir()
+    found_type = f"{STEM}: abstract register"
+    rounds = []
+    with opened(folder, [], PILOT) as review:
+        while waiting := [
+            each for each in looped(folder, Cast(), stage, reviewer=False).results
+            if isinstance(each, Undecided)
+        ]:  # fmt: skip
+            wait(folder, waiting[0].items)
+            assert len(rounds) < 4
+            rounds.append([reject(review, [found_type], who) if not rounds else accept(review, who)
+                           for who in (ANN, BEN)])  # fmt: skip
+            write_verdicts(folder / VERDICTS_FILE, verdict_lines(review))
+        (game,) = rounds_by_category(review.queue(PILOT.name))
+    assert [name[-3:] for name in rounds[0]] == ["-r1", "-r1"]
+    assert len(rounds) == 2
+    assert (game.new_tags, game.clean) == (((found_type,), ()), 1)
+    table = list(csv.DictReader((folder / "rounds.csv").read_text().splitlines()))
+    assert [row["new failure types"] for row in table] == [found_type, ""]
 
 
 def test_label_studio_asks_for_types_and_brings_them_back(tmp_path: Path) -> None:
@@ -174,8 +205,13 @@ def test_what_is_in_doubt_is_shown_with_the_key_and_a_sub_domain_can_be_changed(
 ) -> None:
     item = make_item(1).replace(
         tags={"category": "Game Arts", "subdomain": "CG", "model": "m"},
-        context={"core_intent": "It slows us down.", "cited_clips": [1, 2], "transcript": "secret"},
-        provenance={"flags": ["sub-domain in doubt"]},
+        context={
+            "core_intent": "It slows us down.",
+            "cited_clips": [1, 2],
+            "transcript": "secret",
+            "doubts": ["Sub-domain: CG", "Clips: 1 to 2"],
+        },
+        provenance={"match": {"faults": "clip 2: narrator"}},
     )
     wait(tmp_path, [item], "final")
     with opened(tmp_path, [], FINAL) as review:
@@ -184,8 +220,9 @@ def test_what_is_in_doubt_is_shown_with_the_key_and_a_sub_domain_can_be_changed(
         shown = act(review, ANN, task, "answered", choice=[0]).reveal
         assert shown is not None
         assert [(each["name"], each["text"]) for each in shown["facts"]] == [
-            ("category", "Game Arts"), ("subdomain", "CG"), ("core intent", "It slows us down."),
-            ("cited clips", "1, 2"), ("flags", "sub-domain in doubt"),
+            ("category", "Game Arts"), ("subdomain", "CG"), ("doubts", "Sub-domain: CG\nClips: 1 to 2"),
+            ("core intent", "It slows us down."), ("cited clips", "1, 2"),
+            ("faults", "clip 2: narrator"),
         ]  # fmt: skip
         assert shown["tags"] == {"subdomain": ["CG"]}
         change = {"decision": "change", "changes": {"tags": {"subdomain": ["Sculpture"]}}}

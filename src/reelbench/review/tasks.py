@@ -141,5 +141,6 @@ def _spelled(value: Any) -> str:
     if isinstance(value, Mapping):
         return "; ".join(f"{name}: {_spelled(each)}" for name, each in value.items())
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return ", ".join(map(_spelled, value))
+        parts = list(map(_spelled, value))
+        return ("\n" if any(" " in part for part in parts) else ", ").join(parts)
     return value if isinstance(value, str) else canonical_json(value)

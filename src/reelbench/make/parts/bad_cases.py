@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from reelbench.data.failure_types import type_key
 from reelbench.make.parts.pilot_review import PilotReview, PilotVerdict, item_slots
 from reelbench.make.parts.rule_checks import CHECKS
 from reelbench.make.parts.rules import ACTIVE, DESTINATIONS, Rule, RuleSet
@@ -79,8 +80,8 @@ class CaseSummarizer:
         failure = self.review.failure(tag)
         if not (failure.dimension and failure.type):
             return ""
-        same = {each.casefold(): each for each in known}
-        return same.get(failure.tag.casefold(), failure.tag)
+        same = {type_key(each): each for each in known}
+        return same.get(type_key(failure.tag), failure.tag)
 
     def _dimensions(self) -> str:
         return "\n".join(

@@ -37,7 +37,7 @@ def publish(histories: Sequence[LoopHistory], ctx: StageContext, quiet: int, mos
     types = [row for history in histories for row in _type_rows(history)]
     if types:
         ctx.tables.append(stage_table("Failure types of the pilots", _TYPES, types))
-    ctx.notes += [f"{ctx.stage}: {ending(each, quiet, most)}" for each in histories if each.decided]
+    ctx.notes += [f"{ctx.stage}: {ending(each, quiet, most)}" for each in histories]
 
 
 def ending(history: LoopHistory, quiet: int, most: int) -> str:
@@ -45,7 +45,9 @@ def ending(history: LoopHistory, quiet: int, most: int) -> str:
     left = history.quiet() >= quiet
     done = len(history.decided)
     if not left and done < most:
-        return f"{history.category} waits for verdicts in round {done + 1}"
+        waits = len(history.rounds) > done
+        what = "waits for verdicts" if waits else "could not be summarised, see what is undecided,"
+        return f"{history.category} {what} in round {done + 1}"
     stays = history.staying(quiet if left else 1)
     words = (
         f"left the loop after {counted(quiet, 'round')} without a new failure type"

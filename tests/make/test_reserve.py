@@ -153,6 +153,10 @@ class TestReserve:
         assert {each.id for each in first} - {each.id for each in second} == {gone.id}
         assert next(each for each in FINE if each.id == new).kind == gone.kind
         assert ctx.tables[2]["rows"][0][5] == 1
+        assert ctx.tables[3]["rows"] == [
+            ["Game", "CG", "multi", 2, 8 - (gone.kind == "multi")],
+            ["Game", "CG", "single", 4, 16 - (gone.kind == "single")],
+        ]
 
     def test_a_category_that_cannot_be_filled_is_said(self, tmp_path: Path) -> None:
         _, _, ctx = released(tmp_path, FINE[:2], release({"Game": 5, "Stage": 2}))

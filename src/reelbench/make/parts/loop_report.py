@@ -3,20 +3,21 @@
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from reelbench.base.files import write_atomically
+from reelbench.base.files import json_line, write_atomically
 from reelbench.base.progress import counted
 from reelbench.data.items import Item
-from reelbench.evaluate.prompt import lettered
 from reelbench.make.parts.bad_cases import answers
 from reelbench.make.parts.loop_history import LoopHistory, LoopRound, PilotItem
+from reelbench.make.parts.pilot_review import PilotVerdict, item_slots
 from reelbench.make.parts.rules import Rule, rules_diff
 from reelbench.make.parts.shares import share_of, stage_table
 from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.store import record_of
 
 FOLDER, ROUNDS_FILE = "rules", "rounds.csv"
 _COLUMNS = (
@@ -70,6 +71,28 @@ def write_history(history: LoopHistory, out: Path) -> None:
         name = f"v{old.version}-v{new.version}.diff"
         write_atomically(folder / name, rules_diff(old, new))
     write_atomically(folder / "cases.md", _cases(history))
+    write_atomically(folder / "pilots.jsonl", "".join(_pilot_lines(history)))
+
+
+def _pilot_lines(history: LoopHistory) -> Iterator[str]:
+    """Yield all items of pilots with what was decided about each, why and by whom."""
+    for each in history.rounds:
+        verdicts = {verdict.item.id: verdict for verdict in each.verdicts}
+        for case in each.pilot:
+            facts = {"round": each.number, "rules": dict(each.rules.record), "row": case.row}
+            decision = _decision(verdicts.get(case.item.id))
+            types = {"types": list(each.summary.types.get(case.item.id, ()))}
+            yield json_line({**facts, **decision, **types, "item": record_of(case.item)})
+
+
+def _decision(verdict: PilotVerdict | None) -> dict[str, Any]:
+    if verdict is None:
+        return {"decision": "waiting"}
+    return {
+        "decision": "reject" if verdict.failures else "accept",
+        "by": verdict.by,
+        "failures": [{"tag": each.tag, "comment": each.comment} for each in verdict.failures],
+    }
 
 
 def folder_name(category: str) -> str:
@@ -155,9 +178,9 @@ def _one_case(history: LoopHistory, each: LoopRound, case: PilotItem) -> str:
 
 
 def _shown(item: Item) -> str:
-    key = ", ".join(item.answer) or (item.reference or "")
-    parts = [item.question, lettered(item.options), f"Key: {key}"]
-    return "\n\n".join(part for part in parts if part)
+    slots = item_slots(item, "")
+    ends = f"Key: {slots['key']}", f"Clips: {slots['clips']}"
+    return "\n\n".join(part for part in (slots["question"], slots["options"], *ends) if part)
 
 
 def _csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -245,6 +245,15 @@ class _Pool:
                     f"{count.target} items, and the reserve none to replace: {where}"
                 )
         ctx.tables.append(stage_table("Release and reserve", _COLUMNS, rows))
+        ctx.tables.append(self._cells(released))
+
+    def _cells(self, released: Sequence[Item]) -> Mapping[str, Any]:
+        """Return how many items are released and in reserve, by category, value and kind."""
+        out = Counter(map(self.cell, released))
+        cells = sorted({*out, *(cell for cell, part in self.reserve.items() if part)})
+        rows = [[*cell, out[cell], len(self.reserve.get(cell, ()))] for cell in cells]
+        columns = ("category", self.tag, "kind", "released", "in reserve")
+        return stage_table(f"Release and reserve by {self.tag} and kind", columns, rows)
 
 
 def _worst_is(tags: Sequence[str], tier: Severity) -> bool:

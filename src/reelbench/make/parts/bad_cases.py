@@ -99,9 +99,10 @@ class CaseSummarizer:
                 faults.append(f"withdraw: {', '.join(unknown)} is no active rule")
             left = [rule.tag for rule in active if rule.id not in gone]
             tags = [*left, *(each["tag"] for each in reply["rules"])]
-            answered = {self.canonical(tag, known) for tag in tags}
             types = {self.canonical(each["type"], known) for each in reply["failures"]}
-            lacking = sorted(types - answered - {""})
+            lacking = [
+                each for each in sorted(types - {""}) if not any(answers(tag, each) for tag in tags)
+            ]
             faults += [f"rules: no rule has the tag {each!r}" for each in lacking]
             return "; ".join(faults)
 
@@ -152,6 +153,12 @@ class CaseSummarizer:
         )
         withdrawn = {each["id"]: each["reason"].strip() for each in reply["withdraw"]}
         return CaseSummary({id_: tuple(own) for id_, own in types.items()}, added, withdrawn)
+
+
+def answers(tag: str, type_: str) -> bool:
+    """Whether the tag of a rule names a type of failure; it may leave the dimension out."""
+    tag, type_ = (" ".join(each.split()).casefold() for each in (tag, type_))
+    return bool(tag) and tag in (type_, type_.partition(": ")[2])
 
 
 _SCHEMA = closed(

@@ -62,8 +62,8 @@ def names_in(titles: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
     that is how they have it more often.
     """
     seen = _Seen()
-    for text in texts:
-        for line in text.splitlines():
+    for line in (line for text in texts for line in text.splitlines()):
+        if not line.isupper():  # which tells nothing
             (seen.add_title if _is_title(line) else seen.add)(line)
     for title in titles:
         seen.add_title(title)
@@ -92,6 +92,7 @@ class _Seen:
                 self.written.setdefault(low, word)
             else:
                 self.begins[low] += 1
+                self.written.setdefault(low, word)
         self.phrases.update(_phrases(words))
         self.phrases.update(_CHINESE_TITLE.findall(text))
 
@@ -114,8 +115,15 @@ class _Seen:
             often = inside + self.begins[low] >= _SURE
             if inside and not small and often and len(low) >= _LONG_ENOUGH:
                 yield low
-            elif inside > small or (self.titled[low] and not small):
+            elif inside > small or (not small and self._may_be_one(low)):
                 yield written
+
+    def _may_be_one(self, low: str) -> bool:
+        """Whether a word that is never seen in small letters may be a name: it begins a sentence.
+
+        Words such as "interestingly" and "looking" do so as well.
+        """
+        return bool(self.titled[low]) or not low.endswith(("ly", "ing", "ed"))
 
 
 def is_ordinary(word: str) -> bool:
@@ -139,7 +147,7 @@ def _placed(text: str) -> Iterator[tuple[str, bool, str]]:
 def _is_title(line: str) -> bool:
     """Whether a line is written as titles are: its longer words have capitals, or all letters."""
     long: list[str] = [word for word in WORD.findall(line) if len(word) > 3]
-    return sum(word[0].isupper() for word in long) > 0.6 * len(long)
+    return sum(word[0].isupper() for word in long) > 0.5 * len(long)
 
 
 def _phrases(words: Sequence[tuple[str, bool, str]]) -> Iterator[str]:
@@ -156,13 +164,20 @@ def _phrases(words: Sequence[tuple[str, bool, str]]) -> Iterator[str]:
 
 
 def _phrase(run: Sequence[str]) -> Iterator[str]:
-    named = list(run)
-    while named and named[-1] in _JOINED_BY:
-        named.pop()
-    while named and named[0].lower() in _JOINED_BY:
-        named.pop(0)
-    if sum(word not in _JOINED_BY for word in named) > 1:
-        yield " ".join(named).lower()
+    """Yield a run as a name; with "and" or "in", which may stand between two, its parts too."""
+    parts: list[list[str]] = [[]]
+    for word in run:
+        if word in ("and", "in"):
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    for named in (list(run), *parts):
+        while named and named[-1].lower() in _JOINED_BY:
+            named.pop()
+        while named and named[0].lower() in _JOINED_BY:
+            named.pop(0)
+        if sum(word not in _JOINED_BY for word in named) > 1:
+            yield " ".join(named).lower()
 
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’.\-·_]+[^\W_]+)*")

@@ -6,6 +6,7 @@ from reelbench.base.lazy import lazily
 
 __all__ = [
     "BatchStage",
+    "CaptionPlan",
     "Flag",
     "MediaInput",
     "QuestionForm",
@@ -19,10 +20,12 @@ __all__ = [
     "StageContext",
     "WritingTask",
     "answer_and_rank",
+    "audit",
     "balance_key_positions",
     "balance_ratio",
     "balance_yes_no",
     "caption_apart",
+    "caption_in_order",
     "check_drafts",
     "choose_negations",
     "collect",
@@ -44,6 +47,8 @@ __all__ = [
     "open_counterparts",
     "perturb",
     "quota",
+    "refine",
+    "release",
     "rounds",
     "same_manifest",
     "split",
@@ -55,6 +60,7 @@ if TYPE_CHECKING:
     from reelbench.client.media_input import MediaInput
     from reelbench.data.sources import Sources
     from reelbench.make.parts.answer_and_rank import answer_and_rank
+    from reelbench.make.parts.audit import audit
     from reelbench.make.parts.balance_stages import (
         balance_key_positions,
         balance_ratio,
@@ -65,6 +71,7 @@ if TYPE_CHECKING:
         split,
     )
     from reelbench.make.parts.caption import caption_apart
+    from reelbench.make.parts.caption_in_order import CaptionPlan, caption_in_order
     from reelbench.make.parts.counterparts import open_counterparts
     from reelbench.make.parts.distract import distract
     from reelbench.make.parts.drafts import QuestionForm, WritingTask
@@ -79,7 +86,9 @@ if TYPE_CHECKING:
     from reelbench.make.parts.label import label
     from reelbench.make.parts.only import only
     from reelbench.make.parts.perturb import perturb
+    from reelbench.make.parts.quality_loop import refine
     from reelbench.make.parts.quota import quota
+    from reelbench.make.parts.reserve import release
     from reelbench.make.parts.rounds import RoundOutcome, RoundState, rounds
     from reelbench.make.parts.shortcuts import filter_shortcuts
     from reelbench.make.parts.static_filters import (
@@ -94,6 +103,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BatchStage": "pipeline.stage",
+    "CaptionPlan": "parts.caption_in_order",
     "Flag": "pipeline.stage",
     "MediaInput": ".client.media_input",
     "QuestionForm": "parts.drafts",
@@ -107,10 +117,12 @@ _HOMES = {
     "StageContext": "pipeline.context",
     "WritingTask": "parts.drafts",
     "answer_and_rank": "parts.answer_and_rank",
+    "audit": "parts.audit",
     "balance_key_positions": "parts.balance_stages",
     "balance_ratio": "parts.balance_stages",
     "balance_yes_no": "parts.balance_stages",
     "caption_apart": "parts.caption",
+    "caption_in_order": "parts.caption_in_order",
     "check_drafts": "parts.write",
     "choose_negations": "parts.balance_stages",
     "collect": "parts.existing",
@@ -132,6 +144,8 @@ _HOMES = {
     "open_counterparts": "parts.counterparts",
     "perturb": "parts.perturb",
     "quota": "parts.quota",
+    "refine": "parts.quality_loop",
+    "release": "parts.reserve",
     "rounds": "parts.rounds",
     "same_manifest": "parts.existing",
     "split": "parts.balance_stages",

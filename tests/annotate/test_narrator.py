@@ -90,7 +90,7 @@ def test_a_turn_that_is_far_from_the_narrators_voice_is_left_out() -> None:
     ("speech", "labels", "reason"),
     [
         ([], {}, "Nobody speaks"),
-        ([("s1", "A", 6), ("s1", "-", 50)], {}, "for 6 s, less than 10 s"),
+        ([("s1", "A", 6), ("s1", "-", 50)], {}, "for 6.0 s, less than 10 s"),
         ([("s1", "A", 12), ("s2", "B", 10)] * 3, {}, "Two voices share the speech"),
         (ESSAY, sound((0, 70, "music"), (0, 60, "singing")), "sings"),
         ([("s1", "ABCDEF"[n], 12) for n in range(6)], {}, "Two voices share the speech"),

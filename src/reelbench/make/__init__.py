@@ -24,6 +24,7 @@ __all__ = [
     "balance_yes_no",
     "caption_apart",
     "check_drafts",
+    "check_narrator",
     "choose_negations",
     "collect",
     "distract",
@@ -46,6 +47,7 @@ __all__ = [
     "quota",
     "rounds",
     "same_manifest",
+    "silence",
     "split",
     "verdicts",
     "write",
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
         split,
     )
     from reelbench.make.parts.caption import caption_apart
+    from reelbench.make.parts.check_narrator import check_narrator
     from reelbench.make.parts.counterparts import open_counterparts
     from reelbench.make.parts.distract import distract
     from reelbench.make.parts.drafts import QuestionForm, WritingTask
@@ -77,6 +80,7 @@ if TYPE_CHECKING:
         filter_modality,
     )
     from reelbench.make.parts.label import label
+    from reelbench.make.parts.narrator import silence
     from reelbench.make.parts.only import only
     from reelbench.make.parts.perturb import perturb
     from reelbench.make.parts.quota import quota
@@ -112,6 +116,7 @@ _HOMES = {
     "balance_yes_no": "parts.balance_stages",
     "caption_apart": "parts.caption",
     "check_drafts": "parts.write",
+    "check_narrator": "parts.check_narrator",
     "choose_negations": "parts.balance_stages",
     "collect": "parts.existing",
     "distract": "parts.distract",
@@ -134,6 +139,7 @@ _HOMES = {
     "quota": "parts.quota",
     "rounds": "parts.rounds",
     "same_manifest": "parts.existing",
+    "silence": "parts.narrator",
     "split": "parts.balance_stages",
     "verdicts": "parts.verdicts",
     "write": "parts.write",

@@ -1,133 +1,99 @@
-"""Small video essays for tests: a picture, sound of known parts, and subtitles inside the file."""
+"""Video essays for tests: tiny videos, and what labels would say of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import av
-import numpy as np
-from parts import Studio
+from parts import Studio, never, recipe_of
+from servers import Answer, Server
+from videos import make_video
 
-from reelbench.data.items import Span
 from reelbench.make.pipeline.context import StageContext
-from reelbench.make.pipeline.stage import Rejected, RowStage
-from reelbench.media.edit.audio import read_audio
-from reelbench.media.edit.write import AudioTrack, video_writer
-from reelbench.recipes.musebench.rows import Essay
+from reelbench.make.pipeline.prompts import Prompts, load_prompts
+from reelbench.make.pipeline.run import Pipeline, StageResult
+from reelbench.make.pipeline.stage import Stage
+from reelbench.make.pipeline.store import RowResult
+from reelbench.recipes.musebench.rows import ESSAYS, Essay
 
-RATE = 16_000
-SECONDS = 6.0
-TURNS: tuple[Span, ...] = ((1.0, 2.5), (4.0, 5.0))
-SENTENCE = "the curtain divides the whole stage"
-SUBTITLES = f"1\n00:00:01,000 --> 00:00:02,500\n{SENTENCE}\n"
-
-
-def two_tones(seconds: float = SECONDS, channels: int = 1) -> np.ndarray:
-    """A low tone throughout, and a high one, the narrator's, during the turns."""
-    times = np.arange(round(seconds * RATE)) / RATE
-    speaks = np.zeros(len(times), bool)
-    for start, end in TURNS:
-        speaks |= (times >= start) & (times < end)
-    sound = 0.2 * np.sin(2 * np.pi * 300 * times) + 0.3 * speaks * np.sin(2 * np.pi * 1500 * times)
-    return np.repeat(sound[None], channels, axis=0).astype(np.float32)
+SPOKEN = (
+    (0.0, 1.6, "Look at how the light falls on the left wall of the room."),
+    (1.8, 2.6, "It is the colour that tells us what the painter meant."),
+)
 
 
-def make_essay(path: Path, seconds: float = SECONDS, channels: int = 1) -> Path:
-    """Write an essay as Matroska with a subtitle stream and a title."""
-    plain = path.with_name("plain.mp4")
-    sound = AudioTrack([two_tones(seconds, channels)], RATE, channels)
-    with video_writer(plain, 10, sound=sound) as writer:
-        for number in range(round(seconds * 10)):
-            grey = np.full((32, 48, 3), number * 4 % 256, np.uint8)
-            writer.show(grey, number / 10)
-    lines = path.with_name("lines.srt")
-    lines.write_text(SUBTITLES)
-    with av.open(str(path), "w") as target:
-        target.metadata["title"] = SENTENCE
-        target.metadata["comment"] = SENTENCE
-        _copy([plain, lines], target)
-    lines.unlink()
-    plain.unlink()
-    return path
+@cache
+def prompts() -> Prompts:
+    return load_prompts(files("reelbench.recipes.musebench"), None, None)
 
 
-def _copy(sources: Sequence[Path], target: Any) -> None:
-    opened = [av.open(str(source)) for source in sources]
-    copies = [{s.index: target.add_stream_from_template(s) for s in one.streams} for one in opened]
-    for copy in [copy for own in copies for copy in own.values()]:
-        copy.metadata["title"] = SENTENCE
-    for one, own in zip(opened, copies, strict=True):
-        for packet in one.demux():
-            if packet.dts is not None:
-                packet.stream = own[packet.stream_index]
-                target.mux(packet)
-        one.close()
+def transcript(
+    *spoken: tuple[float, float, str], source: str = "model", language: str | None = "en"
+) -> dict[str, Any]:
+    """A label as the operator makes it."""
+    segments = [{"start": a, "end": b, "text": text, "words": []} for a, b, text in spoken]
+    return {
+        "source": source,
+        "language": language,
+        "text": " ".join(text for _, _, text in spoken),
+        "confidence": 0.9,
+        "segments": segments,
+        "dropped": [],
+    }
 
 
-def essay(folder: Path, **fields: Any) -> Essay:
-    """Return the row of an essay that was fetched, its narrator found."""
-    path = "make/essays/e1.mkv"
+def narrator(speaker: str | None = "s1") -> dict[str, Any]:
+    return {"speaker": speaker, "confidence": 0.9, "turns": [[0.0, 2.6]], "seconds": 2.6}
+
+
+LABELS = {"transcript": transcript(*SPOKEN), "narrator": narrator()}
+
+
+def fetched(folder: Path, name: str = "e1", seconds: float = 3.4, **fields: Any) -> Essay:
+    """An essay whose file is where ``fetch`` brings it."""
+    path = f"{ESSAYS}/{name}.mp4"
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
-    if not (folder / path).exists():
-        make_essay(folder / path)
-    narrator = {"speaker": "s1", "confidence": 0.9, "turns": [list(span) for span in TURNS]}
-    facts: dict[str, Any] = {
-        "id": "e1",
+    make_video(folder / path, seconds=seconds, sound=seconds, rate=5)
+    plain: dict[str, Any] = {
+        "id": name,
+        "category": "Static Visual Arts",
+        "title": "Light in rooms",
+        "channel": "Walls and Windows",
+        "description": "About old paintings.",
         "file": path,
         "clip": path,
-        "seconds": SECONDS,
-        "narrator": {**narrator, "words": spoken(SENTENCE, 1.0, 2.5)},
-        "clips": ((0.0, 3.0), (3.0, SECONDS)),
+        "sha256": "0" * 64,
+        "seconds": seconds,
+        "curation": {"fetched": {"file": "a.mp4", "subtitles": [], "seconds": seconds}},
     }
-    return Essay(**{**facts, **fields})
+    return Essay(**(plain | fields))
 
 
-def spoken(text: str, start: float, end: float) -> list[dict[str, Any]]:
-    """Return the words of a text with times, spread over a span."""
-    texts = text.split()
-    edges = np.linspace(start, end, len(texts) + 1)
-    return [
-        {"start": float(edges[n]), "end": float(edges[n + 1]), "word": word}
-        for n, word in enumerate(texts)
-    ]
+def take(
+    folder: Path,
+    essays: Sequence[Any],
+    *stages: Stage,
+    labels: Mapping[str, Mapping[str, Any]] | None = None,
+    answer: Answer = never,
+    models: Mapping[str, Sequence[Any]] | None = None,
+    texts: Prompts | None = None,
+) -> tuple[list[StageResult], Server]:
+    """Take essays through stages, as a make does; ``labels`` are those of their clips, by id."""
+
+    async def through(ctx: StageContext) -> list[StageResult]:
+        for essay in essays:
+            if isinstance(essay, Essay) and essay.clip:
+                found = LABELS if labels is None else labels[essay.id]
+                ctx.clip_labels[essay.clip] = dict(found)
+        return await Pipeline(recipe_of(*stages), ctx, ctx.store).take(essays)
+
+    studio = Studio(folder, answer, models or {}, texts or prompts())
+    return studio.with_context(through)
 
 
-def transcript(*segments: tuple[float, float, str], source: str = "model") -> dict[str, Any]:
-    """Return a transcript with these segments."""
-    lines = [
-        {"start": start, "end": end, "text": text, "words": spoken(text, start, end)}
-        for start, end, text in segments
-    ]
-    return {"source": source, "language": "en", "segments": lines}
-
-
-def worked(
-    folder: Path, stage: RowStage, row: Any, labels: Mapping[str, Mapping[str, Any]] | None = None
-) -> Any:
-    """Return the row that a stage makes of one, given the labels of clips; or why there is none."""
-
-    async def one(ctx: StageContext) -> Any:
-        ctx.clip_labels.update({clip: dict(found) for clip, found in (labels or {}).items()})
-        ctx.stage, ctx.at_work = stage.name, stage
-        try:
-            (made,) = await stage.work(row, ctx, **stage.parameters)
-        except Rejected as why:
-            return why
-        return made
-
-    result, _ = Studio(folder).with_context(one)
-    return result
-
-
-def tone_level(path: Path, span: Span, tone: float) -> float:
-    """Return how loud a tone is in a span of a file, in dB."""
-    sound = read_audio(path, RATE, 1, *span)[0]
-    times = np.arange(len(sound)) / RATE
-    wave = np.exp(-2j * np.pi * tone * times) * np.hanning(len(sound))
-    return float(20 * np.log10(abs(wave @ sound) / np.hanning(len(sound)).sum() + 1e-9))
-
-
-def long_sound(seconds: int) -> Iterator[np.ndarray]:
-    """Yield noise in pieces of a second, each another."""
-    for number in range(seconds):
-        yield np.random.default_rng(number).normal(0, 0.1, (1, RATE)).astype(np.float32)
+def rejected(result: Any) -> tuple[str, str]:
+    """Why a row was not let through."""
+    assert isinstance(result, RowResult)
+    assert result.rejected is not None
+    return result.rejected.reason, result.rejected.detail

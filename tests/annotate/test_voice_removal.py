@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from essays import RATE, long_sound
+from narrated import RATE, long_sound
 
 from reelbench.annotate.common.narrator_left import (
     TimedWord,

@@ -10,8 +10,8 @@ from typing import Any
 import av
 import numpy as np
 import pytest
-from essays import SENTENCE, TURNS, essay, make_essay, tone_level, transcript, worked
 from msgspec import structs
+from narrated import SENTENCE, TURNS, essay, make_essay, tone_level, transcript, worked
 from videos import decode_plainly, make_video
 
 from reelbench.annotate.common.silenced_video import write_without_speaker

@@ -6,6 +6,7 @@ from reelbench.base.lazy import lazily
 
 __all__ = [
     "BatchStage",
+    "CaptionPlan",
     "Flag",
     "MediaInput",
     "QuestionForm",
@@ -19,10 +20,12 @@ __all__ = [
     "StageContext",
     "WritingTask",
     "answer_and_rank",
+    "audit",
     "balance_key_positions",
     "balance_ratio",
     "balance_yes_no",
     "caption_apart",
+    "caption_in_order",
     "check_drafts",
     "check_narrator",
     "choose_negations",
@@ -45,6 +48,8 @@ __all__ = [
     "open_counterparts",
     "perturb",
     "quota",
+    "refine",
+    "release",
     "rounds",
     "same_manifest",
     "silence",
@@ -57,6 +62,7 @@ if TYPE_CHECKING:
     from reelbench.client.media_input import MediaInput
     from reelbench.data.sources import Sources
     from reelbench.make.parts.answer_and_rank import answer_and_rank
+    from reelbench.make.parts.audit import audit
     from reelbench.make.parts.balance_stages import (
         balance_key_positions,
         balance_ratio,
@@ -67,6 +73,7 @@ if TYPE_CHECKING:
         split,
     )
     from reelbench.make.parts.caption import caption_apart
+    from reelbench.make.parts.caption_in_order import CaptionPlan, caption_in_order
     from reelbench.make.parts.check_narrator import check_narrator
     from reelbench.make.parts.counterparts import open_counterparts
     from reelbench.make.parts.distract import distract
@@ -83,7 +90,9 @@ if TYPE_CHECKING:
     from reelbench.make.parts.narrator import silence
     from reelbench.make.parts.only import only
     from reelbench.make.parts.perturb import perturb
+    from reelbench.make.parts.quality_loop import refine
     from reelbench.make.parts.quota import quota
+    from reelbench.make.parts.reserve import release
     from reelbench.make.parts.rounds import RoundOutcome, RoundState, rounds
     from reelbench.make.parts.shortcuts import filter_shortcuts
     from reelbench.make.parts.static_filters import (
@@ -98,6 +107,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BatchStage": "pipeline.stage",
+    "CaptionPlan": "parts.caption_in_order",
     "Flag": "pipeline.stage",
     "MediaInput": ".client.media_input",
     "QuestionForm": "parts.drafts",
@@ -111,10 +121,12 @@ _HOMES = {
     "StageContext": "pipeline.context",
     "WritingTask": "parts.drafts",
     "answer_and_rank": "parts.answer_and_rank",
+    "audit": "parts.audit",
     "balance_key_positions": "parts.balance_stages",
     "balance_ratio": "parts.balance_stages",
     "balance_yes_no": "parts.balance_stages",
     "caption_apart": "parts.caption",
+    "caption_in_order": "parts.caption_in_order",
     "check_drafts": "parts.write",
     "check_narrator": "parts.check_narrator",
     "choose_negations": "parts.balance_stages",
@@ -137,6 +149,8 @@ _HOMES = {
     "open_counterparts": "parts.counterparts",
     "perturb": "parts.perturb",
     "quota": "parts.quota",
+    "refine": "parts.quality_loop",
+    "release": "parts.reserve",
     "rounds": "parts.rounds",
     "same_manifest": "parts.existing",
     "silence": "parts.narrator",

@@ -58,6 +58,7 @@ class DryRunContext(StageContext):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.client.placeholders = True
+        self.is_forecast = True
 
     def no_label(self, clip: str, name: str) -> Exception:
         """Return the exception to raise for a label that is missing: it may still be made."""
@@ -229,7 +230,7 @@ class DryRunPipeline(Pipeline):
 
     def _note_unlabelled(self, stage: Stage) -> None:
         """Say once that the forecast lacks labels, and how they are made without asking a model."""
-        free = list(takewhile(lambda each: not each.roles, self._recipe.stages))
+        free = list(takewhile(lambda each: not (each.roles or each.may_ask), self._recipe.stages))
         first = (
             f": `--until {free[-1].name}` without --dry-run makes them first, and asks no model"
             if stage in free and free[-1] is not self._recipe.stages[-1]

@@ -112,7 +112,7 @@ class _Seen:
             if is_ordinary(low) or len(low) < 2:
                 continue
             inside, small = self.inside[low], self.small[low]
-            often = inside + self.begins[low] >= _SURE
+            often = inside + self.begins[low] + self.titled[low] >= _SURE
             if inside and not small and often and len(low) >= _LONG_ENOUGH:
                 yield low
             elif inside > small or (not small and self._may_be_one(low)):

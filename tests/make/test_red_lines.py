@@ -37,6 +37,14 @@ class TestNamesOfASource:
         )
         assert "long take" not in low, "a heading has capitals for another reason"
 
+    def test_a_term_that_is_written_with_capitals_once_is_no_name(self) -> None:
+        text = "Here, Theatrical Lighting comes in, a theatrical thing. We call it Warm Light, and warm light it is."
+        assert not {"theatrical lighting", "warm light"} & set(names_in([], [text]))
+        assert "dead space" in names_in(
+            [],
+            ["there is nothing like Dead Space, and nobody makes halls like those in Dead Space"],
+        )
+
     def test_texts_without_capitals_or_with_nothing_else_give_none(self) -> None:
         assert names_in([], ["mario runs to the right. then mario jumps."]) == ()
         assert names_in([], ["", "\n", "THE LIGHT IS LOW AND THE DOOR IS SHUT"]) == ()

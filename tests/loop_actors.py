@@ -5,7 +5,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,9 @@ from servers import Reply, completion
 
 from reelbench.data.items import Item, Media, freeze
 from reelbench.make.parts.quality_loop import refine
+from reelbench.make.parts.rules import RuleSet
 from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.prompts import load_prompts
 from reelbench.make.pipeline.run import Pipeline
 from reelbench.make.pipeline.stage import BatchStage, RowStage
 
@@ -193,7 +195,13 @@ class Looped:
 
 
 def looped(
-    folder: Path, cast: Cast, stage: BatchStage, *, reviewer: bool = True, rows: Any = ROWS
+    folder: Path,
+    cast: Cast,
+    stage: BatchStage,
+    *,
+    reviewer: bool = True,
+    rows: Any = ROWS,
+    rules: RuleSet | None = None,
 ) -> Looped:
     """Take rows through the loop."""
     cast.asked.clear()
@@ -204,4 +212,13 @@ def looped(
         kept = {row.rules: ctx.kept(row.rules) for row in passed[-1].out if row.rules}
         return Looped(passed[-1].results, ctx.tables, ctx.notes, Counter(cast.asked), kept)
 
-    return Studio(folder, cast, models).with_context(take)[0]
+    prompts = replace(load_prompts(None, None, None), rules=rules)
+    result: Looped = Studio(folder, cast, models, prompts).with_context(take)[0]
+    return result
+
+
+async def _as_item(row: Source, _ctx: StageContext) -> list[Item]:
+    return [Item(row.id, "open", (Media(row.clip),), "What?", reference="This.")]
+
+
+ENDING = RowStage(name="end", input=Source, output=Item, work=_as_item)

@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loop_actors import PLANTS, ROWS, Cast, Looped, Source, loop, looped
+from loop_actors import ENDING, PLANTS, ROLES, ROWS, Cast, Looped, Source, loop, looped
+from parts import a_recipe
 
 from reelbench.base.errors import ReelbenchError
+from reelbench.data.sources import Sources
 from reelbench.make.parts.rules import RuleSet, load_rules
-from reelbench.make.pipeline.stage import WAITING, Undecided
+from reelbench.make.pipeline.make import MakeOptions, forecast
+from reelbench.make.pipeline.stage import WAITING, Role, Undecided
 
 
 @pytest.fixture(scope="module")
@@ -147,6 +150,31 @@ class TestEndings:
         cast.summary = json.dumps({"failures": types, "rules": [], "withdraw": []})
         result = looped(tmp_path / "made", cast, loop(pilot=2))
         assert "no rule has the tag 'misaligned clips: a gap'" in result.results[0].error
+
+    def test_a_rule_of_the_recipe_may_leave_the_dimension_out_of_its_tag(
+        self, tmp_path: Path
+    ) -> None:
+        rules = load_rules(
+            "name: own\nversion: '4'\nred_lines: [{id: R1, tag: a gap, text: Any., destination: clip-match}]"
+        )
+        types = [{"number": n, "type": "misaligned clips: a gap"} for n in (1, 2)]
+        cast = Cast({"misaligned clips: a gap": PLANTS["misaligned clips: a gap"]})
+        cast.summary = json.dumps({"failures": types, "rules": [], "withdraw": []})
+        result = looped(tmp_path / "made", cast, loop(pilot=2, most=1), rules=rules)
+        assert final(result) == rules
+        assert result.tables[1]["rows"][0][5] == "R1"
+
+    def test_a_forecast_counts_the_quiet_rounds_and_writes_nothing(self, tmp_path: Path) -> None:
+        roles = {role: Role(role) for role in (*ROLES, "reviewer")}
+        recipe = a_recipe(loop(), ENDING, sources=lambda _: Sources(ROWS), roles=roles)
+        (tmp_path / "source").mkdir()
+        models = {role: ["baseline:random"] for role in recipe.roles}
+        order = MakeOptions([tmp_path / "source"], models=models)
+        found, passed, _ = forecast(recipe, tmp_path / "out", order)
+        (calls,) = [each.requests for each in found if each.step == "refine"]
+        assert calls == 3 * 3 * 4  # rounds, items, and three who make them and one who reviews
+        assert len(passed[0].out) == len(ROWS)
+        assert not (tmp_path / "out").exists()
 
     def test_what_is_set_wrong_is_refused(self) -> None:
         with pytest.raises(ReelbenchError, match="pilot is 0"):

@@ -20,7 +20,6 @@ from essays import LABELS
 from reelbench.data.items import Item, Media
 from reelbench.data.manifest import Manifest
 from reelbench.make import BatchStage, Recipe, Role, RowStage, Sources
-from reelbench.media.errors import MediaError
 from reelbench.recipes.musebench.captions import caption
 from reelbench.recipes.musebench.fetch import fetch
 from reelbench.recipes.musebench.records import record
@@ -32,9 +31,6 @@ from reelbench.recipes.musebench.vetting import vetted, vetter, vetting, vetting
 def sources(source):
     names = ["a", "b", "lost"]
     return Sources([Essay(id=n, file=n + ".mp4", category="Game Arts", title=n) for n in names])
-
-def download(url, folder, name):
-    raise MediaError(url, "no network")
 
 def by_hand(essays, ctx):
     ctx.clip_labels |= {essay.clip: dict(LABELS) for essay in essays}
@@ -48,7 +44,7 @@ RECIPE = Recipe(
     name="prepared", description="for tests", sources=sources, home=files("reelbench.recipes.musebench"),
     roles={name: Role("for tests") for name in ("curator", "vetter", "captioner")},
     stages=(
-        fetch(download),
+        fetch(),
         BatchStage(name="label-essays", input=Essay, output=Essay, work=by_hand, always=True),
         record(), categorise(), vetting_question(), vetter(), vetting(), vetted(), segment(), caption(),
         RowStage(name="ask", input=Essay, output=Item, work=asked),

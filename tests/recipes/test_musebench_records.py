@@ -8,7 +8,7 @@ import pytest
 from actors import said_to
 from essays import LABELS, SPOKEN, fetched, narrator, rejected, take, transcript
 from parts import by_turns
-from servers import Reply
+from servers import Reply, completion
 
 from reelbench.interop.musebench.taxonomy import CATEGORIES, SUBDOMAINS
 from reelbench.recipes.musebench.categorise import categorise
@@ -172,6 +172,13 @@ def test_a_category_that_is_contradicted_or_not_sure_is_in_doubt(
     assert essay.curation["inferred"] == {
         "category": inferred, "confidence": confidence, "reason": "It shows.", "model": "curator",
     }  # fmt: skip
+
+
+def test_a_curator_that_refuses_leaves_a_doubt(tmp_path: Path) -> None:
+    refusal = completion(None, message={"refusal": "I will not."})
+    essay, _ = categorised(tmp_path, refusal)
+    doubt = "curator refuses to say which art it is about: I will not."
+    assert essay.curation["doubt"] == doubt
 
 
 def test_words_of_the_curator_that_never_fit_are_a_doubt_and_no_rejection(tmp_path: Path) -> None:

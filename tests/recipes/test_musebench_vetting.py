@@ -10,7 +10,7 @@ import pytest
 from actors import said_to
 from essays import SPOKEN, fetched, prompts, rejected, take
 from parts import by_turns, pictures
-from servers import Server
+from servers import Reply, Server, completion
 
 from reelbench.data.items import Item
 from reelbench.interop.musebench.taxonomy import CATEGORIES
@@ -143,11 +143,15 @@ def opinion(decision: str = "keep", mode: str = "none", category: str = "Game Ar
 
 
 def asked(
-    folder: Path, *replies: str, decides: bool = False, **fields: Any
+    folder: Path,
+    *replies: str | Reply,
+    decides: bool = False,
+    let_through: bool = False,
+    **fields: Any,
 ) -> tuple[list[Any], Server]:
     """Take an essay through the vetting with a model; people accept it."""
     decided(folder, ann("accept"))
-    stages = (record(), vetting_question(), vetter(decides), vetting(), vetted())
+    stages = (record(), vetting_question(let_through), vetter(decides), vetting(), vetted())
     passed, server = take(
         folder, [fetched(folder, **fields)], *stages, answer=by_turns(*replies), models=VETTER,
         texts=replace(prompts(), rules=RULES),
@@ -179,6 +183,18 @@ def test_a_model_that_agrees_is_noted_without_a_flag(tmp_path: Path) -> None:
     assert made.curation["vetting"]["vetter"]["decision"] == "keep"
 
 
+@pytest.mark.parametrize(("reply", "by"), [
+    (opinion(category="Static Visual Arts"), "nobody"),
+    (opinion(category="Game Arts"), "people"),
+    (opinion("remove", FAILURE_MODES[0], "Static Visual Arts"), "people"),
+])  # fmt: skip
+def test_what_would_be_let_through_goes_to_people_where_a_model_disagrees(
+    reply: str, by: str, tmp_path: Path
+) -> None:
+    results, _ = asked(tmp_path, reply, let_through=True)
+    assert essay_of(results[-1]).curation["vetting"]["by"] == by
+
+
 def test_rules_for_vetting_are_shown_to_people_too(tmp_path: Path) -> None:
     results, _ = asked(tmp_path, opinion(category="Static Visual Arts"))
     assert results[1].rows[0].context["filters"] == "- F1. No auctions."
@@ -207,6 +223,14 @@ def test_a_model_whose_words_never_fit_leaves_it_to_people(tmp_path: Path) -> No
     assert made.curation["vetting"]["by"] == "people"
     assert "failure_mode must be none" in made.curation["vetting"]["vetter"]["failure"]
     assert len(server.requests) == 4
+
+
+def test_a_model_that_refuses_removes_nothing(tmp_path: Path) -> None:
+    refusal = completion(None, message={"refusal": "I will not."})
+    results, _ = asked(tmp_path, refusal, decides=True)
+    made = essay_of(results[-1])
+    assert made.curation["vetting"]["by"] == "people"
+    assert made.curation["vetting"]["vetter"] == {"model": "vetter", "failure": "I will not."}
 
 
 def test_people_and_models_are_told_of_the_same_three_failure_modes() -> None:

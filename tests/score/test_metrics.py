@@ -83,6 +83,8 @@ def test_each_metric_is_the_mean_over_the_kinds_it_is_about(tmp_path: Path) -> N
         "precision": ((1 + 1 / 2 + 0) / 3, 3),
         "recall": ((1 / 2 + 1 / 3 + 0) / 3, 3),
         "f1": ((2 / 3 + 2 / 5 + 0) / 3, 3),
+        "f1_of_means": (2 * (1 / 2) * (5 / 18) / (1 / 2 + 5 / 18), 3),
+        "f1_micro": (2 * 2 / (3 + 6), 3),
     }
     assert found == {name: pytest.approx(value, abs=1e-6) for name, value in expected.items()}
     # Chosen are A, A and C; right are A and C, A, B and D, and B; both are A and A.

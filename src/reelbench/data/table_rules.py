@@ -2,7 +2,8 @@
 
 A column chooses items by their tags. A few names in it are no tags: ``mean_of`` (the mean of other
 columns), ``against`` (the difference from another column), ``wrong_options_with`` (which wrong
-options were chosen) and ``measured`` (time, tokens or memory).
+options were chosen), ``measured`` (time, tokens or memory), ``metric`` (what an answer is worth)
+and ``condition`` (the answers under which).
 """
 
 import re
@@ -16,7 +17,24 @@ MEAN_OF = "mean_of"
 AGAINST = "against"
 WRONG_WITH = "wrong_options_with"
 MEASURED = "measured"
-NOT_TAGS = (MEAN_OF, AGAINST, WRONG_WITH, MEASURED)
+METRIC = "metric"
+CONDITION = "condition"
+NOT_TAGS = (MEAN_OF, AGAINST, WRONG_WITH, MEASURED, METRIC, CONDITION)
+ACCURACY = "accuracy"
+# Means over items of what each answer is worth, from 0 to 1: these alone can be averaged again.
+SHARE_METRICS = (ACCURACY, "exact_match", "precision", "recall", "f1")
+POOLED_METRICS = ("precision_micro", "recall_micro", "f1_micro")  # over the options of all items
+F1_OF_MEANS = "f1_of_means"  # the harmonic mean of the mean precision and the mean recall
+TABLE_METRICS = (*SHARE_METRICS, "caa", F1_OF_MEANS, *POOLED_METRICS)
+# How a set of options is guessed; of questions with one right option, each is as likely.
+RANDOM_POLICIES = {
+    "subsets": "each non-empty set of the options is as likely",
+    "coin": "each option is chosen or not with the same probability, and perhaps none is",
+    "size": "each number of options is as likely, then each set of so many",
+    "two-to-four": "two, three or four options, each number as likely, then each set of so many",
+    "one": "one option alone",
+    "key-size": "each set of as many options as are right is as likely",
+}
 MEASURES = ("seconds", "minutes", "input_tokens", "output_tokens", "memory_gb")
 AVERAGES = ("models", "tiers")  # rows that are the mean of others
 SCORES, DISTRACTORS = "scores", "distractors"  # kinds of tables
@@ -42,7 +60,9 @@ def table_faults(where: str, name: str, table: Any) -> Iterator[Fault]:
         return
     yield from field_faults(table, _TABLE, f"{where}.", strict=True)
     yield from _choice_faults(f"{where}.where", table.get("where"))
+    yield from _people_faults(f"{where}.people", table.get("people"))
     columns = table.get("columns")
+    yield from _condition_faults(where, table, columns if is_mapping(columns) else {})
     for column, chosen in columns.items() if is_mapping(columns) else ():
         here = f"{where}.columns.{column}"
         if not is_text(column):
@@ -52,6 +72,7 @@ def table_faults(where: str, name: str, table: Any) -> Iterator[Fault]:
             yield "BAD_FIELD", here, found_as(chosen), expected
             continue
         yield from _column_faults(here, column, columns)
+        yield from _metric_faults(here, chosen, table)
         if AGAINST in chosen and AGAINST in table:
             expected = f"{AGAINST} for the table, or for columns, not for both"
             yield "BAD_FIELD", f"{here}.{AGAINST}", shown(str(chosen[AGAINST])), expected
@@ -78,12 +99,59 @@ def _column_faults(here: str, column: str, columns: Mapping[str, Any]) -> Iterat
         yield "BAD_FIELD", f"{here}.{AGAINST}", shown(str(chosen[AGAINST])), expected
 
 
+def _metric_faults(
+    here: str, chosen: Mapping[str, Any], table: Mapping[str, Any]
+) -> Iterator[Fault]:
+    """What is wrong with the metric of a column."""
+    if METRIC not in chosen or {MEAN_OF, MEASURED} & set(chosen):
+        return  # these stand alone, which is checked where they are
+    metric, where = chosen[METRIC], f"{here}.{METRIC}"
+    if metric not in TABLE_METRICS:
+        yield "BAD_FIELD", where, shown(str(metric)), f"one of: {', '.join(TABLE_METRICS)}"
+    elif WRONG_WITH in chosen or table.get("kind") == DISTRACTORS:
+        expected = "no metric: wrong options are counted, and no answers scored"
+        yield "BAD_FIELD", where, shown(metric), expected
+    elif metric in POOLED_METRICS and table.get("averages"):
+        expected = f"a mean over items where the table has averages: {', '.join(SHARE_METRICS)}"
+        yield "BAD_FIELD", where, shown(metric), expected
+
+
+def _condition_faults(
+    where: str, table: Mapping[str, Any], columns: Mapping[str, Any]
+) -> Iterator[Fault]:
+    """What is wrong with columns that are each about another condition."""
+    scored = {
+        name: chosen
+        for name, chosen in columns.items()
+        if is_mapping(chosen) and not {MEAN_OF, MEASURED} & set(chosen)
+    }
+    named = [name for name, chosen in scored.items() if CONDITION in chosen]
+    for name in named:
+        if not is_text(scored[name][CONDITION]):
+            found = found_as(scored[name][CONDITION])
+            yield "BAD_FIELD", f"{where}.columns.{name}.{CONDITION}", found, "a condition's name"
+    rest = [name for name in columns if name not in named]
+    if named and rest:
+        expected = f"a {CONDITION} for each column, or for none"
+        yield "BAD_FIELD", f"{where}.columns.{rest[0]}", "none", expected
+    for field in ("conditions", AGAINST, "modality", "averages") if named else ():
+        if table.get(field):
+            expected = f"no {field} where columns have a {CONDITION} each"
+            yield "BAD_FIELD", f"{where}.{field}", found_as(table[field]), expected
+
+
+def _people_faults(where: str, people: Any) -> Iterator[Fault]:
+    if is_mapping(people):
+        yield from field_faults(people, _PEOPLE, f"{where}.", strict=True, closed=True)
+
+
 def _is_alike(column: str, other: Any, columns: Mapping[str, Any]) -> bool:
     """Whether the difference of two columns means something."""
     if other == column or not isinstance(other, str) or not is_mapping(columns.get(other)):
         return False
     sorts = [{WRONG_WITH, MEASURED} & set(columns[name]) for name in (column, other)]
-    return sorts[0] == sorts[1] and MEASURED not in sorts[0]
+    metrics = [columns[name].get(METRIC, ACCURACY) for name in (column, other)]
+    return sorts[0] == sorts[1] and MEASURED not in sorts[0] and metrics[0] == metrics[1]
 
 
 def _mean_faults(here: str, column: str, columns: Mapping[str, Any]) -> Iterator[Fault]:
@@ -107,7 +175,8 @@ def _mean_faults(here: str, column: str, columns: Mapping[str, Any]) -> Iterator
 
 
 def _has_items(choice: Mapping[str, Any]) -> bool:
-    return not {MEAN_OF, WRONG_WITH, MEASURED} & set(choice)
+    plain = choice.get(METRIC, ACCURACY) in SHARE_METRICS
+    return plain and not {MEAN_OF, WRONG_WITH, MEASURED} & set(choice)
 
 
 def _choice_faults(where: str, chosen: Any) -> Iterator[Fault]:
@@ -124,6 +193,14 @@ def _are_bands(value: Any) -> bool:
     return numbers and bool(value) and list(value) == sorted({n for n in value if 0 < n <= 1})
 
 
+def _is_true_or_false(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+_PEOPLE: dict[str, Rule] = {
+    "title": (False, is_text, "text, such as Human expert"),
+    "protocol": (True, is_text, "a sentence that says who was asked, and how"),
+}
 _TABLE: dict[str, Rule] = {
     "title": (False, is_text, 'text (put a number in quotes: "1.0")'),
     "where": (False, is_mapping, "a mapping of tags to their values"),
@@ -145,5 +222,18 @@ _TABLE: dict[str, Rule] = {
         f"a list with some of: {', '.join(AVERAGES)}",
     ),
     "bands": (False, _are_bands, "a list of rising shares of the models, each up to 1"),
-    "pooled_chance": (False, lambda value: isinstance(value, bool), "true or false"),
+    "pooled_chance": (False, _is_true_or_false, "true or false"),
+    "modality": (
+        False,
+        _is_true_or_false,
+        "true or false: whether rows tell what models were given",
+    ),
+    "tiers": (False, _is_true_or_false, "true or false: whether rows stand under their tiers"),
+    "second_best": (False, _is_true_or_false, "true or false: whether the second best is marked"),
+    "random": (
+        False,
+        lambda value: isinstance(value, str) and value in RANDOM_POLICIES,
+        f"how sets of options are guessed, one of: {', '.join(RANDOM_POLICIES)}",
+    ),
+    "people": (False, is_mapping, "a mapping with protocol, and perhaps title"),
 }

@@ -20,6 +20,7 @@ __all__ = [
     "StageContext",
     "WritingTask",
     "answer_and_rank",
+    "audit",
     "balance_key_positions",
     "balance_ratio",
     "balance_yes_no",
@@ -48,6 +49,8 @@ __all__ = [
     "open_counterparts",
     "perturb",
     "quota",
+    "refine",
+    "release",
     "rounds",
     "same_manifest",
     "split",
@@ -59,6 +62,7 @@ if TYPE_CHECKING:
     from reelbench.client.media_input import MediaInput
     from reelbench.data.sources import Sources
     from reelbench.make.parts.answer_and_rank import answer_and_rank
+    from reelbench.make.parts.audit import audit
     from reelbench.make.parts.balance_stages import (
         balance_key_positions,
         balance_ratio,
@@ -85,7 +89,9 @@ if TYPE_CHECKING:
     from reelbench.make.parts.narration_filters import filter_narrated, filter_transcript
     from reelbench.make.parts.only import only
     from reelbench.make.parts.perturb import perturb
+    from reelbench.make.parts.quality_loop import refine
     from reelbench.make.parts.quota import quota
+    from reelbench.make.parts.reserve import release
     from reelbench.make.parts.rounds import RoundOutcome, RoundState, rounds
     from reelbench.make.parts.shortcuts import filter_shortcuts
     from reelbench.make.parts.static_filters import (
@@ -114,6 +120,7 @@ _HOMES = {
     "StageContext": "pipeline.context",
     "WritingTask": "parts.drafts",
     "answer_and_rank": "parts.answer_and_rank",
+    "audit": "parts.audit",
     "balance_key_positions": "parts.balance_stages",
     "balance_ratio": "parts.balance_stages",
     "balance_yes_no": "parts.balance_stages",
@@ -142,6 +149,8 @@ _HOMES = {
     "open_counterparts": "parts.counterparts",
     "perturb": "parts.perturb",
     "quota": "parts.quota",
+    "refine": "parts.quality_loop",
+    "release": "parts.reserve",
     "rounds": "parts.rounds",
     "same_manifest": "parts.existing",
     "split": "parts.balance_stages",

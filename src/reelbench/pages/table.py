@@ -14,6 +14,7 @@ class Table:
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     best: Collection[tuple[int, int]] = ()  # rows and columns of the cells to be set in bold
+    second: Collection[tuple[int, int]] = ()  # and of those to be underlined
 
     def to_csv(self) -> str:
         """Return it for spreadsheets."""
@@ -22,14 +23,15 @@ class Table:
 
     def to_markdown(self) -> str:
         """Return it for a page of text."""
-        body = self._spelled(_in_markdown, "**{}**")
+        body = self._spelled(_in_markdown, "**{}**", "<u>{}</u>")
         lines = [[*map(_in_markdown, self.columns)], ["---"] * len(self.columns), *body]
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
     def to_latex(self) -> str:
         """Return it for a paper, with the rules of booktabs."""
         kinds = "l" + "r" * (len(self.columns) - 1)
-        cells = [[*map(_in_latex, self.columns)], *self._spelled(_in_latex, r"\textbf{{{}}}")]
+        marks = (r"\textbf{{{}}}", r"\underline{{{}}}")
+        cells = [[*map(_in_latex, self.columns)], *self._spelled(_in_latex, *marks)]
         lines = [" & ".join(line) + r" \\" for line in cells]
         body = "\n".join(lines[1:])
         title = " ".join(self.title.split())
@@ -38,10 +40,11 @@ class Table:
             f"{body}\n\\bottomrule\n\\end{{tabular}}\n"
         )
 
-    def _spelled(self, spell: Callable[[str], str], bold: str) -> Iterator[list[str]]:
+    def _spelled(self, spell: Callable[[str], str], bold: str, line: str) -> Iterator[list[str]]:
+        marks = dict.fromkeys(self.second, line) | dict.fromkeys(self.best, bold)
         for place, row in enumerate(self.rows):
             yield [
-                bold.format(spell(cell)) if (place, column) in self.best else spell(cell)
+                marks.get((place, column), "{}").format(spell(cell))
                 for column, cell in enumerate(row)
             ]
 

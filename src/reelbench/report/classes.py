@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reelbench.pages.table import Table
+from reelbench.score.modalities import given_modalities
 from reelbench.score.rounding import percent
 
 CLASSES = ("audio-visual", "video-only", "audio-only", "text-only", "cascaded")
@@ -11,9 +12,8 @@ CLASSES = ("audio-visual", "video-only", "audio-only", "text-only", "cascaded")
 
 def model_class(model: Mapping[str, Any], condition: Mapping[str, Any]) -> str:
     """Return the class of a model under a condition, from their records in ``run.json``."""
-    given = str(condition.get("modalities", "V+T")).split("+")
-    sees = "V" in given and model.get("sees", True)
-    hears = "A" in given and model.get("hears", False)
+    given = given_modalities(model, condition)
+    sees, hears = "V" in given, "A" in given
     if (model.get("parameters") or {}).get("captioners") and (sees or hears):
         return "cascaded"
     if sees and hears:

@@ -1,10 +1,16 @@
 """The tables that a benchmark declares, as a paper prints them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from reelbench.base.progress import counted
-from reelbench.data.table_rules import MEASURED, WRONG_WITH
+from reelbench.data.table_rules import (
+    F1_OF_MEANS,
+    MEASURED,
+    METRIC,
+    RANDOM_POLICIES,
+    WRONG_WITH,
+)
 from reelbench.pages.table import Table
 from reelbench.report.figures import label
 from reelbench.score.rounding import fixed, percent, points
@@ -26,25 +32,59 @@ def declared(scores: Scores) -> list[Mapping[str, Any]]:
 
 def shown(found: Mapping[str, Any]) -> Table:
     """A declared table as a paper prints it: means, and what guessing comes to."""
-    rows = [
-        [name_of(row, found), *(text_of(found, row, place) for place in range(len(row["cells"])))]
-        for row in found["rows"]
+    columns = _columns(found)
+    before = len(columns) - len(found["columns"])  # the model, and perhaps its modality
+    guessed = [
+        [name, *[""] * (before - 1), *(NONE if s is None else percent(s) for s in shares)]
+        for name, shares in guessing_rows(found)
     ]
-    for name, shares in guessing_rows(found):
-        rows.append([name, *(NONE if share is None else percent(share) for share in shares)])
-    best = {(row, column + 1) for row, column in best_cells(found)}
-    return Table(found["name"], found["title"], _columns(found), rows, best)
+    rows = list(guessed) if found.get("random") else []
+    places = {}
+    for place, row in enumerate(found["rows"]):
+        if tier := tier_above(found, place):
+            rows.append([tier, *[""] * (len(columns) - 1)])
+        places[place] = len(rows)
+        cells = [text_of(found, row, column) for column in range(len(row["cells"]))]
+        rows.append([*_heads(row, found), *cells])
+    rows += [] if found.get("random") else guessed
+    best, second = (
+        {(places[row], column + before) for row, column in cells}
+        for cells in (best_cells(found), second_cells(found))
+    )
+    return Table(found["name"], found["title"], columns, rows, best, second)
+
+
+def tier_above(found: Mapping[str, Any], place: int) -> str:
+    """Return the tier that begins with a row; empty where its tier is that of the row before."""
+    if not found.get("tiers"):
+        return ""
+    rows = found["rows"]
+    tier, above = (_tier(rows[at]) if at >= 0 else "" for at in (place, place - 1))
+    return tier if tier != above else ""
+
+
+def _tier(row: Mapping[str, Any]) -> str:
+    """The tier of a model; means of models and people are in none."""
+    return "" if {"models", "participants"} & set(row) else str(row.get("tier", ""))
+
+
+def _heads(row: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
+    """The cells that name a row."""
+    given = [str(row.get("modality") or NONE)] if found.get("modality") else []
+    return [name_of(row, found), *given]
 
 
 def sureness(found: Mapping[str, Any]) -> Table:
     """The intervals and standard errors of a declared table, and its numbers of items."""
     rows = [
-        [name_of(row, found), *(_with_error(cell) or NONE for cell in row["cells"])]
+        [*_heads(row, found), *(_with_error(cell) or NONE for cell in row["cells"])]
         for row in found["rows"]
     ]
-    items = ["items", *(str(column["items"]) for column in found["columns"])]
+    columns = _columns(found)
+    blank = [""] * (len(columns) - len(found["columns"]) - 1)
+    items = ["items", *blank, *(str(column["items"]) for column in found["columns"])]
     title = f"{found['title']}: 95% intervals and standard errors"
-    return Table(f"{found['name']}-intervals", title, _columns(found), [*rows, items])
+    return Table(f"{found['name']}-intervals", title, columns, [*rows, items])
 
 
 NONE = "-"  # where there is nothing to take a mean of
@@ -56,7 +96,8 @@ def guessing_rows(found: Mapping[str, Any]) -> list[tuple[str, list[float | None
     if found.get("kind") == "distractors":
         return []
     columns = found["columns"]
-    rows = [("chance", [column["chance"] for column in columns])]
+    name = "Random" if found.get("random") else "chance"
+    rows = [(name, [column["chance"] for column in columns])]
     if any("pooled_chance" in column for column in columns):
         rows.append(("questions / options", [column["pooled_chance"] for column in columns]))
     return rows
@@ -97,6 +138,16 @@ def notes_on(found: Mapping[str, Any]) -> list[str]:
         notes.append(f"{HELPED} helped to make the items ({listed}).")
     if "against" in found:
         notes.append(f"Differences are in points, against {found['against']}, on the same items.")
+    if policy := found.get("random"):
+        notes.append(
+            "Random is what guessing comes to, computed from the options: of questions with one "
+            f"right option each is as likely; of sets, {RANDOM_POLICIES[policy]}."
+        )
+    if found.get("people"):
+        notes.append(f"{people_title(found)}: {found['people']['protocol']}")
+    if found.get("second_best"):
+        notes.append("The best of each column is bold, the second best underlined.")
+    notes += _on_metrics(found)
     for column in found["columns"]:
         of = column.get("of", {})
         if "against" in of:
@@ -112,14 +163,39 @@ def notes_on(found: Mapping[str, Any]) -> list[str]:
     return notes
 
 
+def _on_metrics(found: Mapping[str, Any]) -> list[str]:
+    """Return a sentence for each metric of the columns, but for the usual one."""
+    used = {column.get("of", {}).get(METRIC) for column in found["columns"]}
+    return [sentence for metric, sentence in _METRICS_IN_WORDS.items() if metric in used]
+
+
+_METRICS_IN_WORDS = {
+    "caa": "CAA is accuracy corrected for guessing, so that guessing comes to 0.",
+    "exact_match": "EM is the share of multi-select questions whose set is exactly right.",
+    "precision": "P is the mean over questions of the share of what was chosen that is right.",
+    "recall": "R is the mean over questions of the share of what is right that was chosen.",
+    "f1": "F1 is the mean over questions of each question's F1.",
+    F1_OF_MEANS: "F1 of means is the harmonic mean of mean precision and mean recall.",
+    "f1_micro": "Micro F1 is over the options of all questions together.",
+}
+
+
+def people_title(found: Mapping[str, Any]) -> str:
+    """Return the name of the row of people: that which the table gives it."""
+    return str(found.get("people", {}).get("title", "Human"))
+
+
 def _columns(found: Mapping[str, Any]) -> list[str]:
     first = "Wrong options" if found.get("kind") == "distractors" else "Model"
-    return [first, *(column["name"] for column in found["columns"])]
+    given = ["Modality"] if found.get("modality") else []
+    return [first, *given, *(column["name"] for column in found["columns"])]
 
 
 def name_of(row: Mapping[str, Any], found: Mapping[str, Any]) -> str:
     """Name a row: by its condition too, where there are several, and people by their number."""
     name = label(row, found["rows"])
+    if "participants" in row and found.get("people"):
+        return f"{people_title(found)}, {counted(row['participants'], 'participant')}"
     if row.get("participants", 1) > 1:
         return f"{name}, {row['participants']} participants"
     if "models" in row:
@@ -155,12 +231,30 @@ _ENOUGH = 0.95  # of the widest cover: a mean of fewer items is not held against
 
 
 def best_cells(found: Mapping[str, Any]) -> set[tuple[int, int]]:
-    """Row and column of the best mean of each column, where several can be held together.
+    """Row and column of the best mean of each column, where several can be held together."""
+    return {
+        place
+        for means in _held_together(found)
+        for place, mean in means.items()
+        if mean == max(means.values())
+    }
+
+
+def second_cells(found: Mapping[str, Any]) -> set[tuple[int, int]]:
+    """Row and column of the second best of each column, where the table asks for it."""
+    marked: set[tuple[int, int]] = set()
+    for means in _held_together(found) if found.get("second_best") else ():
+        values = sorted(set(means.values()), reverse=True)
+        marked |= {place for place, mean in means.items() if [mean] == values[1:2]}
+    return marked
+
+
+def _held_together(found: Mapping[str, Any]) -> Iterator[dict[tuple[int, int], float]]:
+    """Yield the means of each column that can be held together, by row and column.
 
     A model whose replies nobody graded has no open questions in its mean, which are the harder
     ones: it does not win by that. People and means of models do not compete.
     """
-    best: set[tuple[int, int]] = set()
     for column, about in enumerate(found["columns"]):
         if found.get("kind") == "distractors" or {MEASURED, WRONG_WITH} & set(about.get("of", ())):
             continue
@@ -178,5 +272,4 @@ def best_cells(found: Mapping[str, Any]) -> set[tuple[int, int]]:
             if cell["covered"] >= _ENOUGH * widest
         }
         if len(means) > 1:
-            best |= {place for place, mean in means.items() if mean == max(means.values())}
-    return best
+            yield means

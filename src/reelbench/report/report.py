@@ -30,8 +30,10 @@ from reelbench.report.declared import (
     measured_in,
     name_of,
     notes_on,
+    second_cells,
     signed,
     text_of,
+    tier_above,
 )
 from reelbench.report.figures import figures, main_rows, numbers, shown_tags
 from reelbench.report.tables import (
@@ -117,7 +119,8 @@ def _page(scored: ScoredRuns) -> str:
         classes=class_table(scores, run),
         shared=list(shared_captioners(benchmark.items, _captioners(run))),
         judge_orders=list(zip(judge_orders(scores), scores["judge_orders"], strict=True)),
-        declared=[(table, best_cells(table)) for table in declared(scores)],
+        declared=[(each, best_cells(each), second_cells(each)) for each in declared(scores)],
+        tier_above=tier_above,
         name_of=name_of,
         notes_on=notes_on,
         text_of=text_of,

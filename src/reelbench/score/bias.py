@@ -9,11 +9,17 @@ from reelbench.score.metrics import ONE_RIGHT
 from reelbench.score.predictions import ItemOutcome
 from reelbench.score.rounding import rounded
 
+Asked = Sequence[tuple[Item, ItemOutcome]]
+LEAST_OPTIONS = 5  # of a question, to be pooled with others: MuseBench's (4.3)
+
 
 def biases(items: Sequence[Item], outcomes: Mapping[str, ItemOutcome]) -> dict[str, Any]:
     """Return the preferences in one model's answers, each beside the same share of the keys."""
     asked = [(item, outcomes[item.id]) for item in items if item.id in outcomes]
     found: dict[str, Any] = {"positions": _positions(asked)}
+    pooled = pooled_positions(asked)
+    if pooled:
+        found["pooled_positions"] = pooled
     yes = _yes(asked)
     if yes:
         found["yes"] = yes
@@ -24,9 +30,6 @@ def biases(items: Sequence[Item], outcomes: Mapping[str, ItemOutcome]) -> dict[s
     if flips:
         found["order_flips"] = flips
     return found
-
-
-Asked = Sequence[tuple[Item, ItemOutcome]]
 
 
 def _positions(asked: Asked) -> dict[str, dict[str, Any]]:
@@ -50,6 +53,31 @@ def _positions(asked: Asked) -> dict[str, dict[str, Any]]:
             "right": _shares(right[count], count),
         }
         for count in sorted(chosen)
+    }
+
+
+def pooled_positions(asked: Asked, least_options: int = LEAST_OPTIONS) -> dict[str, Any] | None:
+    """How often each place was chosen and was right, of all questions with enough options.
+
+    Of those alone where one of several options is to be chosen. The last places are rarer, since
+    not all questions have them: a share means something beside that of the keys alone.
+    """
+    chosen, right = Counter[int](), Counter[int]()
+    most = 0
+    for item, outcome in asked:
+        if item.kind == "single" and len(item.options) >= least_options:
+            most = max(most, len(item.options))
+            for turn in outcome.turns:
+                if turn.answer is not None:
+                    chosen.update(_places(turn.order, turn.answer))
+                    right.update(_places(turn.order, item.answer))
+    if not chosen:
+        return None
+    return {
+        "least_options": least_options,
+        "answers": chosen.total(),
+        "chosen": _shares(chosen, most),
+        "right": _shares(right, most),
     }
 
 

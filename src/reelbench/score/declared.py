@@ -1,18 +1,20 @@
 """The tables that a benchmark declares: for each model, a mean over the items of each column."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 from typing import Any
 
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.table_rules import AGAINST, DISTRACTORS, SCORES
+from reelbench.score.column_values import ColumnValue, column_value
 from reelbench.score.differences import Difference, difference_of
 from reelbench.score.distractor_table import distractor_table
 from reelbench.score.estimates import estimate_record
 from reelbench.score.grades import Graded, Grades
-from reelbench.score.intervals import Cell, Estimate, intervals
+from reelbench.score.intervals import Estimate, intervals
 from reelbench.score.macro import macro_estimate
+from reelbench.score.metrics import METRICS
 from reelbench.score.predictions import Asked
 from reelbench.score.results import ModelResult
 from reelbench.score.rounding import rounded
@@ -23,7 +25,14 @@ from reelbench.score.table_columns import (
     column_warnings,
     declared_table,
 )
-from reelbench.score.table_rows import RowFacts, TableRow, grades_of, rows_of, table_rows
+from reelbench.score.table_rows import (
+    RowFacts,
+    TableRow,
+    grades_of,
+    metrics_in,
+    rows_of,
+    table_rows,
+)
 
 
 def declared_tables(
@@ -44,12 +53,14 @@ def declared_tables(
     tables = benchmark.manifest.tables
     if not tables:
         return []
-    rows = table_rows(results, ranked, grades_of(judge, graded), facts)
+    wanted = metrics_in(tables.values())
+    rows = table_rows(results, ranked, grades_of(judge, graded), facts, wanted)
     scored = [*results[0].items, *results[0].opened] if results else ()
     made = []
     for name, table in tables.items():
         declared = declared_table(name, table, scored)
         about = {"name": name, "title": table.get("title", name), "where": table.get("where", {})}
+        about |= {field: table[field] for field in _SHOWN if table.get(field)}
         if table.get("kind", SCORES) == DISTRACTORS:
             found = distractor_table(declared, results, ranked, clusters)
         else:
@@ -57,6 +68,9 @@ def declared_tables(
         warnings = list(column_warnings(declared, benchmark.items))
         made.append({**about, **found, "warnings": warnings})
     return made
+
+
+_SHOWN = ("random", "people", "tiers", "modality", "second_best")  # fields that pages need
 
 
 def _scores(
@@ -67,7 +81,10 @@ def _scores(
 ) -> dict[str, Any]:
     columns = declared.columns.values()
     opened = any(item.kind == "open" for column in columns for item in column.items)
-    means = _Means.of(declared, rows, clusters)
+    under = _by_condition(rows) if any(column.condition for column in columns) else {}
+    if under:
+        rows = [replace(r, names={**r.names, "condition": ""}) for r in _one_each(rows)]
+    means = _Means.of(declared, rows, under, clusters)
     return {
         "judge": judge if opened else None,
         **({AGAINST: declared.table[AGAINST]} if AGAINST in declared.table else {}),
@@ -79,6 +96,15 @@ def _scores(
     }
 
 
+def _by_condition(rows: Sequence[TableRow]) -> dict[tuple[str, str], TableRow]:
+    return {(row.who, row.condition): row for row in rows}
+
+
+def _one_each(rows: Sequence[TableRow]) -> list[TableRow]:
+    """Return the first row of each model, where its others are columns."""
+    return [*{row.who: row for row in reversed(rows)}.values()][::-1]
+
+
 _Key = tuple[int, str]  # place of the row, and column
 
 
@@ -88,57 +114,82 @@ class _Means:
 
     declared: DeclaredTable
     rows: Sequence[TableRow]
-    cells: Mapping[_Key, Cell]  # of columns that have items
+    under: Mapping[tuple[str, str], TableRow]  # by who and condition, where columns name one
+    values: Mapping[_Key, ColumnValue]  # of columns that have items
     estimates: Mapping[_Key, Estimate]
 
     @classmethod
     def of(
-        cls, declared: DeclaredTable, rows: Sequence[TableRow], clusters: Mapping[str, int]
+        cls,
+        declared: DeclaredTable,
+        rows: Sequence[TableRow],
+        under: Mapping[tuple[str, str], TableRow],
+        clusters: Mapping[str, int],
     ) -> "_Means":
-        cells = {
-            (place, column.name): Cell([clusters[item] for item, _ in units], [v for _, v in units])
-            for place, row in enumerate(rows)
+        empty = cls(declared, rows, under, {}, {})
+        values = {
+            (place, column.name): value
+            for place in range(len(rows))
             for column in declared.columns.values()
-            if (units := _units(row, column))
+            if (row := empty._row(place, column)) and (value := column_value(row, column, clusters))
         }
-        found = intervals([*cells.values()], max(clusters.values()) + 1) if cells else []
-        return cls(declared, rows, cells, dict(zip(cells, found, strict=True)))
+        shares = [value.shares for value in values.values()]
+        found = intervals(shares, max(clusters.values()) + 1) if shares else []
+        return cls(declared, rows, under, values, dict(zip(values, found, strict=True)))
+
+    def _row(self, place: int, column: TableColumn) -> TableRow | None:
+        """The row whose answers a column is about."""
+        row = self.rows[place]
+        return self.under.get((row.who, column.condition)) if column.condition else row
 
     def record(self, place: int, column: TableColumn) -> dict[str, Any]:
         """Return what ``scores.json`` has about one cell."""
-        row = self.rows[place]
-        if column.measured:
+        row = self._row(place, column)
+        if column.measured and row:
             value = row.usage.get(column.measured)
             return {"items": 0, "covered": 0, "value": rounded(value), **estimate_record(None)}
         parts = self._parts(place, column)
-        known = fsum(_mean(cell) for cell in parts) / len(parts) if parts else None
-        names = column.parts if column.is_mean else [column.name]
-        covered = {
-            item for name in names for item in row.covered(self.declared.columns[name].items)
-        }
-        counts = {"items": len(column.items), "covered": len(covered)}
+        known = fsum(part.value for part in parts) / len(parts) if parts else None
+        counts = {"items": len(column.items), "covered": len(self._covered(row, column))}
         if column.words:  # of all who are in the row
-            counts = dict.fromkeys(counts, sum(len(cell.right) for cell in parts))
+            counts = dict.fromkeys(counts, sum(len(part.units.right) for part in parts))
         difference = self._difference(place, column)
         return {
             **counts,
             "value": rounded(known),
-            **estimate_record(self._estimate(place, column, parts)),
+            **self._sureness(place, column, parts),
             **({"difference": difference.to_record()} if difference else {}),
         }
 
-    def _parts(self, place: int, column: TableColumn) -> list[Cell]:
-        """The cells that a mean is of, if it is known: a mean of columns is of all of them."""
+    def _covered(self, row: TableRow | None, column: TableColumn) -> set[str]:
+        names = column.parts if column.is_mean else [column.name]
+        parts = [self.declared.columns[name] for name in names]
+        if row is None:
+            return set()
+        return {
+            item
+            for part in parts
+            for item in row.covered(
+                part.items, part.metric if part.metric in METRICS else "precision"
+            )
+        }
+
+    def _parts(self, place: int, column: TableColumn) -> list[ColumnValue]:
+        """The values that a mean is of, if it is known: a mean of columns is of all of them."""
         names = column.parts if column.is_mean else [column.name]
         keys = [(place, name) for name in names]
-        return [self.cells[key] for key in keys] if all(key in self.cells for key in keys) else []
+        there = all(key in self.values for key in keys)
+        return [self.values[key] for key in keys] if there else []
 
-    def _estimate(self, place: int, column: TableColumn, parts: list[Cell]) -> Estimate | None:
+    def _sureness(
+        self, place: int, column: TableColumn, parts: Sequence[ColumnValue]
+    ) -> dict[str, Any]:
         if not parts:
-            return None
+            return estimate_record(None)
         if not column.is_mean:
-            return self.estimates[place, column.name]
-        return macro_estimate(parts, [self.estimates[place, name] for name in column.parts])
+            return parts[0].record(self.estimates[place, column.name])
+        estimates = [self.estimates[place, name] for name in column.parts]
+        return estimate_record(macro_estimate([part.shares for part in parts], estimates))
 
     def _difference(self, place: int, column: TableColumn) -> Difference | None:
         """The difference from another column, or from the same row under another condition."""
@@ -148,7 +199,9 @@ class _Means:
             base = self._base(place)
             other = [] if base is None else self._parts(base, column)
         parts = self._parts(place, column)
-        return difference_of(parts, other) if parts and other else None
+        if not parts or not other:
+            return None
+        return difference_of([part.units for part in parts], [part.units for part in other])
 
     def _base(self, place: int) -> int | None:
         """The row under the condition that the table's others are held against."""
@@ -163,16 +216,3 @@ class _Means:
             and ("models" in other.names) == ("models" in row.names)
         )
         return next(same, None)
-
-
-def _units(row: TableRow, column: TableColumn) -> list[tuple[str, float]]:
-    """What a column's mean is of, by item: of wrong answers an item may have several."""
-    if column.is_mean or column.measured:
-        return []
-    if column.words:
-        return row.wrong_with(column.items, column.words)
-    return [*row.covered(column.items).items()]
-
-
-def _mean(cell: Cell) -> float:
-    return fsum(cell.right) / len(cell.right)

@@ -16,6 +16,12 @@ def few_videos(cell: Mapping[str, Any]) -> str:
     return counted(videos, "video") if cell["interval"] and videos < FEW_VIDEOS else ""
 
 
+def scaled_record(estimate: Estimate, low: float, high: float) -> dict[str, Any]:
+    """Return the record of an estimate of shares between two ends; none of its ends is over 1."""
+    found = estimate_record(estimate, low, high)
+    return found | {"interval": [min(1.0, end) for end in found["interval"]]}
+
+
 def estimate_record(
     estimate: Estimate | None, worst: float = 0.0, best: float = 1.0
 ) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The results of each model: every metric over all items and each group, with its interval."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 from typing import Any
@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item
+from reelbench.data.table_rules import F1_OF_MEANS
 from reelbench.evaluate.vote import Answer
 from reelbench.score.bias import biases
-from reelbench.score.estimates import estimate_record
+from reelbench.score.estimates import estimate_record, scaled_record
+from reelbench.score.f1 import f1_of_means
 from reelbench.score.groups import Groups
 from reelbench.score.intervals import Cell, intervals
 from reelbench.score.metrics import METRICS, Metric, micro
@@ -22,6 +24,7 @@ from reelbench.score.predictions import ItemOutcome
 from reelbench.score.rounding import rounded
 
 Places = NDArray[np.intp]  # of items in the list of all that are scored
+F1_MICRO = "f1_micro"
 _ALL = ("", "")  # the group of all items: no tag has this name
 
 
@@ -140,6 +143,8 @@ class _Table:
             for name, metric in METRICS.items()
             if repeated or not metric.agreed  # one answer always agrees with itself
         }
+        if any(item.kind in METRICS["f1"].kinds for item in self._items):
+            self._values |= {F1_OF_MEANS: self._f1_of_means(), F1_MICRO: self._f1_micro()}
         self._micro = self._pooled()
         self._answered = [np.array([*map(result.answered, self._items)]) for result in results]
 
@@ -169,6 +174,55 @@ class _Table:
         return {
             key: {"value": mean, **estimate_record(estimate, low), "items": count}
             for key, (low, count, mean), estimate in zip(keys, scales, found, strict=True)
+        }
+
+    def _sets(self) -> Iterator[tuple[tuple[str, str], Places]]:
+        """Yield the groups with questions that have several right options, and where these are."""
+        meant = np.array([item.kind in METRICS["f1"].kinds for item in self._items])
+        for group, places in self._places.items():
+            if len(about := places[meant[places]]):
+                yield group, about
+
+    def _f1_of_means(self) -> dict[tuple[int, str, str], dict[str, Any]]:
+        """The harmonic mean of the means of precision and recall, for each result and group."""
+        worth = [[r.credits(METRICS[n]) for n in ("precision", "recall")] for r in self._results]
+        found = {
+            (number, *group): (about, f1_of_means(precision[about], recall[about]))
+            for group, about in self._sets()
+            for number, (precision, recall) in enumerate(worth)
+        }
+        cells = [
+            Cell(self._clusters[about].tolist(), each.shares.tolist())
+            for about, each in found.values()
+        ]
+        estimates = dict(zip(found, intervals(cells, self._videos), strict=True))
+        return {
+            key: {
+                "value": each.value,
+                **scaled_record(estimates[key], 0.0, each.scale),
+                "items": len(about),
+            }
+            for key, (about, each) in found.items()
+        }
+
+    def _f1_micro(self) -> dict[tuple[int, str, str], dict[str, Any]]:
+        """F1 over all options of all sets of a group together."""
+        found: dict[tuple[int, str, str], tuple[int, Cell]] = {}
+        for group, about in self._sets():
+            items = [self._items[place] for place in about]
+            videos = dict(zip((i.id for i in items), self._clusters[about].tolist(), strict=True))
+            for number, result in enumerate(self._results):
+                options = micro(items, result.answers)["f1"]
+                cell = Cell([videos[item] for item, _ in options], [float(t) for _, t in options])
+                found[(number, *group)] = len(items), cell
+        estimates = intervals([cell for _, cell in found.values()], self._videos)
+        return {
+            key: {
+                "value": sum(cell.right) / len(cell.right),
+                **estimate_record(estimate),
+                "items": count,
+            }
+            for (key, (count, cell)), estimate in zip(found.items(), estimates, strict=True)
         }
 
     def row(self, number: int) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from reelbench.score.item_analysis import Answers, distractors, item_facts
 from reelbench.score.judge_order import first_judge, judge_orders
 from reelbench.score.judged import summed_up
 from reelbench.score.metrics import METRICS, guessing
+from reelbench.score.modalities import modalities_in
 from reelbench.score.origins import wrong_by_origin
 from reelbench.score.people import HUMAN, humans
 from reelbench.score.predictions import Asked, ItemOutcome, read_predictions
@@ -74,13 +75,14 @@ def score_outcomes(
     common: bool = False,
     tiers: Mapping[str, str] = NOTHING,
     usage: Mapping[Asked, Mapping[str, float]] = MappingProxyType({}),
+    modalities: Mapping[Asked, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Score outcomes, of one run or of several together.
 
     ``judges`` are the names of ``run.json``: tables have the grades of the first. ``common`` scores
     the items alone that every model answered, where else those without an answer count as wrong.
-    Declared tables have means over ``tiers``, groups of models by the model's name, and what models
-    took (``usage``).
+    Declared tables have means over ``tiers``, groups of models by the model's name, what models
+    took (``usage``) and what they were given (``modalities``).
     """
     results = _results(benchmark, outcomes)
     if common:
@@ -133,8 +135,9 @@ def score_outcomes(
             judge,
             graded,
             clusters,
-            RowFacts(tiers, models_that_helped(benchmark), usage),
+            RowFacts(tiers, models_that_helped(benchmark), usage, modalities),
         ),
+        **({"tiers": dict(tiers)} if tiers else {}),
     }
 
 
@@ -192,6 +195,7 @@ def score_runs(
         common,
         {**tiers_in(runs.values()), **tiers},
         {asked: taken for out in outs for asked, taken in read_usage(out).items()},
+        modalities_in(runs.values()),
     )
     return ScoredRuns(benchmark, runs, outcomes, scores)
 

@@ -2,13 +2,24 @@
 
 import difflib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
 from reelbench.data.items import Item
-from reelbench.data.table_rules import AGAINST, MEAN_OF, MEASURED, NOT_TAGS, WRONG_WITH
+from reelbench.data.table_rules import (
+    ACCURACY,
+    AGAINST,
+    CONDITION,
+    MEAN_OF,
+    MEASURED,
+    METRIC,
+    NOT_TAGS,
+    WRONG_WITH,
+)
+from reelbench.score.expectation import DEFAULT_POLICY, expected_value
+from reelbench.score.metrics import METRICS
 from reelbench.score.mistakes import offered_share
 from reelbench.score.rounding import rounded
 
@@ -40,6 +51,16 @@ class TableColumn:
         return str(self.declared.get(MEASURED, ""))
 
     @property
+    def metric(self) -> str:
+        """What an answer is worth; exact answers are, where none is named."""
+        return str(self.declared.get(METRIC, ACCURACY))
+
+    @property
+    def condition(self) -> str:
+        """The condition under which the answers were given; empty for that of the row."""
+        return str(self.declared.get(CONDITION, ""))
+
+    @property
     def words(self) -> Sequence[str]:
         """The beginnings of words by which wrong options are counted, if they are."""
         return tuple(self.declared.get(WRONG_WITH, ()))
@@ -66,6 +87,8 @@ def declared_table(name: str, table: Mapping[str, Any], items: Sequence[Item]) -
     for column, choice in table["columns"].items():
         if MEAN_OF not in choice:
             chosen = [] if MEASURED in choice else select(left, tags_in(choice))
+            if METRIC in choice:
+                chosen = [item for item in chosen if item.kind in kinds_of(choice[METRIC])]
             columns[column] = TableColumn(column, choice, chosen)
     for column, choice in table["columns"].items():
         if MEAN_OF in choice:
@@ -73,6 +96,11 @@ def declared_table(name: str, table: Mapping[str, Any], items: Sequence[Item]) -
             of_parts = {item.id: item for part in parts for item in columns[part].items}
             columns[column] = TableColumn(column, choice, [*of_parts.values()], parts)
     return DeclaredTable(name, table, {column: columns[column] for column in table["columns"]})
+
+
+def kinds_of(metric: str) -> tuple[str, ...]:
+    """Return the kinds of questions that a metric of a table is about."""
+    return METRICS[metric].kinds if metric in METRICS else METRICS["precision"].kinds
 
 
 def tags_in(choice: Choice) -> Choice:
@@ -102,37 +130,39 @@ def _values(item: Item, tag: str) -> tuple[str, ...]:
 def column_records(declared: DeclaredTable) -> list[dict[str, Any]]:
     """Return what ``scores.json`` has about each column."""
     pooled = declared.table.get("pooled_chance", False)
+    policy = declared.table.get("random", DEFAULT_POLICY)
+
+    def expected(column: TableColumn) -> float | None:
+        return expected_value(column.items, column.metric, policy)
+
     return [
         {
             "name": column.name,
             "of": column.declared,
             "items": len(column.items),
             "open": sum(item.kind == "open" for item in column.items),
-            "chance": _chance_of(declared, column, _chance),
+            "chance": _chance_of(declared, column, expected),
             **({"pooled_chance": _chance_of(declared, column, _pooled)} if pooled else {}),
         }
         for column in declared.columns.values()
     ]
 
 
-def _chance_of(declared: DeclaredTable, column: TableColumn, rule: Any) -> float | None:
+def _chance_of(
+    declared: DeclaredTable, column: TableColumn, rule: Callable[[TableColumn], float | None]
+) -> float | None:
     """What guessing comes to in a column; in a mean of columns, if it is known in each."""
     if column.words:
         return rounded(offered_share(column.items, column.words))
     parts = [declared.columns[part] for part in column.parts] if column.is_mean else [column]
-    chances = [rule([item for item in part.items if item.kind != "open"]) for part in parts]
-    known = [chance for chance in chances if chance is not None]
+    known = [chance for part in parts if (chance := rule(part)) is not None]
     return rounded(fsum(known) / len(known)) if known and len(known) == len(parts) else None
 
 
-def _chance(items: Sequence[Item]) -> float | None:
-    """What guessing comes to on closed items; open ones cannot be guessed."""
-    return fsum(item.chance for item in items) / len(items) if items else None
-
-
-def _pooled(items: Sequence[Item]) -> float | None:
+def _pooled(column: TableColumn) -> float | None:
     """Questions over options: less than what guessing comes to where their numbers differ."""
-    return len(items) / sum(len(item.options) for item in items) if items else None
+    closed = [item for item in column.items if item.kind != "open"]
+    return len(closed) / sum(len(item.options) for item in closed) if closed else None
 
 
 def column_warnings(declared: DeclaredTable, items: Sequence[Item]) -> Iterator[str]:

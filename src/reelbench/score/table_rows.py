@@ -1,15 +1,17 @@
 """The rows of a declared table: models under conditions, people, and means of several models."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import fsum
 from typing import Any
 
 from reelbench.data.items import NOTHING, Item
+from reelbench.data.table_rules import ACCURACY, F1_OF_MEANS, METRIC, POOLED_METRICS
 from reelbench.evaluate.vote import Answer
 from reelbench.score.ablation import natural_order
 from reelbench.score.grades import Graded, Grades, worth
+from reelbench.score.metrics import METRICS
 from reelbench.score.mistakes import chosen_with
 from reelbench.score.people import HUMAN
 from reelbench.score.predictions import Asked
@@ -25,6 +27,7 @@ class RowFacts:
     tiers: Mapping[str, str] = NOTHING  # the groups that the user has put models into
     helped: Mapping[str, Sequence[str]] = NOTHING  # the roles of models that made the items
     usage: Mapping[Asked, Usage] = field(default_factory=dict)
+    modalities: Mapping[Asked, str] = field(default_factory=dict)  # what models were given
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class TableRow:
     """One row: a model under a condition, all people under one, or the mean of several models."""
 
     names: Mapping[str, Any]
-    worth: Mapping[str, float]  # of items that can be valued
+    worth: Mapping[str, Mapping[str, float]]  # by metric, of items that can be valued
     asked: frozenset[str]  # the items that were
     answers: Sequence[Mapping[str, Answer | None]] = ()  # of each who is in the row
     usage: Usage = field(default_factory=dict)
@@ -46,18 +49,19 @@ class TableRow:
     @property
     def who(self) -> str:
         """Who it is about, under any condition."""
-        return str(self.names.get("tier") or self.names["model"])
+        return str(self.names["model"])
 
-    def covered(self, items: Sequence[Item]) -> dict[str, float]:
+    def covered(self, items: Sequence[Item], metric: str = ACCURACY) -> dict[str, float]:
         """Return the worth of those items that have one; none where none of them was asked.
 
         A mean of models covers what all of them do.
         """
-        if any(not member.covered(items) for member in self.members):
+        if any(not member.covered(items, metric) for member in self.members):
             return {}
         if not any(item.id in self.asked for item in items):
             return {}
-        return {item.id: self.worth[item.id] for item in items if item.id in self.worth}
+        worth = self.worth[metric]
+        return {item.id: worth[item.id] for item in items if item.id in worth}
 
     def wrong_with(self, items: Sequence[Item], words: Sequence[str]) -> list[tuple[str, float]]:
         """Return each wrong answer of the row by its item: 1 if the choice has such a word."""
@@ -71,22 +75,47 @@ def table_rows(
     ranked: Sequence[Asked],
     grades: Mapping[Asked, Grades],
     facts: RowFacts,
+    metrics: Collection[str] = (),
 ) -> list[TableRow]:
-    """Return a row for each model and condition, in their order, then one for people of each."""
+    """Return a row for each model and condition, in their order, then one for people of each.
+
+    An answer is valued by accuracy, and by these metrics too.
+    """
     known = {(result.model, result.condition): result for result in results}
     models: list[TableRow] = []
     people: dict[str, list[TableRow]] = defaultdict(list)
     for asked in ranked:
-        row = _row(known[asked], grades.get(asked), facts)
+        row = _row(known[asked], grades.get(asked), facts, metrics)
         (people[row.condition] if asked[0].startswith(HUMAN) else models).append(row)
     return models + [_people(condition, them) for condition, them in sorted(people.items())]
 
 
-def _row(result: ModelResult, grades: Grades | None, facts: RowFacts) -> TableRow:
+def metrics_in(tables: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Return the metrics that answers are to be valued by, for the columns of these tables."""
+    found = {
+        choice[METRIC]
+        for table in tables
+        for choice in table["columns"].values()
+        if METRIC in choice
+    }
+    parts = {"precision", "recall"} if found & {F1_OF_MEANS, *POOLED_METRICS} else set[str]()
+    return (found & METRICS.keys()) | parts
+
+
+def _row(
+    result: ModelResult, grades: Grades | None, facts: RowFacts, metrics: Collection[str]
+) -> TableRow:
     asked = frozenset(result.outcomes)
-    values = worth(result, grades)
+    values = {ACCURACY: worth(result, grades)}
+    for name in sorted(set(metrics) - {ACCURACY}):
+        metric = METRICS[name]
+        pairs = zip(result.items, result.credits(metric), strict=True)
+        values[name] = {item.id: float(one) for item, one in pairs if item.kind in metric.kinds}
     if result.model.startswith(HUMAN):  # who need not be asked everything
-        values = {item: value for item, value in values.items() if item in asked}
+        values = {
+            name: {item: value for item, value in each.items() if item in asked}
+            for name, each in values.items()
+        }
     helped = facts.helped.get(result.model)
     names = {"model": result.model, "condition": result.condition}
     return TableRow(
@@ -111,13 +140,15 @@ def grades_of(judge: str | None, graded: Mapping[Graded, Grades]) -> dict[Asked,
 
 def _people(condition: str, them: Sequence[TableRow]) -> TableRow:
     """People as one: an item is worth the mean of what it is worth for each of them."""
-    by_item: dict[str, list[float]] = defaultdict(list)
-    for each in them:
-        for name, share in each.worth.items():
-            by_item[name].append(share)
+    values: dict[str, dict[str, float]] = {}
+    for metric in them[0].worth:
+        by_item: dict[str, list[float]] = defaultdict(list)
+        for each in them:
+            for item, share in each.worth[metric].items():
+                by_item[item].append(share)
+        values[metric] = {item: fsum(some) / len(some) for item, some in by_item.items()}
     name = them[0].names["model"] if len(them) == 1 else "people"
     names = {"model": name, "condition": condition, "participants": len(them)}
-    values = {item: fsum(shares) / len(shares) for item, shares in by_item.items()}
     asked = frozenset[str]().union(*(each.asked for each in them))
     return TableRow(names, values, asked, [answers for each in them for answers in each.answers])
 
@@ -137,7 +168,30 @@ def rows_of(rows: Sequence[TableRow], table: Mapping[str, Any], facts: RowFacts)
         )
     models = [row for row in left if "participants" not in row.names]
     people = [row for row in left if "participants" in row.names]
-    return [*models, *_averages(models, table, facts), *people]
+    averages = list(_averages(models, table, facts))
+    if table.get("tiers"):
+        models = _by_tier(models, facts)
+    if table.get("modality"):
+        models = [_with_modality(row, facts) for row in models]
+    # People whose protocol is declared stand first, as papers print them.
+    return [*people, *models, *averages] if "people" in table else [*models, *averages, *people]
+
+
+def _by_tier(models: Sequence[TableRow], facts: RowFacts) -> list[TableRow]:
+    """Return rows tier by tier, in the order of the tiers; those that are in none come last."""
+    tiers = [*dict.fromkeys(facts.tiers.values()), ""]
+    named = [(facts.tiers.get(row.who, ""), row) for row in models]
+    return [
+        replace(row, names={**row.names, "tier": tier}) if tier else row
+        for wanted in tiers
+        for tier, row in named
+        if tier == wanted
+    ]
+
+
+def _with_modality(row: TableRow, facts: RowFacts) -> TableRow:
+    given = facts.modalities.get((row.who, row.condition), "")
+    return replace(row, names={**row.names, "modality": given})
 
 
 def place_of(condition: str, wanted: Sequence[str]) -> int | None:
@@ -175,11 +229,14 @@ def _under_all(rows: Sequence[TableRow], conditions: Sequence[str]) -> list[Tabl
     return [row for row in rows if under[row.who] == set(conditions)]
 
 
+def _means_by_item(metric: str, members: Sequence[TableRow]) -> dict[str, float]:
+    worth = [each.worth[metric] for each in members]
+    shared = set.intersection(*map(set, worth))
+    return {item: fsum(each[item] for each in worth) / len(worth) for item in sorted(shared)}
+
+
 def _average(tier: str, condition: str, members: Sequence[TableRow]) -> TableRow:
-    shared = set.intersection(*(set(each.worth) for each in members))
-    values = {
-        item: fsum(each.worth[item] for each in members) / len(members) for item in sorted(shared)
-    }
+    values = {metric: _means_by_item(metric, members) for metric in members[0].worth}
     measured = set.intersection(*(set(each.usage) for each in members))
     usage = {name: fsum(m.usage[name] for m in members) / len(members) for name in sorted(measured)}
     names = {

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from reelbench.data.failure_types import type_key
 from reelbench.make.parts.pilot_review import PilotReview, PilotVerdict, item_slots
 from reelbench.make.parts.rule_checks import CHECKS
 from reelbench.make.parts.rules import ACTIVE, DESTINATIONS, Rule, RuleSet
@@ -79,8 +80,8 @@ class CaseSummarizer:
         failure = self.review.failure(tag)
         if not (failure.dimension and failure.type):
             return ""
-        same = {each.casefold(): each for each in known}
-        return same.get(failure.tag.casefold(), failure.tag)
+        same = {type_key(each): each for each in known}
+        return same.get(type_key(failure.tag), failure.tag)
 
     def _dimensions(self) -> str:
         return "\n".join(
@@ -98,9 +99,10 @@ class CaseSummarizer:
                 faults.append(f"withdraw: {', '.join(unknown)} is no active rule")
             left = [rule.tag for rule in active if rule.id not in gone]
             tags = [*left, *(each["tag"] for each in reply["rules"])]
-            answered = {self.canonical(tag, known) for tag in tags}
             types = {self.canonical(each["type"], known) for each in reply["failures"]}
-            lacking = sorted(types - answered - {""})
+            lacking = [
+                each for each in sorted(types - {""}) if not any(answers(tag, each) for tag in tags)
+            ]
             faults += [f"rules: no rule has the tag {each!r}" for each in lacking]
             return "; ".join(faults)
 
@@ -151,6 +153,12 @@ class CaseSummarizer:
         )
         withdrawn = {each["id"]: each["reason"].strip() for each in reply["withdraw"]}
         return CaseSummary({id_: tuple(own) for id_, own in types.items()}, added, withdrawn)
+
+
+def answers(tag: str, type_: str) -> bool:
+    """Whether the tag of a rule names a type of failure; it may leave the dimension out."""
+    tag, type_ = (" ".join(each.split()).casefold() for each in (tag, type_))
+    return bool(tag) and tag in (type_, type_.partition(": ")[2])
 
 
 _SCHEMA = closed(

@@ -6,7 +6,7 @@ video are asked for one after the other, those of several videos at the same tim
 for questions, and no evaluated model is shown them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from reelbench.base.files import json_line
 from reelbench.client.media_input import MediaInput
 from reelbench.data.items import Span
 from reelbench.make.parts.caption import ask_caption, check_sense
+from reelbench.make.parts.speech import Segment, speech_within
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected, RowStage, Undecided
 from reelbench.media.digests import media_digest
@@ -32,7 +33,7 @@ class CaptionPlan:
 
     path: Path
     clips: Sequence[Span]
-    speech: Sequence[Mapping[str, Any]] = ()  # each with start, end and text
+    speech: Sequence[Segment] = ()  # each with start, end and text
     guidance: str = ""
 
 
@@ -121,16 +122,6 @@ def _prompt(
     if not captions:
         return ctx.prompts.prompt(FIRST, **slots)
     return ctx.prompts.prompt(NEXT, **slots, narrative=narrative(captions, most))
-
-
-def speech_within(speech: Sequence[Mapping[str, Any]], span: Span) -> str:
-    """Return what is said in a part of a video: all segments that overlap it, one a line."""
-    start, end = span
-    return "\n".join(
-        str(each["text"]).strip()
-        for each in speech
-        if each["start"] < end and each["end"] > start and str(each["text"]).strip()
-    )
 
 
 def narrative(captions: Sequence[str], most: int) -> str:

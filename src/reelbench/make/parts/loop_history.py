@@ -57,7 +57,8 @@ class LoopHistory:
     @property
     def known(self) -> list[str]:
         """The failure types that rules answer or rounds found, in that order."""
-        tags = [rule.tag for rule in self.versions[-1].rules(self.category) if rule.tag]
+        rules = self.versions[-1].rules(self.category)
+        tags = [rule.tag for rule in rules if ": " in rule.tag]  # those that name a dimension
         return list(dict.fromkeys([*tags, *(t for each in self.rounds for t in each.new_types)]))
 
     @property

@@ -12,6 +12,7 @@ from reelbench.base.files import write_atomically
 from reelbench.base.progress import counted
 from reelbench.data.items import Item
 from reelbench.evaluate.prompt import lettered
+from reelbench.make.parts.bad_cases import answers
 from reelbench.make.parts.loop_history import LoopHistory, LoopRound, PilotItem
 from reelbench.make.parts.rules import Rule, rules_diff
 from reelbench.make.parts.shares import share_of, stage_table
@@ -106,7 +107,7 @@ def _type_rows(history: LoopHistory) -> list[list[Any]]:
                     first.number,
                     ", ".join(str(each.number) for each in found),
                     items,
-                    ", ".join(_named(rule) for rule in rules if rule.tag == tag),
+                    ", ".join(_named(rule) for rule in rules if answers(rule.tag, tag)),
                     ", ".join(first.suspects.get(tag, ())),
                 ]
             )
@@ -140,7 +141,7 @@ def _one_case(history: LoopHistory, each: LoopRound, case: PilotItem) -> str:
         lines += [f"- {tag}: a new type; suspected: {', '.join(suspects)}"] if suspects else []
     lines += ["", "### Before", "", _shown(case.item), "", "### Rule", ""]
     rules = history.versions[-1].rules(history.category)
-    answering = [rule for rule in rules if rule.tag in types]
+    answering = [rule for rule in rules if any(answers(rule.tag, tag) for tag in types)]
     lines += [
         f"- {_named(rule)}, since version {rule.since or each.rules.version}, {rule.destination}: "
         f"{rule.text}" + (f" (because {rule.reason})" if rule.reason else "")

@@ -27,7 +27,7 @@ from reelbench.make.parts.rules import DESTINATIONS, Rule, load_rules
 from reelbench.make.parts.rules_used import keep_rules
 from reelbench.make.pipeline.context import StageContext, together
 from reelbench.make.pipeline.funnel import category_of
-from reelbench.make.pipeline.run import RoundRows, through
+from reelbench.make.pipeline.run import RoundRows, current_stages, through
 from reelbench.make.pipeline.stage import BatchStage, Rejected, Stage
 
 PILOT_FILE = "pilot-verdicts.jsonl"
@@ -77,7 +77,7 @@ def refine(
         found: Sequence[Any], ctx: StageContext, *, quiet: int, most: int, **values: Any
     ) -> Sequence[Any]:
         histories: dict[str, LoopHistory] = {}
-        loop = _Loop(_stages(produce, ctx), material, with_rules, role, reviewer, histories)
+        loop = _Loop(current_stages(produce, ctx), material, with_rules, role, reviewer, histories)
         stage = rounds(
             loop.one_round,
             input=rows,
@@ -119,23 +119,13 @@ def _fault(parameters: Mapping[str, Any]) -> str:
     return ""
 
 
-def _stages(produce: Sequence[Stage], ctx: StageContext) -> list[Stage]:
-    """Return the stages as the recipe has them now, without those whose models are not named."""
-    current = {stage.name: stage for stage in ctx.stages}
-    stages = [current.get(stage.name, stage) for stage in produce]
-    return [
-        stage
-        for stage in stages
-        if not stage.optional or all(role in ctx.models for role in stage.roles)
-    ]
-
-
 def _read(ctx: StageContext, produce: Sequence[Stage], file: str) -> Any:
     """Return what else decides the rounds: the verdicts, and how the stages are set."""
     paths = [ctx.out / name for name in dict.fromkeys((file, VERDICTS_FILE))]
     digests = [digest_of_file(path) if path.is_file() else None for path in paths]
-    stages = [[each.name, each.version, dict(each.parameters)] for each in _stages(produce, ctx)]
-    return [digests, stages]
+    stages = current_stages(produce, ctx)
+    settings = [[each.name, each.version, dict(each.parameters)] for each in stages]
+    return [digests, settings]
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,16 @@ async def through(stages: Sequence[Stage], rows: Sequence[Any], ctx: StageContex
     return RoundRows(rows, rejects)
 
 
+def current_stages(stages: Sequence[Stage], ctx: StageContext) -> list[Stage]:
+    """Return stages as the recipe has them now, without those whose models are not named."""
+    current = {stage.name: stage for stage in ctx.stages}
+    return [
+        stage
+        for stage in (current.get(stage.name, stage) for stage in stages)
+        if not stage.optional or all(role in ctx.models for role in stage.roles)
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class StageList:
     """Stages that rows go through, as a recipe has them."""

@@ -59,6 +59,8 @@ def curate(
     quota: int = 100,
     threshold: float = 0.55,
     results: int = 20,
+    keywords: int = 20,
+    variants: int = 10,
     quiet: int = 2,
     most: int = 10,
 ) -> BatchStage:
@@ -87,20 +89,17 @@ def curate(
         goals = {plan.id: quotas.get(plan.id, quota) for plan in plans}
         run = _Curation(ctx, source, Curator(ctx, role), _Limits(**limits), goals)
         notes = len(ctx.notes)
-        try:
-            while True:
-                working: Any = in_rounds.work(
-                    plans, ctx, quiet=quiet, most=most, quota=goals, run=run
-                )
-                made = await working
-                if not run.give_up_shared(made):
-                    break
-                run.restart()
-        finally:
-            if not ctx.is_forecast:
-                lines = [json_line(msgspec.to_builtins(each)) for each in run.in_order()]
-                write_atomically(ctx.out / DECISIONS_FILE, "".join(lines))
-        ctx.notes[notes:] = [] if ctx.is_forecast else [f"{name}: {n}" for n in run.notes(made)]
+        while True:
+            working: Any = in_rounds.work(plans, ctx, quiet=quiet, most=most, quota=goals, run=run)
+            made = await working
+            if not run.give_up_shared(made):
+                break
+            run.restart()
+        del ctx.notes[notes:]  # ours say more than those of rounds
+        if not ctx.is_forecast:
+            lines = [json_line(msgspec.to_builtins(each)) for each in run.in_order()]
+            write_atomically(ctx.out / DECISIONS_FILE, "".join(lines))
+            ctx.notes += [f"{name}: {note}" for note in run.notes(made)]
         return list(made)
 
     return BatchStage(
@@ -115,8 +114,8 @@ def curate(
             "quotas": {},
             "threshold": threshold,
             "results": results,
-            "keywords": 20,
-            "variants": 10,
+            "keywords": keywords,
+            "variants": variants,
             "quiet": quiet,
             "most": most,
         },
@@ -316,10 +315,9 @@ class _Curation:
 
 
 async def _one_round(
-    plans: Sequence[CategoryPlan], ctx: StageContext, state: RoundState, *, run: _Curation
+    plans: Sequence[CategoryPlan], _ctx: StageContext, state: RoundState, *, run: _Curation
 ) -> RoundOutcome:
     """Search with the keywords of a round, and add what is admitted."""
-    _ = ctx
     (plan,) = plans
     essays = list(state.made.get(plan.id, ()))
     goal = run.goals[plan.id]

@@ -6,7 +6,8 @@ paper's Table 4 does not have the limits that C.2 refers to: these are ours.
 """
 
 import asyncio
-import tempfile
+import shutil
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,13 +22,18 @@ from reelbench.media.decode.isolated import probe_isolated
 from reelbench.media.decode.probe import MediaInfo
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import MediaError, refuse_no_file
+from reelbench.recipes.musebench.catalogue import source_folder
 from reelbench.recipes.musebench.rows import ESSAYS, Essay
+from reelbench.recipes.musebench.web import download_video
 
 Download = Callable[[str, Path, str], Path]  # a URL, a folder and a name: the file in that folder
+_DOWNLOADS = threading.BoundedSemaphore(2)  # at once: sites slow down who asks for more
 FETCHED = "fetched"  # what ``curation`` has of it: the file in the source, its subtitles, seconds
 
 
-def fetch(download: Download, longest: float = 1800.0, over: str = "truncate") -> RowStage:
+def fetch(
+    longest: float = 1800.0, over: str = "truncate", download: Download = download_video
+) -> RowStage:
     """Return the stage that brings the files of essays into ``make/essays``.
 
     Of an essay over ``longest`` seconds, the part up to there is used (``over="truncate"``, with a
@@ -63,7 +69,7 @@ def essay_file(essay: Essay, ctx: StageContext) -> Path:
     """Return the file of an essay; in a forecast before it was fetched, that in the source."""
     path = ctx.out / essay.file
     there = essay.curation.get(FETCHED, {}).get("file")
-    return _root(ctx) / there if there and not path.is_file() else path
+    return source_folder(ctx.source) / there if there and not path.is_file() else path
 
 
 def _fault(values: Mapping[str, Any]) -> str:
@@ -77,16 +83,11 @@ def _fault(values: Mapping[str, Any]) -> str:
     return ""
 
 
-def _root(ctx: StageContext) -> Path:
-    """Return the folder that paths of essays are in: the source, or the one its catalogue is in."""
-    return ctx.source if ctx.source.is_dir() else ctx.source.parent
-
-
 def _source_file(essay: Essay, ctx: StageContext) -> Path:
     """Return the file of an essay in the source; raise ``MediaError`` where there is none."""
     if reason := path_escapes(essay.file):
         raise MediaError(essay.file, f"is not inside the source ({reason}): move it there")
-    path = _root(ctx) / essay.file
+    path = source_folder(ctx.source) / essay.file
     refuse_no_file(path)
     return path
 
@@ -123,10 +124,15 @@ def _fetched(
         return _brought(essay, ctx, _source_file(essay, ctx), limits)
     if not essay.url:
         raise MediaError(essay.id, "has neither a file nor a URL: name one in the catalogue")
-    parent = ctx.out / ESSAYS
-    parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=parent, prefix=".download-") as folder:
-        return _brought(essay, ctx, download(essay.url, Path(folder), essay.id), limits)
+    folder = ctx.out / ESSAYS / f".download-{essay.id}"
+    shutil.rmtree(folder, ignore_errors=True)  # what a killed process left
+    folder.mkdir(parents=True)
+    try:
+        with _DOWNLOADS:
+            path = download(essay.url, folder, essay.id)
+        return _brought(essay, ctx, path, limits)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _brought(essay: Essay, ctx: StageContext, path: Path, limits: Mapping[str, Any]) -> Essay:

@@ -12,6 +12,7 @@ from msgspec import structs
 
 from reelbench.annotate.operator import Value
 from reelbench.base.files import pretty_json, write_atomically
+from reelbench.make.parts.speech import sentences
 from reelbench.make.parts.wording import other_language
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected, RowStage, Undecided
@@ -113,11 +114,7 @@ def _made(essay: Essay, ctx: StageContext, languages: Sequence[str]) -> tuple[Es
 
 
 def _segments(transcript: Value, seconds: float) -> list[dict[str, Any]]:
-    return [
-        {"start": each["start"], "end": each["end"], "text": each["text"].strip()}
-        for each in transcript["segments"]
-        if each["text"].strip() and each["start"] < seconds
-    ]
+    return sentences([each for each in transcript["segments"] if each["start"] < seconds])
 
 
 def _language(transcript: Value, identified: Value | None, text: str) -> str | None:

@@ -32,6 +32,7 @@ from reelbench.recipes.musebench.categorise import (
     shown_categories,
     shown_essay,
 )
+from reelbench.recipes.musebench.fetch import essay_file
 from reelbench.recipes.musebench.records import transcription_record
 from reelbench.recipes.musebench.rows import Essay
 
@@ -70,7 +71,7 @@ async def _question(
     doubt = doubt or ("its category is not known: choose one" if category == UNKNOWN else "")
     of_whom = f' "{essay.title}"' if essay.title else ""
     by_whom = f" by {essay.channel}" if essay.channel else ""
-    in_doubt = f" In doubt: {doubt}." if doubt else ""
+    in_doubt = f" In doubt: {doubt.rstrip('.')}." if doubt else ""
     context = {
         "essay": essay.id,
         "title": essay.title,
@@ -81,6 +82,7 @@ async def _question(
         **({"doubt": doubt} if doubt else {}),
         **({"filters": filters} if (filters := _filters(ctx, essay.category)) else {}),
     }
+    row = ctx.store.keep(canonical_json(msgspec.to_builtins(essay)))
     item = Item(
         id=f"vet-{essay.id}",
         kind="single",
@@ -92,8 +94,7 @@ async def _question(
             {CATEGORY: category, VETTED_BY: NOBODY if let_through and not doubt else PEOPLE}
         ),
         context=freeze(context),
-        # All of the essay: the stage after the vetting goes on with it.
-        provenance=freeze({"essay": ctx.store.keep(canonical_json(msgspec.to_builtins(essay)))}),
+        provenance=freeze({"essay": essay.id, "row": row}),  # with which ``vetted`` goes on
     )
     return [item]
 
@@ -115,7 +116,8 @@ def _filters(ctx: StageContext, category: str) -> str:
 def vetter(decides: bool = False, sampling: str = "uniform:16", words: int = 1500) -> RowStage:
     """Return the stage that asks a model what people are asked; left out without a ``vetter``.
 
-    Its opinion is noted. With ``decides``, it is taken in place of that of people.
+    Its opinion is noted; what would be let through, and what it would remove or counts as another
+    art, is shown to people. With ``decides``, its opinion is taken in place of that of people.
     """
     return RowStage(
         name=VETTER,
@@ -149,15 +151,18 @@ async def _opinion(
             "category": {"type": "string", "enum": list(CATEGORIES)},
         }
     )
-    media = MediaInput.of(
-        ctx.media / item.media[0].path, sampling=sampling, size=size, subtitles="never"
-    )
-    reply = await ctx.json(VETTER, prompt, schema, media=media, check=_opinion_fault)
+    media = MediaInput.of(essay_file(essay, ctx), sampling=sampling, size=size, subtitles="never")
     model = ctx.model(VETTER).card.name
+    try:
+        reply = await ctx.json(VETTER, prompt, schema, media=media, check=_opinion_fault)
+    except Rejected as why:  # it refuses, which is no opinion
+        return [with_note(item, VETTER, {"model": model, "failure": why.detail})]
     if reply.data is None:
         return [with_note(item, VETTER, {"model": model, "failure": reply.failure})]
     if decides:
         item = _decided(item, reply.data, model)
+    elif _disagrees(reply.data, *item.correct) and item.tag(VETTED_BY) == (NOBODY,):
+        item = _tagged(item, PEOPLE)
     return [with_note(item, VETTER, {**reply.data, "model": model, "decides": decides})]
 
 
@@ -172,7 +177,11 @@ def _decided(item: Item, opinion: Mapping[str, Any], model: str) -> Item:
         words = [f"{model}: {opinion['reason']}"]
         raise Rejected("rejected by the vetter", opinion["failure_mode"], words)
     letter = LETTERS[list(CATEGORIES).index(opinion["category"])]
-    return structs.replace(item, answer=(letter,), tags=freeze({**item.tags, VETTED_BY: MODEL}))
+    return _tagged(structs.replace(item, answer=(letter,)), MODEL)
+
+
+def _tagged(item: Item, vetted_by: str) -> Item:
+    return structs.replace(item, tags=freeze({**item.tags, VETTED_BY: vetted_by}))
 
 
 def vetting() -> Stage:
@@ -214,4 +223,4 @@ def _disagrees(opinion: Mapping[str, Any], category: str) -> bool:
 
 
 def _essay(item: Item, ctx: StageContext) -> Essay:
-    return msgspec.json.decode(ctx.kept(item.provenance["essay"]), type=Essay)
+    return msgspec.json.decode(ctx.kept(item.provenance["row"]), type=Essay)

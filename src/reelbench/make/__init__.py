@@ -38,8 +38,10 @@ __all__ = [
     "filter_key_length",
     "filter_lint",
     "filter_modality",
+    "filter_narrated",
     "filter_near_duplicates",
     "filter_shortcuts",
+    "filter_transcript",
     "items_in",
     "label",
     "negate",
@@ -87,6 +89,7 @@ if TYPE_CHECKING:
         filter_modality,
     )
     from reelbench.make.parts.label import label
+    from reelbench.make.parts.narration_filters import filter_narrated, filter_transcript
     from reelbench.make.parts.narrator import silence
     from reelbench.make.parts.only import only
     from reelbench.make.parts.perturb import perturb
@@ -139,8 +142,10 @@ _HOMES = {
     "filter_key_length": "parts.static_filters",
     "filter_lint": "parts.static_filters",
     "filter_modality": "parts.filters",
+    "filter_narrated": "parts.narration_filters",
     "filter_near_duplicates": "parts.static_filters",
     "filter_shortcuts": "parts.shortcuts",
+    "filter_transcript": "parts.narration_filters",
     "items_in": "parts.existing",
     "label": "parts.label",
     "negate": "parts.balance_stages",

@@ -78,7 +78,7 @@ class TestPlantedFailures:
     def test_versions_and_their_diffs_can_be_read(self, done: Any) -> None:
         folder = done[0] / "rules" / "Game"
         assert sorted(path.name for path in folder.iterdir()) == [
-            "cases.md", "v1-v2.diff", "v1.yaml", "v2-v3.diff", "v2.yaml", "v3.yaml",
+            "cases.md", "pilots.jsonl", "v1-v2.diff", "v1.yaml", "v2-v3.diff", "v2.yaml", "v3.yaml",
         ]  # fmt: skip
         diff = (folder / "v2-v3.diff").read_text()
         assert "R1 withdrawn because titles give it away (since 3): Name the work." in diff
@@ -98,6 +98,20 @@ class TestPlantedFailures:
             assert f"What of {name}?" in after
         assert "zzabstract" not in cases[0].partition("### After")[2]
         assert "suspected: R1" in text
+
+    def test_every_item_of_a_pilot_is_kept_with_its_verdict(self, done: Any) -> None:
+        lines = (done[0] / "rules" / "Game" / "pilots.jsonl").read_text().splitlines()
+        pilots = [json.loads(line) for line in lines]
+        assert [each["round"] for each in pilots] == [n for n in range(1, 6) for _ in range(3)]
+        first = pilots[0]
+        assert (first["decision"], first["by"], first["rules"]["version"]) == (
+            "reject",
+            "reviewer",
+            "1",
+        )
+        assert set(first["types"]) == set(PLANTS) - {"narrator-dependent: named title"}
+        assert {each["comment"] for each in first["failures"]} >= {"It has zzgap."}
+        assert {each["decision"] for each in pilots[6:]} == {"accept"}
 
     def test_a_second_time_pays_nothing_and_shows_the_same(self, done: Any) -> None:
         again = looped(done[0], done[1], loop())

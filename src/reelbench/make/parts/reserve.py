@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reelbench.base.files import digest_of_file
 from reelbench.base.seeds import seed_for
 from reelbench.data.items import Item
 from reelbench.data.verdicts import VERDICTS_FILE, read_verdicts
 from reelbench.lint.findings import TAGS, Severity
 from reelbench.lint.fix import aligned
 from reelbench.lint.items import RELEASE_TAGS, item_findings
+from reelbench.make.parts.quality_loop import decided_by
 from reelbench.make.parts.shares import share_of, stage_table
 from reelbench.make.parts.verdicts import decided, verdicts_on
 from reelbench.make.pipeline.context import StageContext
@@ -91,7 +91,7 @@ def release(
             "file": file,
             "needed": needed,
         },
-        reads=lambda _items, ctx: _read(ctx, regenerate, file),
+        reads=lambda _items, ctx: decided_by(ctx, regenerate),
         validate=_fault,
         **more,
     )
@@ -102,12 +102,6 @@ def _fault(parameters: Mapping[str, Any]) -> str:
     if not all(isinstance(count, int) and count >= 0 for count in counts):
         return f"targets is {parameters['targets']}: give whole numbers, from 0 on"
     return "" if parameters["needed"] >= 1 else "needed must be 1 or more"
-
-
-def _read(ctx: StageContext, regenerate: Sequence[Stage], file: str) -> Any:
-    paths = [ctx.out / each for each in dict.fromkeys((file, VERDICTS_FILE))]
-    stages = [[each.name, dict(each.parameters)] for each in current_stages(regenerate, ctx)]
-    return [[digest_of_file(path) if path.is_file() else None for path in paths], stages]
 
 
 def release_tags(item: Item) -> list[str]:
@@ -251,6 +245,15 @@ class _Pool:
                     f"{count.target} items, and the reserve none to replace: {where}"
                 )
         ctx.tables.append(stage_table("Release and reserve", _COLUMNS, rows))
+        ctx.tables.append(self._cells(released))
+
+    def _cells(self, released: Sequence[Item]) -> Mapping[str, Any]:
+        """Return how many items are released and in reserve, by category, value and kind."""
+        out = Counter(map(self.cell, released))
+        cells = sorted({*out, *(cell for cell, part in self.reserve.items() if part)})
+        rows = [[*cell, out[cell], len(self.reserve.get(cell, ()))] for cell in cells]
+        columns = ("category", self.tag, "kind", "released", "in reserve")
+        return stage_table(f"Release and reserve by {self.tag} and kind", columns, rows)
 
 
 def _worst_is(tags: Sequence[str], tier: Severity) -> bool:

@@ -10,12 +10,12 @@ import pytest
 from videos import make_video
 
 from reelbench.annotate.common.audio import bridged, common, mono_sound, runs, within, without
+from reelbench.annotate.common.voice_pieces import grouped
 from reelbench.annotate.operator import Clip, Labels, NotApplicable
 from reelbench.annotate.operators.loudness import Loudness
 from reelbench.annotate.operators.pitch import Pitch
 from reelbench.annotate.operators.speech_emotion import SpeechEmotion
 from reelbench.annotate.operators.transcript import Transcript, cut_off
-from reelbench.annotate.operators.turns import grouped
 from reelbench.annotate.operators.voice_demographics import (
     VoiceDemographics,
     judge_age,

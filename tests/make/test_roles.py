@@ -1,10 +1,12 @@
 """Who plays which role: what is not there is told in a sentence, one model is one object."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from parts import Studio, a_recipe, ending
+from servers import completion
 from support import make_item
 
 from reelbench.base.errors import ReelbenchError
@@ -163,6 +165,29 @@ class TestMissing:
     def test_roles_of_optional_stages_and_of_none_are_not(self, card: Any) -> None:
         made = recipe(None, stage("write", "writer"), stage("check", "blind", optional=True))
         assert missing_roles(made, load_models(made, {"writer": [card("w")]})) == ""
+
+    def test_roles_that_a_stage_may_ask_are_not(self) -> None:
+        made = recipe(None, stage("judge", may_ask=("blind",)))
+        assert missing_roles(made, {}) == ""
+
+    def test_a_role_that_a_stage_may_ask_is_one_of_the_recipe(self) -> None:
+        with pytest.raises(ReelbenchError, match="stages with the roles poet"):
+            recipe(None, stage("judge", may_ask=("poet",)))
+
+
+class TestRolesThatAStageMayAsk:
+    def test_are_asked_where_a_model_is_named_and_redo_the_stage(self, tmp_path: Path) -> None:
+        async def work(_item: Item, ctx: StageContext) -> list[Item]:
+            reply = await ctx.text("blind", "Well?") if ctx.models.get("blind") else "nobody"
+            return [make_item(1, question=reply)]
+
+        asking = replace(stage("judge", may_ask=("blind",)), work=work)
+        questions = []
+        for models in ({}, {"blind": ["b"]}, {}):
+            studio = Studio(tmp_path / "make", lambda *_: completion("Yes."), models)
+            passed, _ = studio.take([make_item(1)], asking)
+            questions.append(passed[-1].out[0].question)
+        assert questions == ["nobody", "Yes.", "nobody"]
 
 
 class TestWarnings:

@@ -216,6 +216,7 @@ def test_playing_is_locked_to_a_span(screen: Screen) -> None:
 def test_the_part_of_a_file_is_all_that_is_played(screen: Screen) -> None:
     screen.open("window")
     screen.until_shown(15)
+    assert "frame 15" in screen.page.text_content(".player .reading")
     screen.press(",")
     assert screen.get("frame") == 15
     screen.press(*"===", " ")

@@ -34,6 +34,7 @@ OPEN = {
     "reference": "An emerald heart beats twice.",
 }  # fmt: skip
 INSTRUCTIONS = "instructions: |\n  Look at all of it,\n  then choose.\n\n  - first\n  - then\n"
+TYPES = "open_types: true\nshow: [tags.category]\ntags: {category: {choices: [shape, colour]}}\n"
 ONE = "page: verify\nitems: benchmark\nfailure_tags: [wrong key, bad video]\n"
 
 
@@ -49,6 +50,7 @@ def root(
     folder = tmp_path_factory.mktemp("verify")
     names = ("keys", "hidden", "drafts", "change", "edited", "flagged", "written", "twice")
     queues = dict.fromkeys(names, ONE) | {"two": ONE + "reviewers: 2\n" + INSTRUCTIONS}
+    queues["types"] = ONE + TYPES
     return benchmark_with(small_demo, folder / "benchmark", items, **queues)
 
 
@@ -221,6 +223,48 @@ def test_low_quality_is_flagged_without_an_answer_and_the_key_stays_hidden(
     assert [event["type"] for event in kept] == ["opened", "verdict"]
     verdict = kept[1]["body"]["verdict"]
     assert (verdict["tags"], verdict["comment"]) == (["bad video"], "It is black all through.")
+
+
+def test_types_of_failures_are_named_and_chosen_again_by_keyboard_alone(
+    open_page: Any, root: Path
+) -> None:
+    page = open_page("Ann", "types")
+    answer(page, "a red ring")
+    expect(page.locator(".facts")).to_have_text("categoryshape")
+    page.keyboard.press("3")
+    expect(page.locator(".type:visible")).to_have_count(0)
+    page.keyboard.press("1")
+    page.keyboard.type("no <b>heart</b>")
+    page.keyboard.press("Enter")  # back to the reasons
+    page.keyboard.press("2")
+    page.reload()
+    expect(page.get_by_label("Type of failure under wrong key")).to_have_value("no <b>heart</b>")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#count")).to_contain_text("1 of")
+
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.keyboard.press("0")
+    page.keyboard.press("1")
+    box = page.get_by_label("Type of failure under wrong key")
+    expect(box).to_be_focused()
+    known = page.locator(f"datalist[id='{box.get_attribute('list')}'] option")
+    expect(known).to_have_attribute("value", "no <b>heart</b>")
+    page.keyboard.type("NO  <b>HEART</b>")
+    expect(page.locator("#work b")).to_have_count(0)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#count")).to_contain_text("2 of")
+
+    answer(page, "a green heart")
+    page.keyboard.press("2")
+    page.get_by_label("category").select_option("colour")
+    expect(page.locator(".preview")).to_contain_text("shapecolour")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#count")).to_contain_text("3 of")
+    first, second, third = (e["body"]["verdict"] for e in kept_events(root, "types", "verdict"))
+    assert first["tags"] == ["wrong key: no <b>heart</b>", "bad video"]
+    assert second["tags"] == ["wrong key: no <b>heart</b>"]
+    assert third["changes"] == {"tags": {"category": "colour"}}
 
 
 def test_who_writes_the_right_answer_can_add_it_as_the_key(open_page: Any, root: Path) -> None:

@@ -48,6 +48,7 @@ OPERATORS: dict[str, tuple[str, str, str]] = {
     "transcript": ("transcript", "Transcript", "speech as text, with the time of each word"),
     "turns": ("turns", "Turns", "who speaks when"),
     "voices": ("voices", "Voices", "an embedding of each voice"),
+    "narrator": ("narrator", "Narrator", "the voice that narrates, its turns and words"),
     "pitch": ("pitch", "Pitch", "pitch of voices"),
     "loudness": ("loudness", "Loudness", "loudness, in total and over time"),
     "speech_emotion": ("speech_emotion", "SpeechEmotion", "emotion of voices"),
@@ -58,6 +59,11 @@ OPERATORS: dict[str, tuple[str, str, str]] = {
     ),
     # text and quality
     "text": ("text", "ScreenText", "text on the screen (OCR)"),
+    "narration_text": (
+        "narration_text",
+        "NarrationText",
+        "subtitles in the picture that repeat the narrator",
+    ),
     "quality": ("quality", "Quality", "sharpness, noise, exposure and other measures of quality"),
     # describe
     "caption": ("caption", "Caption", "a description of the clip by a model"),

@@ -36,6 +36,11 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(_WORDS.findall(plain(text))) or (plain(text),)
 
 
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a list that is written as a text, with blanks between them."""
+    return frozenset(text.split())
+
+
 def is_none_of_them(option: str) -> bool:
     """Whether an option says that none of the others is right."""
     return _NONE.fullmatch(plain(option).strip(" .!")) is not None

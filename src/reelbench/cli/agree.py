@@ -4,12 +4,16 @@ import argparse
 import csv
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.progress import counted
 from reelbench.cli.say import put, put_table, tell
 from reelbench.score.rounding import fixed
+
+if TYPE_CHECKING:
+    from reelbench.score.rated_groups import RatedGroup
+    from reelbench.score.ratings import Scale
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +25,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "  reelbench agree ratings.csv --weights identity --categories yes,no\n"
         "  reelbench agree ratings.csv --weights linear --categories 0,1,2,3,4,5 --method ac2\n"
         "  reelbench agree answers.csv --weights identity --categories A,B,C,D --method cohen "
-        "--sample 240"
+        "--sample 240\n"
+        "  reelbench agree rate.csv --weights quadratic --categories 0,1,2,3,4,5 --by category "
+        "--by axis"
     )
     parser.add_argument("ratings", type=Path, help="CSV or JSONL: a row per subject, or per rating")
     parser.add_argument(
@@ -40,6 +46,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--id", metavar="COLUMN", help="the column that names the subjects")
     parser.add_argument(
+        "--by",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="measure it in each group of this column, with means and their average; may come "
+        "several times",
+    )
+    parser.add_argument(
         "--sample",
         type=int,
         metavar="N",
@@ -56,6 +70,8 @@ def main(options: argparse.Namespace) -> int:
     from reelbench.score.ratings import Scale, read_ratings
 
     scale = Scale.of(next(csv.reader([options.categories], skipinitialspace=True), []))
+    if options.by:
+        return _by_groups(options, scale)
     ratings = read_ratings(options.ratings, scale, options.id)
     if options.sample is not None:
         if options.sample < 2:
@@ -83,6 +99,44 @@ def main(options: argparse.Namespace) -> int:
     else:
         _put_table(record)
     return 0
+
+
+def _by_groups(options: argparse.Namespace, scale: "Scale") -> int:
+    """Measure one coefficient in each group, and print it with means and standard deviations."""
+    from reelbench.base.files import pretty_json
+    from reelbench.score.agreement import METHOD, METHODS
+    from reelbench.score.rated_groups import rated_groups
+    from reelbench.score.ratings import read_grouped
+
+    if len(options.method or ()) > 1 or options.sample is not None:
+        raise ReelbenchError("--by takes one --method, and no --sample.")
+    plain = options.weights == "identity"
+    (method,) = options.method or ["ac1" if plain else "ac2"]
+    cells = read_grouped(options.ratings, scale, options.by, options.id)
+    found = rated_groups(cells, options.weights, method)
+    if options.json:
+        facts = {"file": str(options.ratings), "method": method, "weights": options.weights,
+                 "categories": list(scale.categories), "interval": METHOD}  # fmt: skip
+        groups = [each.to_record(options.by) for each in found]
+        put(pretty_json({**facts, "by": options.by, "groups": groups}).rstrip("\n"))
+        return 0
+    rows = [(*(part or "all" for part in each.key), *_cells(each)) for each in found]
+    heading = ("subjects", "raters", "mean", "sd", METHODS[method][0], "95% interval")
+    put_table((*options.by, *heading), rows)
+    tell(
+        f"Weights {options.weights}, categories {','.join(scale.categories)}. Means and standard "
+        "deviations are of subjects with two ratings or more, whose ratings are averaged first. "
+        f"Where it says all, the coefficient is the mean of the groups'. Interval: {METHOD}."
+    )
+    return 0
+
+
+def _cells(group: "RatedGroup") -> tuple[str, ...]:
+    centre, spread = ("" if each is None else fixed(each, 3) for each in (group.mean, group.sd))
+    value = "undefined" if group.value is None else fixed(group.value, 6)
+    ends = group.interval
+    interval = " to ".join(fixed(end, 3) for end in ends) if ends else ""
+    return str(group.subjects), str(group.raters), centre, spread, value, interval
 
 
 def _put_table(record: Mapping[str, Any]) -> None:

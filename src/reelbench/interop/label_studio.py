@@ -18,6 +18,7 @@ from reelbench.data.items import Item, Problem, shown
 
 FILES = "/data/local-files/?d="  # where Label Studio has the files of its document root
 KEEP, REJECT = "keep", "reject"
+TYPE = "type of "  # before a failure tag: the control in which its type is named
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class LabelStudioProject:
     failure_tags: Sequence[str] = ()
     axes: Mapping[str, Sequence[str]] = field(default_factory=dict)  # their categories
     anchors: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    open_types: bool = False  # whether types of failures are named under their tags
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,9 @@ def config_xml(project: LabelStudioProject, items: Sequence[Item]) -> str:
         _add_choices(view, "decision", (KEEP, REJECT))
         if project.failure_tags:
             _add_choices(view, "tags", project.failure_tags, several=True)
+        for tag in project.failure_tags if project.open_types else ():
+            ET.SubElement(view, "Header", value=f"{TYPE}{tag}")
+            _add_text(view, f"{TYPE}{tag}", rows=1)
     if project.page != "answer":
         _add_text(view, "comment")
     ET.indent(view)
@@ -127,8 +132,8 @@ def _add_choices(
     return choices
 
 
-def _add_text(view: ET.Element, name: str) -> None:
-    ET.SubElement(view, "TextArea", name=name, toName="video", maxSubmissions="1", rows="3")
+def _add_text(view: ET.Element, name: str, rows: int = 3) -> None:
+    ET.SubElement(view, "TextArea", name=name, toName="video", maxSubmissions="1", rows=str(rows))
 
 
 def read_annotations(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from reelbench.data.items import Item
+from reelbench.data.items import Item, Problem
 
 
 class Severity(IntEnum):
@@ -76,6 +76,13 @@ class Finding:
     def of(cls, tag: str, message: str, item: Item | None = None, line: int = 0) -> "Finding":
         """Return a finding with the tier of its tag."""
         return cls(tag, TAGS[tag][0], message, item.id if item else "", line)
+
+    @classmethod
+    def from_problem(cls, problem: Problem, item: Item | None = None) -> "Finding":
+        """Return the finding that says what is wrong with a field of an item."""
+        tag = problem.code if problem.code in TAGS else "BAD_FIELD"
+        message = f"{problem.field}: found {problem.found}, expected {problem.expected}"
+        return cls.of(tag, message, item, problem.line)
 
     def to_record(self) -> dict[str, Any]:
         """Return the finding as plain data."""

@@ -11,7 +11,7 @@ from reelbench.base.files import write_atomically
 from reelbench.base.limits import MOST_LINE, bounded_lines
 from reelbench.data.benchmark import tidy_line
 from reelbench.data.item_rules import item_from_line
-from reelbench.data.items import Item, Json
+from reelbench.data.items import Item, Json, freeze
 from reelbench.lint.lint import items_path
 from reelbench.lint.options import misaligned_texts
 
@@ -43,6 +43,14 @@ def fix(path: Path | str) -> int:
     if changed:
         write_atomically(file, b"".join(lines))
     return changed
+
+
+def aligned(item: Item) -> Item:
+    """Return a valid item with what LOW findings report corrected."""
+    changes = _changes(item, sound=True)
+    own = {name: value for name, value in changes.items() if name in item.__struct_fields__}
+    extra = {name: value for name, value in changes.items() if name not in own}
+    return structs.replace(item, **own, extra=freeze({**item.extra, **extra})) if changes else item
 
 
 def _align(content: bytes) -> bytes:

@@ -21,7 +21,7 @@ from reelbench.data.items import Item, Problem
 from reelbench.data.manifest import Manifest, read_manifest
 from reelbench.interop.foreign_items import draft_item
 from reelbench.lint.duplicates import duplicate_findings
-from reelbench.lint.findings import TAGS, Finding, LintReport
+from reelbench.lint.findings import Finding, LintReport
 from reelbench.lint.media import media_findings
 from reelbench.lint.options import answer_findings, option_findings
 from reelbench.lint.protocol import protocol_findings
@@ -145,9 +145,8 @@ def _records(path: Path) -> Iterator[tuple[int, object, str]]:
 
 
 def _from_problem(problem: Problem, items: dict[int, Item]) -> Finding:
-    tag = problem.code if problem.code in TAGS else "BAD_FIELD"
-    message = f"{problem.field}: found {problem.found}, expected {problem.expected}"
+    found = Finding.from_problem(problem, items.get(problem.line))
     if problem.file.endswith(MANIFEST_FILE):
         where = f", line {problem.line}" if problem.line else ""
-        return Finding.of(tag, f"{MANIFEST_FILE}{where}: {message}")
-    return Finding.of(tag, message, items.get(problem.line), problem.line)
+        return Finding.of(found.tag, f"{MANIFEST_FILE}{where}: {found.message}")
+    return found

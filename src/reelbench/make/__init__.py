@@ -6,6 +6,7 @@ from reelbench.base.lazy import lazily
 
 __all__ = [
     "BatchStage",
+    "CaptionPlan",
     "Flag",
     "MediaInput",
     "QuestionForm",
@@ -19,11 +20,14 @@ __all__ = [
     "StageContext",
     "WritingTask",
     "answer_and_rank",
+    "audit",
     "balance_key_positions",
     "balance_ratio",
     "balance_yes_no",
     "caption_apart",
+    "caption_in_order",
     "check_drafts",
+    "check_narrator",
     "choose_negations",
     "collect",
     "distract",
@@ -34,8 +38,10 @@ __all__ = [
     "filter_key_length",
     "filter_lint",
     "filter_modality",
+    "filter_narrated",
     "filter_near_duplicates",
     "filter_shortcuts",
+    "filter_transcript",
     "items_in",
     "label",
     "negate",
@@ -44,8 +50,11 @@ __all__ = [
     "open_counterparts",
     "perturb",
     "quota",
+    "refine",
+    "release",
     "rounds",
     "same_manifest",
+    "silence",
     "split",
     "verdicts",
     "write",
@@ -55,6 +64,7 @@ if TYPE_CHECKING:
     from reelbench.client.media_input import MediaInput
     from reelbench.data.sources import Sources
     from reelbench.make.parts.answer_and_rank import answer_and_rank
+    from reelbench.make.parts.audit import audit
     from reelbench.make.parts.balance_stages import (
         balance_key_positions,
         balance_ratio,
@@ -65,6 +75,8 @@ if TYPE_CHECKING:
         split,
     )
     from reelbench.make.parts.caption import caption_apart
+    from reelbench.make.parts.caption_in_order import CaptionPlan, caption_in_order
+    from reelbench.make.parts.check_narrator import check_narrator
     from reelbench.make.parts.counterparts import open_counterparts
     from reelbench.make.parts.distract import distract
     from reelbench.make.parts.drafts import QuestionForm, WritingTask
@@ -77,9 +89,13 @@ if TYPE_CHECKING:
         filter_modality,
     )
     from reelbench.make.parts.label import label
+    from reelbench.make.parts.narration_filters import filter_narrated, filter_transcript
+    from reelbench.make.parts.narrator import silence
     from reelbench.make.parts.only import only
     from reelbench.make.parts.perturb import perturb
+    from reelbench.make.parts.quality_loop import refine
     from reelbench.make.parts.quota import quota
+    from reelbench.make.parts.reserve import release
     from reelbench.make.parts.rounds import RoundOutcome, RoundState, rounds
     from reelbench.make.parts.shortcuts import filter_shortcuts
     from reelbench.make.parts.static_filters import (
@@ -94,6 +110,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BatchStage": "pipeline.stage",
+    "CaptionPlan": "parts.caption_in_order",
     "Flag": "pipeline.stage",
     "MediaInput": ".client.media_input",
     "QuestionForm": "parts.drafts",
@@ -107,11 +124,14 @@ _HOMES = {
     "StageContext": "pipeline.context",
     "WritingTask": "parts.drafts",
     "answer_and_rank": "parts.answer_and_rank",
+    "audit": "parts.audit",
     "balance_key_positions": "parts.balance_stages",
     "balance_ratio": "parts.balance_stages",
     "balance_yes_no": "parts.balance_stages",
     "caption_apart": "parts.caption",
+    "caption_in_order": "parts.caption_in_order",
     "check_drafts": "parts.write",
+    "check_narrator": "parts.check_narrator",
     "choose_negations": "parts.balance_stages",
     "collect": "parts.existing",
     "distract": "parts.distract",
@@ -122,8 +142,10 @@ _HOMES = {
     "filter_key_length": "parts.static_filters",
     "filter_lint": "parts.static_filters",
     "filter_modality": "parts.filters",
+    "filter_narrated": "parts.narration_filters",
     "filter_near_duplicates": "parts.static_filters",
     "filter_shortcuts": "parts.shortcuts",
+    "filter_transcript": "parts.narration_filters",
     "items_in": "parts.existing",
     "label": "parts.label",
     "negate": "parts.balance_stages",
@@ -132,8 +154,11 @@ _HOMES = {
     "open_counterparts": "parts.counterparts",
     "perturb": "parts.perturb",
     "quota": "parts.quota",
+    "refine": "parts.quality_loop",
+    "release": "parts.reserve",
     "rounds": "parts.rounds",
     "same_manifest": "parts.existing",
+    "silence": "parts.narrator",
     "split": "parts.balance_stages",
     "verdicts": "parts.verdicts",
     "write": "parts.write",

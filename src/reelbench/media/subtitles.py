@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 
 from reelbench.data.items import Span
@@ -79,9 +79,18 @@ def subtitles_file(cues: Sequence[Cue]) -> str:
     )
 
 
-def _clock(seconds: float) -> str:
+def webvtt_file(cues: Sequence[Cue]) -> str:
+    """Return the text of a WebVTT file with these cues."""
+    shown = (
+        f"{_clock(cue.start, '.')} --> {_clock(cue.end, '.')}\n{escape(cue.text, quote=False)}\n"
+        for cue in cues
+    )
+    return "\n".join(["WEBVTT\n", *shown])
+
+
+def _clock(seconds: float, point: str = ",") -> str:
     whole, part = divmod(round(seconds * 1000), 1000)
-    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d},{part:03d}"
+    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}{point}{part:03d}"
 
 
 def within(cues: Sequence[Cue], spans: Sequence[Span]) -> list[Cue]:

@@ -7,14 +7,15 @@ from typing import Any
 import msgspec
 
 from reelbench.base.files import canonical_json, json_line
+from reelbench.data.failure_types import split_tag, tidy_type, type_fault, type_key, typed_tag
 from reelbench.data.item_rules import item_from_line
 from reelbench.data.items import LETTERS, Item
 from reelbench.data.verdicts import CHANGEABLE
 from reelbench.review.errors import ActionError
 from reelbench.review.people import Person
 from reelbench.review.queue import ReviewQueue
-from reelbench.review.state import ItemProgress
-from reelbench.review.subjects import Subject
+from reelbench.review.state import ROUND, ItemProgress
+from reelbench.review.subjects import CATEGORY, Subject, round_of
 from reelbench.review.written import written_item
 
 LONGEST_TEXT = 20_000  # characters of one text that a person types
@@ -137,17 +138,59 @@ def _decided(do: Attempt) -> dict[str, Any]:
     if decision != "reject" and first and do.person.name not in progress.answers:
         raise ActionError("Answer first; then the key is shown and you decide.")
     verdict: dict[str, Any] = {"decision": decision, "comment": _text(body.get("comment"))}
-    tags = body.get("tags", [])
-    if not isinstance(tags, list) or any(t not in do.queue.protocol.failure_tags for t in tags):
-        raise ActionError(f"The reasons are {', '.join(do.queue.protocol.failure_tags)}.")
-    verdict["tags"] = tags
+    verdict["tags"] = tags = checked_tags(do.queue, body.get("tags", []))
     if decision == "reject" and do.queue.protocol.failure_tags and not tags:
         raise ActionError("Choose a reason for the rejection.")
     if decision == "change":
-        verdict["changes"] = checked_changes(item, body.get("changes"), do.order)
+        changes = _with_all_tags(do, body.get("changes"))
+        verdict["changes"] = checked_changes(item, changes, do.order)
     elif decision not in ("accept", "reject"):
         raise ActionError("Choose accept, change or reject.")
-    return {**_measured(do), "verdict": verdict}
+    return {**_measured(do), **_round(do), "verdict": verdict}
+
+
+def _with_all_tags(do: Attempt, changes: Any) -> Any:
+    """Return changes with all tags of the item, where the protocol says which may be changed."""
+    tags = {each.name: each for each in do.queue.protocol.tags}
+    if not isinstance(changes, dict) or "tags" not in changes or not tags:
+        return changes
+    given = changes["tags"]
+    if not isinstance(given, dict) or not set(given) <= set(tags):
+        raise ActionError(f"The tags that can be changed are {', '.join(tags)}.")
+    for name, values in given.items():
+        right = isinstance(values, list) and all(each in tags[name].choices for each in values)
+        if not right or not values or (len(values) > 1 and not tags[name].several):
+            raise ActionError(f"Choose among {', '.join(tags[name].choices)}.")
+    chosen = {name: each if tags[name].several else each[0] for name, each in given.items()}
+    return {**changes, "tags": {**do.item.to_record().get("tags", {}), **chosen}}
+
+
+def _round(do: Attempt) -> dict[str, Any]:
+    """Return the round that an item is of: it may be gone when its rounds are counted."""
+    if not do.queue.protocol.rounds:
+        return {}
+    return {ROUND: {"number": round_of(do.item), "category": list(do.subject.tag(CATEGORY))}}
+
+
+def checked_tags(queue: ReviewQueue, tags: Any) -> list[str]:
+    """Return failure tags, each once, types in the spelling in which they were named first."""
+    allowed = queue.protocol.failure_tags
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        raise ActionError("Tags are a list of texts.")
+    return list(dict.fromkeys(_checked_tag(queue, tag, allowed) for tag in tags))
+
+
+def _checked_tag(queue: ReviewQueue, tag: str, allowed: Sequence[str]) -> str:
+    if tag in allowed:
+        return tag
+    dimension, kind = split_tag(tag)
+    kind = tidy_type(kind)
+    if not queue.protocol.open_types or dimension not in allowed:
+        raise ActionError(f"The reasons are {', '.join(allowed)}.")
+    if kind and (fault := type_fault(kind)):
+        raise ActionError(f"The name of a type of failure {fault}.")
+    named = typed_tag(dimension, kind)
+    return queue.named_tags().get(type_key(named), named)
 
 
 def checked_changes(item: Item, changes: Any, order: Sequence[int]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from reelbench.review.decisions import Decision, decisions, outdated_decisions, 
 from reelbench.review.people import Person
 from reelbench.review.protocol import ReviewProtocol
 from reelbench.review.queue import ReviewQueue
+from reelbench.review.rating_results import RatingResults, rating_results
 from reelbench.review.records import rating_sets
 from reelbench.review.review import DESK, Review
 from reelbench.review.rounds import RoundsOfCategory, rounds_by_category
@@ -90,6 +91,7 @@ class DeskFigures:
     outdated: list[Decision]  # edited since they were settled
     claims: list[Claim]
     rounds: list[tuple[str, list[RoundsOfCategory]]]
+    results: list[RatingResults]  # of rate queues, by category and axis
 
 
 def desk_figures(review: Review, people: Iterable[Person]) -> DeskFigures:
@@ -116,6 +118,7 @@ def desk_figures(review: Review, people: Iterable[Person]) -> DeskFigures:
                 for queue in verify_queues(review)
                 if queue.protocol.rounds
             ],
+            results=rating_results(review),
         )
 
 

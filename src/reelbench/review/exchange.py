@@ -10,9 +10,11 @@ from typing import Any
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import write_atomically
+from reelbench.data.failure_types import typed_tag
 from reelbench.data.items import LETTERS
 from reelbench.interop.label_studio import (
     REJECT,
+    TYPE,
     LabelStudioAnnotation,
     LabelStudioProject,
     config_xml,
@@ -21,7 +23,7 @@ from reelbench.interop.label_studio import (
 )
 from reelbench.review.actions import Action
 from reelbench.review.candidates import import_candidates
-from reelbench.review.people import Person
+from reelbench.review.people import ALL, Person
 from reelbench.review.protocol import ReviewProtocol
 from reelbench.review.queue import ReviewQueue
 from reelbench.review.review import Review
@@ -95,6 +97,7 @@ def project_of(protocol: ReviewProtocol) -> LabelStudioProject:
         protocol.failure_tags,
         {axis.name: axis.categories for axis in protocol.axes},
         {axis.name: axis.anchors for axis in protocol.axes},
+        protocol.open_types,
     )
 
 
@@ -121,7 +124,7 @@ def _keep(review: Review, each: LabelStudioAnnotation, kind: str, body: dict[str
 
 
 def _person(each: LabelStudioAnnotation) -> Person:
-    return Person(each.who, "organiser")  # nothing was handed out to them here
+    return Person(each.who, "organiser", (ALL,))  # nothing was handed out to them here
 
 
 def _actions(review: Review, each: LabelStudioAnnotation) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -160,12 +163,22 @@ def _places(order: Sequence[int], letters: Sequence[str]) -> list[int]:
     return [order.index(known.index(letter)) for letter in letters]
 
 
+def _tags(protocol: ReviewProtocol, values: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the tags, each with its type where one is named; naming one chooses its tag."""
+    chosen = list(values.get("tags", ()))
+    if not protocol.open_types:
+        return chosen
+    types = {tag: " ".join(values.get(f"{TYPE}{tag}", ())) for tag in protocol.failure_tags}
+    chosen += [tag for tag, kind in types.items() if kind and tag not in chosen]
+    return [typed_tag(tag, types.get(tag, "")) for tag in chosen]
+
+
 def _verdict(queue: ReviewQueue, subject: Subject, each: LabelStudioAnnotation) -> dict[str, Any]:
     """Return the verdict: who keeps an item and answered otherwise than its key changes the key."""
     item = subject.item
     assert item is not None
     if REJECT in each.values.get("decision", ()):
-        return {"decision": "reject", "tags": list(each.values.get("tags", ()))}
+        return {"decision": "reject", "tags": _tags(queue.protocol, each.values)}
     letters = sorted(each.values.get("answer", ()))
     written = " ".join(each.values.get("written", ()))
     if item.kind == "open" or (not written and letters == sorted(item.answer)):

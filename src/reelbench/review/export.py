@@ -19,6 +19,7 @@ from reelbench.review.apply import decided_benchmark, manifest_of
 from reelbench.review.database import DATABASE_FILE, FOLDER, ReviewDatabase, sqlite_url
 from reelbench.review.decisions import decisions
 from reelbench.review.protocol import read_protocol
+from reelbench.review.rating_results import rating_results
 from reelbench.review.records import event_lines, events_csv, prediction_lines, rating_sets
 from reelbench.review.review import Review
 from reelbench.review.verdict_file import verdict_lines
@@ -44,6 +45,9 @@ def export_files(review: Review) -> dict[str, str]:
             files[f"{BENCHMARK}/{ITEMS_FILE}"] = items_text(made.items)
         for each in rating_sets(review):
             files[_unused(each.file, files)] = each.to_csv()
+        for results in rating_results(review):
+            files[_unused(results.file, files)] = results.to_csv()
+            files[_unused(results.summary_file, files)] = results.summary_csv()
     return {name: text for name, text in sorted(files.items()) if text}
 
 

@@ -11,7 +11,7 @@ import threading
 import time
 import unicodedata
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -31,6 +31,7 @@ from reelbench.review.errors import AccessError, BusyError
 
 Role = Literal["annotator", "reviewer", "organiser"]
 ROLES: tuple[Role, ...] = get_args(Role)  # each may do what those before it may
+ALL = "*"  # an expertise: in everything
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 200
 LONGEST_NAME = 60
 INVITATION_DAYS, SESSION_DAYS = 14, 14
@@ -46,12 +47,17 @@ class Person:
 
     name: str
     role: Role
-    expertise: tuple[str, ...] = ()
+    expertise: tuple[str, ...] = ()  # values of tags; ``*`` stands for all
     active: bool = True
 
     def may(self, role: Role) -> bool:
         """Whether this person may do what a role may."""
         return ROLES.index(self.role) >= ROLES.index(role)
+
+    def knows(self, values: Iterable[str]) -> bool:
+        """Whether one of these is among this person's expertise, in capitals or not."""
+        known = {each.casefold() for each in self.expertise}
+        return ALL in known or any(value.casefold() in known for value in values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +203,7 @@ class Accounts:
             if connection.execute(query).scalar() not in (None, _NO_PASSWORD):
                 name = f"{name} (this machine)"
             if connection.execute(PEOPLE.select().where(PEOPLE.c.name == name)).first() is None:
-                values = {"role": "organiser", "password": _NO_PASSWORD, "expertise": "[]"}
+                values = {"role": "organiser", "password": _NO_PASSWORD, "expertise": f'["{ALL}"]'}
                 connection.execute(PEOPLE.insert().values(name=name, active=True, **values))
         return self.open_session(name)
 

@@ -16,15 +16,23 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of
 from reelbench.base.spelling import closest_name
 from reelbench.base.yaml_files import YamlError, read_yaml
+from reelbench.data.failure_types import MARK
 from reelbench.data.fields import Fault, Rule, field_faults, found_as, is_text
 from reelbench.data.items import KINDS, shown
 from reelbench.interop.mmou.taxonomy import LISTS
+from reelbench.interop.musebench.taxonomy import CATEGORIES, SUBDOMAINS
 from reelbench.review.people import ROLES, Role
 from reelbench.score.agreement import WEIGHTS
 
 PAGES = ("write", "verify", "rate", "answer")
 ITEM_SOURCES = ("benchmark", "candidates", "all", "media")
+SHOWABLE = ("tags", "context", "provenance")
 DISPUTES = ("discuss", "drop")
+_LISTS = {  # that a protocol may name instead of writing them out
+    **LISTS,
+    "musebench:categories": list(CATEGORIES),
+    "musebench:subdomains": [name for parts in SUBDOMAINS.values() for name in parts],
+}
 CHECKS = ("yes_no", "options_in_stem", "evidence")
 
 
@@ -80,6 +88,7 @@ class ReviewProtocol:
     watch: str = ""  # "full": nothing is saved before every second was played
     expertise: str = ""  # the tag of an item that must be among a person's expertise
     sample: Sample = Sample()
+    show: tuple[str, ...] = ()  # entries of an item that one sees with its key, as context.intent
     # write
     pairs: bool = False  # two videos per question
     gap: float = 0.0  # seconds of grey between them
@@ -89,13 +98,14 @@ class ReviewProtocol:
     evidence: bool = False  # a first and last time is needed
     checks: tuple[str, ...] = ()
     questions: tuple[tuple[float | None, int], ...] = ()  # up to so many seconds, at least so many
-    # verify
+    # verify, where ``tags`` can be changed
     agree: str = "all"  # of the reviewers; or "majority"
     author_agrees: bool = False  # whether a writer's key counts as one more that must agree
     dispute: str = "discuss"
     failure_tags: tuple[str, ...] = ()
+    open_types: bool = False  # whether reviewers name the type of a failure under its tag
     written_answers: bool = True  # whether one may write an option that is not there
-    rounds: int = 0  # in a row without a new failure tag, after which a category is done
+    rounds: int = 0  # in a row without a new failure tag or type, after which a category is done
     # rate
     axes: tuple[Axis, ...] = ()
     weights: str = "linear"
@@ -159,7 +169,7 @@ def _with_lists(record: Any) -> Any:
     """Return the record with the lists that it takes from a taxonomy, such as ``mmou:skills``."""
     if isinstance(record, Mapping):
         return {name: _with_lists(value) for name, value in record.items()}
-    return LISTS.get(record, record) if isinstance(record, str) else record
+    return _LISTS.get(record, record) if isinstance(record, str) else record
 
 
 def _protocol(name: str, record: Mapping[str, Any]) -> ReviewProtocol:
@@ -182,7 +192,7 @@ def _protocol(name: str, record: Mapping[str, Any]) -> ReviewProtocol:
     for part in ("sample", "calibration"):
         if part in record:
             fields[part] = _sample(record[part])
-    for part in ("kinds", "options", "checks", "failure_tags"):
+    for part in ("kinds", "options", "checks", "failure_tags", "show"):
         if part in record:
             fields[part] = tuple(record[part])
     fields["questions"] = tuple(
@@ -214,6 +224,10 @@ def _is_flag(value: Any) -> bool:
 
 def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(map(is_text, value)) and len(set(value)) == len(value)
+
+
+def _are_entries(value: Any) -> bool:
+    return _are_texts(value) and all(each.split(".")[0] in SHOWABLE for each in value)
 
 
 def _is_sample(value: Any) -> bool:
@@ -260,6 +274,7 @@ _RULES: dict[str, Rule] = {
     "watch": _one_of(("full",)),
     "expertise": (False, is_text, "the name of a tag"),
     "sample": _SAMPLE,
+    "show": (False, _are_entries, "a list of entries of items, such as context.intent"),
     "pairs": _FLAG,
     "gap": (False, lambda v: isinstance(v, int | float) and 0 <= v <= 60, "seconds, 0 to 60"),
     "kinds": (False, lambda v: _are_texts(v) and set(v) <= set(KINDS), f"some of {KINDS}"),
@@ -272,6 +287,7 @@ _RULES: dict[str, Rule] = {
     "author_agrees": _FLAG,
     "dispute": _one_of(DISPUTES),
     "failure_tags": _TEXTS,
+    "open_types": _FLAG,
     "written_answers": _FLAG,
     "rounds": _whole(0, 100),
     "axes": (False, _is_mapping, "a mapping of names to {lowest, highest, anchors}"),
@@ -305,6 +321,10 @@ def _faults(record: Any) -> Iterator[Fault]:
                 yield from field_faults(each, rules, f"{part}.{name}.", strict=True, closed=True)
             else:
                 yield "BAD_FIELD", f"{part}.{name}", found_as(each), "a mapping"
+    tags = record.get("failure_tags", ())
+    if record.get("open_types") is True and (not tags or any(MARK in str(tag) for tag in tags)):
+        expected = f"tags under which types are named, none with {MARK!r} in it"
+        yield "BAD_FIELD", "failure_tags", shown(tags), expected
     if record.get("page") == "rate" and not record.get("axes"):
         yield "MISSING_FIELD", "axes", "nothing", "what is rated, with its anchors"
     if record.get("page") == "write" and record.get("items", "media") != "media":

@@ -121,6 +121,10 @@ class ReviewQueue:
             elif versions:
                 yield item, None, list(versions.values())[-1]
 
+    def named_tags(self) -> Mapping[str, str]:
+        """Return the failure tags that were given so far, by what is the same for one type."""
+        return self._state.named_tags[self.name]
+
     def written_about(self, subject: Subject) -> dict[str, Subject]:
         """Return the questions that were written about a video, by id."""
         ids = self._state.written_about.get((self.name, subject.id), ())
@@ -187,7 +191,7 @@ class ReviewQueue:
         if subject.author and subject.author.casefold() == person.name.casefold():
             return "You wrote it yourself."
         tag = self.protocol.expertise
-        if tag and not set(subject.tag(tag)) & set(person.expertise):
+        if tag and not person.knows(subject.tag(tag)):
             return f"It needs expertise in {', '.join(subject.tag(tag)) or tag}."
         return ""
 

@@ -31,7 +31,7 @@ class RatingSet:
     @property
     def file(self) -> str:
         """The name of its file among the exports."""
-        return f"ratings/{_file_part(self.queue)}-{_file_part(self.name)}.csv"
+        return f"ratings/{file_part(self.queue)}-{file_part(self.name)}.csv"
 
     def to_csv(self) -> str:
         """Return it as ``reelbench agree`` reads it."""
@@ -135,7 +135,7 @@ def _cell(value: Any) -> str:
     return value if isinstance(value, str) else canonical_json(value)
 
 
-def _file_part(name: str) -> str:
+def file_part(name: str) -> str:
     """Return a name as part of a file's name."""
     kept = "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in name)
     return "-".join(part for part in kept.split("-") if part) or "x"

@@ -262,7 +262,7 @@ class Review:
             return Saved(event)
         if event.type == "answered" and queue.protocol.page == "verify":
             order = queue.order(subject, person.name)
-            return Saved(event, reveal(subject.item, order))
+            return Saved(event, reveal(subject.item, order, queue.protocol))
         if event.type == "rated" and event.item in queue.calibration_set():
             return Saved(event, {"others": other_ratings(person, queue, subject)})
         return Saved(event)

@@ -2,14 +2,21 @@
 
 A recipe writes the round that made an item into its provenance, as ``round`` (a whole number from
 1). A round is over when all its items are settled, and clean when no tag came up in it that no
-round before had.
+round before had; where a protocol has open types, the tags are those types. Items of earlier rounds
+may be gone by now: their verdicts say which round they were of.
 """
 
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from reelbench.data.items import Item
+from reelbench.data.failure_types import type_key
 from reelbench.review.queue import ReviewQueue
+from reelbench.review.state import ROUND, ItemProgress
+from reelbench.review.subjects import CATEGORY, Subject, round_of
+
+Tags = tuple[str, ...] | None  # of an item that is settled; None: it is not yet
+Place = tuple[int, tuple[str, ...]]  # the round of an item, and its categories
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,36 +44,51 @@ class RoundsOfCategory:
         return self.clean >= self.needed
 
 
-def rounds_by_category(queue: ReviewQueue, tag: str = "category") -> list[RoundsOfCategory]:
+def rounds_by_category(queue: ReviewQueue) -> list[RoundsOfCategory]:
     """Return how far each category of a verify queue is, by name; items without one are one."""
-    groups: dict[str, dict[int, list[tuple[str, ...] | None]]] = defaultdict(
-        lambda: defaultdict(list)
-    )
-    for subject in queue.subjects().values():
-        if subject.item is None:
-            continue
-        verdict = queue.settlement(subject).verdict
-        tags = None if verdict is None else verdict.tags
-        for category in subject.tag(tag) or ("",):
-            groups[category][_round(subject.item)].append(tags)
+    groups: dict[str, dict[int, list[Tags]]] = defaultdict(lambda: defaultdict(list))
+    for (number, categories), tags in _places(queue):
+        for category in categories or ("",):
+            groups[category][number].append(tags)
     return [_category(name, groups[name], queue.protocol.rounds) for name in sorted(groups)]
 
 
-def _round(item: Item) -> int:
-    number = item.provenance.get("round", 1)
-    return number if type(number) is int else 1
+def _places(queue: ReviewQueue) -> Iterator[tuple[Place, Tags]]:
+    """Yield the round of every item that is there, and of every other that people settled."""
+    subjects = queue.subjects()
+    for subject in subjects.values():
+        if subject.item is not None:
+            verdict = queue.settlement(subject).verdict
+            yield _place_of(subject), None if verdict is None else verdict.tags
+    for item in queue.items():
+        there = subjects.get(item)
+        now = _place_of(there) if there and there.item else None
+        for progress in queue.history(item).versions.values():
+            place = _recorded_place(progress)
+            verdict = queue.settled(item, progress).verdict
+            if place and place != now and verdict:
+                yield place, verdict.tags
 
 
-def _category(
-    name: str, by_round: dict[int, list[tuple[str, ...] | None]], needed: int
-) -> RoundsOfCategory:
+def _place_of(subject: Subject) -> Place:
+    assert subject.item is not None
+    return round_of(subject.item), subject.tag(CATEGORY)
+
+
+def _recorded_place(progress: ItemProgress) -> Place | None:
+    """Return the round that people saw an item in; None where nobody decided about it."""
+    found = [event.body[ROUND] for event in progress.events if ROUND in event.body]
+    return (found[-1]["number"], tuple(found[-1]["category"])) if found else None
+
+
+def _category(name: str, by_round: Mapping[int, list[Tags]], needed: int) -> RoundsOfCategory:
     seen: set[str] = set()
     new_tags: list[tuple[str, ...]] = []
     for number in sorted(by_round):
         items = by_round[number]
         if None in items:
             return RoundsOfCategory(name, tuple(new_tags), items.count(None), needed)
-        found = dict.fromkeys(tag for tags in items if tags for tag in tags)
-        new_tags.append(tuple(each for each in found if each not in seen))
+        found = {type_key(tag): tag for tags in items for tag in tags or ()}
+        new_tags.append(tuple(tag for key, tag in found.items() if key not in seen))
         seen |= set(found)
     return RoundsOfCategory(name, tuple(new_tags), 0, needed)

@@ -101,29 +101,30 @@ def install_protocols(root: Path, names: Sequence[str]) -> list[ReviewProtocol]:
         path = find_protocol(name)
         read_protocol(path)
         if not (folder / path.name).exists():
-            write_atomically(folder / path.name, _fitted(root, path.read_text("utf-8")))
+            write_atomically(folder / path.name, _fitted(root, path))
     return [read_protocol(path) for path in sorted(folder.glob("*.yaml"))]
 
 
 def default_protocols(root: Path) -> list[str]:
-    """Return the names of the protocols for a folder: for each page its recipe's, or the general.
+    """Return the names of the protocols for a folder: those of its recipe, or the general ones.
 
     A recipe's begin with its name, as ``humanvbench-verify`` does.
     """
     made = read_make(root)
     recipe = str(made["recipe"]).replace("_", "-") if made else ""
-    known = {name: read_protocol(path).page for name, path in built_in_protocols().items()}
-    names: list[str] = []
-    for page in PAGES:
-        own = [name for name in known if recipe and name.startswith(f"{recipe}-")]
-        names += [name for name in own if known[name] == page] or [page]
-    return names
+    own = [name for name in built_in_protocols() if recipe and name.startswith(f"{recipe}-")]
+    return own or list(PAGES)
 
 
-def _fitted(root: Path, text: str) -> str:
-    """Let a queue be about the benchmark's items too, where no recipe has made candidates."""
+def _fitted(root: Path, path: Path) -> str:
+    """Let a queue be about the benchmark's items too, where no recipe has made candidates.
+
+    One that is for a stage of the recipe stays empty until something waits there.
+    """
+    text = path.read_text("utf-8")
     waits = any(root.glob(str(waiting_file(Path(), "*"))))
-    return text if waits else text.replace("items: candidates", "items: all")
+    to_come = read_protocol(path).stage and read_make(root)
+    return text if waits or to_come else text.replace("items: candidates", "items: all")
 
 
 def _facts(root: Path) -> tuple[str, tuple[str, ...]]:

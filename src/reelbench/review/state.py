@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from reelbench.base.files import json_line
+from reelbench.data.failure_types import type_key
 from reelbench.data.item_rules import item_from_line
 from reelbench.data.items import Item
 from reelbench.data.verdicts import Verdict
@@ -16,6 +17,7 @@ from reelbench.review.subjects import Subject, subject_of
 
 # What one person adds to what others did, who must have been seen first.
 SHARED = ("wrote", "withdrew", "commented", "resolved")
+ROUND = "round"  # in the body of a verdict: the number and the category that its item was of
 # What someone was shown, which is no work of theirs.
 SHOWN = ("opened", "revealed", "read")
 
@@ -62,6 +64,8 @@ class ReviewState:
         self.written: dict[str, Subject] = {}  # by the id of the item
         self.written_about: dict[tuple[str, str], list[str]] = defaultdict(list)
         self.imported: dict[str, Subject] = {}
+        # By queue, what people named as failures, each in the spelling in which it came first.
+        self.named_tags: dict[str, dict[str, str]] = defaultdict(dict)
         self.days: dict[tuple[str, str, str], set[str]] = defaultdict(set)
         self.touched: dict[str, list[tuple[str, str]]] = defaultdict(list)  # (item, who) by queue
         self._candidates: list[Subject] | None = None  # None: to be gathered again
@@ -107,7 +111,7 @@ class ReviewState:
         progress.answers[event.who] = event
 
     def _verdict(self, progress: ItemProgress, event: ReviewEvent) -> None:
-        progress.verdicts[event.who] = verdict_of(event)
+        progress.verdicts[event.who] = self._named(event)
         progress.finished[event.who] = event
 
     def _rated(self, progress: ItemProgress, event: ReviewEvent) -> None:
@@ -118,7 +122,13 @@ class ReviewState:
         progress.finished[event.who] = event
 
     def _resolved(self, progress: ItemProgress, event: ReviewEvent) -> None:
-        progress.resolution = verdict_of(event)
+        progress.resolution = self._named(event)
+
+    def _named(self, event: ReviewEvent) -> Verdict:
+        verdict = verdict_of(event)
+        for tag in verdict.tags:
+            self.named_tags[event.queue].setdefault(type_key(tag), tag)
+        return verdict
 
     def _wrote(self, _: ItemProgress, event: ReviewEvent) -> None:
         self._candidates = None

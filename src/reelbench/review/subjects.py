@@ -16,6 +16,7 @@ from reelbench.make.pipeline.make import waiting_file
 from reelbench.media.decode.durations import duration_of
 from reelbench.review.protocol import Sample
 
+CATEGORY = "category"  # the tag by whose values rounds are counted and ratings are split
 PAIRS_FILE, PAIR_COLUMNS = "review/pairs.csv", ("first", "second")
 
 
@@ -39,6 +40,12 @@ def subject_of(item: Item) -> Subject:
     author = item.provenance.get("author", "")
     author = author if isinstance(author, str) else ""
     return Subject(item.id, item.content_digest, item.media, item, author)
+
+
+def round_of(item: Item) -> int:
+    """Return the round of a recipe that made an item; the first where it names none."""
+    number = item.provenance.get("round", 1)
+    return number if type(number) is int else 1
 
 
 class SubjectFiles:

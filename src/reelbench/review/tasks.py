@@ -1,15 +1,21 @@
 """What a page is given of an item: all that one person may know of it by then, and no more."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from reelbench.base.files import canonical_json
+from reelbench.data.failure_types import split_tag
 from reelbench.data.items import LETTERS, Item
+from reelbench.pages import shortened
 from reelbench.review.discussion import discussion_events, may_discuss, shown_entry
 from reelbench.review.people import Person
+from reelbench.review.protocol import ReviewProtocol
 from reelbench.review.queue import ReviewQueue
 from reelbench.review.subjects import Subject
+
+_LONGEST_FACT = 2000  # characters of an entry that is shown with the key
 
 
 def shown_task(person: Person, queue: ReviewQueue, subject: Subject) -> dict[str, Any]:
@@ -48,7 +54,7 @@ def _question(person: Person, queue: ReviewQueue, subject: Subject, item: Item) 
     }
     page, discussed = queue.protocol.page, may_discuss(person, queue, subject)
     if page == "rate" or discussed or (page == "verify" and person.name in progress.answers):
-        shown["reveal"] = reveal(item, order)
+        shown["reveal"] = reveal(item, order, queue.protocol)
     if page in ("answer", "verify") and (answered := progress.answers.get(person.name)):
         shown["mine"] = shown_entry(answered, item, order)
     if page == "answer" and queue.protocol.back:
@@ -58,6 +64,8 @@ def _question(person: Person, queue: ReviewQueue, subject: Subject, item: Item) 
         shown["others"] = other_ratings(person, queue, subject)
     if page == "verify":
         shown["status"] = queue.settlement(subject).status
+    if queue.protocol.open_types:
+        shown["types"] = named_types(queue)
     if discussed:
         shown["discussion"] = [
             {**shown_entry(each, item, order), "earlier": each not in progress.events}
@@ -65,6 +73,15 @@ def _question(person: Person, queue: ReviewQueue, subject: Subject, item: Item) 
         ]
         shown["author"] = subject.author
     return shown
+
+
+def named_types(queue: ReviewQueue) -> dict[str, list[str]]:
+    """Return the types of failure that were named so far, by the tag that they stand under."""
+    types: dict[str, list[str]] = {tag: [] for tag in queue.protocol.failure_tags}
+    for dimension, kind in map(split_tag, queue.named_tags().values()):
+        if kind and dimension in types:
+            types[dimension].append(kind)
+    return {tag: sorted(found, key=str.casefold) for tag, found in types.items()}
 
 
 def _previous(person: Person, queue: ReviewQueue, subject: Subject) -> str | None:
@@ -89,8 +106,41 @@ def other_ratings(person: Person, queue: ReviewQueue, subject: Subject) -> list[
     ]
 
 
-def reveal(item: Item, order: Sequence[int]) -> dict[str, Any]:
-    """Return what is hidden before the answer: the key, as places among the options as shown."""
+def reveal(item: Item, order: Sequence[int], protocol: ReviewProtocol) -> dict[str, Any]:
+    """Return what is hidden before the answer: the key, as places among the options as shown.
+
+    With it come the tags that may be changed, and what the protocol shows besides.
+    """
     right = [order.index(LETTERS.index(letter)) for letter in item.answer]
     evidence = [list(span) for span in item.evidence]
-    return {"answer": sorted(right), "reference": item.reference, "evidence": evidence}
+    return {
+        "answer": sorted(right),
+        "reference": item.reference,
+        "evidence": evidence,
+        "tags": {choice.name: list(item.tag(choice.name)) for choice in protocol.tags},
+        "facts": facts_of(item, protocol.show),
+    }
+
+
+def facts_of(item: Item, entries: Sequence[str]) -> list[dict[str, str]]:
+    """Return the entries of an item that a protocol shows, as names and texts; those it has."""
+    found = []
+    for entry in entries:
+        part, *path = entry.split(".")
+        value: Any = getattr(item, part)
+        for name in path:
+            value = value.get(name) if isinstance(value, Mapping) else None
+        if value or value in (0, False):
+            name = (path or [part])[-1].replace("_", " ").replace("-", " ")
+            found.append({"name": name, "text": shortened(_spelled(value), _LONGEST_FACT)})
+    return found
+
+
+def _spelled(value: Any) -> str:
+    """Return a value of an item as people read it."""
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {_spelled(each)}" for name, each in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        parts = list(map(_spelled, value))
+        return ("\n" if any(" " in part for part in parts) else ", ").join(parts)
+    return value if isinstance(value, str) else canonical_json(value)

@@ -5,7 +5,7 @@ import csv
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,11 @@ from reelbench.data.items import Problem, shown
 
 SUBJECT_NAMES = ("subject", "id", "item", "unit", "units")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+NO_GROUP = "none"  # the name of the group of what has no value in a column
 _NONE = -1  # the code of a missing rating
 
 Rows = Sequence[tuple[int, Mapping[str, Any]]]  # each with its line
+TakeRows = Callable[[Sequence[str], Rows], None]  # of the names of columns and the rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,26 +106,55 @@ def read_ratings(path: Path, scale: Scale, id_column: str | None = None) -> Rati
     A table with columns subject, rater and rating has one rating a row. Any other has one subject
     a row and one rater a column, but for ``id_column`` or a first column with a name for subjects.
     """
-    try:
-        content = bounded_bytes(path).removeprefix(codecs.BOM_UTF8)
-    except FileNotFoundError:
-        raise ReelbenchError(f"{path} does not exist: name a CSV or JSONL file.") from None
     sheet = _Sheet(path, scale, id_column)
-    if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        sheet.refuse(0, "file", "UTF-16", "UTF-8 (try: iconv -f UTF-16 -t UTF-8)")
-    elif path.suffix in (".jsonl", ".ndjson") or content.lstrip()[:1] in (b"{", b"["):
-        sheet.read_json(content)
-    else:
-        sheet.read_csv(content)
+    sheet.read(sheet.read_rows)
     return sheet.finish()
+
+
+def read_grouped(
+    path: Path, scale: Scale, by: Sequence[str], id_column: str | None = None
+) -> dict[tuple[str, ...], Ratings]:
+    """Read a file of ratings apart for each combination of values of some columns."""
+    groups: dict[tuple[str, ...], _Sheet] = {}
+    sheet = _Sheet(path, scale, id_column)
+
+    def split(names: Sequence[str], rows: Rows) -> None:
+        if missing := [column for column in by if column not in names]:
+            sheet.refuse(0, "header", f"no column {', '.join(missing)}", _listed(names))
+            return
+        parts: dict[tuple[str, ...], list[tuple[int, Mapping[str, Any]]]] = {}
+        for number, row in rows:
+            key = tuple(_name(row.get(column)) or NO_GROUP for column in by)
+            rest = {name: value for name, value in row.items() if name not in by}
+            parts.setdefault(key, []).append((number, rest))
+        others = [name for name in names if name not in by]
+        for key, part in parts.items():
+            groups[key] = _Sheet(path, scale, id_column)
+            groups[key].read_rows(others, part)
+
+    sheet.read(split)
+    problems = [each for part in (sheet, *groups.values()) for each in part.problems]
+    if problems or not groups:
+        sheet.problems = problems
+        sheet.finish()
+    return {key: part.table() for key, part in groups.items()}
 
 
 def ratings_of(rows: Sequence[tuple[str, str, object]], scale: Scale, name: str) -> Ratings:
     """Return ratings that are at hand as (subject, rater, rating), as if read from a file."""
+    return _sheet_of(rows, scale, name).finish()
+
+
+def table_of(rows: Sequence[tuple[str, str, object]], scale: Scale, name: str) -> Ratings:
+    """Return ratings that are at hand, also those of one rater, with whom nobody can agree yet."""
+    return _sheet_of(rows, scale, name).table()
+
+
+def _sheet_of(rows: Sequence[tuple[str, str, object]], scale: Scale, name: str) -> "_Sheet":
     sheet = _Sheet(Path(name), scale, None)
     for number, (subject, rater, rating) in enumerate(rows, 2):
         sheet.take(number, subject, rater, rating)
-    return sheet.finish()
+    return sheet
 
 
 def _text(value: object) -> str:
@@ -148,10 +179,23 @@ class _Sheet:
     subjects: dict[str, int] = field(default_factory=dict)  # and the line where it came first
     problems: list[Problem] = field(default_factory=list)
 
+    def read(self, take: TakeRows) -> None:
+        """Hand the names of the columns and the rows of the file on."""
+        try:
+            content = bounded_bytes(self.path).removeprefix(codecs.BOM_UTF8)
+        except FileNotFoundError:
+            raise ReelbenchError(f"{self.path} does not exist: name a CSV or JSONL file.") from None
+        if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            self.refuse(0, "file", "UTF-16", "UTF-8 (try: iconv -f UTF-16 -t UTF-8)")
+        elif self.path.suffix in (".jsonl", ".ndjson") or content.lstrip()[:1] in (b"{", b"["):
+            self.read_json(content, take)
+        else:
+            self.read_csv(content, take)
+
     def refuse(self, line: int, place: str, found: str, expected: str) -> None:
         self.problems.append(Problem("BAD_RATING", place, found, expected, str(self.path), line))
 
-    def read_json(self, content: bytes) -> None:
+    def read_json(self, content: bytes, take: TakeRows) -> None:
         rows: list[tuple[int, dict[str, Any]]] = []
         for number, line in enumerate(content.split(b"\n"), 1):
             tidy, _ = tidy_line(line, number)
@@ -165,9 +209,9 @@ class _Sheet:
             elif not faults:
                 self.refuse(number, "line", shown(row), "a JSON object")
         names = list(dict.fromkeys(name for _, row in rows for name in row))
-        self.read_rows(names, rows)
+        take(names, rows)
 
-    def read_csv(self, content: bytes) -> None:
+    def read_csv(self, content: bytes, take: TakeRows) -> None:
         rows = list(self.csv_rows(content))
         if not rows:
             return
@@ -186,7 +230,7 @@ class _Sheet:
                 whole.append((number, dict(zip(names, row, strict=True))))
             else:
                 self.refuse(number, "line", f"{len(row)} cells", f"{len(names)}, as in the header")
-        self.read_rows(names, whole)
+        take(names, whole)
 
     def csv_rows(self, content: bytes) -> Iterator[tuple[int, list[str]]]:
         """Return the rows that are not blank, each with the line on which it begins."""
@@ -266,7 +310,7 @@ class _Sheet:
             self.cells[what, who] = code
 
     def finish(self) -> Ratings:
-        """Return the table of what was read, unless something was wrong."""
+        """Return the table, unless something was wrong."""
         raters = {who for (_, who), code in self.cells.items() if code != _NONE}
         if not self.problems and not self.subjects:
             self.refuse(0, "file", "no ratings", "a line for each subject, under a header")
@@ -275,6 +319,10 @@ class _Sheet:
             self.refuse(0, "file", found, "ratings by two raters or more")
         if self.problems:
             raise BenchmarkError(sorted(self.problems, key=lambda problem: problem.line))
+        return self.table()
+
+    def table(self) -> Ratings:
+        """Return the table of what was read."""
         codes = [[self.cells.get((s, r), _NONE) for r in self.raters] for s in self.subjects]
         table = np.array(codes, np.int64)
         return Ratings(self.path, self.scale, tuple(self.subjects), tuple(self.raters), table)

@@ -1,7 +1,8 @@
 """Tensors of a PyTorch checkpoint as NumPy arrays, without PyTorch.
 
-A checkpoint is a zip file: a pickle that names tensors, and the raw numbers of each. Only what is
-needed to name tensors may be unpickled; a file that asks for anything else is refused.
+A checkpoint is a zip file: a pickle that names tensors, and the raw numbers of each; or a pickle of
+NumPy arrays. Only what is needed for these may be unpickled; a file that asks for anything else is
+refused.
 """
 
 import io
@@ -9,7 +10,7 @@ import pickle
 import zipfile
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,11 @@ def read_checkpoint(path: Path) -> Tensors:
             f"{path} is not a PyTorch checkpoint of plain tensors ({error}): fetch it again with "
             "reelbench weights pull."
         ) from error
-    return {name: value for name, value in loaded.items() if isinstance(value, np.ndarray)}
+    arrays = {
+        name: value.numbers if isinstance(value, _PickledArray) else value
+        for name, value in loaded.items()
+    }
+    return {name: value for name, value in arrays.items() if isinstance(value, np.ndarray)}
 
 
 class _TensorUnpickler(pickle.Unpickler):
@@ -55,6 +60,11 @@ class _TensorUnpickler(pickle.Unpickler):
         known: dict[tuple[str, str], Any] = {
             ("collections", "OrderedDict"): OrderedDict,
             ("torch._utils", "_rebuild_tensor_v2"): _tensor,
+            ("numpy.core.multiarray", "_reconstruct"): _PickledArray,
+            ("numpy._core.multiarray", "_reconstruct"): _PickledArray,
+            ("numpy", "ndarray"): None,  # the class is known
+            ("numpy", "dtype"): _PickledType,
+            ("_codecs", "encode"): _encoded,
         }
         if module == "torch" and name in _STORAGES:
             return _STORAGES[name]
@@ -73,3 +83,34 @@ def _tensor(
     steps = [step * storage.itemsize for step in strides]
     # The constructor, unlike as_strided, checks that the view stays within the storage.
     return np.ndarray(shape, storage.dtype, storage, offset * storage.itemsize, steps).copy()
+
+
+class _PickledType:
+    """The type of the numbers of a pickled array: one of plain numbers, in this machine's order."""
+
+    def __init__(self, kind: str, *_: Any) -> None:
+        if kind not in ("f4", "f8", "i8"):
+            raise pickle.UnpicklingError(f"it has numbers of the type {kind!r}")
+        self.kind = np.dtype(kind)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.kind = self.kind.newbyteorder(state[1])
+
+
+class _PickledArray:
+    """A pickled NumPy array; NumPy itself would unpickle objects, too."""
+
+    def __init__(self, *_: Any) -> None:
+        self.numbers: NDArray[Any] = np.empty(0, np.float32)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        _, shape, kind, by_columns, raw = state
+        order: Literal["F", "C"] = "F" if by_columns else "C"
+        self.numbers = np.frombuffer(raw, kind.kind).reshape(shape, order=order).copy()
+
+
+def _encoded(text: str, encoding: str) -> bytes:
+    """Return bytes that a pickle has as text; of the codecs, only this one is harmless for all."""
+    if encoding != "latin1":
+        raise pickle.UnpicklingError(f"it asks for the encoding {encoding!r}")
+    return text.encode("latin1")

@@ -20,6 +20,7 @@ from reelbench.annotate.common.audio import (
     within,
 )
 from reelbench.annotate.common.sessions import one_thread_session
+from reelbench.annotate.common.voice_pieces import grouped
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.annotate.operators.sound import speech_in
 from reelbench.annotate.operators.voices import Embedding, embed
@@ -183,17 +184,6 @@ def _people(pieces: list[WindowSpeaker], same: float) -> list[int]:
     nearest = (voices @ middles.T).argmax(axis=1)
     nearest[clear] = groups
     return [int(group) for group in nearest]
-
-
-def grouped(voices: NDArray[np.float64], same: float) -> NDArray[np.intp]:
-    """Group embeddings until no two groups are, on average, as near as one voice is to itself."""
-    if len(voices) == 1:
-        return np.zeros(1, np.intp)
-    from scipy.cluster.hierarchy import fcluster, linkage  # a second and 60 MB: only who needs it
-
-    tree = linkage(voices, "average", "cosine")
-    found = fcluster(np.maximum(tree, 0), 1 - same, "distance")
-    return np.asarray(found - 1, np.intp)
 
 
 def _model() -> Any:

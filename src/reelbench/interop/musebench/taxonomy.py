@@ -17,3 +17,13 @@ SUBDOMAINS: Mapping[str, Mapping[str, str]] = {  # by category: what each is abo
 }
 CATEGORIES: Mapping[str, str] = {each["name"]: each["about"] for each in _TAXONOMY["categories"]}
 SHORT: Mapping[str, str] = {each["name"]: each["short"] for each in _TAXONOMY["categories"]}
+
+
+def category_named(text: str) -> str | None:
+    """Return the category that a text names, in full, without "Arts" or in short; else None."""
+    known = {_even(spelling): name for name in CATEGORIES for spelling in (name, SHORT[name])}
+    return known.get(_even(text)) or known.get(_even(f"{text} Arts"))
+
+
+def _even(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())

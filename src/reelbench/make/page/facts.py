@@ -12,7 +12,7 @@ from typing import Any
 from markupsafe import escape
 
 from reelbench.data.items import LETTERS, Item
-from reelbench.make.pipeline.funnel import category_of
+from reelbench.make.pipeline.funnel import answers_of, category_of, right_rate, stage_facts
 from reelbench.make.pipeline.run import StageResult
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.make.pipeline.store import RowResult
@@ -53,6 +53,7 @@ class Histogram:
     bars: tuple[tuple[int, int], ...]  # for 0, 1, ... right: how many were kept, and rejected
     mean: float
     chance: float | None  # right answers that guessing gives
+    interval: tuple[float, float]  # of the share of right answers
 
     @property
     def rows(self) -> int:
@@ -155,24 +156,9 @@ def _tried(passed: StageResult) -> list[Tried]:
     return [
         Tried(row, category_of(row), facts["right"], facts["of"], facts, result.rejected)
         for row, result in zip(passed.rows, passed.results, strict=True)
-        if isinstance(result, RowResult) and _counts(facts := _facts(result, passed.stage.name))
+        if isinstance(result, RowResult)
+        and answers_of(facts := stage_facts(result, passed.stage.name))
     ]
-
-
-def _facts(result: RowResult, stage: str) -> Any:
-    """Return what was measured: from a reject, or from the note on an item that was kept."""
-    if result.rejected:
-        return result.rejected.facts
-    noted = getattr(result.rows[0], "provenance", None) if result.rows else None
-    return noted.get(stage) if isinstance(noted, Mapping) else None
-
-
-def _counts(facts: Any) -> bool:
-    """Whether they say how many of how many answers were right."""
-    if not isinstance(facts, Mapping):
-        return False
-    right, of = facts.get("right"), facts.get("of")
-    return type(right) is int and type(of) is int and 0 <= right <= of and of > 0
 
 
 def _measured(passed: StageResult, tried: Sequence[Tried], room: int) -> Answerability:
@@ -205,7 +191,9 @@ def _histograms(category: str, tried: Sequence[Tried]) -> Iterator[Histogram]:
         guesses = [each.row.chance for each in same if _is_closed(each.row)]
         chance = of * fmean(guesses) if guesses else None
         mean = fmean(each.right for each in same)
-        yield Histogram(category, of, tuple((kept, lost) for kept, lost in bars), mean, chance)
+        low, high = right_rate([(each.row, (each.right, of)) for each in same])["interval"]
+        counts = tuple((kept, lost) for kept, lost in bars)
+        yield Histogram(category, of, counts, mean, chance, (low, high))
 
 
 def _is_closed(row: Any) -> bool:

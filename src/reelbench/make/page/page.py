@@ -48,6 +48,7 @@ def write_pages(
     funnel: Mapping[str, Any],
     statistics: Mapping[str, Any],
     passed: Sequence[StageResult],
+    tables: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """Write ``funnel.svg`` and ``made.html``; the same make gives the same bytes."""
     svg = render(__package__, "funnel.svg.j2", it=picture_of(recipe, funnel))
@@ -72,7 +73,7 @@ def write_pages(
         undecided=_undecided(funnel),
         numbers=statistics.get("numbers") or {},
         distributions=_distributions(statistics),
-        tables=statistics.get("tables") or (),
+        tables=(*tables, *(statistics.get("tables") or ())),
         provenance=_provenance(record),
         number=number,
         order_of=_order_of,

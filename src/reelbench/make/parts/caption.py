@@ -6,7 +6,7 @@ no evaluated model is shown; distractors are written from it, and judges read it
 """
 
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import structs
 
@@ -52,11 +52,12 @@ def caption_apart(
         )
         seen = shown(sampling=sampling, size=size)
         heard = shown(frames=False, audio=True)
-        _check_senses(ctx, roles)
+        check_sense(ctx, roles[0], "sees")
+        check_sense(ctx, roles[1], "hears")
         pictures, sound = await together(
             [
-                _caption(ctx, roles[0], "caption-pictures", seen),
-                _caption(ctx, roles[1], "caption-sound", heard),
+                ask_caption(ctx, roles[0], ctx.prompts.prompt("caption-pictures"), seen),
+                ask_caption(ctx, roles[1], ctx.prompts.prompt("caption-sound"), heard),
             ]
         )
         fused = await _fused(ctx, roles[2], pictures, sound)
@@ -84,20 +85,20 @@ def caption_apart(
     )
 
 
-def _check_senses(ctx: StageContext, roles: tuple[str, str, str]) -> None:
-    """Refuse a captioner without the sense that it is there for: it would make things up."""
-    for role, sense in ((roles[0], "sees"), (roles[1], "hears")):
-        card = ctx.model(role).card
-        if not getattr(card, sense):
-            raise ReelbenchError(
-                f"{card.name} cannot be the {role}: its card does not have `{sense}: true`. Write "
-                f"that there if it is so, or name another with --model {role}=NAME."
-            )
+def check_sense(ctx: StageContext, role: str, sense: Literal["sees", "hears"]) -> None:
+    """Raise an error for a captioner without a sense that it needs: it would make things up."""
+    card = ctx.model(role).card
+    if not getattr(card, sense):
+        raise ReelbenchError(
+            f"{card.name} cannot be the {role}: its card does not have `{sense}: true`. Write "
+            f"that there if it is so, or name another with --model {role}=NAME."
+        )
 
 
-async def _caption(ctx: StageContext, role: str, prompt: str, media: MediaInput) -> str:
+async def ask_caption(ctx: StageContext, role: str, prompt: str, media: MediaInput) -> str:
+    """Return a caption of some media; reject one that stays empty or not in English."""
     schema = closed({"caption": TEXT})
-    reply = await ctx.json(role, ctx.prompts.prompt(prompt), schema, media=media, check=_fault)
+    reply = await ctx.json(role, prompt, schema, media=media, check=_fault)
     if reply.data is None:
         raise Rejected("no usable caption", f"{role}: {reply.failure}", [reply.words])
     return str(reply.data["caption"]).strip()

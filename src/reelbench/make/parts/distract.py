@@ -7,19 +7,22 @@ words), for the strategies it uses, and for the recipe's rules.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any
 
 from msgspec import structs
 
+from reelbench.base.seeds import rng_for
 from reelbench.base.text import plain, words
-from reelbench.data.items import LETTERS, Item, freeze
+from reelbench.data.items import LETTERS, NOTHING, Item, freeze
+from reelbench.make.parts.drafts import NAMES
 from reelbench.make.parts.filters import context_of
 from reelbench.make.parts.lettered import as_listed, lettered_fault, lettered_schema
 from reelbench.make.parts.near_duplicates import contrasting
 from reelbench.make.parts.notes import with_note
 from reelbench.make.parts.rule_checks import Asked, exceeds, no_shared_prefix, similar_length
+from reelbench.make.parts.rules_used import rules_of
 from reelbench.make.parts.shape import TEXT, closed, listed, same, with_options
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.funnel import category_of
@@ -54,6 +57,8 @@ class DistractorPlan:
     polish_key: bool
     longest: float
     lettered: bool = False  # whether a reply is one list by letter, without strategies
+    drawn: bool = False  # whether the number is drawn for each item, or left to the model
+    guidance: Mapping[str, str] = NOTHING  # by category, for a prompt that has the slot
 
     @classmethod
     def of(
@@ -97,6 +102,13 @@ class DistractorPlan:
             raise Rejected("no room for distractors", f"{keys} keys of {self.most_options} options")
         return min(self.least, most), most
 
+    def for_item(self, item: Item, keys: int, seed: int) -> "DistractorPlan":
+        """Return the plan for one item, where the number of its distractors is drawn."""
+        if not self.drawn:
+            return self
+        number = rng_for(seed, "distractors", item.id).randint(*self.bounds(keys))
+        return replace(self, least=number, most=number)
+
     def inside(self, keys: int) -> int | None:
         """Return how many distractors are from the video's content; None for any number."""
         return None if self.from_context is None else min(self.from_context, self.bounds(keys)[1])
@@ -114,6 +126,8 @@ def distract(
     polish_key: bool = False,
     longest: float = 2.0,
     lettered: bool = False,
+    drawn: bool = False,
+    guidance: Mapping[str, str] = NOTHING,
     name: str = "distract",
     role: str = "distractor",
 ) -> RowStage:
@@ -121,11 +135,12 @@ def distract(
 
     ``from_context`` of them are from the video's content and ``out_of_context`` are not, or with
     ``count`` there are from least to most of either; with its keys, an item has at most
-    ``most_options``. At least ``min_strategies`` different strategies are used, and all that are
-    ``required``. With ``polish_key``, keys may be reworded to match the others if they keep their
-    meaning. No option has more than ``longest`` times the words of another. Items are
-    single-choice, multi-select, or open with a reference, which becomes the key; it stays the
-    reference, as it was written.
+    ``most_options``; how many it has is the model's choice, or ``drawn`` with the seed. At least
+    ``min_strategies`` different strategies are used, and all that are ``required``. With
+    ``polish_key``, keys may be reworded to match the others if they keep their meaning. No option
+    has more than ``longest`` times the words of another. Items are single-choice, multi-select, or
+    open with a reference, which becomes the key; it stays the reference, as it was written.
+    ``guidance`` is text by category for a prompt with that slot.
 
     With ``lettered``, the reply is one list by letter (``lettered.py``): the key first, changed in
     grammar and filler words alone, then the distractors from the video and those that are not,
@@ -142,10 +157,13 @@ def distract(
         "polish_key": polish_key,
         "longest": longest,
         "lettered": lettered,
+        "drawn": drawn,
+        "guidance": dict(guidance),
     }
 
     async def work(item: Item, ctx: StageContext, **values: Any) -> list[Item]:
-        plan, keys = DistractorPlan.of(**values), keys_of(item)
+        keys = keys_of(item)
+        plan = DistractorPlan.of(**values).for_item(item, len(keys), ctx.seed)
         if plan.lettered and len(keys) > 1:
             raise Rejected("several keys", f"{item.id} has {len(keys)}, and lettered takes one")
         reply = await ctx.json(
@@ -194,7 +212,7 @@ def _prompt(item: Item, keys: Sequence[str], plan: DistractorPlan, ctx: StageCon
     least, most = plan.bounds(len(keys))
     inside = plan.inside(len(keys))
     fields = ["text", "explanation"] if plan.polish_key else ["explanation"]
-    rules = ctx.prompts.rules
+    rules = rules_of(item, ctx)
     return ctx.prompts.prompt(
         "distract",
         question=item.question,
@@ -205,16 +223,17 @@ def _prompt(item: Item, keys: Sequence[str], plan: DistractorPlan, ctx: StageCon
         outside="others" if inside is None else str(most - inside),
         strategies="\n".join(f"- {each}: {meaning}" for each, meaning in plan.strategies.items()),
         fewest=str(plan.min_strategies),
+        guidance=plan.guidance.get(category_of(item), ""),
         required=f" Use each of these: {', '.join(plan.required)}." if plan.required else "",
         polish=_POLISH if plan.polish_key else "",
-        rules=rules.text(category_of(item)) if rules else "",
+        rules=rules.text(category_of(item), "distractor") if rules else "",
         answers=json.dumps([dict.fromkeys(fields, "...")] * len(keys)),
     )
 
 
 def _lettered_prompt(item: Item, key: str, plan: DistractorPlan, ctx: StageContext) -> str:
     letters, inside = LETTERS[: plan.most + 1], plan.from_context or 0
-    rules = ctx.prompts.rules
+    rules = rules_of(item, ctx)
     by_letter = dict.fromkeys(letters, "...")
     form = {"correct_option_letter": "A", "correct_mcq_option_text": "..."}
     return ctx.prompts.prompt(
@@ -227,7 +246,7 @@ def _lettered_prompt(item: Item, key: str, plan: DistractorPlan, ctx: StageConte
         inside_letters=", ".join(letters[1 : inside + 1]),
         outside=str(plan.most - inside),
         outside_letters=", ".join(letters[inside + 1 :]),
-        rules=rules.text(category_of(item)) if rules else "",
+        rules=rules.text(category_of(item), "distractor") if rules else "",
         form=json.dumps({**form, "options": by_letter, "option_explanations": by_letter}),
     )
 
@@ -287,10 +306,11 @@ def _options_fault(
     new, wrong = _worded(keys, reply), reply["distractors"]
     texts = [each["text"].strip() for each in wrong]
     fault = options_fault(new, texts, plan.longest)
-    rules = ctx.prompts.rules
+    rules = rules_of(item, ctx)
     if fault or rules is None:
         return fault
-    broken = rules.broken(category_of(item), item.question, [*new, *texts], new)
+    names = item.context.get(NAMES, ())
+    broken = rules.broken(category_of(item), item.question, [*new, *texts], new, names)
     return "; ".join(f"rule {each.rule}: {each.what}" for each in broken)
 
 

@@ -17,6 +17,7 @@ from reelbench.make.parts.shape import TEXT, closed, listed
 Bounds = tuple[int, int]  # at least, at most
 _NUMBER = {"type": "number", "minimum": 0}
 YES_NO = ("Yes", "No")
+NAMES = "names"  # in an item's context: the proper nouns in the texts about its source
 
 
 class QuestionForm(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +31,7 @@ class QuestionForm(msgspec.Struct, frozen=True, kw_only=True):
     distractors: Bounds = (3, 3)  # of single and multi-select questions
     keys: Bounds = (2, 4)  # right options of multi-select questions
     parts: str = ""  # the field that holds the numbers of the source's parts, such as "scenes"
+    parts_first: bool = False  # whether they are chosen before the question is written
     times: bool = False  # whether ``evidence`` is asked for: [start, end] in seconds
     explanations: bool = False  # whether each option says why it is right or wrong
     fields: dict[str, Any] = {}  # further fields, each with its JSON schema
@@ -56,15 +58,17 @@ class QuestionForm(msgspec.Struct, frozen=True, kw_only=True):
         }
         has_options = self.kind in ("single", "multi") and self.distractors[1] > 0
         span = {"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2}
+        parts = {self.parts: listed({"type": "integer"}, 1)} if self.parts else {}
         return closed(
             {
                 **({"kind": {"enum": [self.kind]}} if names_kind else {}),
+                **(parts if self.parts_first else {}),
                 "question": TEXT,
                 **answers[self.kind],
                 **({"distractors": listed(option, *self.distractors)} if has_options else {}),
                 **self.fields,
                 "reasoning": TEXT,
-                **({self.parts: listed({"type": "integer"}, 1)} if self.parts else {}),
+                **parts,  # a field that is there already keeps its place
                 **({"evidence": listed(span, 1)} if self.times else {}),
             }
         )
@@ -127,6 +131,8 @@ class WritingTask(msgspec.Struct, frozen=True, kw_only=True):
     context_file: str = ""  # where that text is put in the benchmark
     parts: tuple[tuple[float, float], ...] = ()  # seconds of the source's parts, numbered from 1
     unquoted: tuple[str, ...] = ()  # texts that a question must not hold word for word
+    names: tuple[str, ...] = ()  # proper nouns in the texts about the source; see ``names.py``
+    rules: str = ""  # the digest of a kept rule set; the recipe's rules hold where it is empty
     rules_for: str = ""  # the category whose rules and examples hold; that of the tags by default
     tags: dict[str, Any] = {}
     provenance: dict[str, Any] = {}
@@ -143,12 +149,15 @@ class WritingTask(msgspec.Struct, frozen=True, kw_only=True):
         kind = reply.get("kind") if isinstance(reply, dict) else None
         return next((form for form in self.forms if form.kind == kind), None)
 
-    def schema(self, count: int | None) -> dict[str, Any]:
+    def schema(self, count: int | Bounds | None) -> dict[str, Any]:
         """Return the JSON schema of a reply: a list of questions, or one alone."""
         several = len(self.forms) > 1
         schemas = [form.schema(names_kind=several) for form in self.forms]
         one = {"anyOf": schemas} if several else schemas[0]
-        return one if count is None else closed({"questions": listed(one, 1)})
+        if count is None:
+            return one
+        bounds = (1, None) if isinstance(count, int) else count
+        return closed({"questions": listed(one, *bounds)})
 
 
 class Draft(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import partial_file
 from reelbench.data.benchmark import (
     ITEMS_FILE,
     MANIFEST_FILE,
@@ -130,7 +131,10 @@ def link_or_copy(there: Path, here: Path) -> None:
     try:
         os.link(os.path.realpath(there), here)  # the file, not a link that leads to it
     except OSError:
-        shutil.copyfile(there, here)
+        with partial_file(here.parent) as (_, temporary):  # a crash leaves no half of it
+            shutil.copyfile(there, temporary)
+            shutil.copymode(there, temporary)
+            os.replace(temporary, here)
 
 
 def _is_collected(item: Item, ctx: StageContext) -> bool:

@@ -89,7 +89,7 @@ Facts = Mapping[str, Any]
 Parameters = Mapping[str, Any]
 
 
-def _filter(
+def filter_by_answers(
     name: str,
     role: str,
     prompt: str,
@@ -103,7 +103,11 @@ def _filter(
     expected_pass_rate: float | None = None,
     **more: Any,
 ) -> RowStage:
-    """Return a stage that drops or flags items by their answers; ``given`` adds what is shown."""
+    """Return a stage that drops or flags items by their answers; ``given`` adds what is shown.
+
+    ``fails`` is called with what was counted, with the item's ``chance`` and with the notes of
+    earlier stages on it as ``notes``.
+    """
 
     def has_failed(item: Item, facts: Facts, ctx: StageContext, values: Parameters) -> bool:
         aside = {m.card.name for m in ctx.models[role] if m.card.backend == "baseline"}
@@ -112,7 +116,7 @@ def _filter(
             for model, right in facts["models"].items()
             if not baselines_aside or model not in aside
         }
-        seen = {**facts, "models": models, "chance": item.chance}
+        seen = {**facts, "models": models, "chance": item.chance, "notes": item.provenance}
         return bool(models) and fails(seen, values)
 
     async def work(item: Item, ctx: StageContext, *, drop: bool, **values: Any) -> list[Item]:
@@ -163,10 +167,10 @@ def _is_solved(facts: Facts, values: Parameters) -> bool:
     """Whether one of the models, or with a share all of them together, are right often enough."""
     if not values["drop_share"]:
         return _some_model_knows(facts, values)
-    return _reaches(facts, values["drop_share"])
+    return reaches(facts, values["drop_share"])
 
 
-def _reaches(facts: Facts, share: float) -> bool:
+def reaches(facts: Facts, share: float) -> bool:
     """Whether at least this share of the answers is right."""
     # 4 of 5 is 0.8 and 1 of 3 a third, whatever floating point makes of it.
     return bool(facts["right"] >= share * facts["of"] - 1e-9)
@@ -189,7 +193,7 @@ def filter_blind(
     still has their rate. With ``baselines_aside``, baselines are asked and drop nothing: they are
     right at chance level, which ``filter_shortcuts`` takes into account.
     """
-    return _filter(
+    return filter_by_answers(
         name,
         role,
         "independence",
@@ -213,12 +217,12 @@ def filter_context(
     **more: Any,
 ) -> RowStage:
     """Return the stage that keeps items if this share of answers from their context is right."""
-    return _filter(
+    return filter_by_answers(
         name,
         role,
         "veracity",
         "context contradicts the key",
-        lambda facts, values: not _reaches(facts, values["keep_at"]),
+        lambda facts, values: not reaches(facts, values["keep_at"]),
         {"seeds": seeds, "keep_at": keep_at, "shuffle": shuffle},
         drop=drop,
         given=lambda item, ctx, _: {"context": context_of(item, ctx)},
@@ -242,19 +246,19 @@ def filter_above_chance(
     All models of the role answer ``seeds`` times. An item fails if as many right answers, or more,
     would come about by guessing with a probability below ``unlikely``.
     """
-    return _filter(
+    return filter_by_answers(
         name,
         role,
         "independence",
         "answerable without context",
-        lambda facts, values: _by_luck(facts) < values["unlikely"],
+        lambda facts, values: by_luck(facts) < values["unlikely"],
         {"seeds": seeds, "unlikely": unlikely},
         drop=drop,
         **more,
     )
 
 
-def _by_luck(facts: Facts) -> float:
+def by_luck(facts: Facts) -> float:
     """Return how likely guesses are right at least as often as the answers were."""
     count, chance = int(facts["of"]), float(facts["chance"])
     return math.fsum(
@@ -273,12 +277,12 @@ def filter_ensemble(
     **more: Any,
 ) -> RowStage:
     """Return the stage that drops items if this share of several models' blind answers is right."""
-    return _filter(
+    return filter_by_answers(
         name,
         role,
         "independence",
         "right blind too often",
-        lambda facts, values: _reaches(facts, values["drop_at"]),
+        lambda facts, values: reaches(facts, values["drop_at"]),
         {"seeds": seeds, "drop_at": drop_at},
         drop=drop,
         **more,
@@ -313,7 +317,7 @@ def filter_modality(
         protocol = Protocol(sampling=values["sampling"], modalities=modalities)
         return {"media": item_media(ctx.media, item, protocol)}
 
-    return _filter(
+    return filter_by_answers(
         name or f"{modality}-only",
         role or usual,
         "answer",

@@ -21,7 +21,16 @@ from reelbench.base.text import (
 )
 from reelbench.data.fields import is_text
 from reelbench.data.items import LETTERS
+from reelbench.data.question_rules import lists_options
 from reelbench.lint.options import PREFIX
+from reelbench.make.parts.names import (
+    WORD,
+    begins_with_a_name,
+    is_shortened_name,
+    mixed_alphabets,
+    named_in,
+)
+from reelbench.make.parts.perceptible import lead_of, leads_with_seen_or_heard
 
 SLACK = 2  # words by which options may differ in length, however short they are
 STANDS_OUT = 1.25  # times as long as the next option, or as short: then a key is seen at a glance
@@ -35,13 +44,15 @@ class Asked:
     question: str
     options: tuple[str, ...]
     keys: tuple[str, ...]
+    names: tuple[str, ...] = ()  # in the texts about its source; see ``names.py``
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Yield the name and normalised text of the question and of each option."""
         named = [("the question", self.question)]
         named += [(f"option {a}", o) for a, o in zip(LETTERS, self.options, strict=False)]
         for where, text in named:
-            yield where, re.sub(r"[^\S\n]+", " ", unicodedata.normalize("NFKC", text)).strip()
+            seen = "".join(sign for sign in text if unicodedata.category(sign) != "Cf")
+            yield where, re.sub(r"[^\S\n]+", " ", unicodedata.normalize("NFKC", seen)).strip()
 
     def find(self, pattern: re.Pattern[str]) -> str:
         """Return where a pattern is found in the question or an option; empty where it is not."""
@@ -115,9 +126,6 @@ def no_mention_of_sources(asked: Asked) -> str:
     return asked.find(_MENTION)
 
 
-# Letters but those of scripts without case and blanks, where a name in Latin letters may stand.
-_LETTERS = r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
-_WORD = re.compile(rf"{_LETTERS}(?:['’]{_LETTERS})*")
 _LABEL = re.compile(r"\W*(?:\(?(?:[A-Ha-h]|\d+)[.):])?\W*")
 _ABBREVIATED = re.compile(r"(?:^|\W)(?:[A-Z]|Mr|Mrs|Ms|Dr|St|Mt|Prof|Capt|Sgt|Lt|Jr|Sr|vs)\.$")
 
@@ -127,14 +135,43 @@ def no_proper_nouns(asked: Asked, accepted: Sequence[str] = ()) -> str:
 
     A name that begins a sentence is not seen. Not for German, which writes nouns with capitals.
     """
-    known = {part.casefold() for name in accepted for part in _WORD.findall(name)}
+    known = {part.casefold() for name in accepted for part in WORD.findall(name)}
     for where, text in asked.texts():
-        for word in _WORD.finditer(text):
+        for word in WORD.finditer(text):
             name = re.sub(r"['’]s$", "", word[0])
             named = _is_name(name) and name.casefold() not in known
             if named and not _begins(text[: word.start()]):
                 return f"{where} names {name!r}"
     return ""
+
+
+def no_names(asked: Asked, accepted: Sequence[str] = ()) -> str:
+    """No name of the source, and no other proper noun; some terms of the art may be accepted.
+
+    An accepted word is never a name. An accepted term such as "Rembrandt lighting" is none either,
+    unless the source is about one who is called that. Of the names that begin a sentence and are
+    not the source's, those are found that an English noun could not stand for.
+    """
+    single = {term.casefold() for term in accepted if WORD.fullmatch(term)}
+    names = [name for name in asked.names if name.casefold() not in single]
+    known = re.compile("|".join(map(re.escape, sorted(accepted, key=len, reverse=True))) or "(?!)")
+    terms = re.compile(rf"(?i)(?<!\w)(?:{known.pattern})(?!\w)")
+    for where, text in asked.texts():
+        others = terms.sub(lambda term: term[0].lower(), text)
+        name = mixed_alphabets(text) or named_in(text, names) or _other_name(others)
+        if name:
+            return f"{where} names {name!r}"
+    return ""
+
+
+def _other_name(text: str) -> str:
+    """Return a word that is a name by its capitals or its place; empty where there is none."""
+    for word in WORD.finditer(text):
+        name = re.sub(r"['’]s$", "", word[0])
+        anywhere = re.search("[a-z][A-Z]", name) or is_shortened_name(name)
+        if anywhere or (_is_name(name) and not _begins(text[: word.start()])):
+            return name
+    return begins_with_a_name(text)
 
 
 def _is_name(word: str) -> bool:
@@ -215,6 +252,82 @@ def least_words(asked: Asked, least: int = 5) -> str:
     return f"the question has {count} words, not {least}" if count < least else ""
 
 
+_CLIP_NUMBER = re.compile(r"(?i)\b(?:clip|segment)s?[\s(\[-]*(?:no\.?\s*|number\s+)?#?\d+\b")
+
+
+def no_clip_numbers(asked: Asked) -> str:
+    """No part of a video goes by the number that it has in what the question was written from."""
+    return asked.find(_CLIP_NUMBER)
+
+
+_NUMBERED = re.compile(
+    r"(?m)(?:^|(?<=[\s(]))\(?(?:([1-9])|(i{1,3}|iv|v))[).](?=\s)|^\s*[-*•]\s+(?=\S)"
+)
+_CHOICES = re.compile(
+    r"(?i)\b(?:(?:the |your )?(?:options|choices)(?: are| include)?:|"
+    r"(?:choose|select|pick) (?:one |two |all )?(?:from|of|between|among)\b)"
+)
+
+
+def no_inline_options(asked: Asked) -> str:
+    """The question lists no options; "is it fear, grief or anger?" is no list."""
+    question = next(text for _, text in asked.texts())
+    labels = [found[1] or found[2] for found in _NUMBERED.finditer(question)]
+    numbered = labels[:2] in (["1", "2"], ["i", "ii"]) or labels[:2] == [None, None]
+    listed = lists_options(question) or numbered or _CHOICES.search(question)
+    return "the question lists options" if listed else ""
+
+
+_COMMENTARY = (
+    r"(?:narrat(?:or|ion|ors)|commentary|commentators?|voice-?\s?overs?|essayists?|"
+    r"(?:video )?essays?|youtubers?|vloggers?|transcripts?)"
+)
+_SPEAKING = (
+    r"(?:say|state|mention|explain|argue|claim|point|describe|note|suggest|discuss|analy[sz]e)"
+)
+_NARRATED = re.compile(
+    rf"(?i)\b(?:the|this|a|an|its|their|our) (?:\w+ )?{_COMMENTARY}\b"
+    rf"|\b(?:according to|as (?:said|explained|argued|described|noted|discussed) (?:by|in)) "
+    r"(?:the |this )?(?:speaker|host|presenter|critic|analyst|reviewer|video|analysis|author)\b"
+    rf"|\bthe (?:speaker|host|presenter|critic|analyst|reviewer|video|analysis) {_SPEAKING}\w*"
+    r"|\b(?:video essay|narrated|the narration)\b"
+    r"|旁白|解说|解說|讲解|視頻作者|视频作者"
+)
+
+
+def no_mention_of_narration(asked: Asked) -> str:
+    """Nothing speaks of a narrator, a commentary or an essay: who answers does not hear it."""
+    return asked.find(_NARRATED)
+
+
+def leads_with_perceptible(asked: Asked) -> str:
+    """The question first describes something seen or heard, then asks; for English questions."""
+    question = next(text for _, text in asked.texts())
+    if not re.search("[A-Za-z]{3}", question) or leads_with_seen_or_heard(question):
+        return ""
+    lead = lead_of(question)
+    if not lead:
+        return "the question asks before it describes anything seen or heard"
+    return f"{lead!r} describes nothing seen or heard"
+
+
+MOST_KEYS = 4
+_SAME_POINT = 0.8  # share of the words of a key that another has as well
+
+
+def independent_keys(asked: Asked) -> str:
+    """Several right options are at most four, and none of them says what another says."""
+    if len(asked.keys) > MOST_KEYS:
+        return f"there are {len(asked.keys)} right options, not 2 to {MOST_KEYS}"
+    for one, other in combinations(asked.keys, 2):
+        short, long = sorted((set(words(one)), set(words(other))), key=len)
+        if mentions(one, other) or mentions(other, one):
+            return f"{one!r} and {other!r} are not independent: one contains the other"
+        if len(short & long) >= _SAME_POINT * len(short):
+            return f"{one!r} and {other!r} are not independent: they have the same words"
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class RuleCheck:
     """A check returns what is wrong with a draft, or an empty string; some take a setting."""
@@ -241,10 +354,16 @@ CHECKS: dict[str, RuleCheck] = {
     "no_time_codes": RuleCheck(no_time_codes),
     "no_mention_of_sources": RuleCheck(no_mention_of_sources),
     "no_proper_nouns": RuleCheck(no_proper_nouns, _are_words, "a list of accepted words"),
+    "no_names": RuleCheck(no_names, _are_words, "a list of accepted words and terms"),
     "similar_length": RuleCheck(similar_length, _is_number, "a number from 1 to 100"),
     "no_shared_prefix": RuleCheck(no_shared_prefix),
     "distinct_options": RuleCheck(distinct_options),
     "no_all_of_the_above": RuleCheck(no_all_of_the_above),
     "answer_not_in_question": RuleCheck(answer_not_in_question),
     "least_words": RuleCheck(least_words, _is_number, "a number from 1 to 100"),
+    "no_clip_numbers": RuleCheck(no_clip_numbers),
+    "no_inline_options": RuleCheck(no_inline_options),
+    "no_mention_of_narration": RuleCheck(no_mention_of_narration),
+    "leads_with_perceptible": RuleCheck(leads_with_perceptible),
+    "independent_keys": RuleCheck(independent_keys),
 }

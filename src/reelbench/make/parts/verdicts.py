@@ -34,7 +34,8 @@ def verdicts(
         path = ctx.out / file
         given, reviewed = read_verdicts(path), read_verdicts(ctx.out / VERDICTS_FILE)
         return [
-            _decided(item, _of(item, given, reviewed), ctx.stage, needed, path) for item in items
+            decided(item, verdicts_on(item, given, reviewed), ctx.stage, needed, path)
+            for item in items
         ]
 
     return BatchStage(
@@ -48,7 +49,7 @@ def verdicts(
     )
 
 
-def _of(
+def verdicts_on(
     item: Item,
     given: Mapping[str, Sequence[Verdict]],
     reviewed: Mapping[str, Sequence[Verdict]],
@@ -65,9 +66,10 @@ def _about(item: Item, given: Mapping[str, Sequence[Verdict]]) -> list[Verdict]:
     return [each for each in found if each.digest in ("", item.content_digest)]
 
 
-def _decided(
+def decided(
     item: Item, given: Sequence[Verdict], name: str, needed: int, path: Path
 ) -> Item | Rejected | Undecided:
+    """Return an item as people changed it, why they rejected it, or how many are still needed."""
     counting = [each for each in given if each.settled] or given
     needed = 1 if counting is not given else needed
     rejects = [each for each in counting if each.decision == "reject"]

@@ -9,31 +9,27 @@ from collections.abc import Collection, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import combinations
 
-from reelbench.base.text import is_none_of_them, plain, refers_to_others, words
+from reelbench.base.text import is_none_of_them, plain, refers_to_others, word_set, words
 from reelbench.make.parts.near_duplicates import contrasting
 
 ALIKE = 0.9  # share of characters that two options may have in common at most
 TYPING_ERROR = 0.8  # likeness above which one word is another with a slip corrected
 
 
-def _words_in(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_GRAMMAR = _words_in(
+_GRAMMAR = word_set(
     "a an the and that which who is are was were be been being has have had do does did it there "
     "this to of then so as"
 )
-_FILLERS = _words_in(
+_FILLERS = word_set(
     "actually also basically guess i just kind know like literally quite really simply sort think "
     "uh um very well you"
 )
-_COMMON = _GRAMMAR | _words_in(
+_COMMON = _GRAMMAR | word_set(
     "he she they we his her their its him them in on at by with from for into onto out up down off "
     "over under while when where what how or but not no if than because after before during about "
     "one some"
 )
-_ENGLISH = _words_in(
+_ENGLISH = word_set(
     "the and of to is are with it that as on by for he she they this from while when then there "
     "who which into out up down off before after where what but about their its were been being "
     "nobody nothing someone"

@@ -16,7 +16,9 @@ from reelbench.data.items import LETTERS, Item, Span, freeze
 from reelbench.data.manifest import Protocol
 from reelbench.evaluate.item_media import item_media
 from reelbench.make.parts.drafts import (
+    NAMES,
     YES_NO,
+    Bounds,
     Choices,
     Draft,
     QuestionForm,
@@ -24,9 +26,11 @@ from reelbench.make.parts.drafts import (
     choices_of,
 )
 from reelbench.make.parts.filters import media_digests
+from reelbench.make.parts.rules import RuleSet
+from reelbench.make.parts.rules_used import rules_note, rules_of
 from reelbench.make.parts.shape import same, shuffled
 from reelbench.make.pipeline.context import StageContext
-from reelbench.make.pipeline.prompts import Prompts, shown_examples
+from reelbench.make.pipeline.prompts import shown_examples
 from reelbench.make.pipeline.stage import Rejected, RowStage
 
 _TOKENS = 180  # of a question with all that belongs to it, as JSON
@@ -34,7 +38,7 @@ _TOKENS = 180  # of a question with all that belongs to it, as JSON
 
 def write(
     prompts: Sequence[str],
-    count: int | None = None,
+    count: int | Bounds | None = None,
     *,
     shown: Protocol | None = None,
     repair_rules: bool = False,
@@ -45,10 +49,13 @@ def write(
     """Return the stage that has the questions of each task written, as drafts.
 
     ``prompts`` are the names of all prompts of tasks. With ``count``, a reply is a list of so many
-    questions, else it is one. With ``shown``, the model is shown the task's media by that protocol.
-    With ``repair_rules``, a reply that breaks a rule is sent back like one that is not JSON.
+    questions, or of at least and at most so many; else it is one. With ``shown``, the model is
+    shown the task's media by that protocol. With ``repair_rules``, a reply that breaks a rule is
+    sent back like one that is not JSON.
     """
-    parameters: dict[str, Any] = {} if count is None else {"count": count}
+    parameters: dict[str, Any] = {}
+    if count is not None:
+        parameters["count"] = count if isinstance(count, int) else list(count)
     if shown is not None:
         parameters |= {
             "modalities": shown.modalities,
@@ -58,11 +65,11 @@ def write(
         }
 
     async def work(task: WritingTask, ctx: StageContext, **values: Any) -> list[Draft]:
-        count = values.pop("count", None)
+        count = _count(values.pop("count", None))
 
         def fault(reply: Any) -> str:
-            rules_of = ctx.prompts if repair_rules else None
-            return _reply_fault(task, reply, count, rules_of)
+            rules = rules_of(task, ctx) if repair_rules else None
+            return _reply_fault(task, reply, count, rules)
 
         reply = await ctx.json(
             role,
@@ -78,10 +85,11 @@ def write(
         return _drafts(task, questions, count, ctx.model(role).card.name, ctx.stage)
 
     def estimate(task: WritingTask, _ctx: StageContext) -> list[Draft]:
-        forms = [task.forms[number % len(task.forms)] for number in range(count or 1)]
+        forms = [task.forms[number % len(task.forms)] for number in range(usual)]
         examples = [form.example(names_kind=len(task.forms) > 1) for form in forms]
         return _drafts(task, examples, count, "", name)
 
+    usual = _usual(count)
     return RowStage(
         name=name,
         input=WritingTask,
@@ -92,20 +100,31 @@ def write(
         parameters=parameters,
         reads=(lambda task, ctx: media_digests(_item(task), ctx)) if shown else lambda *_: None,
         estimate=estimate,
-        expected_tokens=(count or 1) * _TOKENS,
+        expected_tokens=usual * _TOKENS,
         **more,
     )
 
 
-def prompt_for(task: WritingTask, ctx: StageContext, count: int | None) -> str:
+def _count(value: Any) -> int | Bounds | None:
+    """Return the number of questions as the code has it: a parameter is a list, not a tuple."""
+    return (int(value[0]), int(value[1])) if isinstance(value, list | tuple) else value
+
+
+def _usual(count: int | Bounds | None) -> int:
+    """Return how many questions a forecast expects in a reply."""
+    return sum(count) // 2 if isinstance(count, tuple) else count or 1
+
+
+def prompt_for(task: WritingTask, ctx: StageContext, count: int | Bounds | None) -> str:
     """Return the prompt that asks for the questions of a task."""
     prompts, category = ctx.prompts, task.rules_for or task.category
+    rules = rules_of(task, ctx)
     return prompts.prompt(
         task.prompt,
         **{
             "context": ctx.kept(task.context) if task.context else "",
-            "count": str(count or 1),
-            "rules": prompts.rules.text(category) if prompts.rules else "",
+            "count": " to ".join(map(str, count)) if isinstance(count, tuple) else str(count or 1),
+            "rules": rules.text(category) if rules else "",
             "examples": shown_examples(prompts.examples.get(category, ())),
             **task.slots,
         },
@@ -131,16 +150,21 @@ def _media(
     return item_media(ctx.media, _item(task), protocol)
 
 
-def _questions(data: Any, count: int | None) -> list[Any]:
-    """Return the questions in a reply, valid or not."""
+def _questions(data: Any, count: int | Bounds | None) -> list[Any]:
+    """Return the questions in a reply, valid or not, and no more than were asked for at most."""
     if count is None:
         return [data] if isinstance(data, dict) else []
     questions = data.get("questions") if isinstance(data, dict) else None
-    return questions if isinstance(questions, list) else []
+    most = count[1] if isinstance(count, tuple) else None
+    return questions[:most] if isinstance(questions, list) else []
 
 
 def _drafts(
-    task: WritingTask, questions: Sequence[Any], count: int | None, writer: str, stage: str
+    task: WritingTask,
+    questions: Sequence[Any],
+    count: int | Bounds | None,
+    writer: str,
+    stage: str,
 ) -> list[Draft]:
     return [
         Draft(
@@ -154,7 +178,9 @@ def _drafts(
     ]
 
 
-def _reply_fault(task: WritingTask, reply: Any, count: int | None, rules_of: Prompts | None) -> str:
+def _reply_fault(
+    task: WritingTask, reply: Any, count: int | Bounds | None, rules: RuleSet | None
+) -> str:
     """Return what is wrong with a reply that fits its schema; empty where nothing is."""
     faults = []
     for number, one in enumerate(_questions(reply, count)):
@@ -164,26 +190,43 @@ def _reply_fault(task: WritingTask, reply: Any, count: int | None, rules_of: Pro
         where = "" if count is None else f"questions.{number}: "
         if same(choices.options):
             faults.append(f"{where}two of the options are the same")
-        elif rules_of is not None:
-            broken = _broken(task, rules_of, one, choices)
+        else:
+            broken = _broken(task, rules, one, choices)
             faults += [f"{where}rule {rule}: {what}" for rule, what in broken]
     return "; ".join(faults)
 
 
 def _broken(
-    task: WritingTask, prompts: Prompts, reply: Mapping[str, Any], choices: Choices
+    task: WritingTask, rules: RuleSet | None, reply: Mapping[str, Any], choices: Choices
 ) -> list[tuple[str, str]]:
     """Return the rules that a question breaks, and how."""
-    if prompts.rules is None:
+    if rules is None:
         return []
     category = task.rules_for or task.category
-    found = prompts.rules.broken(category, reply["question"], choices.options, choices.keys)
+    question, names = reply["question"], task.names
+    found = rules.broken(category, question, choices.options, choices.keys, names)
     return [(each.rule, each.what) for each in found]
 
 
 def check_drafts(*, name: str = "check") -> RowStage:
     """Return the stage that turns drafts into items, and rejects those that break a rule."""
-    return RowStage(name=name, input=Draft, output=Item, work=_checked, prompts=("rules",))
+    return RowStage(
+        name=name,
+        input=Draft,
+        output=Item,
+        work=_checked,
+        prompts=("rules",),
+        estimate=_expected_item,
+    )
+
+
+def _expected_item(draft: Draft, ctx: StageContext) -> list[Item]:
+    """Return the item of a draft for a forecast, where made-up words may break any rule."""
+    form = draft.task.form_of(draft.reply)
+    if form is None:
+        return []
+    choices = choices_of(form, draft.reply)
+    return [_made(draft, form, choices, _evidence(form, draft.task, draft.reply), ctx)]
 
 
 async def _checked(draft: Draft, ctx: StageContext) -> list[Item]:
@@ -204,7 +247,7 @@ async def _checked(draft: Draft, ctx: StageContext) -> list[Item]:
     quoted = [text for text in task.unquoted if _quotes(reply["question"], text)]
     if quoted:
         raise Rejected("quotes a title", "; ".join(quoted))
-    if broken := _broken(task, ctx.prompts, reply, choices):
+    if broken := _broken(task, rules_of(task, ctx), reply, choices):
         detail = "; ".join(f"{rule}: {what}" for rule, what in broken)
         raise Rejected(f"rule {broken[0][0]}", detail)
     return [_made(draft, form, choices, evidence, ctx)]
@@ -248,7 +291,7 @@ def _made(
     ctx: StageContext,
 ) -> Item:
     """Return the item of a draft that passed all checks."""
-    task, reply, rules = draft.task, draft.reply, ctx.prompts.rules
+    task, reply = draft.task, draft.reply
     options, answer = shuffled(ctx.seed, draft.id, choices.keys, choices.wrong)
     kind, reference = form.kind, reply.get("reference")
     if kind == "yesno":
@@ -260,6 +303,8 @@ def _made(
         **({form.parts: _numbers(reply[form.parts])} if form.parts else {}),
         "reasoning": reply["reasoning"].strip(),
         **({"explanations": choices.explanations} if choices.explanations else {}),
+        **{field: reply[field] for field in form.fields if field not in form.tags},
+        **({NAMES: list(task.names)} if task.names else {}),
     }
     note = {"model": draft.writer, "prompt": task.prompt}
     return Item(
@@ -273,9 +318,7 @@ def _made(
         evidence=evidence,
         tags=freeze({**task.tags, **_tags(form, reply)}),
         context=freeze(context),
-        provenance=freeze(
-            {draft.stage: {**note, **({"rules": rules.record} if rules else {})}, **task.provenance}
-        ),
+        provenance=freeze({draft.stage: {**note, **rules_note(task, ctx)}, **task.provenance}),
     )
 
 

@@ -1,11 +1,13 @@
 """What a stage is handed: models by their roles, prompts, and the folders it reads and writes."""
 
 import asyncio
+import copy
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from reelbench.annotate.operator import Value
 from reelbench.base.errors import ReelbenchError
@@ -23,8 +25,10 @@ from reelbench.models.secrets import redacted
 
 if TYPE_CHECKING:
     from reelbench.engine.base import Engine
+    from reelbench.make.parts.rules import RuleSet
 
 Result = TypeVar("Result")
+_ROUND = 1_000  # requests that a stage may repeat within a round, see `derived`
 
 
 class StageContext:
@@ -49,9 +53,25 @@ class StageContext:
         self.labelled: dict[str, set[str]] = defaultdict(set)  # those without a value too
         self.stage = ""  # the name of the one at work
         self.at_work: Stage | None = None  # it may use only what it declares
+        self.stages: tuple[Stage, ...] = ()  # all that the rows go through
+        self.is_forecast = False  # then replies are made up, and nothing is written or fetched
         # Of each stage: replies that came as JSON, and calls that they took.
         self.replies: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         self.notes: list[str] = []  # shown to the user as warnings when the make ends
+        # Shown on the page of the make: ``title``, ``columns`` and ``rows``.
+        self.tables: list[Mapping[str, Any]] = []
+        self.round = 0  # of work in rounds, in which the same is asked anew
+
+    def derived(self, *, rules: "RuleSet | None" = None, round: int = 0) -> Self:
+        """Return a context like this one, with other rules, that asks for new replies each round.
+
+        Rows that go through stages in a round of their own have results of their own.
+        """
+        other = copy.copy(self)
+        other.round = round
+        if rules is not None:
+            other.prompts = replace(self.prompts, rules=rules)
+        return other
 
     def kept(self, digest: str) -> str:
         """Return the text that an earlier stage stored under a digest with ``store.keep``."""
@@ -81,9 +101,10 @@ class StageContext:
         return model
 
     def _check_role(self, role: str) -> None:
-        if self.at_work is not None and role not in self.at_work.roles:
+        at_work = self.at_work
+        if at_work is not None and role not in (*at_work.roles, *at_work.may_ask):
             raise ReelbenchError(
-                f"The stage {self.at_work.name} asks the role {role}, which it does not declare: "
+                f"The stage {at_work.name} asks the role {role}, which it does not declare: "
                 f'write roles=("{role}",) in the stage, and add {role} to the recipe\'s roles.'
             )
 
@@ -105,7 +126,11 @@ class StageContext:
         self._check_role(role)
         model = model or self.model(role)
         response = await self.client.ask_prompt(
-            model, prompt, _for(model, media), round=round, draw=(self.seed, "")
+            model,
+            prompt,
+            _for(model, media),
+            round=self._number(round),
+            draw=(self.seed, ""),
         )
         if response.status == "truncated":  # half a text is none to go on with
             raise Undecided("truncated", f"{response.error}: raise {token_limit(model)}")
@@ -132,7 +157,14 @@ class StageContext:
         model = model or self.model(role)
         shown = _for(model, media)
         result = await ask_json(
-            self.client, model, prompt, schema, role, round, media=shown, check=check
+            self.client,
+            model,
+            prompt,
+            schema,
+            role,
+            self._number(round),
+            media=shown,
+            check=check,
         )
         if result.status == "ok":
             self.replies[self.stage][0] += 1
@@ -160,11 +192,14 @@ class StageContext:
             question=item.question,
             kind=item.kind,
             options=tuple(item.options[place] for place in order),
-            round=round,
+            round=self._number(round),
             draw=(self.seed, item.id),
         )
         _text_of(response)
         return response
+
+    def _number(self, round: int) -> int:
+        return self.round * _ROUND + round
 
 
 class DeclaredLabels(Mapping[str, Value]):

@@ -113,7 +113,7 @@ def _stage_record(stage: Stage, prompts: Prompts) -> Mapping[str, Any]:
     return {
         "name": stage.name,
         "version": stage.version,
-        "roles": list(stage.roles),
+        "roles": [*stage.roles, *stage.may_ask],
         "parameters": dict(stage.parameters),
         "prompts": {name: prompts.digest([name]) for name in stage.prompts},
     }

@@ -32,6 +32,7 @@ from reelbench.make.pipeline.stage import (
     as_it_is,
 )
 from reelbench.make.pipeline.store import RowStore
+from reelbench.media.errors import MediaError
 from reelbench.models.base import ChatModel, Request, Response
 from reelbench.models.card import Card
 from reelbench.models.tokens import request_tokens
@@ -58,6 +59,7 @@ class DryRunContext(StageContext):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.client.placeholders = True
+        self.is_forecast = True
 
     def no_label(self, clip: str, name: str) -> Exception:
         """Return the exception to raise for a label that is missing: it may still be made."""
@@ -196,6 +198,11 @@ class DryRunPipeline(Pipeline):
             if _cannot_estimate(stage):
                 raise
             return self._expected(stage, row, None)
+        except MediaError:
+            if row.id not in self._imagined or _cannot_estimate(stage):
+                raise
+            self._note_unmade(stage)
+            return self._expected(stage, row, None)
         except (Rejected, Undecided) as error:
             if _cannot_estimate(stage) or (not replies and row.id not in self._imagined):
                 raise
@@ -229,7 +236,7 @@ class DryRunPipeline(Pipeline):
 
     def _note_unlabelled(self, stage: Stage) -> None:
         """Say once that the forecast lacks labels, and how they are made without asking a model."""
-        free = list(takewhile(lambda each: not each.roles, self._recipe.stages))
+        free = list(takewhile(lambda each: not (each.roles or each.may_ask), self._recipe.stages))
         first = (
             f": `--until {free[-1].name}` without --dry-run makes them first, and asks no model"
             if stage in free and free[-1] is not self._recipe.stages[-1]
@@ -242,6 +249,12 @@ class DryRunPipeline(Pipeline):
         if not self._is_unlabelled:
             self._ctx.notes.append(note)
         self._is_unlabelled = True
+
+    def _note_unmade(self, stage: Stage) -> None:
+        """Say once that a stage shows videos that an earlier one has not made yet."""
+        note = f"{stage.name} shows videos that are not made yet: its calls cannot all be counted"
+        if note not in self._ctx.notes:
+            self._ctx.notes.append(note)
 
     def _passes(self, stage: Stage, row: Any, rejected: bool = False) -> bool:
         """Whether a row may be expected to pass; ``rejected`` is what imagined replies decided."""

@@ -4,13 +4,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from reelbench.base.files import json_line
 from reelbench.data.items import Item
 from reelbench.make.pipeline.run import StageResult
 from reelbench.make.pipeline.stage import Rejected, Stage, Undecided
-from reelbench.make.pipeline.store import record_of, rejected_record
+from reelbench.make.pipeline.store import RowResult, record_of, rejected_record
 from reelbench.score.estimates import estimate_record
 from reelbench.score.intervals import Cell, intervals
 from reelbench.score.rounding import rounded
@@ -29,6 +30,7 @@ class RowOutcome:
     rejected: Rejected | None = None
     undecided: Undecided | None = None
     flagged: str = ""  # why it fails a filter that lets it through
+    answered: tuple[int, int] | None = None  # of answers that models gave: right ones, and all
 
     @property
     def failed(self) -> bool:
@@ -59,6 +61,7 @@ def row_outcomes(passed: StageResult) -> list[RowOutcome]:
             len(result.rows),
             result.rejected,
             flagged=_flagged(result.rows, passed.stage.name),
+            answered=answers_of(stage_facts(result, passed.stage.name)),
         )
         for row, result in zip(passed.rows, passed.results, strict=True)
     ]
@@ -66,9 +69,27 @@ def row_outcomes(passed: StageResult) -> list[RowOutcome]:
 
 def _flagged(rows: Sequence[Any], stage: str) -> str:
     """Why a filter would have dropped a row; nothing where it would not."""
+    return str(_note(rows, stage).get(FLAGGED, ""))
+
+
+def _note(rows: Sequence[Any], stage: str) -> Mapping[str, Any]:
+    """Return what a stage noted on the row that it let through."""
     notes = getattr(rows[0], "provenance", None) if rows else None
     note = notes.get(stage) if isinstance(notes, Mapping) else None
-    return str(note.get(FLAGGED, "")) if isinstance(note, Mapping) else ""
+    return note if isinstance(note, Mapping) else {}
+
+
+def stage_facts(result: RowResult, stage: str) -> Mapping[str, Any]:
+    """Return what a stage measured: from a reject, or from the note on a row that was kept."""
+    return result.rejected.facts if result.rejected else _note(result.rows, stage)
+
+
+def answers_of(facts: Mapping[str, Any]) -> tuple[int, int] | None:
+    """Return how many answers of models a stage counted as right, and of how many."""
+    right, of = facts.get("right"), facts.get("of")
+    if type(right) is int and type(of) is int and 0 <= right <= of and of > 0:
+        return right, of
+    return None
 
 
 def funnel_record(passed: Sequence[StageResult], broken: Sequence[tuple[str, str]]) -> Any:
@@ -124,8 +145,10 @@ def _stage_record(passed: StageResult) -> dict[str, Any]:
             *([outcome for outcome in every if outcome.category == name] for name in groups),
         ]
         records: list[dict[str, Any]] = [record, *(by_category[name] for name in groups)]
-        for part, rates in zip(records, _rates(cells), strict=True):
+        for part, rates, cell in zip(records, _rates(cells), cells, strict=True):
             part |= rates
+            if right := right_rate([(each.row, each.answered) for each in cell if each.answered]):
+                part["answers"] = right
     return record
 
 
@@ -166,6 +189,22 @@ def _rates(groups: Sequence[Sequence[RowOutcome]]) -> Iterator[dict[str, Any]]:
     for group in decided:
         rate = rounded(sum(outcome.failed for outcome in group) / len(group)) if group else None
         yield {"rate": rate, **estimate_record(next(found) if group else None)}
+
+
+def right_rate(answered: Sequence[tuple[Any, tuple[int, int]]]) -> dict[str, Any]:
+    """Return the share of right answers to some rows, its interval by videos, and that of guesses.
+
+    Nothing where there are no answers.
+    """
+    if not answered:
+        return {}
+    numbers = {key: n for n, key in enumerate(dict.fromkeys(_media(row) for row, _ in answered))}
+    shares = [right / of for _, (right, of) in answered]
+    cell = Cell([numbers[_media(row)] for row, _ in answered], shares)
+    (estimate,) = intervals([cell], len(numbers))
+    chances = [row.chance for row, _ in answered if isinstance(row, Item) and row.options]
+    chance = {"chance": rounded(fmean(chances))} if chances else {}
+    return {"right": rounded(fmean(shares)), **estimate_record(estimate), **chance}
 
 
 def _media(row: Any) -> tuple[str, ...]:

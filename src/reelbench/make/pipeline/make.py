@@ -40,6 +40,8 @@ from reelbench.make.pipeline.stage import WAITING, Recipe, Undecided
 from reelbench.make.pipeline.store import RowStore, copied_store, open_store, record_of
 from reelbench.models.base import ChatModel
 
+TABLES_FILE = "tables.json"
+
 
 @dataclass(frozen=True, slots=True)
 class MakeOptions:
@@ -224,7 +226,8 @@ def _write(
     found = statistics({each.stage.name: each.out for each in passed}) if statistics else {}
     if found:
         write_atomically(out / "statistics.json", pretty_json(found))
-    write_pages(out, prepared.recipe.name, record, funnel, found, passed)
+    write_pages(out, prepared.recipe.name, record, funnel, found, passed, ctx.tables)
+    _write_tables(out, ctx.tables)
     _write_waiting(out, ctx.media, passed)
     last = passed[-1].out
     if prepared.order.until is not None:
@@ -239,6 +242,14 @@ def _write(
     else:
         (out / ITEMS_FILE).unlink(missing_ok=True)  # of an earlier time: nothing is left of it
     return items
+
+
+def _write_tables(out: Path, tables: Sequence[Mapping[str, Any]]) -> None:
+    """Write the tables of stages to ``tables.json``, where there are any."""
+    if tables:
+        write_atomically(out / TABLES_FILE, pretty_json(list(tables)))
+    else:
+        (out / TABLES_FILE).unlink(missing_ok=True)
 
 
 def _write_waiting(out: Path, media: Path, passed: Sequence[StageResult]) -> None:

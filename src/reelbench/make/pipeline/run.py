@@ -1,8 +1,9 @@
 """Take rows through the stages of a recipe; results kept from an earlier make are used again."""
 
 import asyncio
+import copy
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ from reelbench.make.pipeline.stage import (
     RowStage,
     Stage,
     Undecided,
+    as_it_is,
     not_async,
 )
 from reelbench.make.pipeline.store import RowResult, RowStore, record_of, rejected_record, row_of
@@ -50,6 +52,54 @@ class BatchResult(msgspec.Struct, frozen=True):
     rejected: dict[str, Any]
     rows: dict[str, list[Any]] | None = None
     notes: list[str] = []
+    tables: list[Mapping[str, Any]] = []
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRows:
+    """What stages made of rows within a round, and what they rejected: stage, row and why."""
+
+    out: Sequence[Any]
+    rejects: Sequence[tuple[str, Any, Rejected]]
+
+
+async def through(stages: Sequence[Stage], rows: Sequence[Any], ctx: StageContext) -> RoundRows:
+    """Take rows through stages inside the work of another stage, in a context of that work.
+
+    Each result is kept as in a make. A row that is undecided raises its ``Undecided``.
+    """
+    own = copy.copy(ctx)  # the stage at work is another
+    kind = _NestedForecast if ctx.is_forecast else Pipeline
+    pipeline = kind(StageList(tuple(stages)), own, ctx.store)
+    rejects: list[tuple[str, Any, Rejected]] = []
+    for stage in stages:
+        _check_ids(stage, rows)
+        pipeline.begin(stage)
+        passed = StageResult(stage, rows, await pipeline.results(stage, rows, lambda: None))
+        for row, result in zip(rows, passed.results, strict=True):
+            if isinstance(result, Undecided):
+                raise result
+            if result.rejected:
+                rejects.append((stage.name, row, result.rejected))
+        rows = passed.out
+    return RoundRows(rows, rejects)
+
+
+def current_stages(stages: Sequence[Stage], ctx: StageContext) -> list[Stage]:
+    """Return stages as the recipe has them now, without those whose models are not named."""
+    current = {stage.name: stage for stage in ctx.stages}
+    return [
+        stage
+        for stage in (current.get(stage.name, stage) for stage in stages)
+        if not stage.optional or all(role in ctx.models for role in stage.roles)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class StageList:
+    """Stages that rows go through, as a recipe has them."""
+
+    stages: tuple[Stage, ...]
 
 
 def _result(made: Any) -> RowResult | Undecided:
@@ -66,10 +116,11 @@ def _result(made: Any) -> RowResult | Undecided:
 class Pipeline:
     """One pass of rows through a recipe."""
 
-    def __init__(self, recipe: Recipe, ctx: StageContext, store: RowStore) -> None:
+    def __init__(self, recipe: Recipe | StageList, ctx: StageContext, store: RowStore) -> None:
         for stage in recipe.stages:
             _check_signature(stage)
         self._recipe, self._ctx, self._store = recipe, ctx, store
+        ctx.stages = recipe.stages
         self._stopping = ctx.client.stopping
 
     async def take(self, rows: Sequence[Any]) -> list[StageResult]:
@@ -81,11 +132,7 @@ class Pipeline:
             self.begin(stage)
             label = f"{number}/{len(stages)} {stage.name}"
             with progress(label, len(rows), "rows") as advance:
-                if isinstance(stage, BatchStage):
-                    results = await self._all(stage, rows)
-                else:
-                    assert isinstance(stage, RowStage)
-                    results = await self._each(stage, rows, advance)
+                results = await self.results(stage, rows, advance)
             if self._stopping.is_set():
                 raise KeyboardInterrupt
             passed.append(StageResult(stage, rows, results))
@@ -96,8 +143,17 @@ class Pipeline:
         """Set the stage that runs next."""
         self._ctx.stage, self._ctx.at_work = stage.name, stage
 
+    async def results(
+        self, stage: Stage, rows: Sequence[Any], advance: Callable[[], None]
+    ) -> list[RowResult | Undecided]:
+        """Return what a stage makes of each row."""
+        if isinstance(stage, BatchStage):
+            return await self._all(stage, rows)
+        assert isinstance(stage, RowStage)
+        return await self._each(stage, rows, advance)
+
     async def _all(self, stage: BatchStage, rows: Sequence[Any]) -> list[RowResult | Undecided]:
-        if stage.always or not (stage.filters or stage.roles):
+        if stage.always or not (stage.filters or stage.roles or stage.may_ask):
             return await self._worked(stage, rows)
         # Kept: a filter may have read for minutes, and who asks may have gone many rounds.
         record: Any = {
@@ -111,13 +167,15 @@ class Pipeline:
         known = self._store.get(key, BatchResult)
         if known is not None:
             self._ctx.notes += known.rows[0].notes
+            self._ctx.tables += known.rows[0].tables
             return _restored(stage, rows, known.rows[0])
-        notes_before = len(self._ctx.notes)
+        before = len(self._ctx.notes), len(self._ctx.tables)
         results = await self._worked(stage, rows)
         decided = [result for result in results if isinstance(result, RowResult)]
         if len(decided) < len(rows):
             return results
-        kept = _batch_result(stage, rows, decided, self._ctx.notes[notes_before:])
+        shown = self._ctx.notes[before[0] :], self._ctx.tables[before[1] :]
+        kept = _batch_result(stage, rows, decided, *shown)
         self._store.put(key, stage.name, RowResult([kept]))
         return _restored(stage, rows, kept)
 
@@ -221,6 +279,19 @@ class Pipeline:
         return made
 
 
+class _NestedForecast(Pipeline):
+    """Goes on with what a stage expects where made-up replies do not pass."""
+
+    async def work(self, stage: RowStage, row: Any) -> Sequence[Any]:
+        if not stage.writes:
+            try:
+                return await super().work(stage, row)
+            except (Rejected, Undecided):
+                if stage.estimate is as_it_is and stage.input is not stage.output:
+                    raise
+        return stage.estimate(row, self._ctx)
+
+
 def label_digests(stage: Stage, row: Any, ctx: StageContext) -> list[Any]:
     """Return the names and hashes of the labels that a stage reads of a row's clip."""
     found = ctx.clip_labels.get(clip_of(row), {})
@@ -228,15 +299,21 @@ def label_digests(stage: Stage, row: Any, ctx: StageContext) -> list[Any]:
 
 
 def _batch_result(
-    stage: BatchStage, rows: Sequence[Any], results: Sequence[RowResult], notes: list[str]
+    stage: BatchStage,
+    rows: Sequence[Any],
+    results: Sequence[RowResult],
+    notes: list[str],
+    tables: list[Mapping[str, Any]],
 ) -> BatchResult:
     named = {row.id: result for row, result in zip(rows, results, strict=True)}
     rejects = {id_: rejected_record(r.rejected) for id_, r in named.items() if r.rejected}
     passed = {row.id: named[row.id].rows for row in rows if not named[row.id].rejected}
     if stage.filters and all(list(passed.get(row.id, [row])) == [row] for row in rows):
-        return BatchResult(rejects, None, notes)  # as most filters: nothing is written twice
+        return BatchResult(
+            rejects, None, notes, tables
+        )  # as most filters: nothing is written twice
     made = {id_: list(map(record_of, kept)) for id_, kept in passed.items()}
-    return BatchResult(rejects, made, notes)
+    return BatchResult(rejects, made, notes, tables)
 
 
 def _restored(
@@ -262,8 +339,9 @@ def key_of(stage: Stage, record: Any, ctx: StageContext) -> str:
             "version": stage.version,
             "parameters": dict(stage.parameters),
             "words": ctx.prompts.digest(stage.prompts),
-            "models": {role: _models(ctx, role) for role in stage.roles},
+            "models": {role: _models(ctx, role) for role in (*stage.roles, *stage.may_ask)},
             "seed": ctx.seed,
+            **({"round": ctx.round} if ctx.round else {}),
             "row": record,
         }
     )

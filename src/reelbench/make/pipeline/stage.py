@@ -73,6 +73,7 @@ class Stage:
     output: type
     work: Callable[..., Any]
     roles: tuple[str, ...] = ()  # of models that it asks
+    may_ask: tuple[str, ...] = ()  # roles that it asks where a model is named, and does without
     prompts: tuple[str, ...] = ()  # names, all of which decide what comes out
     parameters: Mapping[str, Any] = NOTHING
     version: int = 1
@@ -137,10 +138,10 @@ class BatchStage(Stage):
     """A stage that works on all rows together, such as one that balances, or works in rounds.
 
     For each row in order, its work returns a row, a list of rows, or why there is none: a
-    ``Rejected`` or ``Undecided``. It may be ``async`` and ask the models of its ``roles``;
-    then, as with one that ``filters``, its result is kept while the rows are the same. One that is
-    done ``always`` is not kept, and one that ``writes`` files is not done for a forecast, which
-    goes on with what ``estimate`` returns.
+    ``Rejected`` or ``Undecided``. It may be ``async`` and ask models; then, as with one that
+    ``filters``, its result is kept while the rows are the same. One that is done ``always`` is not
+    kept, and one that ``writes`` files is not done for a forecast, which goes on with what
+    ``estimate`` returns.
     """
 
     work: Callable[..., Sequence[Any] | Awaitable[Sequence[Any]]]
@@ -330,7 +331,8 @@ def _check_roles(recipe: Recipe) -> None:
                 f"In the recipe {recipe.name}, no model can stand in for the role {name}: "
                 f"stands_in={role.stands_in!r} is not a role, or leads back to it."
             )
-    unknown = {role for stage in recipe.stages for role in stage.roles} - set(recipe.roles)
+    asked = {role for stage in recipe.stages for role in (*stage.roles, *stage.may_ask)}
+    unknown = asked - set(recipe.roles)
     if unknown:
         raise ReelbenchError(
             f"The recipe {recipe.name} has stages with the roles {', '.join(sorted(unknown))}: add "

@@ -116,16 +116,22 @@ def edit(
             raise MediaError(source, f"contains no frame from {start} to {end:.2f} s")
 
 
-def with_sound(video: Path, sound: AudioTrack | None, out: Path) -> None:
-    """Write a video with its sound replaced or, with None, removed; the frames are copied."""
+def with_sound(video: Path, sound: AudioTrack | None, out: Path, end: float | None = None) -> None:
+    """Write a video with its sound replaced or, with None, removed; the frames are copied.
+
+    From ``end`` on there are no frames but those that earlier ones are decoded from.
+    """
     with open_media(video) as container, output(out) as target:
         stream = video_stream(video, container)
         copy = target.copy_of(stream)
         sound_writer = SoundWriter(target, sound) if sound else None
         begin = origin(container, stream)
         for packet, pts, dts in _timed_packets(video, container, [stream], out):
+            moment = float((dts - begin) * packet.time_base)
+            if end is not None and moment >= end:
+                break
             if sound_writer:
-                sound_writer.play(float((dts - begin) * packet.time_base))
+                sound_writer.play(moment)
             packet.pts, packet.dts = pts - begin, dts - begin
             packet.stream = copy
             target.mux(packet)

@@ -5,7 +5,7 @@ Nothing is raised: what is wrong is returned, so that all can be listed at once.
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,9 @@ from reelbench.base.files import digest_of
 from reelbench.base.times import seconds_of
 from reelbench.data.benchmark import ITEMS_FILE, read_items
 from reelbench.data.fields import found_as
-from reelbench.data.item_rules import decode_strictly
 from reelbench.data.items import Item, Problem, Span
-from reelbench.interop.csv_tables import Place, read_raw, read_table
+from reelbench.interop.csv_tables import Place, read_table
+from reelbench.interop.json_lines import read_json_lines
 from reelbench.interop.mmou.taxonomy import SKILLS, is_every_item, perhaps, skill_named
 
 FILES = (ITEMS_FILE, "questions.jsonl", "questions.csv")
@@ -66,14 +66,7 @@ def _records(path: Path) -> tuple[list[tuple[Place, Any]], list[Problem]]:
         table, problems = read_table(path, COLUMNS)
         rows = [(Place(str(path), line), _from_csv(row)) for line, row in table.rows]
         return list(rows), problems
-    raw, problems = read_raw(path, "a file of questions")
-    found: list[tuple[Place, Any]] = []
-    for number, line in enumerate(raw.split(b"\n"), 1):
-        if line.strip():
-            record, faults = decode_strictly(line.strip())
-            problems += [replace(fault, file=str(path), line=number) for fault in faults]
-            found += [] if faults else [(Place(str(path), number), record)]
-    return found, problems
+    return read_json_lines(path, "a file of questions")
 
 
 def _record_of(item: Item) -> dict[str, Any]:

@@ -33,11 +33,13 @@ class Essay(msgspec.Struct, frozen=True, kw_only=True):
     description: str = ""
     view_count: int | None = None
     url: str = ""
-    curation: dict[str, Any] = {}  # keyword, confidence, reason and model of the relevance judge
+    # Keyword, confidence, reason and model of the relevance judge; later what was fetched, which
+    # category was inferred, what is in doubt of it, and who vetted it.
+    curation: dict[str, Any] = {}
     file: str = ""  # the essay with its narrator, as a path in the folder that is made
     clip: str = ""  # what its labels are about: ``file``, later the same without the narrator
     sha256: str = ""  # of ``clip``
-    seconds: float = 0.0
+    seconds: float = 0.0  # that are used: it may be longer than the longest allowed
     record: str = ""  # the digest of its transcription record, as JSON
     narrator: dict[str, Any] = {}  # speaker, confidence, turns; later how well it was removed
     flags: tuple[str, ...] = ()  # of the whole essay, such as "no clear narrator"

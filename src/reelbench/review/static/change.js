@@ -1,5 +1,5 @@
-// Changing an item: its question, options, key and evidence, with what changes shown as one types.
-import { element, t } from "./api.js";
+// Changing an item: its question, options, key, evidence and tags, with what changes shown as one types.
+import { data, element, t } from "./api.js";
 import { itemDiff } from "./diff.js";
 import { commentBox, labelled, textBox } from "./layout.js";
 import { keyHint } from "./shortcuts.js";
@@ -10,6 +10,7 @@ export function fieldsOf(task) {
   return {
     question: task.question, options: [...task.options], answer: [...task.reveal.answer],
     reference: task.reveal.reference ?? "", evidence: task.reveal.evidence.map((span) => [...span]),
+    tags: structuredClone(task.reveal.tags ?? {}),
   };
 }
 
@@ -35,12 +36,13 @@ export function changeForm(work, video, decide) {
 
   function change() {
     if (send.disabled) return;
-    const changes = Object.fromEntries(Object.entries(now).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])));
+    const differs = (name, value) => JSON.stringify(value) !== JSON.stringify(before[name]);
+    const changes = Object.fromEntries(Object.entries(now).filter(([name, value]) => differs(name, value)));
     decide({ decision: "change", changes, comment: comment.value });
   }
 
   const form = element("div", {}, textField(now, "question", changed), work.task.kind === "open" ? textField(now, "reference", changed) : "",
-    fields, preview, labelled(t("comment"), comment), element("div", { class: "buttons" }, send));
+    fields, data.protocol.tags.map((tag) => tagField(tag, now, changed)), preview, labelled(t("comment"), comment), element("div", { class: "buttons" }, send));
   draw();
   return { element: form, keys: [{ keys: ["Enter"], ctrl: true, label: t("decide_change_now"), run: change }] };
 }
@@ -50,6 +52,16 @@ function withWritten(fields, mine) {
   if (!mine?.written) return fields;
   if (!fields.options.length) return { ...fields, reference: mine.written };
   return { ...fields, options: [...fields.options, mine.written], answer: [fields.options.length] };
+}
+
+// A tag of the item, to choose from its values.
+function tagField(tag, now, changed) {
+  now.tags ??= {}; // of a draft from before
+  const chosen = now.tags[tag.name] ?? [];
+  const select = element("select", { multiple: tag.several, onchange: () => { now.tags[tag.name] = [...select.selectedOptions].map((each) => each.value).filter(Boolean); changed(); } },
+    chosen.length || tag.several ? "" : element("option", { value: "" }, t("change_choose")),
+    tag.choices.map((name) => element("option", { value: name, selected: chosen.includes(name) }, name)));
+  return labelled(tag.name, select);
 }
 
 const textField = (now, name, changed) =>

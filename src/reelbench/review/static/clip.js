@@ -58,7 +58,10 @@ export class Clip extends EventTarget {
       this.dispatchEvent(new CustomEvent("failed", { detail: t("player_browser_cannot") }));
     });
     this.element.addEventListener("ended", () => this.note());
-    this.element.addEventListener("loadedmetadata", () => { if (this.start > 0) this.seek(this.start); }, { once: true });
+    this.element.addEventListener("loadedmetadata", () => {
+      if (this.start > 0) this.seek(this.start);
+      this.dispatchEvent(new Event("begun")); // the controls show where the part begins
+    }, { once: true });
     // What plays in a tab that nobody sees is not watched.
     this.listener = () => this.note();
     document.addEventListener("visibilitychange", this.listener);

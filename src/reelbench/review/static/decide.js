@@ -36,24 +36,57 @@ export function rejectForm(work, decide) {
   work.state.tags ??= [];
   const send = element("button", { type: "button", class: "primary sends", onclick: reject }, t("decide_reject_now"), keyHint("Ctrl Enter"));
   const ready = () => { send.disabled = TAGS.length > 0 && !work.state.tags.length; };
-  const boxes = TAGS.map((tag) => element("input", {
-    type: "checkbox", checked: work.state.tags.includes(tag),
-    onchange: () => { work.keep({ tags: TAGS.filter((_, at) => boxes[at].checked) }); ready(); },
+  const types = data.protocol.open_types ? TAGS.map((tag, at) => typeField(work, tag, at, () => boxes[at].focus())) : [];
+  const boxes = TAGS.map((tag, at) => element("input", {
+    type: "checkbox", checked: work.state.tags.includes(tag), onchange: () => {
+      work.keep({ tags: TAGS.filter((_, place) => boxes[place].checked) });
+      types[at]?.toggle(boxes[at].checked);
+      ready();
+    },
   }));
   const comment = commentBox(work);
   function reject() {
-    if (!send.disabled) decide({ decision: "reject", tags: work.state.tags, comment: comment.value });
+    const tags = work.state.tags.map((tag) => (types.length ? typedTag(work, tag) : tag));
+    if (!send.disabled) decide({ decision: "reject", tags, comment: comment.value });
+  }
+  // By key one goes on to name the type, where that is asked for.
+  function tick(key) {
+    const at = Number(key) - 1;
+    boxes[at].click();
+    if (boxes[at].checked) types[at]?.focus();
   }
   const form = element("div", {},
     TAGS.length ? element("fieldset", { class: "choices" }, element("legend", {}, t("decide_reasons")),
-      TAGS.map((tag, at) => element("label", { class: "choice" }, boxes[at], at < 9 ? keyHint(String(at + 1)) : "", element("span", { class: "text" }, tag)))) : "",
+      types.length ? element("p", { class: "note" }, t("decide_type_note")) : "",
+      TAGS.flatMap((tag, at) => [element("label", { class: "choice" }, boxes[at], at < 9 ? keyHint(String(at + 1)) : "", element("span", { class: "text" }, tag)), types[at]?.element])) : "",
     labelled(t("comment"), comment), element("div", { class: "buttons" }, send));
+  types.forEach((each, at) => each.toggle(boxes[at].checked));
   ready();
   return {
     element: form,
     keys: [
-      { keys: TAGS.slice(0, 9).map((_, at) => String(at + 1)), shown: `1–${Math.min(9, TAGS.length)}`, label: t("decide_reasons"), run: (key) => boxes[Number(key) - 1].click() },
+      { keys: TAGS.slice(0, 9).map((_, at) => String(at + 1)), shown: `1–${Math.min(9, TAGS.length)}`, label: t("decide_reasons"), run: tick },
       { keys: ["Enter"], ctrl: true, label: t("decide_reject_now"), run: reject },
     ],
   };
+}
+
+// What is wrong, in the reviewer's words, under a reason; with those that were named so far. Enter
+// goes back to the reasons.
+function typeField(work, tag, at, leave) {
+  const id = `type-${at}`;
+  const input = element("input", {
+    type: "text", list: `${id}-known`, maxlength: 80, dir: "auto", autocomplete: "off", "aria-label": t("decide_type_of", { tag }), placeholder: t("decide_type"),
+    value: work.state.types?.[tag] ?? "",
+    oninput: () => work.keep({ types: { ...work.state.types, [tag]: input.value } }),
+    onkeydown: (event) => { if (event.key === "Enter" && !event.ctrlKey && !event.metaKey && !event.isComposing) { event.preventDefault(); leave(); } },
+  });
+  const known = element("datalist", { id: `${id}-known` }, (work.task.types?.[tag] ?? []).map((name) => element("option", { value: name })));
+  const box = element("div", { class: "type" }, input, known);
+  return { element: box, focus: () => input.focus(), toggle: (on) => { box.hidden = !on; } };
+}
+
+function typedTag(work, tag) {
+  const type = work.state.types?.[tag]?.trim();
+  return type ? `${tag}: ${type}` : tag;
 }

@@ -40,7 +40,7 @@ const letters = (places) => places.map(letter).join(", ");
 export const spans = (evidence) => evidence.map(([from, to]) => `${from}–${to} s`).join(", ");
 
 // A list of what changes in an item; null where nothing does. Both sides hold question, options,
-// answer (places), reference and evidence; what the second lacks stays.
+// answer (places), reference, evidence and the tags that can be changed; what the second lacks stays.
 export function itemDiff(before, changes) {
   const rows = [];
   const row = (name, content) => rows.push(element("dt", {}, name), element("dd", {}, content));
@@ -54,6 +54,8 @@ export function itemDiff(before, changes) {
   if (changed("answer")) row(t("field_answer"), textDiff(letters(before.answer), letters(changes.answer)));
   if (changed("reference")) row(t("field_reference"), textDiff(before.reference, changes.reference));
   if (changed("evidence")) row(t("field_evidence"), textDiff(spans(before.evidence), spans(changes.evidence)));
-  if (changed("tags")) row(t("field_tags"), JSON.stringify(changes.tags));
+  for (const [name, values] of Object.entries(before.tags ?? {})) {
+    if (changes.tags && !same(values, [changes.tags[name] ?? []].flat())) row(name, textDiff(values.join(", "), [changes.tags[name] ?? []].flat().join(", ")));
+  }
   return rows.length ? element("dl", { class: "changes" }, rows) : null;
 }

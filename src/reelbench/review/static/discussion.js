@@ -3,7 +3,7 @@ import { call, element, itemPath, t } from "./api.js";
 import { fieldsOf } from "./change.js";
 import { decisions } from "./decide.js";
 import { itemDiff } from "./diff.js";
-import { commentBox, labelled, layout, question } from "./layout.js";
+import { commentBox, factList, labelled, layout, question } from "./layout.js";
 import { letter, markedList } from "./options.js";
 import { setKeys } from "./shortcuts.js";
 import { discussions, notice } from "./work.js";
@@ -30,7 +30,7 @@ export function showDiscussion(work, place) {
   const settled = task.status !== "discussion";
   panel.append(element("p", { class: "badge" }, t(settled ? "discussion_settled" : "discussion_open")), question(task),
     task.options.length ? markedList(task.options, task.reveal.answer) : element("p", {}, element("b", {}, t("field_reference")), " ", task.reveal.reference ?? ""),
-    task.author ? element("p", { class: "note" }, t("written_by", { who: task.author })) : "",
+    factList(task), task.author ? element("p", { class: "note" }, t("written_by", { who: task.author })) : "",
     element("ol", { class: "history" }, task.discussion.map((each) => entryOf(task, each))));
   if (settled) setKeys([]);
   else resolving();

@@ -21,4 +21,8 @@ export function textBox(value, oninput, rows = 2) {
 // A box for a text that is kept, under a name, as one types.
 export const commentBox = (work, name = "comment") => textBox(work.state[name], (text) => work.keep({ [name]: text }));
 
+// What a protocol shows of an item beside its key, as names and texts.
+export const factList = (task) => (task.reveal?.facts?.length ? element("dl", { class: "facts" },
+  task.reveal.facts.flatMap((each) => [element("dt", {}, each.name), element("dd", { dir: "auto" }, each.text)])) : "");
+
 export const labelled = (text, control) => element("label", { class: "field" }, text, control);

@@ -39,6 +39,7 @@ export class Player extends EventTarget {
   }
 
   load(clip, number) {
+    clip.addEventListener("begun", () => this.controls.refresh());
     clip.addEventListener("failed", (event) => { this.controls.refresh(); this.fail(clip, event.detail); });
     clip.load((found) => {
       clip.message = found.message || t("player_preparing", { percent: Math.round(found.progress * 100) });

@@ -2,7 +2,7 @@
 import { data, element, t } from "./api.js";
 import { spans } from "./diff.js";
 import { keyHint, setKeys } from "./shortcuts.js";
-import { commentBox, labelled, layout, question } from "./layout.js";
+import { commentBox, factList, labelled, layout, question } from "./layout.js";
 import { markedList } from "./options.js";
 import { Work } from "./work.js";
 
@@ -55,7 +55,7 @@ function keyOf(task) {
   return [
     task.options.length ? markedList(task.options, answer) : "",
     reference ? element("p", { class: "reference" }, element("b", {}, t("field_reference")), " ", reference) : "",
-    evidence.length ? element("p", { class: "note" }, t("evidence_at", { spans: spans(evidence) })) : "",
+    evidence.length ? element("p", { class: "note" }, t("evidence_at", { spans: spans(evidence) })) : "", factList(task),
   ];
 }
 

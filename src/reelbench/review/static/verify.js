@@ -3,7 +3,7 @@ import { data, element, t } from "./api.js";
 import { decisions, rejectForm } from "./decide.js";
 import { spans } from "./diff.js";
 import { openDiscussion, showConflict, showDiscussion, showList } from "./discussion.js";
-import { labelled, layout, question } from "./layout.js";
+import { factList, labelled, layout, question } from "./layout.js";
 import { choiceList, markedList, optionKeys } from "./options.js";
 import { keyHint, setKeys } from "./shortcuts.js";
 import { discussions, notice, Work } from "./work.js";
@@ -114,7 +114,7 @@ function revealed(work, panel, video) {
     task.options.length ? markedList(task.options, answer, choice) : "",
     written ? element("p", {}, element("b", {}, t("verify_you_wrote")), " ", written) : "",
     reference ? element("p", {}, element("b", {}, t("field_reference")), " ", reference) : "",
-    evidence.length ? element("p", { class: "note" }, t("evidence_at", { spans: spans(evidence) })) : "",
+    evidence.length ? element("p", { class: "note" }, t("evidence_at", { spans: spans(evidence) })) : "", factList(task),
     element("h2", {}, t("verify_decide")), decision.element);
   setKeys(decision.keys);
 }

@@ -83,7 +83,8 @@ def protocol_for_page(protocol: ReviewProtocol) -> dict[str, Any]:
     """Return what the script of a page needs to know of its protocol."""
     names = (
         "name", "page", "title", "instructions", "watch", "pairs", "gap", "kinds", "options",
-        "evidence", "agree", "failure_tags", "written_answers", "back", "per_day", "reviewers",
+        "evidence", "agree", "failure_tags", "open_types", "written_answers", "back", "per_day",
+        "reviewers",
     )  # fmt: skip
     shown: dict[str, Any] = {name: getattr(protocol, name) for name in names}
     shown["tags"] = [

@@ -1,0 +1,44 @@
+"""Shares of items with their intervals, for the tables of stages."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reelbench.data.items import Item
+from reelbench.score.intervals import Cell, intervals
+from reelbench.score.rounding import rounded
+
+
+@dataclass(frozen=True, slots=True)
+class ItemShare:
+    """How many of some items something holds for: the share, and its 95 % interval by videos."""
+
+    count: int
+    of: int
+    rate: float | None
+    interval: tuple[float | None, float | None]
+
+    @property
+    def cells(self) -> list[Any]:
+        """The cells of a table: count, of, share, low and high."""
+        return [self.count, self.of, self.rate, *self.interval]
+
+
+def share_of(items: Sequence[Item], holds: Sequence[bool]) -> ItemShare:
+    """Return the share of items for which something holds."""
+    if not items:
+        return ItemShare(0, 0, None, (None, None))
+    paths = [item.media[0].path for item in items]
+    numbers = {path: number for number, path in enumerate(dict.fromkeys(paths))}
+    cell = Cell([numbers[path] for path in paths], [float(each) for each in holds])
+    (found,) = intervals([cell], len(numbers))
+    low, high = (rounded(end) for end in found.interval)
+    return ItemShare(sum(holds), len(items), rounded(sum(holds) / len(items)), (low, high))
+
+
+def stage_table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
+) -> Mapping[str, Any]:
+    """Return a table as the page of a make shows it; what is not known is empty."""
+    cells = [["" if cell is None else cell for cell in row] for row in rows]
+    return {"title": title, "columns": list(columns), "rows": cells}

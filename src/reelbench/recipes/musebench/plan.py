@@ -1,0 +1,156 @@
+"""Phase C (3.3, C.5): which questions each essay is asked for, and what their writer reads.
+
+The writer reads the captions of all clips and all that the narrator says. Every item carries the
+digests of both, so that later stages need no essay.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import structs
+
+from reelbench.base.seeds import rng_for
+from reelbench.data.items import Item
+from reelbench.interop.musebench.taxonomy import CATEGORY
+from reelbench.make.parts.drafts import Bounds, MediaRef, QuestionForm, WritingTask
+from reelbench.make.parts.names import names_in
+from reelbench.make.parts.shape import TEXT
+from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.stage import Rejected, RowStage
+from reelbench.recipes.musebench.rows import Essay
+from reelbench.recipes.musebench.vocabulary import vocabulary
+
+PLAN = "plan"  # the note on items that has the digests of captions and record, and what was asked
+CITED, RELEVANT = "cited_clips", "relevant_clips"  # in the context of items: numbers of clips
+DOUBTS = "doubts"  # in the context of items: what people are to look at, in sentences
+QUESTIONS: Bounds = (3, 5)  # of a video (3.3)
+MULTI = 0.3  # share of multi-select questions among those that are drafted (C.5)
+KEYS: Bounds = (2, 4)
+_CONTEXTS = "make/contexts"  # has the narration: not beside what is evaluated
+
+_ABOUT = {"core_intent": TEXT}
+FORMS = (
+    QuestionForm(kind="single", distractors=(0, 0), parts=CITED, parts_first=True, fields=_ABOUT),
+    QuestionForm(
+        kind="multi", distractors=(0, 0), keys=KEYS, parts=CITED, parts_first=True, fields=_ABOUT
+    ),
+)
+
+
+def plan_questions(
+    questions: Bounds = QUESTIONS, multi: float = MULTI, *, name: str = PLAN
+) -> RowStage:
+    """Return the stage that plans the questions of each essay, as a writing task.
+
+    Their number is drawn between the bounds, and so is how many of them are multi-select: of all
+    that are asked for, the share ``multi`` in the long run. What is drafted may differ.
+    """
+    return RowStage(
+        name=name,
+        input=Essay,
+        output=WritingTask,
+        work=_planned,
+        prompts=("material",),
+        parameters={"questions": list(questions), "multi": multi},
+        validate=_fault,
+        estimate=_estimate,
+    )
+
+
+def asked_for(seed: int, essay: str, questions: Sequence[int], multi: float) -> tuple[int, int]:
+    """Return how many questions an essay is asked for, and how many of them are multi-select."""
+    rng = rng_for(seed, PLAN, essay)
+    count = rng.randint(*questions)
+    whole, rest = divmod(count * multi, 1)
+    return count, int(whole) + (rng.random() < rest)
+
+
+def captions_of(item: Item, ctx: StageContext) -> list[dict[str, Any]]:
+    """Return the captions of all clips of the essay that an item is about."""
+    captions: list[dict[str, Any]] = json.loads(ctx.kept(item.provenance[PLAN]["captions"]))
+    return captions
+
+
+def listed_captions(captions: Sequence[dict[str, Any]]) -> str:
+    """Return captions as prompts have them: a line each, under the number of the clip."""
+    return "\n".join(
+        f"Clip {each['clip']}: {' '.join(each['caption'].split())}" for each in captions
+    )
+
+
+def narration_of(item: Item, ctx: StageContext) -> str:
+    """Return all that the narrator of an item's essay says."""
+    return _narration(json.loads(ctx.kept(item.provenance[PLAN]["record"])))
+
+
+def _narration(record: dict[str, Any]) -> str:
+    return str(record["transcription"]["text"])
+
+
+def _fault(parameters: Any) -> str:
+    least, most = parameters["questions"]
+    if not 1 <= least <= most:
+        return f"questions is {least} to {most}: give two numbers from 1 on, the smaller one first"
+    if not 0 <= parameters["multi"] <= 1:
+        return f"multi is {parameters['multi']}: give a share from 0 to 1"
+    return ""
+
+
+async def _planned(
+    essay: Essay, ctx: StageContext, *, questions: Sequence[int], multi: float
+) -> list[WritingTask]:
+    return [_task(essay, ctx, *asked_for(ctx.seed, essay.id, questions, multi))]
+
+
+def _task(essay: Essay, ctx: StageContext, count: int, several: int) -> WritingTask:
+    if not (essay.captions and essay.record):
+        raise Rejected("no captions", f"{essay.id} has no captions or no transcription record")
+    captions = json.loads(ctx.kept(essay.captions))
+    transcript = _narration(json.loads(ctx.kept(essay.record)))
+    described = listed_captions(captions)
+    material = ctx.prompts.prompt("material", captions=described, transcript=transcript)
+    flagged = {str(place): list(faults) for place, faults in essay.flagged.items()}
+    digests = {"captions": essay.captions, "record": essay.record}
+    planned = {"questions": count, "multi": several, **digests, "flagged": flagged}
+    return WritingTask(
+        id=essay.id,
+        prompt="questions",
+        media=(MediaRef(essay.clip),),
+        forms=FORMS,
+        slots={
+            "guidance": vocabulary(essay.category).question_guidance,
+            "count": str(count),
+            "multi": str(several),
+        },
+        context=ctx.store.keep(material),
+        context_file=f"{_CONTEXTS}/{essay.id}.md",
+        parts=tuple((each["start"], each["end"]) for each in captions),
+        unquoted=(essay.title,) if essay.title else (),
+        names=names_in([essay.title, essay.channel], [essay.description, transcript, described]),
+        rules=essay.rules,
+        tags={CATEGORY: essay.category},
+        provenance={"essay": essay.id, PLAN: planned},
+    )
+
+
+_EXPECTED_CLIPS, _CAPTION, _SPOKEN = 60, "word " * 60, "word " * 25  # of an essay; each of a clip
+
+
+def _estimate(essay: Essay, ctx: StageContext) -> Sequence[WritingTask]:
+    """Return the task of an essay for a forecast, with captions and words of usual length."""
+    spans = essay.clips or tuple((10.0 * n, 10.0 * n + 10) for n in range(_EXPECTED_CLIPS))
+    captions = [
+        {"clip": number, "start": start, "end": end, "caption": _CAPTION}
+        for number, (start, end) in enumerate(spans, 1)
+    ]
+    record = {"transcription": {"text": _SPOKEN * len(spans)}}
+    kept = {
+        field: digest if digest and ctx.store.kept(digest) else ctx.store.keep(json.dumps(usual))
+        for field, digest, usual in (
+            ("captions", essay.captions, captions),
+            ("record", essay.record, record),
+        )
+    }
+    count = sum(QUESTIONS) // 2
+    return [_task(structs.replace(essay, **kept), ctx, count, round(MULTI * count))]

@@ -17,10 +17,11 @@ from pathlib import Path
 
 import numpy as np
 from labelling.clips import present
+from labelling.essays import Voices, meeting_voices
 from measuring.world import SENTENCES, clip_of, table
 from numpy.typing import NDArray
 
-from reelbench.annotate.common.audio import Mono, parts, without
+from reelbench.annotate.common.audio import Mono, parts
 from reelbench.annotate.common.ecapa import voice_embedding
 from reelbench.annotate.operators.sound import SoundEvents, speech_in
 from reelbench.annotate.operators.voices import embed
@@ -39,7 +40,6 @@ ESPEAK = {
     "tune": ("en-us", "en-us+f3", "en-us+m7", "en-gb+f2", "en-us+Andy", "en-us+linda", "en-gb+m4"),
     "held": ("en-gb", "en-us+f5", "en-us+m3", "en-gb+f4", "en-us+Alicia", "en-us+max", "en-gb+m5"),
 }
-Voices = dict[str, list[Mono]]  # the pieces of each
 
 
 def main() -> None:
@@ -99,26 +99,10 @@ def equal_error(
 
 def of_meetings(folder: Path, split: str) -> Voices:
     """Return pieces in which one person of a meeting speaks alone."""
-    turns: dict[tuple[str, str], list[Span]] = {}
-    for path in sorted(folder.glob("*.rttm")):
-        if ("train" in path.name) != (split == "tune"):
-            continue
-        for line in path.read_text("utf-8").splitlines():
-            _, file, _, start, length, _, _, person, *_ = line.split()
-            span = (float(start), float(start) + float(length))
-            turns.setdefault((file, person), []).append(span)
-    voices: Voices = {}
-    for (file, person), own in turns.items():
-        path = folder / f"{file}.wav"
-        if path.is_file():
-            others = [
-                span
-                for (where, who), spans in turns.items()
-                if where == file and who != person
-                for span in spans
-            ]
-            alone = without(sorted(own), sorted(others))
-            voices.setdefault(person, []).extend(pieces(read_audio(path)[0], alone))
+    voices = {
+        person: [each for sound in own for each in pieces(sound, [(0.0, float(len(sound)))])]
+        for person, own in meeting_voices(folder, split, SECONDS).items()
+    }
     return {person: own[:MOST] for person, own in voices.items() if len(own) >= FEWEST}
 
 

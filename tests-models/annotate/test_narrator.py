@@ -46,9 +46,7 @@ class PyTorchEcapa:
 
     def __call__(self, features: np.ndarray) -> np.ndarray:
         x = self.layer(torch.tensor(features.T[None]), "blocks.0", 1)
-        outs = []
-        for block in (1, 2, 3):
-            outs.append(x := self.block(x, f"blocks.{block}", block + 1))
+        outs = [x := self.block(x, f"blocks.{block}", block + 1) for block in (1, 2, 3)]
         x = self.layer(torch.cat(outs, 1), "mfa", 1)
         whole = [x.mean(2, True), x.std(2, correction=0, keepdim=True)]
         context = torch.cat([x, *(each.expand_as(x) for each in whole)], 1)

@@ -90,7 +90,7 @@ def test_a_turn_that_is_far_from_the_narrators_voice_is_left_out() -> None:
     ("speech", "labels", "reason"),
     [
         ([], {}, "Nobody speaks"),
-        ([("s1", "A", 6), ("s1", "-", 50)], {}, "for 6 s, less than 10 s"),
+        ([("s1", "A", 6), ("s1", "-", 50)], {}, "for 6.0 s, less than 10 s"),
         ([("s1", "A", 12), ("s2", "B", 10)] * 3, {}, "Two voices share the speech"),
         (ESSAY, sound((0, 70, "music"), (0, 60, "singing")), "sings"),
         ([("s1", "ABCDEF"[n], 12) for n in range(6)], {}, "Two voices share the speech"),
@@ -152,6 +152,12 @@ def test_what_lowers_the_confidence_can_be_asked_for_or_waived() -> None:
     confidence = judged(doubtful)["confidence"]
     assert judged(doubtful, least_confidence=confidence + 0.01)["speaker"] is None
     assert judged(doubtful, least_confidence=confidence)["speaker"] == "s1"
+
+
+def test_turns_that_are_too_short_to_have_a_voice_go_by_their_speakers() -> None:
+    found = judged([("s2", "A", 0.4), ("s1", "B", 0.5)] * 9)
+    assert (found["speaker"], found["guess"]) == (None, "s1")
+    assert found["others"] == [{"speaker": "s2", "seconds": 3.6}]
 
 
 def test_speech_over_cuts_is_counted_where_shots_are_known() -> None:

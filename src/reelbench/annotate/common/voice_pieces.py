@@ -14,6 +14,7 @@ Vectors = NDArray[np.float64]
 _SHORTEST, _LONGEST = 1.5, 2.5  # seconds; a piece ends at the quietest moment between them
 _LEAST = 0.6  # seconds of a voice that can be told from others at all
 _CLEAR = 1.2  # seconds of a voice from which on it can found a group
+_KNOWN = 10.0  # seconds of a voice whose mean is that of the voice, and not of what was said
 _STEP = 0.05  # seconds over which a level is measured
 
 
@@ -69,13 +70,14 @@ def group_voices(pieces: Sequence[VoicePiece], same: float, again: float) -> NDA
     """Return the group of each piece; pieces of one group are one voice, the largest is 0.
 
     Clear pieces are clustered until groups are less alike than ``same`` on average; groups whose
-    means are as near as ``again`` are one. Others join the nearest, or, where they are too short
-    to have a voice, what most of their speaker's pieces are.
+    mean is as near as ``again`` to that of a long one join it. Other pieces join the nearest, or,
+    where they are too short to have a voice, what most of their speaker's pieces are.
     """
     heard = [n for n, piece in enumerate(pieces) if piece.voice is not None]
     clear = [n for n in heard if pieces[n].alone and pieces[n].seconds >= _CLEAR] or heard
     if not clear:
-        return np.zeros(len(pieces), np.intp)
+        speakers = np.unique([piece.speaker for piece in pieces], return_inverse=True)[1]
+        return _numbered(speakers, np.array([piece.seconds for piece in pieces]))
     voices = np.array([pieces[n].voice for n in clear], np.float64)
     seconds = np.array([pieces[n].seconds for n in clear])
     groups = _merged(voices, seconds, grouped(voices, same), again)
@@ -101,12 +103,14 @@ def grouped(voices: Vectors, same: float) -> NDArray[np.intp]:
 def _merged(
     voices: Vectors, seconds: Vectors, groups: NDArray[np.intp], again: float
 ) -> NDArray[np.intp]:
-    """Join groups whose means are near: one voice over other sounds falls into several."""
+    """Join groups to one that is well known: over other sounds, one voice falls into several."""
     while True:
         groups = _numbered(groups, seconds)
         middles = _means(voices, seconds, groups)
         alike = np.triu(middles @ middles.T, 1)
-        if not alike.size or alike.max() < again:
+        known = [float(seconds[groups == n].sum()) >= _KNOWN for n in range(len(middles))]
+        alike[~np.array(known)] = -1.0  # the longer of two comes first
+        if alike.max() < again:
             return groups
         one, other = np.unravel_index(int(alike.argmax()), alike.shape)
         groups = np.where(groups == other, one, groups)

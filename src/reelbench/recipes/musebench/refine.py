@@ -27,7 +27,7 @@ _DIMENSIONS: Mapping[str, Any] = load_yaml(
 DIMENSIONS = {name: str(each["meaning"]) for name, each in _DIMENSIONS.items()}
 DESTINATIONS = {name: str(each["destination"]) for name, each in _DIMENSIONS.items()}
 REVIEW_ROLES = {
-    "reviewer": Role("reviews pilots where people have not, and audits the pool", verifies=True),
+    "reviewer": Role("reviews pilots where people have not, and audits the pool"),
     "summarizer": Role("merges failures of pilots onto types, writes rules", stands_in="writer"),
 }
 

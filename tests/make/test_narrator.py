@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from msgspec import structs
 from narrated import SENTENCE, TURNS, essay, make_essay, tone_level, transcript, worked
+from parts import Studio
 from videos import decode_plainly, make_video
 
 from reelbench.annotate.common.silenced_video import write_without_speaker
@@ -259,3 +260,19 @@ def test_a_video_without_sound_is_rejected(tmp_path: Path) -> None:
     why = worked(tmp_path, MUTE, structs.replace(row, file="make/essays/silent.mp4"))
     assert isinstance(why, Rejected)
     assert "contains no sound" in why.detail
+
+
+def test_a_video_that_is_there_is_not_made_again_and_one_that_is_gone_is(tmp_path: Path) -> None:
+    row = essay(tmp_path)
+
+    def taken() -> tuple[Any, int]:
+        (passed,), _ = Studio(tmp_path).take([row], MUTE)
+        (made,) = passed.out
+        return made, (tmp_path / made.clip).stat().st_mtime_ns
+
+    first, written = taken()
+    assert taken() == (first, written)
+    (tmp_path / first.clip).unlink()
+    again, anew = taken()
+    assert again == first
+    assert anew != written

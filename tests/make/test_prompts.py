@@ -94,7 +94,9 @@ class TestRefused:
             load_prompts(home, own, None)
         told = str(error.value)
         assert str(own) in told
-        assert "aks.md is not one of its prompts (answer, ask, candidate, caption-first" in told
+        assert (
+            "aks.md is not one of its prompts (answer, ask, audit, candidate, caption-first" in told
+        )
         assert "ask.md has the slot {{contxt}}, which the recipe does not fill" in told
         assert "ask.md lacks the slot {{context}}" in told
         assert "rank.md lacks the slot {{question}}" in told

@@ -13,9 +13,10 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item, freeze
 from reelbench.lint.items import RELEASE_TAGS
 from reelbench.make.parts.reserve import proportional, release, release_tags
+from reelbench.make.parts.verdicts import verdicts
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.run import Pipeline
-from reelbench.make.pipeline.stage import BatchStage, RowStage
+from reelbench.make.pipeline.stage import BatchStage, RowStage, Undecided
 from reelbench.make.pipeline.store import RowResult
 
 LONG = "The camera stays on the empty chair until the light "  # more than 50 characters
@@ -110,6 +111,14 @@ class TestPlanted:
         assert "Game has 32 of 38 items, and the reserve none to replace" in short
         assert "2 of Game / CG / multi; 4 of Game / CG / single" in short
 
+    @pytest.mark.parametrize(("share", "kept"), [(0.8, 16), (0.801, 17), (0.01, 1)])
+    def test_a_share_without_targets_leaves_the_others_in_reserve(
+        self, tmp_path: Path, share: float, kept: int
+    ) -> None:
+        made, reasons, _ = released(tmp_path, FINE[:20], release(share=share))
+        assert len(made) == kept
+        assert list(reasons.values()) == ["reserve"] * (20 - kept)
+
     def test_both_shares_are_reported(self, tmp_path: Path) -> None:
         _, _, ctx = released(tmp_path, [*PLANTED.values(), *FINE], release())
         before = {row[0]: row for row in ctx.tables[0]["rows"]}
@@ -153,6 +162,40 @@ class TestReserve:
         assert {each.id for each in first} - {each.id for each in second} == {gone.id}
         assert next(each for each in FINE if each.id == new).kind == gone.kind
         assert ctx.tables[2]["rows"][0][5] == 1
+        assert ctx.tables[3]["rows"] == [
+            ["Game", "CG", "multi", 2, 8 - (gone.kind == "multi")],
+            ["Game", "CG", "single", 4, 16 - (gone.kind == "single")],
+        ]
+
+    def test_at_the_final_gate_a_rejected_item_gives_its_place_to_one_that_waits(
+        self, tmp_path: Path
+    ) -> None:
+        def gate() -> tuple[list[str], list[str]]:
+            stages = release({"Game": 4}), verdicts(name="final")
+            passed, _ = Studio(tmp_path).take(FINE, *stages)
+            last = passed[-1]
+            waits = [
+                row.id
+                for row, result in zip(last.rows, last.results, strict=True)
+                if isinstance(result, Undecided)
+            ]
+            return [item.id for item in last.out], waits
+
+        def decide(*lines: tuple[str, str]) -> None:
+            with (tmp_path / "verdicts.jsonl").open("a") as file:
+                for item, decision in lines:
+                    line = {"item": item, "who": "ann", "decision": decision, "settled": True}
+                    file.write(json.dumps(line) + "\n")
+
+        out, waits = gate()
+        assert (out, len(waits)) == ([], 4)
+        decide((waits[0], "reject"), *((item, "accept") for item in waits[1:]))
+        out, new = gate()
+        assert set(out) == set(waits[1:])
+        assert len(new) == 1
+        assert new[0] not in waits
+        decide((new[0], "accept"))
+        assert len(gate()[0]) == 4
 
     def test_a_category_that_cannot_be_filled_is_said(self, tmp_path: Path) -> None:
         _, _, ctx = released(tmp_path, FINE[:2], release({"Game": 5, "Stage": 2}))

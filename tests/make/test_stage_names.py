@@ -30,6 +30,7 @@ from reelbench.make.parts.filters import (
     filter_ensemble,
     filter_modality,
 )
+from reelbench.make.parts.narration_filters import filter_narrated, filter_transcript
 from reelbench.make.parts.perturb import perturb
 from reelbench.make.parts.shortcuts import filter_shortcuts
 from reelbench.make.parts.static_filters import (
@@ -56,8 +57,10 @@ FACTORIES: dict[str, Any] = {
     "filter_key_length": filter_key_length,
     "filter_lint": filter_lint,
     "filter_modality": lambda **more: filter_modality("visual", **more),
+    "filter_narrated": filter_narrated,
     "filter_near_duplicates": filter_near_duplicates,
     "filter_shortcuts": filter_shortcuts,
+    "filter_transcript": lambda **more: filter_transcript(lambda *_: "", **more),
     "negate": negate,
     "none_of_the_above": none_of_the_above,
     "perturb": lambda **more: perturb({"time": "changes when"}, **more),

@@ -2,10 +2,12 @@
 
 import json
 from collections import Counter
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
+from actors import write_card
 from muse_writers import (
     CAPTIONS,
     GAME,
@@ -20,19 +22,23 @@ from muse_writers import (
     essay,
     studio,
 )
-from parts import messages
+from parts import a_recipe, messages
 from writing import reasons
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item
+from reelbench.data.sources import Sources
+from reelbench.interop.musebench.taxonomy import CATEGORIES
 from reelbench.lint.options import answer_findings, option_findings
 from reelbench.make.parts.distract import STRATEGIES
 from reelbench.make.parts.rules import load_rules
 from reelbench.make.pipeline.funnel import funnel_record
+from reelbench.make.pipeline.make import MakeOptions, forecast
 from reelbench.make.pipeline.run import StageResult
+from reelbench.make.pipeline.stage import RowStage
 from reelbench.recipes.musebench.matching import disagreement, match_clips
 from reelbench.recipes.musebench.plan import FORMS, MULTI, QUESTIONS, asked_for, plan_questions
-from reelbench.recipes.musebench.produce import PRODUCE
+from reelbench.recipes.musebench.produce import NEEDS_THE_CLIP, PRODUCE
 from reelbench.recipes.musebench.rows import Essay
 from reelbench.recipes.musebench.vocabulary import vocabulary
 from reelbench.score.intervals import Cell, intervals
@@ -148,12 +154,38 @@ class TestPlan:
         assert len(server.requests) == 4, "it is sent back, and asked for once more"
         assert len(passed[-1].out) == min(count, 5), "what is right is kept, up to the most"
 
-    def test_a_forecast_goes_on_without_captions(self, tmp_path: Path) -> None:
-        async def estimated(ctx: Any) -> Any:
-            return PLAN.estimate(essay(captions="", record="", clips=()), ctx)
+    def test_a_forecast_goes_on_without_captions_and_clips(self, tmp_path: Path) -> None:
+        """Everything is counted but what shows videos that are not made yet, which is said."""
+        rows = [essay(f"essay-{number}", captions="", record="", clips=()) for number in range(5)]
 
-        (task,), _ = studio(tmp_path, MuseWriters()).with_context(estimated)
-        assert len(task.parts) == 60
+        async def unchanged(row: Essay, _ctx: Any) -> list[Essay]:
+            return [row]
+
+        captions = RowStage(name="caption", input=Essay, output=Essay, work=unchanged, writes=True)
+        recipe = a_recipe(
+            captions,
+            *PRODUCE,
+            *NEEDS_THE_CLIP,
+            sources=lambda _: Sources(rows),
+            home=files("reelbench.recipes.musebench"),
+            categories=tuple(CATEGORIES),
+        )
+        (tmp_path / "essays").mkdir()
+        card = write_card(tmp_path / "cards", "all", "http://127.0.0.1:9/v1")
+        options = MakeOptions(
+            sources=[tmp_path / "essays"], models={role: [str(card)] for role in recipe.roles}
+        )
+        calls, passed, notes = forecast(recipe, tmp_path / "out", options)
+        counted = {call.step: call.requests for call in calls}
+        assert counted == {
+            "write": 5, "match": 20, "subdomain": 20, "distract": 20, "transcript-only": 100, "blind": 100,
+        }  # fmt: skip
+        assert len(passed[-1].out) == 20
+        assert "clip-only shows videos that are not made yet" in " ".join(notes)
+
+    def test_an_essay_without_captions_is_rejected(self, tmp_path: Path) -> None:
+        passed, _ = produced(tmp_path, MuseWriters(), essay(captions=""), stages=PRODUCE[:1])
+        assert reasons(passed[-1]) == {"no captions": 1}
 
     def test_what_cannot_be_is_refused_before_anybody_is_asked(self) -> None:
         with pytest.raises(ReelbenchError, match="questions is 5 to 3"):

@@ -152,7 +152,7 @@ DRAWN = """
       items: document.querySelectorAll("#list > details").length };
 """
 ALL = {"by-tag-0", "by-tag-3", "radar", "curve-length", "curve-evidence", "precision-recall", "positions",
-       "ablation-0", "ablation-1", "distractors"}  # fmt: skip
+       "profile-0", "ablation-0", "ablation-1", "distractors"}  # fmt: skip
 
 
 @pytest.mark.parametrize("mark", ["", EVIL], ids=["plain", "hostile"])

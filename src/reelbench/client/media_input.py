@@ -16,6 +16,7 @@ from typing import Any, Literal, Protocol
 from PIL import Image
 
 from reelbench.base.errors import ReelbenchError
+from reelbench.client.query_frames import asks_for_query, query_record, resolved
 from reelbench.data.items import Span
 from reelbench.data.paths import SUBTITLE_ENDINGS, Folder, beside
 from reelbench.media.decode.frames import (
@@ -93,6 +94,7 @@ class MediaInput:
     video: str = ""  # "clip", "file" or "file with sound": instead of frames
     subtitles: Subtitles = "never"
     timestamps: bool = False  # before each frame
+    query: str = ""  # the text that frames are chosen by, where the sampling asks for one
     root: Path | None = None  # the folder that no file may lie outside of, wherever links lead
 
     @classmethod
@@ -109,11 +111,13 @@ class MediaInput:
         audio: bool = False,
         subtitles: Subtitles = "unheard",
         timestamps: bool = False,
+        query: str = "",
     ) -> "MediaInput":
         """Return the media of these files; several files share the sampling's frames.
 
         ``start`` and ``end`` are seconds, of every file. Subtitles are those that lie beside a file
-        under its name; by default they are read by models that do not hear the audio.
+        under its name; by default they are read by models that do not hear the audio. ``query`` is
+        the text that the sampling ``query:8`` chooses frames by.
         """
         spec = FrameSpec(
             sampling, start, end, evidence, shared_by=len(paths), size=size, encoding=encoding
@@ -126,6 +130,7 @@ class MediaInput:
             audio="wav" if audio else "",
             subtitles=subtitles if read else "never",
             timestamps=timestamps,
+            query=query,
         )
 
     def __bool__(self) -> bool:
@@ -146,7 +151,7 @@ class MediaInput:
             least = sum(max(1, len(sampling.moments)) for sampling in samplings)
             _check_limit(card, least, asked or ", ".join(clip.path.name for clip in clips))
         for sampling in samplings:
-            if video and (sampling.evidence or sampling.moments):
+            if video and (sampling.evidence or sampling.moments or sampling.choice):
                 raise ReelbenchError(
                     f"{card.name} gets videos, for which sampling {sampling.text} cannot be used: "
                     'write `video: ""` in its card to show it frames.'
@@ -173,7 +178,8 @@ class MediaInput:
         specs = tuple(clip.spec for clip in self.clips)
         parts = [(spec.start or 0, spec.end is None, spec.end or 0) for spec in specs]
         texts = tuple(str(clip.subtitles) for clip in self.clips) if self._read else ()
-        ways = (repr(specs), self.frames, self.audio, self.video, texts, self.timestamps)
+        shown = (self.frames, self.audio, self.video, self.timestamps, self.query)
+        ways = (repr(specs), *shown, texts)
         return tuple(str(clip.path) for clip in self.clips), parts, ways
 
     @property
@@ -193,6 +199,8 @@ class MediaInput:
         if self.frames:
             specs = [asdict(clip.spec) for clip in self.clips]
             found |= {"frames": specs, "timestamps": self.timestamps}
+            if any(asks_for_query(clip.spec) for clip in self.clips):
+                found["query"] = query_record(self.query)
         else:
             found["parts"] = [_part_of(clip.spec, bool(self.video)) for clip in self.clips]
         if self.audio or self.video or self._read:
@@ -259,7 +267,7 @@ class MediaInput:
         return path
 
     def _add_frames(self, parts: list[Part], clip: MediaClip) -> list[str]:
-        found = frames_of(clip.path, clip.spec)
+        found = frames_of(clip.path, resolved(clip.path, clip.spec, self.query))
         for picture in found.pictures:
             if self.timestamps:
                 parts.append(TextPart(f"{picture.time:.1f} s"))

@@ -43,6 +43,7 @@ def item_media(root: Path, item: Item, protocol: Protocol) -> MediaInput:
         audio=protocol.sound_encoding if "A" in modalities else "",
         subtitles=subtitles,
         timestamps=protocol.timestamps,
+        query=item.question if sampling.choice == "query" else "",
         root=root,
     )
 

@@ -27,6 +27,7 @@ __all__ = [
     "caption_apart",
     "caption_in_order",
     "check_drafts",
+    "check_narrator",
     "choose_negations",
     "collect",
     "distract",
@@ -37,8 +38,10 @@ __all__ = [
     "filter_key_length",
     "filter_lint",
     "filter_modality",
+    "filter_narrated",
     "filter_near_duplicates",
     "filter_shortcuts",
+    "filter_transcript",
     "items_in",
     "label",
     "negate",
@@ -51,6 +54,7 @@ __all__ = [
     "release",
     "rounds",
     "same_manifest",
+    "silence",
     "split",
     "verdicts",
     "write",
@@ -72,6 +76,7 @@ if TYPE_CHECKING:
     )
     from reelbench.make.parts.caption import caption_apart
     from reelbench.make.parts.caption_in_order import CaptionPlan, caption_in_order
+    from reelbench.make.parts.check_narrator import check_narrator
     from reelbench.make.parts.counterparts import open_counterparts
     from reelbench.make.parts.distract import distract
     from reelbench.make.parts.drafts import QuestionForm, WritingTask
@@ -84,6 +89,8 @@ if TYPE_CHECKING:
         filter_modality,
     )
     from reelbench.make.parts.label import label
+    from reelbench.make.parts.narration_filters import filter_narrated, filter_transcript
+    from reelbench.make.parts.narrator import silence
     from reelbench.make.parts.only import only
     from reelbench.make.parts.perturb import perturb
     from reelbench.make.parts.quality_loop import refine
@@ -124,6 +131,7 @@ _HOMES = {
     "caption_apart": "parts.caption",
     "caption_in_order": "parts.caption_in_order",
     "check_drafts": "parts.write",
+    "check_narrator": "parts.check_narrator",
     "choose_negations": "parts.balance_stages",
     "collect": "parts.existing",
     "distract": "parts.distract",
@@ -134,8 +142,10 @@ _HOMES = {
     "filter_key_length": "parts.static_filters",
     "filter_lint": "parts.static_filters",
     "filter_modality": "parts.filters",
+    "filter_narrated": "parts.narration_filters",
     "filter_near_duplicates": "parts.static_filters",
     "filter_shortcuts": "parts.shortcuts",
+    "filter_transcript": "parts.narration_filters",
     "items_in": "parts.existing",
     "label": "parts.label",
     "negate": "parts.balance_stages",
@@ -148,6 +158,7 @@ _HOMES = {
     "release": "parts.reserve",
     "rounds": "parts.rounds",
     "same_manifest": "parts.existing",
+    "silence": "parts.narrator",
     "split": "parts.balance_stages",
     "verdicts": "parts.verdicts",
     "write": "parts.write",

@@ -12,7 +12,7 @@ from typing import Literal
 from reelbench.base.cache import cache_folder
 from reelbench.base.durable import prepared
 from reelbench.base.errors import ReelbenchError
-from reelbench.base.files import digest_of_file
+from reelbench.base.files import digest_of, digest_of_file
 
 Identity = tuple[int, int, int, int, int]  # device, inode, size, time of writing, time of change
 _RECENT = 2_000_000_000  # nanoseconds: within them, a file may change without a new time
@@ -35,6 +35,12 @@ def identity_of(path: Path) -> Identity:
 def media_digest(path: Path) -> str:
     """Return the sha256 of a file, cached while the file is not modified."""
     return remembered("sha256", path, digest_of_file)
+
+
+def folder_digest(folder: Path) -> str:
+    """Return the hash of all files of a folder with their names; each is cached like media."""
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    return digest_of([[file.relative_to(folder).as_posix(), media_digest(file)] for file in files])
 
 
 def remembered(table: Literal["sha256", "seconds"], path: Path, find: Callable[[Path], str]) -> str:

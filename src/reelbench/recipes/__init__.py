@@ -16,6 +16,7 @@ RECIPES = {
     "humanvbench": "sixteen kinds of questions about people in videos, each by its own rule",
     "mmou": "questions that need pictures and sound, with ten options and without",
     "mmou-published": "MMOU's own rows, as they are published",
+    "musebench": "why films, pictures, stages and games look as they do, from video essays",
     "qbench-video": "questions about video quality, from videos with scores that people gave",
     "qbench-exact": "questions about video quality whose answers are facts, from your own clips",
     "qbench-published": "Q-Bench-Video's own files, or questions that you wrote like them",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of
-from reelbench.media.digests import media_digest
+from reelbench.media.digests import folder_digest, media_digest
 from reelbench.weights.registry import is_registered, known_names
 
 NAMES_ENDINGS = (".txt", ".names")  # of the file beside a model that lists its classes
@@ -68,5 +68,4 @@ def content_digest(path: Path) -> str:
         names = names_beside(path)
         own = media_digest(path)
         return own if names is None else digest_of([own, media_digest(names)])
-    files = sorted(file for file in path.rglob("*") if file.is_file())
-    return digest_of([[file.relative_to(path).as_posix(), media_digest(file)] for file in files])
+    return folder_digest(path)

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from reelbench.annotate.common.voice_removal import VoiceRemoval, without_speaker
 from reelbench.data.items import Span
 from reelbench.media.decode.probe import probe
@@ -29,12 +31,13 @@ def write_without_speaker(
         raise MediaError(source, "contains no sound")
     if not info.has_video:
         raise MediaError(source, "contains no video")
-    heard = info.audio[0]
-    rate = heard.sample_rate if heard.sample_rate in _RATES else SOUND_RATE
-    channels = 1 if heard.channels == 1 else 2
+    stream = info.audio[0]
+    rate = stream.sample_rate if stream.sample_rate in _RATES else SOUND_RATE
+    channels = 1 if stream.channels == 1 else 2
 
     def sound() -> AudioTrack:
-        pieces = stream_audio(source, rate, channels, 0.0, end)
+        heard = stream_audio(source, rate, channels, 0.0, end)
+        pieces = (np.nan_to_num(piece, posinf=1.0, neginf=-1.0) for piece in heard)  # damage
         return AudioTrack(without_speaker(pieces, rate, spans, removal), rate, channels)
 
     if info.codec in _COPIED:

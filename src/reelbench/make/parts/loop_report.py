@@ -3,20 +3,21 @@
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from reelbench.base.files import write_atomically
+from reelbench.base.files import json_line, write_atomically
 from reelbench.base.progress import counted
 from reelbench.data.items import Item
-from reelbench.evaluate.prompt import lettered
 from reelbench.make.parts.bad_cases import answers
 from reelbench.make.parts.loop_history import LoopHistory, LoopRound, PilotItem
+from reelbench.make.parts.pilot_review import PilotVerdict, item_slots
 from reelbench.make.parts.rules import Rule, rules_diff
 from reelbench.make.parts.shares import share_of, stage_table
 from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.store import record_of
 
 FOLDER, ROUNDS_FILE = "rules", "rounds.csv"
 _COLUMNS = (
@@ -37,7 +38,7 @@ def publish(histories: Sequence[LoopHistory], ctx: StageContext, quiet: int, mos
     types = [row for history in histories for row in _type_rows(history)]
     if types:
         ctx.tables.append(stage_table("Failure types of the pilots", _TYPES, types))
-    ctx.notes += [f"{ctx.stage}: {ending(each, quiet, most)}" for each in histories if each.decided]
+    ctx.notes += [f"{ctx.stage}: {ending(each, quiet, most)}" for each in histories]
 
 
 def ending(history: LoopHistory, quiet: int, most: int) -> str:
@@ -45,7 +46,9 @@ def ending(history: LoopHistory, quiet: int, most: int) -> str:
     left = history.quiet() >= quiet
     done = len(history.decided)
     if not left and done < most:
-        return f"{history.category} waits for verdicts in round {done + 1}"
+        waits = len(history.rounds) > done
+        what = "waits for verdicts" if waits else "could not be summarised, see what is undecided,"
+        return f"{history.category} {what} in round {done + 1}"
     stays = history.staying(quiet if left else 1)
     words = (
         f"left the loop after {counted(quiet, 'round')} without a new failure type"
@@ -68,6 +71,28 @@ def write_history(history: LoopHistory, out: Path) -> None:
         name = f"v{old.version}-v{new.version}.diff"
         write_atomically(folder / name, rules_diff(old, new))
     write_atomically(folder / "cases.md", _cases(history))
+    write_atomically(folder / "pilots.jsonl", "".join(_pilot_lines(history)))
+
+
+def _pilot_lines(history: LoopHistory) -> Iterator[str]:
+    """Yield all items of pilots with what was decided about each, why and by whom."""
+    for each in history.rounds:
+        verdicts = {verdict.item.id: verdict for verdict in each.verdicts}
+        for case in each.pilot:
+            facts = {"round": each.number, "rules": dict(each.rules.record), "row": case.row}
+            decision = _decision(verdicts.get(case.item.id))
+            types = {"types": list(each.summary.types.get(case.item.id, ()))}
+            yield json_line({**facts, **decision, **types, "item": record_of(case.item)})
+
+
+def _decision(verdict: PilotVerdict | None) -> dict[str, Any]:
+    if verdict is None:
+        return {"decision": "waiting"}
+    return {
+        "decision": "reject" if verdict.failures else "accept",
+        "by": verdict.by,
+        "failures": [{"tag": each.tag, "comment": each.comment} for each in verdict.failures],
+    }
 
 
 def folder_name(category: str) -> str:
@@ -153,9 +178,9 @@ def _one_case(history: LoopHistory, each: LoopRound, case: PilotItem) -> str:
 
 
 def _shown(item: Item) -> str:
-    key = ", ".join(item.answer) or (item.reference or "")
-    parts = [item.question, lettered(item.options), f"Key: {key}"]
-    return "\n\n".join(part for part in parts if part)
+    slots = item_slots(item, "")
+    ends = f"Key: {slots['key']}", f"Clips: {slots['clips']}"
+    return "\n\n".join(part for part in (slots["question"], slots["options"], *ends) if part)
 
 
 def _csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -79,7 +79,8 @@ class _Seen:
     titled: Counter[str] = field(default_factory=Counter)
     small: Counter[str] = field(default_factory=Counter)
     written: dict[str, str] = field(default_factory=dict)
-    phrases: set[str] = field(default_factory=set)
+    phrases: Counter[str] = field(default_factory=Counter)
+    lines: list[str] = field(default_factory=list)
 
     def add(self, text: str) -> None:
         words = list(_placed(text))
@@ -95,6 +96,7 @@ class _Seen:
                 self.written.setdefault(low, word)
         self.phrases.update(_phrases(words))
         self.phrases.update(_CHINESE_TITLE.findall(text))
+        self.lines.append(text)
 
     def add_title(self, text: str) -> None:
         for word, *_ in _placed(text):
@@ -107,16 +109,23 @@ class _Seen:
         self.phrases.update(_CHINESE_TITLE.findall(text))
 
     def names(self) -> Iterator[str]:
-        yield from self.phrases
+        yield from filter(self._is_name, self.phrases)
         for low, written in self.written.items():
             if is_ordinary(low) or len(low) < 2:
                 continue
             inside, small = self.inside[low], self.small[low]
-            often = inside + self.begins[low] >= _SURE
+            often = inside + self.begins[low] + self.titled[low] >= _SURE
             if inside and not small and often and len(low) >= _LONG_ENOUGH:
                 yield low
             elif inside > small or (not small and self._may_be_one(low)):
                 yield written
+
+    def _is_name(self, phrase: str) -> bool:
+        """Whether several words are a name, not a term that was written with capitals once."""
+        if any(phrase in line for line in self.lines) and WORD.search(phrase):
+            return False  # it is there in small letters, too
+        unusual = (word for word in phrase.split() if not is_ordinary(word))
+        return self.phrases[phrase] >= _SURE or any(not self.small[word] for word in unusual)
 
     def _may_be_one(self, low: str) -> bool:
         """Whether a word that is never seen in small letters may be a name: it begins a sentence.
@@ -171,7 +180,7 @@ def _phrase(run: Sequence[str]) -> Iterator[str]:
             parts.append([])
         else:
             parts[-1].append(word)
-    for named in (list(run), *parts):
+    for named in (list(run), *(parts if len(parts) > 1 else ())):
         while named and named[-1].lower() in _JOINED_BY:
             named.pop()
         while named and named[0].lower() in _JOINED_BY:

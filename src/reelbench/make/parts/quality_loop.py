@@ -103,7 +103,8 @@ def refine(
         may_ask=(reviewer,),
         prompts=tuple(dict.fromkeys((*prompts, "rules", "review", "summary"))),
         parameters={"quiet": quiet, "most": most, **own},
-        reads=lambda _rows, ctx: _read(ctx, produce, file),
+        reads=lambda _rows, ctx: decided_by(ctx, produce),
+        expected_tokens=max((stage.expected_tokens for stage in produce), default=0),
         validate=_fault,
         **more,
     )
@@ -119,8 +120,9 @@ def _fault(parameters: Mapping[str, Any]) -> str:
     return ""
 
 
-def _read(ctx: StageContext, produce: Sequence[Stage], file: str) -> Any:
-    """Return what else decides the rounds: the verdicts, and how the stages are set."""
+def decided_by(ctx: StageContext, produce: Sequence[Stage]) -> Any:
+    """Return what else decides a stage with others inside: verdicts, and how those are set."""
+    file = ctx.at_work.parameters["file"] if ctx.at_work else VERDICTS_FILE
     paths = [ctx.out / name for name in dict.fromkeys((file, VERDICTS_FILE))]
     digests = [digest_of_file(path) if path.is_file() else None for path in paths]
     stages = current_stages(produce, ctx)

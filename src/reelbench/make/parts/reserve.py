@@ -5,18 +5,19 @@ item of the reserve; MEDIUM is made again, and swapped if that does not help; LO
 item that people rejected is swapped too. After it, no released item has one of the tags.
 """
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reelbench.base.files import digest_of_file
 from reelbench.base.seeds import seed_for
 from reelbench.data.items import Item
 from reelbench.data.verdicts import VERDICTS_FILE, read_verdicts
 from reelbench.lint.findings import TAGS, Severity
 from reelbench.lint.fix import aligned
 from reelbench.lint.items import RELEASE_TAGS, item_findings
+from reelbench.make.parts.quality_loop import decided_by
 from reelbench.make.parts.shares import share_of, stage_table
 from reelbench.make.parts.verdicts import decided, verdicts_on
 from reelbench.make.pipeline.context import StageContext
@@ -36,6 +37,7 @@ _COLUMNS = (
 
 def release(
     targets: Mapping[str, int] | None = None,
+    share: float = 1.0,
     *,
     regenerate: Sequence[Stage] = (),
     tries: int = 1,
@@ -48,7 +50,7 @@ def release(
     """Return the stage that chooses the items to release, and keeps the others as a reserve.
 
     ``targets`` has the number of items of each category, spread over the values of ``tag`` and the
-    kinds in proportion to what there is; all items of a category that has none are released. A bad
+    kinds in proportion to what there is; of a category that has none, ``share`` of its items. A bad
     item is replaced by one of the same category, value and kind, or else of the same category and
     kind. ``regenerate`` are stages that make an item again, asked up to ``tries`` times. Items that
     people rejected by the verdicts in ``file`` are replaced; ``needed`` is as in ``verdicts``. What
@@ -60,6 +62,7 @@ def release(
         ctx: StageContext,
         *,
         targets: Mapping[str, int],
+        share: float,
         tries: int,
         tag: str,
         file: str,
@@ -72,7 +75,7 @@ def release(
             return isinstance(decided(item, about, ctx.stage, needed, ctx.out / file), Rejected)
 
         stages = current_stages(regenerate, ctx)
-        pool = _Pool(ctx, tag, dict(targets), stages, tries, rejects)
+        pool = _Pool(ctx, tag, dict(targets), share, stages, tries, rejects)
         return await pool.released(items)
 
     roles = dict.fromkeys(role for stage in regenerate for role in stage.roles)
@@ -86,12 +89,13 @@ def release(
         prompts=tuple(prompts),
         parameters={
             "targets": dict(targets or {}),
+            "share": share,
             "tries": tries,
             "tag": tag,
             "file": file,
             "needed": needed,
         },
-        reads=lambda _items, ctx: _read(ctx, regenerate, file),
+        reads=lambda _items, ctx: decided_by(ctx, regenerate),
         validate=_fault,
         **more,
     )
@@ -101,13 +105,9 @@ def _fault(parameters: Mapping[str, Any]) -> str:
     counts = parameters["targets"].values()
     if not all(isinstance(count, int) and count >= 0 for count in counts):
         return f"targets is {parameters['targets']}: give whole numbers, from 0 on"
+    if not 0 < parameters["share"] <= 1:
+        return f"share is {parameters['share']}: give a number over 0, up to 1"
     return "" if parameters["needed"] >= 1 else "needed must be 1 or more"
-
-
-def _read(ctx: StageContext, regenerate: Sequence[Stage], file: str) -> Any:
-    paths = [ctx.out / each for each in dict.fromkeys((file, VERDICTS_FILE))]
-    stages = [[each.name, dict(each.parameters)] for each in current_stages(regenerate, ctx)]
-    return [[digest_of_file(path) if path.is_file() else None for path in paths], stages]
 
 
 def release_tags(item: Item) -> list[str]:
@@ -135,6 +135,7 @@ class _Pool:
     ctx: StageContext
     tag: str
     targets: Mapping[str, int]
+    share: float
     stages: Sequence[Stage]
     tries: int
     rejects: Callable[[Item], bool]
@@ -174,7 +175,9 @@ class _Pool:
             own = {cell: len(cells[cell]) for cell in sorted(cells) if cell[0] == category}
             count = self.counts[category]
             count.pool = sum(own.values())
-            count.target = self.targets.get(category, count.pool)
+            # At least one: a small category is not emptied. Floats: 0.8 of 5 is 4, not 5.
+            wanted = math.ceil(round(self.share * count.pool, 6))
+            count.target = self.targets.get(category, wanted)
             for cell, share in proportional(own, count.target).items():
                 chosen += cells[cell][:share]
                 self.reserve[cell] = cells[cell][share:]
@@ -251,6 +254,15 @@ class _Pool:
                     f"{count.target} items, and the reserve none to replace: {where}"
                 )
         ctx.tables.append(stage_table("Release and reserve", _COLUMNS, rows))
+        ctx.tables.append(self._cells(released))
+
+    def _cells(self, released: Sequence[Item]) -> Mapping[str, Any]:
+        """Return how many items are released and in reserve, by category, value and kind."""
+        out = Counter(map(self.cell, released))
+        cells = sorted({*out, *(cell for cell, part in self.reserve.items() if part)})
+        rows = [[*cell, out[cell], len(self.reserve.get(cell, ()))] for cell in cells]
+        columns = ("category", self.tag, "kind", "released", "in reserve")
+        return stage_table(f"Release and reserve by {self.tag} and kind", columns, rows)
 
 
 def _worst_is(tags: Sequence[str], tier: Severity) -> bool:

@@ -210,7 +210,23 @@ def _broken(
 
 def check_drafts(*, name: str = "check") -> RowStage:
     """Return the stage that turns drafts into items, and rejects those that break a rule."""
-    return RowStage(name=name, input=Draft, output=Item, work=_checked, prompts=("rules",))
+    return RowStage(
+        name=name,
+        input=Draft,
+        output=Item,
+        work=_checked,
+        prompts=("rules",),
+        estimate=_expected_item,
+    )
+
+
+def _expected_item(draft: Draft, ctx: StageContext) -> list[Item]:
+    """Return the item of a draft for a forecast, where made-up words may break any rule."""
+    form = draft.task.form_of(draft.reply)
+    if form is None:
+        return []
+    choices = choices_of(form, draft.reply)
+    return [_made(draft, form, choices, _evidence(form, draft.task, draft.reply), ctx)]
 
 
 async def _checked(draft: Draft, ctx: StageContext) -> list[Item]:

@@ -32,6 +32,7 @@ from reelbench.make.pipeline.stage import (
     as_it_is,
 )
 from reelbench.make.pipeline.store import RowStore
+from reelbench.media.errors import MediaError
 from reelbench.models.base import ChatModel, Request, Response
 from reelbench.models.card import Card
 from reelbench.models.tokens import request_tokens
@@ -197,6 +198,11 @@ class DryRunPipeline(Pipeline):
             if _cannot_estimate(stage):
                 raise
             return self._expected(stage, row, None)
+        except MediaError:
+            if row.id not in self._imagined or _cannot_estimate(stage):
+                raise
+            self._note_unmade(stage)
+            return self._expected(stage, row, None)
         except (Rejected, Undecided) as error:
             if _cannot_estimate(stage) or (not replies and row.id not in self._imagined):
                 raise
@@ -243,6 +249,12 @@ class DryRunPipeline(Pipeline):
         if not self._is_unlabelled:
             self._ctx.notes.append(note)
         self._is_unlabelled = True
+
+    def _note_unmade(self, stage: Stage) -> None:
+        """Say once that a stage shows videos that an earlier one has not made yet."""
+        note = f"{stage.name} shows videos that are not made yet: its calls cannot all be counted"
+        if note not in self._ctx.notes:
+            self._ctx.notes.append(note)
 
     def _passes(self, stage: Stage, row: Any, rejected: bool = False) -> bool:
         """Whether a row may be expected to pass; ``rejected`` is what imagined replies decided."""

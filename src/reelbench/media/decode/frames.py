@@ -21,6 +21,7 @@ from reelbench.data.items import Span
 from reelbench.media.decode.decode import Frame, iterate_frames
 from reelbench.media.decode.images import encode_picture, media_type_of, resized, resized_shape
 from reelbench.media.decode.isolated import run_isolated
+from reelbench.media.decode.keyframes import key_frame_times
 from reelbench.media.decode.probe import MediaInfo, probe
 from reelbench.media.decode.sample import parse_sampling
 from reelbench.media.decode.store import Entry, FrameStore, default_store
@@ -219,7 +220,10 @@ def _plan(path: Path, spec: FrameSpec) -> Plan:
         return Plan(0, 0, 0, seconds, info.has_audio)
     _checked(path, info, spec)
     shape = resized_shape(info.width, info.height, spec.size)
-    return Plan(len(_times(path, info, spec)), *shape, seconds, info.has_audio)
+    sampling = parse_sampling(spec.sampling).shared_by(spec.shared_by)
+    # Which are chosen by what they show is known after decoding; their number, at most, before.
+    count = sampling.count if sampling.choice else len(_times(path, info, spec))
+    return Plan(count or 0, *shape, seconds, info.has_audio)
 
 
 def spans_of(path: Path, info: MediaInfo, spec: FrameSpec) -> list[Span]:
@@ -243,6 +247,10 @@ def _times(path: Path, info: MediaInfo, spec: FrameSpec) -> list[float]:
         return [0.0]
     sampling = parse_sampling(spec.sampling).shared_by(spec.shared_by)
     spans = spans_of(path, info, spec)
+    if sampling.choice == "query":
+        raise MediaError(path, f"the sampling {spec.sampling} needs a question")
+    if sampling.choice:
+        return key_frame_times(path, spans, sampling.count or 1, spec.accept_damage)
     try:
         times = sampling.times(spans, frame_times(path) if sampling.counts_frames else ())
     except ReelbenchError as error:

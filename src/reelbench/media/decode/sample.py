@@ -7,6 +7,8 @@
 ``fps:2``                  every half second, from the start
 ``fps:2,max=64``           the same, or 64 uniform frames where that would be more
 ``times:1.5,3,10``         these moments
+``keyframes:8``            at most 8 frames that differ most, by visual change (``keyframes.py``)
+``query:8``                the 8 frames that fit the question best, by text-image embeddings
 
 Behind any of them, ``evidence=only`` or ``evidence=except`` samples the item's evidence alone, or
 all but it.
@@ -25,11 +27,13 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Span
 
 MOST_FRAMES = 10_000
+MOST_CHOSEN = 256  # by what they show
 _NUMBER = r"\d{1,7}(?:\.\d{1,9})?"
 _FORM = re.compile(
     rf"(?:uniform:(?P<count>\d{{1,7}})(?:,(?P<pick>start|inner|ends))?"
     rf"|fps:(?P<rate>{_NUMBER})(?:,max=(?P<most>\d{{1,7}}))?"
-    rf"|times:(?P<times>{_NUMBER}(?:,{_NUMBER})*))"
+    rf"|times:(?P<times>{_NUMBER}(?:,{_NUMBER})*)"
+    r"|(?P<choice>keyframes|query):(?P<chosen>\d{1,7}))"
     r"(?:,evidence=(?P<evidence>only|except))?"
 )
 
@@ -45,6 +49,7 @@ class Sampling:
     most: int | None = None
     moments: tuple[float, ...] = ()
     evidence: Literal["only", "except"] | None = None
+    choice: Literal["keyframes", "query"] | None = None  # by what the frames show, not by time
 
     @property
     def counts_frames(self) -> bool:
@@ -87,6 +92,7 @@ class Sampling:
 
         ``frames`` are the times of all its frames; only ``counts_frames`` needs them.
         """
+        assert not self.choice, "what frames show is not known here"
         if not spans:
             return []
         if self.moments:
@@ -155,8 +161,9 @@ def parse_sampling(text: str) -> Sampling:
     if sampling is None:
         raise ReelbenchError(
             f"The sampling {text!r} is not valid: write uniform:16 (or uniform:16,start, "
-            "uniform:16,inner, uniform:16,ends), fps:2, fps:2,max=64 or times:1.5,3, with at most "
-            f"{MOST_FRAMES} frames, optionally followed by ,evidence=only or ,evidence=except."
+            "uniform:16,inner, uniform:16,ends), fps:2, fps:2,max=64, times:1.5,3, keyframes:8 or "
+            f"query:8 (at most {MOST_CHOSEN}), with at most {MOST_FRAMES} frames, "
+            "optionally followed by ,evidence=only or ,evidence=except."
         )
     return sampling
 
@@ -164,7 +171,8 @@ def parse_sampling(text: str) -> Sampling:
 def _from_match(match: re.Match[str]) -> Sampling | None:
     sampling = Sampling(
         text="",
-        count=int(match["count"]) if match["count"] else None,
+        count=int(match["count"] or match["chosen"]) if match["count"] or match["chosen"] else None,
+        choice=match["choice"],  # type: ignore[arg-type]
         pick=match["pick"] or "centres",  # type: ignore[arg-type]
         rate=float(match["rate"]) if match["rate"] else None,
         most=int(match["most"]) if match["most"] else None,
@@ -173,13 +181,14 @@ def _from_match(match: re.Match[str]) -> Sampling | None:
     )
     largest = max(sampling.count or 0, sampling.most or 0, len(sampling.moments))
     none = 0 in (sampling.count, sampling.rate, sampling.most)
-    return None if none or largest > MOST_FRAMES else replace(sampling, text=_spelled(sampling))
+    most = MOST_CHOSEN if sampling.choice else MOST_FRAMES
+    return None if none or largest > most else replace(sampling, text=_spelled(sampling))
 
 
 def _spelled(sampling: Sampling) -> str:
     """Return the canonical text of a sampling, so that equal requests are equal texts."""
     if sampling.count is not None:
-        text = f"uniform:{sampling.count}"
+        text = f"{sampling.choice or 'uniform'}:{sampling.count}"
         text += f",{sampling.pick}" if sampling.pick != "centres" else ""
     elif sampling.rate is not None:
         text = f"fps:{_number(sampling.rate)}"

@@ -17,7 +17,7 @@ from reelbench.make.parts.drafts import Bounds, MediaRef, QuestionForm, WritingT
 from reelbench.make.parts.names import names_in
 from reelbench.make.parts.shape import TEXT
 from reelbench.make.pipeline.context import StageContext
-from reelbench.make.pipeline.stage import RowStage
+from reelbench.make.pipeline.stage import Rejected, RowStage
 from reelbench.recipes.musebench.rows import Essay
 from reelbench.recipes.musebench.vocabulary import vocabulary
 
@@ -104,6 +104,8 @@ async def _planned(
 
 
 def _task(essay: Essay, ctx: StageContext, count: int, several: int) -> WritingTask:
+    if not (essay.captions and essay.record):
+        raise Rejected("no captions", f"{essay.id} has no captions or no transcription record")
     captions = json.loads(ctx.kept(essay.captions))
     transcript = _narration(json.loads(ctx.kept(essay.record)))
     described = listed_captions(captions)

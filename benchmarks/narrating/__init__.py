@@ -1,0 +1,1 @@
+"""Mixes of known parts with a narrator, and what is measured on them."""

@@ -11,8 +11,8 @@ import av
 import numpy as np
 import pytest
 from msgspec import structs
-from parts import Studio
 from narrated import SENTENCE, TURNS, essay, make_essay, tone_level, transcript, worked
+from parts import Studio
 from videos import decode_plainly, make_video
 
 from reelbench.annotate.common.silenced_video import write_without_speaker

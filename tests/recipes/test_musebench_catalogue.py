@@ -226,6 +226,7 @@ class TestWeb:
             (b"searches: [youtube.com]\n", "such as .ytsearch."),
             (b"- ytsearch\n", "write `searches"),
             (b"searches: [\n", "cannot be read"),
+            (b"searches: [ytsearch]\noptions: {netrc_cmd: rm}\n", "some of cookiefile, "),
         ],
     )
     def test_settings_that_are_wrong_are_a_sentence(self, text, expected, tmp_path) -> None:
@@ -248,6 +249,17 @@ class TestDownloads:
                 download_video(url, tmp_path, "v1")
         with pytest.raises(MediaError, match=r"cannot be downloaded: .*refused"):
             download_video(url, tmp_path, "v1")  # nobody is there any more
+
+    @pytest.mark.parametrize("at", ["/a b.mp4", "/cut.mp4"])
+    def test_an_address_or_a_reply_that_is_no_http_is_told_like_a_dead_link(
+        self, at: str, tmp_path: Path
+    ) -> None:
+        unended = {"Transfer-Encoding": "chunked"}
+        with (
+            hosting(lambda call: (200, unended, b"not a length\r\n")) as server,
+            pytest.raises(MediaError, match="cannot be downloaded: "),
+        ):
+            download_video(f"{server.url}{at}", tmp_path, "v1")
 
     def test_a_page_needs_yt_dlp(self, tmp_path: Path) -> None:
         with pytest.raises(MediaError, match="yt-dlp is not installed: run `pip install yt-dlp`"):

@@ -191,7 +191,8 @@ class _Curation:
         """Search; what the web found is kept, as it may find another tomorrow."""
         source, most, store, key = self.source, self.limits.results, self.ctx.store, ""
         if isinstance(source, WebSearch):
-            key = digest_of({"searches": list(source.searches), "for": keyword, "most": most})
+            asked = {"searches": list(source.searches), "options": dict(source.options)}
+            key = digest_of({**asked, "for": keyword, "most": most})
             kept = store.get(key, VideoCandidate)
             if kept is not None or self.ctx.is_forecast:
                 return kept.rows if kept else ()

@@ -44,7 +44,8 @@ def plan_questions(
     """Return the stage that plans the questions of each essay, as a writing task.
 
     Their number is drawn between the bounds, and so is how many of them are multi-select: of all
-    that are asked for, the share ``multi`` in the long run. What is drafted may differ.
+    that are asked for, the share ``multi`` in the long run. A writer may leave questions out, down
+    to the least number.
     """
     return RowStage(
         name=name,
@@ -100,10 +101,12 @@ def _fault(parameters: Any) -> str:
 async def _planned(
     essay: Essay, ctx: StageContext, *, questions: Sequence[int], multi: float
 ) -> list[WritingTask]:
-    return [_task(essay, ctx, *asked_for(ctx.seed, essay.id, questions, multi))]
+    count, several = asked_for(ctx.seed, essay.id, questions, multi)
+    return [_task(essay, ctx, (questions[0], count), several)]
 
 
-def _task(essay: Essay, ctx: StageContext, count: int, several: int) -> WritingTask:
+def _task(essay: Essay, ctx: StageContext, count: Bounds, several: int) -> WritingTask:
+    """Return the task of at least and at most so many questions, some of them multi-select."""
     if not (essay.captions and essay.record):
         raise Rejected("no captions", f"{essay.id} has no captions or no transcription record")
     captions = json.loads(ctx.kept(essay.captions))
@@ -112,15 +115,16 @@ def _task(essay: Essay, ctx: StageContext, count: int, several: int) -> WritingT
     material = ctx.prompts.prompt("material", captions=described, transcript=transcript)
     flagged = {str(place): list(faults) for place, faults in essay.flagged.items()}
     digests = {"captions": essay.captions, "record": essay.record}
-    planned = {"questions": count, "multi": several, **digests, "flagged": flagged}
+    planned = {"questions": count[1], "multi": several, **digests, "flagged": flagged}
     return WritingTask(
         id=essay.id,
         prompt="questions",
         media=(MediaRef(essay.clip),),
         forms=FORMS,
+        count=count,
         slots={
             "guidance": vocabulary(essay.category).question_guidance,
-            "count": str(count),
+            "count": str(count[1]),
             "multi": str(several),
         },
         context=ctx.store.keep(material),
@@ -152,5 +156,7 @@ def _estimate(essay: Essay, ctx: StageContext) -> Sequence[WritingTask]:
             ("record", essay.record, record),
         )
     }
-    count = sum(QUESTIONS) // 2
-    return [_task(structs.replace(essay, **kept), ctx, count, round(MULTI * count))]
+    assert ctx.at_work is not None
+    questions, multi = (ctx.at_work.parameters[name] for name in ("questions", "multi"))
+    count = sum(questions) // 2
+    return [_task(structs.replace(essay, **kept), ctx, (count, count), round(multi * count))]

@@ -13,7 +13,7 @@ from reelbench.data.sources import Sources
 from reelbench.interop.musebench.taxonomy import CATEGORIES, category_named
 from reelbench.recipes.musebench.catalogue import VideoCandidate, read_catalogue
 from reelbench.recipes.musebench.rows import CategoryPlan
-from reelbench.recipes.musebench.web import WebSearch, web_search
+from reelbench.recipes.musebench.web import WebSearch, is_search, web_search
 
 _WEIGHTS = {"title": 3.0, "channel": 2.0, "description": 1.0}
 # Words that say nothing about what a video is about, in our keywords and in titles.
@@ -91,7 +91,7 @@ VideoSource = LocalSearch | WebSearch
 
 def open_source(source: Path) -> VideoSource:
     """Return the source of candidates that a user names."""
-    if source.suffix in (".yaml", ".yml"):
+    if is_search(source):
         return web_search(source)
     catalogue = read_catalogue(source)
     return LocalSearch(catalogue.candidates, catalogue.broken, catalogue.warnings)

@@ -1,8 +1,8 @@
 """The quality review of 3.4, C.7 and C.8: rules by category, an audit of the pool, and the release.
 
-Reviewers see the captions of an item's clips and all that the narrator says, which evaluated models
-never do. The prompts of Figures 16 and 17 are not in our copy: ``dimensions.yaml`` and the prompts
-``review``, ``summary`` and ``audit`` are ours.
+Reviewers see the captions of an item's clips and all that is said in the essay, which evaluated
+models never do. The prompts of Figures 16 and 17 are not in our copy: ``dimensions.yaml`` and the
+prompts ``review``, ``summary`` and ``audit`` are ours.
 """
 
 from collections.abc import Mapping

@@ -111,6 +111,14 @@ class TestPlanted:
         assert "Game has 32 of 38 items, and the reserve none to replace" in short
         assert "2 of Game / CG / multi; 4 of Game / CG / single" in short
 
+    @pytest.mark.parametrize(("share", "kept"), [(0.8, 16), (0.801, 17), (0.01, 1)])
+    def test_a_share_without_targets_leaves_the_others_in_reserve(
+        self, tmp_path: Path, share: float, kept: int
+    ) -> None:
+        made, reasons, _ = released(tmp_path, FINE[:20], release(share=share))
+        assert len(made) == kept
+        assert list(reasons.values()) == ["reserve"] * (20 - kept)
+
     def test_both_shares_are_reported(self, tmp_path: Path) -> None:
         _, _, ctx = released(tmp_path, [*PLANTED.values(), *FINE], release())
         before = {row[0]: row for row in ctx.tables[0]["rows"]}

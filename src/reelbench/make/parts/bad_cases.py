@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reelbench.data.failure_types import type_key
+from reelbench.data.failure_types import split_tag, type_fault, type_key
 from reelbench.make.parts.pilot_review import PilotReview, PilotVerdict, item_slots
 from reelbench.make.parts.rule_checks import CHECKS
 from reelbench.make.parts.rules import ACTIVE, DESTINATIONS, Rule, RuleSet
@@ -119,6 +119,11 @@ class CaseSummarizer:
             for each in reply["failures"]
             if not self.canonical(each["type"])
         ]
+        faults += [
+            f"failures: the type {each['type']!r} {fault}"
+            for each in reply["failures"]
+            if (fault := type_fault(self.review.failure(each["type"]).type))
+        ]
         return faults
 
     def _rule_faults(self, reply: Any) -> list[str]:
@@ -157,8 +162,7 @@ class CaseSummarizer:
 
 def answers(tag: str, type_: str) -> bool:
     """Whether the tag of a rule names a type of failure; it may leave the dimension out."""
-    tag, type_ = (" ".join(each.split()).casefold() for each in (tag, type_))
-    return bool(tag) and tag in (type_, type_.partition(": ")[2])
+    return bool(tag) and type_key(tag) in (type_key(type_), type_key(split_tag(type_)[1]))
 
 
 _SCHEMA = closed(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from reelbench.data.failure_types import split_tag, tidy_type, type_key, typed_tag
 from reelbench.data.items import Item
 from reelbench.data.verdicts import VERDICTS_FILE, Verdict, read_verdicts
 from reelbench.evaluate.prompt import lettered
@@ -28,11 +29,7 @@ class Failure:
     @property
     def tag(self) -> str:
         """Both, as a verdict has them."""
-        return (
-            f"{self.dimension}: {self.type}"
-            if self.dimension and self.type
-            else (self.dimension or self.type)
-        )
+        return typed_tag(self.dimension, self.type) if self.dimension else self.type
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +91,10 @@ class PilotReview:
 
     def failure(self, tag: str, comment: str = "") -> Failure:
         """Return the failure that a tag names: ``DIMENSION`` or ``DIMENSION: type``."""
-        first, _, rest = " ".join(tag.split()).partition(":")
-        known = {name.casefold(): name for name in self.dimensions}
-        dimension = known.get(first.strip().casefold(), "")
-        return Failure(dimension, rest.strip() if dimension else tag.strip(), comment)
+        first, rest = split_tag(tidy_type(tag))
+        known = {type_key(name): name for name in self.dimensions}
+        dimension = known.get(type_key(first), "")
+        return Failure(dimension, rest if dimension else tidy_type(tag), comment)
 
     async def _asked(self, item: Item, ctx: StageContext) -> PilotVerdict:
         reply = await ctx.json(

@@ -5,6 +5,7 @@ item of the reserve; MEDIUM is made again, and swapped if that does not help; LO
 item that people rejected is swapped too. After it, no released item has one of the tags.
 """
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,7 @@ _COLUMNS = (
 
 def release(
     targets: Mapping[str, int] | None = None,
+    share: float = 1.0,
     *,
     regenerate: Sequence[Stage] = (),
     tries: int = 1,
@@ -48,7 +50,7 @@ def release(
     """Return the stage that chooses the items to release, and keeps the others as a reserve.
 
     ``targets`` has the number of items of each category, spread over the values of ``tag`` and the
-    kinds in proportion to what there is; all items of a category that has none are released. A bad
+    kinds in proportion to what there is; of a category that has none, ``share`` of its items. A bad
     item is replaced by one of the same category, value and kind, or else of the same category and
     kind. ``regenerate`` are stages that make an item again, asked up to ``tries`` times. Items that
     people rejected by the verdicts in ``file`` are replaced; ``needed`` is as in ``verdicts``. What
@@ -60,6 +62,7 @@ def release(
         ctx: StageContext,
         *,
         targets: Mapping[str, int],
+        share: float,
         tries: int,
         tag: str,
         file: str,
@@ -72,7 +75,7 @@ def release(
             return isinstance(decided(item, about, ctx.stage, needed, ctx.out / file), Rejected)
 
         stages = current_stages(regenerate, ctx)
-        pool = _Pool(ctx, tag, dict(targets), stages, tries, rejects)
+        pool = _Pool(ctx, tag, dict(targets), share, stages, tries, rejects)
         return await pool.released(items)
 
     roles = dict.fromkeys(role for stage in regenerate for role in stage.roles)
@@ -86,6 +89,7 @@ def release(
         prompts=tuple(prompts),
         parameters={
             "targets": dict(targets or {}),
+            "share": share,
             "tries": tries,
             "tag": tag,
             "file": file,
@@ -101,6 +105,8 @@ def _fault(parameters: Mapping[str, Any]) -> str:
     counts = parameters["targets"].values()
     if not all(isinstance(count, int) and count >= 0 for count in counts):
         return f"targets is {parameters['targets']}: give whole numbers, from 0 on"
+    if not 0 < parameters["share"] <= 1:
+        return f"share is {parameters['share']}: give a number over 0, up to 1"
     return "" if parameters["needed"] >= 1 else "needed must be 1 or more"
 
 
@@ -129,6 +135,7 @@ class _Pool:
     ctx: StageContext
     tag: str
     targets: Mapping[str, int]
+    share: float
     stages: Sequence[Stage]
     tries: int
     rejects: Callable[[Item], bool]
@@ -168,7 +175,9 @@ class _Pool:
             own = {cell: len(cells[cell]) for cell in sorted(cells) if cell[0] == category}
             count = self.counts[category]
             count.pool = sum(own.values())
-            count.target = self.targets.get(category, count.pool)
+            # At least one: a small category is not emptied. Floats: 0.8 of 5 is 4, not 5.
+            wanted = math.ceil(round(self.share * count.pool, 6))
+            count.target = self.targets.get(category, wanted)
             for cell, share in proportional(own, count.target).items():
                 chosen += cells[cell][:share]
                 self.reserve[cell] = cells[cell][share:]

@@ -31,6 +31,7 @@ from reelbench.recipes.musebench.refine import AUDIT, REFINE, RELEASE, REVIEW_RO
 from reelbench.recipes.musebench.rows import Essay
 from reelbench.recipes.musebench.search import plans_in
 from reelbench.recipes.musebench.segments import segment
+from reelbench.recipes.musebench.statistics import musebench_statistics
 from reelbench.recipes.musebench.vetting import vetted, vetter, vetting, vetting_question
 
 
@@ -109,6 +110,7 @@ RECIPE = Recipe(
         "blind": Role("answers from the words alone", many=True, verifies=True),
     },
     manifest=_manifest,
+    statistics=musebench_statistics,
     home=files(__package__),
     categories=tuple(CATEGORIES),
 )

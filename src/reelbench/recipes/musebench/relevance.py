@@ -9,11 +9,11 @@ import msgspec
 from reelbench.base.files import digest_of
 from reelbench.base.text import plain
 from reelbench.client.structured import Structured
+from reelbench.make.candidates.catalogue import VideoCandidate
 from reelbench.make.parts.shape import TEXT, closed, listed
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected, Undecided
 from reelbench.make.pipeline.store import RowResult
-from reelbench.recipes.musebench.catalogue import VideoCandidate
 from reelbench.recipes.musebench.vocabulary import CategoryVocabulary, vocabulary
 
 PROMPTS = ("keywords", "variants", "relevance")

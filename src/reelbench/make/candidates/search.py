@@ -2,12 +2,11 @@
 
 import heapq
 import math
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from reelbench.base.text import words
+from reelbench.base.text import without_accents, words
 from reelbench.make.candidates.catalogue import CategoryNamed, VideoCandidate, read_catalogue
 from reelbench.make.candidates.web import WebSearch, is_search, web_search
 
@@ -74,8 +73,7 @@ def _word_weights(candidate: VideoCandidate) -> dict[str, float]:
 def _search_words(text: str) -> Iterator[str]:
     """Yield the words of a text that can be searched for, without accents and a plural's s."""
     for word in words(text):
-        letters = unicodedata.normalize("NFKD", word)
-        bare = "".join(each for each in letters if not unicodedata.combining(each))
+        bare = without_accents(word)
         if len(bare) > 3 and bare.endswith("s") and not bare.endswith("ss"):
             bare = bare[:-1]
         if bare and bare not in _COMMON:

@@ -10,10 +10,13 @@ from servers import hosting
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.benchmark import BenchmarkError
+from reelbench.interop.musebench.taxonomy import CATEGORIES, category_named
+from reelbench.make.candidates.catalogue import VideoCandidate, file_id
+from reelbench.make.candidates.catalogue import read_catalogue as read_with_categories
+from reelbench.make.candidates.search import LocalSearch
+from reelbench.make.candidates.web import download_video, web_candidate
 from reelbench.media.errors import MediaError
-from reelbench.recipes.musebench.catalogue import VideoCandidate, essay_id, read_catalogue
-from reelbench.recipes.musebench.search import LocalSearch, open_source, plans_in
-from reelbench.recipes.musebench.web import download_video, web_candidate
+from reelbench.recipes.musebench.source import essay_source, plans_in
 
 INFO = {
     "id": "dQ-x_1",
@@ -32,6 +35,10 @@ def put(path: Path, content: Any = b"video") -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
     return path
+
+
+def read_catalogue(source: Path) -> Any:
+    return read_with_categories(source, tuple(CATEGORIES), category_named)
 
 
 class TestFolders:
@@ -217,7 +224,7 @@ class TestWeb:
     def test_without_yt_dlp_a_sentence_says_how_to_install_it(self, tmp_path: Path) -> None:
         path = put(tmp_path / "search.yaml", b"searches: [ytsearch]\n")
         with pytest.raises(ReelbenchError, match="pip install yt-dlp"):
-            open_source(path)
+            essay_source(path)
 
     @pytest.mark.parametrize(
         ("text", "expected"),
@@ -231,7 +238,7 @@ class TestWeb:
     )
     def test_settings_that_are_wrong_are_a_sentence(self, text, expected, tmp_path) -> None:
         with pytest.raises(ReelbenchError, match=expected):
-            open_source(put(tmp_path / "search.yaml", text))
+            essay_source(put(tmp_path / "search.yaml", text))
 
 
 class TestDownloads:
@@ -267,7 +274,7 @@ class TestDownloads:
 
 
 def test_files_are_named_after_an_id_without_signs_and_two_ids_never_share_a_name() -> None:
-    assert essay_id("dQ-x_1") == "dQ-x_1"
-    odd = {essay_id(each) for each in ("a/b", "a b", "a-b", "été", "x" * 99, "x" * 98)}
+    assert file_id("dQ-x_1") == "dQ-x_1"
+    odd = {file_id(each) for each in ("a/b", "a b", "a-b", "été", "x" * 99, "x" * 98)}
     assert len(odd) == 6
     assert all(each.replace("-", "").replace("_", "").isascii() for each in odd)

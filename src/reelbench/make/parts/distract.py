@@ -218,6 +218,11 @@ def keys_of(item: Item) -> tuple[str, ...]:
     raise Rejected("no right answer", f"{item.id} has neither right options nor a reference")
 
 
+def shown_keys(keys: Sequence[str]) -> str:
+    """Return the right answers as prompts have them: one as it is, several as a list."""
+    return keys[0] if len(keys) == 1 else "\n".join(f"- {key}" for key in keys)
+
+
 def _prompt(item: Item, keys: Sequence[str], plan: DistractorPlan, ctx: StageContext) -> str:
     if plan.lettered:
         return _lettered_prompt(item, keys[0], plan, ctx)
@@ -228,7 +233,7 @@ def _prompt(item: Item, keys: Sequence[str], plan: DistractorPlan, ctx: StageCon
     return ctx.prompts.prompt(
         "distract",
         question=item.question,
-        answer=keys[0] if len(keys) == 1 else "\n".join(f"- {key}" for key in keys),
+        answer=shown_keys(keys),
         context=context_of(item, ctx),
         count=str(most) if least == most else f"{least} to {most}",
         inside="some" if inside is None else str(inside),

@@ -15,6 +15,8 @@ from typing import Any
 from msgspec import structs
 
 from reelbench.data.paths import SUBTITLE_ENDINGS, path_escapes
+from reelbench.make.candidates.catalogue import source_folder
+from reelbench.make.candidates.web import download_video
 from reelbench.make.parts.existing import link_or_copy
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected, RowStage
@@ -22,9 +24,7 @@ from reelbench.media.decode.isolated import probe_isolated
 from reelbench.media.decode.probe import MediaInfo
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import MediaError, refuse_no_file
-from reelbench.recipes.musebench.catalogue import source_folder
 from reelbench.recipes.musebench.rows import ESSAYS, Essay
-from reelbench.recipes.musebench.web import download_video
 
 # From a URL, a folder, a name and the source: the file in that folder.
 Download = Callable[[str, Path, str, Path], Path]

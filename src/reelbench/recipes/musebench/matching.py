@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import structs
 
 from reelbench.data.items import Item, freeze
-from reelbench.make.parts.distract import keys_of
+from reelbench.make.parts.distract import keys_of, shown_keys
 from reelbench.make.parts.notes import with_note
 from reelbench.make.parts.rules_used import rules_of
 from reelbench.make.parts.shape import TEXT, closed
@@ -47,13 +47,13 @@ def match_clips(
     """
 
     async def work(item: Item, ctx: StageContext, **values: Any) -> list[Item]:
-        captions, keys, rules = captions_of(item, ctx), keys_of(item), rules_of(item, ctx)
+        captions, rules = captions_of(item, ctx), rules_of(item, ctx)
         most = min(values["most_clips"], len(captions))
         prompt = ctx.prompts.prompt(
             "match",
             captions=listed_captions(captions),
             question=item.question,
-            answer=keys[0] if len(keys) == 1 else "\n".join(f"- {key}" for key in keys),
+            answer=shown_keys(keys_of(item)),
             most=str(most),
             rules=rules.text(category_of(item), "clip-match") if rules else "",
         )

@@ -1,6 +1,6 @@
 """Phase C (3.3, C.5): which questions each essay is asked for, and what their writer reads.
 
-The writer reads the captions of all clips and all that the narrator says. Every item carries the
+The writer reads the captions of all clips and all that is said. Every item carries the
 digests of both, so that later stages need no essay.
 """
 
@@ -81,7 +81,7 @@ def listed_captions(captions: Sequence[dict[str, Any]]) -> str:
 
 
 def narration_of(item: Item, ctx: StageContext) -> str:
-    """Return all that the narrator of an item's essay says."""
+    """Return all that is said in an item's essay, by its narrator and by others."""
     return _narration(json.loads(ctx.kept(item.provenance[PLAN]["record"])))
 
 

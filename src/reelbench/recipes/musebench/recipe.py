@@ -30,8 +30,8 @@ from reelbench.recipes.musebench.produce import NEEDS_THE_CLIP, PRODUCE
 from reelbench.recipes.musebench.records import record
 from reelbench.recipes.musebench.refine import AUDIT, REFINE, RELEASE, REVIEW_ROLES
 from reelbench.recipes.musebench.rows import Essay
-from reelbench.recipes.musebench.search import plans_in
 from reelbench.recipes.musebench.segments import segment
+from reelbench.recipes.musebench.source import plans_in
 from reelbench.recipes.musebench.statistics import musebench_statistics
 from reelbench.recipes.musebench.vetting import vetted, vetter, vetting, vetting_question
 

@@ -29,9 +29,9 @@ from reelbench.base.files import whole_data
 from reelbench.base.yaml_files import YamlError, read_yaml
 from reelbench.data.fields import Rule, field_faults, is_text
 from reelbench.data.paths import SUBTITLE_ENDINGS, VIDEO_ENDINGS
+from reelbench.make.candidates.catalogue import VideoCandidate, candidate_fields
 from reelbench.make.pipeline.stage import Undecided
 from reelbench.media.errors import MediaError
-from reelbench.recipes.musebench.catalogue import VideoCandidate, candidate_fields
 
 REACHING = (
     *("cookiefile", "extractor_args", "geo_verification_proxy", "http_headers", "proxy"),

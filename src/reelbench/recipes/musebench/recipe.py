@@ -18,6 +18,7 @@ from reelbench.interop.musebench.taxonomy import CATEGORIES
 from reelbench.make.parts.check_narrator import check_narrator
 from reelbench.make.parts.label import label
 from reelbench.make.parts.narrator import silence
+from reelbench.make.parts.narrator_report import report_narrators
 from reelbench.make.parts.verdicts import verdicts
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Recipe, Role
@@ -70,6 +71,7 @@ STAGES = (
         root=_made,
     ),
     check_narrator(Essay),
+    report_narrators(Essay),
     # C.4, Phase B: what is seen, told with what the narrator says about it.
     caption(),
     # 3.4 and C.7: pilots, verdicts, bad cases, new rules, until three rounds find nothing new.

@@ -16,9 +16,9 @@ from reelbench.base.yaml_files import load_yaml
 from reelbench.data.items import Item
 from reelbench.interop.musebench.taxonomy import CATEGORIES, CATEGORY, SUBDOMAIN, SUBDOMAINS
 from reelbench.make.parts.drafts import Draft
+from reelbench.make.parts.shares import share_by
 from reelbench.models.tokens import text_tokens
 from reelbench.recipes.musebench.vocabulary import vocabulary
-from reelbench.score.intervals import Cell, intervals
 from reelbench.score.rounding import percent
 
 DRAFTED, DISTRACTED = "write", "distract"  # the stages whose rows and notes are counted
@@ -137,13 +137,11 @@ def _first(item: Item, tag: str) -> str:
 
 def _share(kinds: Sequence[tuple[str, bool]]) -> list[Any]:
     """Return how many there are, the share that is multi-select, and its interval by essay."""
-    if not kinds:
+    found = share_by([essay for essay, _ in kinds], [multi for _, multi in kinds])
+    low, high = found.interval
+    if found.rate is None or low is None or high is None:
         return [0, "-", "-"]
-    numbers = {essay: place for place, essay in enumerate(dict.fromkeys(e for e, _ in kinds))}
-    cell = Cell([numbers[essay] for essay, _ in kinds], [float(multi) for _, multi in kinds])
-    low, high = intervals([cell], len(numbers))[0].interval
-    share = sum(multi for _, multi in kinds) / len(kinds)
-    return [len(kinds), percent(share), f"{percent(low)} to {percent(high)}"]
+    return [found.of, percent(found.rate), f"{percent(low)} to {percent(high)}"]
 
 
 def _options(items: Sequence[Item]) -> Table:

@@ -31,6 +31,7 @@ from reelbench.data.sources import Sources
 from reelbench.interop.musebench.taxonomy import CATEGORIES
 from reelbench.lint.options import answer_findings, option_findings
 from reelbench.make.parts.distract import STRATEGIES
+from reelbench.make.parts.narrator import NO_NARRATOR
 from reelbench.make.parts.rules import load_rules
 from reelbench.make.pipeline.funnel import funnel_record
 from reelbench.make.pipeline.make import MakeOptions, forecast
@@ -279,6 +280,12 @@ class TestMatching:
         assert "1, 2 were cited, none of which is in 6 to 7" in item.context["doubts"][0]
         (record,) = [s for s in funnel_record(passed, ())["stages"] if s["stage"] == "match"]
         assert record["flagged"] == {"clips disagree": 3}
+
+    def test_people_are_told_of_an_essay_whose_narrator_is_still_in_it(
+        self, tmp_path: Path
+    ) -> None:
+        (item, *_) = made(tmp_path, None, essay(flags=(NO_NARRATOR,)))
+        assert "no clear narrator" in item.context["doubts"][0]
 
     def test_disagreement_is_rejected_where_that_is_asked_for(self, tmp_path: Path) -> None:
         writers = MuseWriters([asked(0)] * 3, match=lambda _: (6, 7))

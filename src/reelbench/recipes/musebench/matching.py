@@ -119,7 +119,8 @@ def _matched(
     if doubt and values["disagree"] == "reject":
         raise Rejected(DISAGREE, doubt)
     span = (captions[relevant[0] - 1]["start"], captions[relevant[-1] - 1]["end"])
-    doubts = [*item.context.get(DOUBTS, ()), *([f"Clips: {doubt}"] if doubt else ())]
+    known = (*item.provenance[PLAN].get(DOUBTS, ()), *item.context.get(DOUBTS, ()))
+    doubts = [*known, *([f"Clips: {doubt}"] if doubt else ())]
     context = {**item.context, RELEVANT: relevant, **({DOUBTS: doubts} if doubts else {})}
     placed = structs.replace(
         item,

@@ -15,6 +15,7 @@ from reelbench.data.items import Item
 from reelbench.interop.musebench.taxonomy import CATEGORY
 from reelbench.make.parts.drafts import Bounds, MediaRef, QuestionForm, WritingTask
 from reelbench.make.parts.names import names_in
+from reelbench.make.parts.narrator import NO_NARRATOR
 from reelbench.make.parts.shape import TEXT
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected, RowStage
@@ -115,7 +116,10 @@ def _task(essay: Essay, ctx: StageContext, count: Bounds, several: int) -> Writi
     material = ctx.prompts.prompt("material", captions=described, transcript=transcript)
     flagged = {str(place): list(faults) for place, faults in essay.flagged.items()}
     digests = {"captions": essay.captions, "record": essay.record}
-    planned = {"questions": count[1], "multi": several, **digests, "flagged": flagged}
+    planned: dict[str, Any] = {"questions": count[1], "multi": several, **digests}
+    planned |= {"flagged": flagged}
+    if NO_NARRATOR in essay.flags:  # its sound is as it was: whoever decides about items is told
+        planned[DOUBTS] = [f"Essay: {NO_NARRATOR}, so that nothing was taken out of its sound"]
     return WritingTask(
         id=essay.id,
         prompt="questions",

@@ -19,6 +19,7 @@ from reelbench.client.forecast import CallForecast
 from reelbench.data.items import Item
 from reelbench.data.sources import Sources
 from reelbench.make.parts.filters import filter_blind
+from reelbench.make.parts.verdicts import verdicts
 from reelbench.make.pipeline.context import StageContext, together
 from reelbench.make.pipeline.example_reply import imagined_json, imagined_text
 from reelbench.make.pipeline.make import MakeOptions, forecast, make_benchmark
@@ -140,6 +141,13 @@ class TestDependentCalls:
         place = Place(tmp_path, work)
         assert place.count() == 20
         assert place.make(lambda _, n: completion(f"reply {n}")) == 20
+
+    def test_after_people_decide_are_counted_as_if_they_accepted(self, tmp_path: Path) -> None:
+        place = Place(tmp_path, verdicts(), asking(narrate), verdicts(name="final"), items=2)
+        rows, passed, notes = place.forecast()
+        assert [len(each.out) for each in passed] == [2, 2, 2]
+        assert sum(row.requests for row in rows) == 36
+        assert len([note for note in notes if "waits for people" in note]) == 1
 
     def test_that_are_partly_known_are_counted_for_the_rest(self, tmp_path: Path) -> None:
         place = Place(tmp_path, asking(narrate), items=2)

@@ -207,6 +207,35 @@ class TestEndings:
             assert result.rejected.reason == "no pilot"
             assert "no item of Game was made (match: refused)" in result.rejected.detail
 
+    @pytest.mark.parametrize("said", ["No JSON.", None], ids=["unread", "refused"])
+    def test_where_the_reviewer_gives_no_verdict_people_are_to_decide(
+        self, said: str | None, tmp_path: Path
+    ) -> None:
+        def reluctant(body: Any, number: int) -> Any:
+            first = body["model"] == "reviewer" and "essay-1" in str(body["messages"])
+            refusal = {} if said else {"message": {"refusal": "No."}}
+            return completion(said, **refusal) if first else cast(body, number)
+
+        cast = Cast()
+        studio = Studio(tmp_path, reluctant, {role: [role] for role in (*ROLES, "reviewer")})
+        (passed,), _ = studio.take(ROWS[:2], loop(pilot=2))
+        for result in passed.results:
+            assert isinstance(result, Undecided)
+            assert result.status == "waiting"
+            assert [item.id for item in result.items] == ["essay-1-01-r1"]
+            assert "reviewer gave no verdict on essay-1-01-r1" in result.error
+
+    def test_a_summary_that_is_refused_rejects_nothing(self, tmp_path: Path) -> None:
+        def refusing(body: Any, number: int) -> Any:
+            no = completion(None, message={"refusal": "No."})
+            return no if body["model"] == "summarizer" else cast(body, number)
+
+        cast = Cast()
+        studio = Studio(tmp_path, refusing, {role: [role] for role in (*ROLES, "reviewer")})
+        (passed,), _ = studio.take(ROWS, loop())
+        assert {each.status for each in passed.results} == {"no summary"}
+        assert "--model summarizer=NAME" in passed.results[0].error
+
     def test_what_is_set_wrong_is_refused(self) -> None:
         with pytest.raises(ReelbenchError, match="pilot is 0"):
             loop(pilot=0)

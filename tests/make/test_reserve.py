@@ -125,6 +125,7 @@ class TestPlanted:
         assert before["any of them"][2:5] == [8, 38, 0.210526]
         assert before["CRITICAL and HIGH"][2:5] == [5, 38, 0.131579]
         assert before["INVALID_LABEL"][1:4] == ["CRITICAL", 1, 38]
+        assert before["over 30% of pairs share a prefix"][2:4] == [2, 38]
         assert all(row[2] == 0 for row in ctx.tables[1]["rows"])
 
     def test_medium_is_swapped_where_nothing_can_make_it_again(self, tmp_path: Path) -> None:

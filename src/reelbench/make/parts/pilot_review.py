@@ -62,11 +62,12 @@ class PilotReview:
         found = {item.id: verdicts_on(item, given, reviewed) for item in items}
         asked = [item for item in items if not found[item.id] and ctx.models.get(self.role)]
         replies = await together([self._asked(item, ctx) for item in asked])
-        by_model = {each.item.id: each for each in replies}
+        by_model = {item.id: each for item, each in zip(asked, replies, strict=True)}
         results: list[PilotVerdict | Undecided] = []
         for item in items:
             if item.id in by_model:
-                results.append(by_model[item.id])
+                reply = by_model[item.id]
+                results.append(Undecided(WAITING, reply) if isinstance(reply, str) else reply)
                 continue
             result = decided(item, found[item.id], ctx.stage, self.needed, path)
             if isinstance(result, Undecided):
@@ -96,23 +97,21 @@ class PilotReview:
         dimension = known.get(type_key(first), "")
         return Failure(dimension, rest if dimension else tidy_type(tag), comment)
 
-    async def _asked(self, item: Item, ctx: StageContext) -> PilotVerdict:
-        reply = await ctx.json(
-            self.role,
-            ctx.prompts.prompt(
-                self.prompt,
-                category=category_of(item),
-                dimensions="\n".join(f"- {name}: {what}" for name, what in self.dimensions.items()),
-                **item_slots(item, self.material(item, ctx)),
-            ),
-            self._schema(),
-            check=_verdict_fault,
-        )
+    async def _asked(self, item: Item, ctx: StageContext) -> PilotVerdict | str:
+        """Return a model's verdict, or why there is none: it refuses, or cannot be read."""
         name = ctx.model(self.role).card.name
+        prompt = ctx.prompts.prompt(
+            self.prompt,
+            category=category_of(item),
+            dimensions="\n".join(f"- {each}: {what}" for each, what in self.dimensions.items()),
+            **item_slots(item, self.material(item, ctx)),
+        )
+        try:
+            reply = await ctx.json(self.role, prompt, self._schema(), check=_verdict_fault)
+        except Rejected as refusal:
+            return f"{name} gave no verdict on {item.id}: {refusal.detail}"
         if reply.data is None:
-            raise Undecided(
-                "no verdict", f"{name} ({self.role}) gave no verdict on {item.id}: {reply.failure}"
-            )
+            return f"{name} gave no verdict on {item.id}: {reply.failure}"
         found = (
             Failure(each["dimension"], each["type"].strip(), each["comment"].strip())
             for each in reply.data["failures"]

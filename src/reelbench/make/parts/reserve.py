@@ -17,6 +17,7 @@ from reelbench.data.verdicts import VERDICTS_FILE, read_verdicts
 from reelbench.lint.findings import TAGS, Severity
 from reelbench.lint.fix import aligned
 from reelbench.lint.items import RELEASE_TAGS, release_tags
+from reelbench.lint.options import PROMPT_SHARE, shared_prefixes
 from reelbench.make.parts.quality_loop import decided_by
 from reelbench.make.parts.shares import share_of, stage_table
 from reelbench.make.parts.verdicts import decided, verdicts_on
@@ -291,7 +292,10 @@ def proportional(counts: Mapping[Cell, int], target: int) -> dict[Cell, int]:
 
 
 def _tag_table(title: str, items: Sequence[Item]) -> Mapping[str, Any]:
-    """Return the share of items with each tag, with any, and with one that is CRITICAL or HIGH."""
+    """Return the share of items with each tag, with any, and with one that is CRITICAL or HIGH.
+
+    The paper's prompt has a stricter threshold for prefixes than its tag: that is a row, too.
+    """
     found = [release_tags(item) for item in items]
     rows: list[list[Any]] = [
         [tag, TAGS[tag][0].name, *share_of(items, [tag in tags for tags in found]).cells]
@@ -300,4 +304,7 @@ def _tag_table(title: str, items: Sequence[Item]) -> Mapping[str, Any]:
     rows.append(["any of them", "", *share_of(items, [bool(tags) for tags in found]).cells])
     severe = [_worst_is(tags, Severity.HIGH) for tags in found]
     rows.append(["CRITICAL and HIGH", "", *share_of(items, severe).cells])
+    alike = [hits > PROMPT_SHARE * pairs for hits, pairs in map(shared_prefixes, items)]
+    name = f"over {PROMPT_SHARE:.0%} of pairs share a prefix"
+    rows.append([name, "", *share_of(items, alike).cells])
     return stage_table(f"{title} (shares with 95 % intervals)", _TAG_COLUMNS, rows)

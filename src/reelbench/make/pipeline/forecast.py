@@ -23,6 +23,7 @@ from reelbench.make.pipeline.example_reply import imagined_json, imagined_text
 from reelbench.make.pipeline.rates import StageRates
 from reelbench.make.pipeline.run import Pipeline
 from reelbench.make.pipeline.stage import (
+    WAITING,
     BatchStage,
     Recipe,
     Rejected,
@@ -178,6 +179,9 @@ class DryRunPipeline(Pipeline):
         for row in rows:
             if row.id not in results:
                 results[row.id] = row if self._passes(stage, row) else _EXPECTED
+            elif _waits(results[row.id]) and stage.input is stage.output:
+                self._note_waiting(stage)
+                results[row.id] = row if self._passes(stage, row) else _EXPECTED
             elif replies or row.id in self._imagined:
                 self._note(results[row.id])
         return [results[row.id] for row in rows]
@@ -250,6 +254,15 @@ class DryRunPipeline(Pipeline):
             self._ctx.notes.append(note)
         self._is_unlabelled = True
 
+    def _note_waiting(self, stage: Stage) -> None:
+        """Say once that people are still to decide at a stage."""
+        note = (
+            f"{stage.name} waits for people: what they have not decided about is counted as "
+            "accepted, so that what comes after it may cost less"
+        )
+        if stage is not self._recipe.stages[-1] and note not in self._ctx.notes:
+            self._ctx.notes.append(note)
+
     def _note_unmade(self, stage: Stage) -> None:
         """Say once that a stage shows videos that an earlier one has not made yet."""
         note = f"{stage.name} shows videos that are not made yet: its calls cannot all be counted"
@@ -287,6 +300,10 @@ class DryRunPipeline(Pipeline):
     def _note(self, made: Any) -> None:
         rows = made if isinstance(made, list | tuple) else [made]
         self._imagined |= {row.id for row in rows if hasattr(row, "id")}
+
+
+def _waits(result: Any) -> bool:
+    return isinstance(result, Undecided) and result.status == WAITING
 
 
 def _cannot_estimate(stage: RowStage) -> bool:

@@ -103,13 +103,16 @@ def settings(more: Mapping[str, Any]) -> list[str]:
         "label-evaluation.labels": ["transcript", "turns"],
         "label-evaluation.set": {"transcript": {**heard, "subtitles": False}, **turns},
         "silence.method": "attenuate",
+        "vetter.sampling": "uniform:1",
+        "caption.sampling": "uniform:1",
+        "clip-only.sampling": "uniform:2",
         "curate.quiet": 1,
         "plan.questions": [3, 3],
         "refine.pilot": 3,
         "refine.most": 5,
-        "transcript-only.seeds": 3,
-        "clip-only.seeds": 3,
-        "blind.seeds": 2,
+        "transcript-only.seeds": 2,
+        "clip-only.seeds": 2,
+        "blind.seeds": 1,
     }  # fmt: skip
     return [
         word

@@ -26,7 +26,7 @@ FAMILIES = {"cinema": CINEMA, "static": STATIC, "stage": STAGE, "game": GAME}
 ESSAYS = {**MARKS, **BESIDE}
 THINGS = ("lamp", "door", "bridge")  # of the first, second and third clip
 COLOURS = ("pale", "golden", "crimson", "purple", "silver", "turquoise", "pink", "brown", "yellow",
-           "scarlet", "violet", "white", "grey", "blue")  # fmt: skip
+           "scarlet", "violet", "white", "grey")  # fmt: skip
 COLOUR = dict(zip(ESSAYS, COLOURS, strict=True))
 FAR = "it lies in another clip"  # what a reviewer notes of a range that is not the thing's
 NAMED, SEEN = "Tell the player which game it is.", "Say only what is on the screen."

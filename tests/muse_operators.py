@@ -30,7 +30,6 @@ MARKS = {
     "stage-2": "vanquor",
     "game-1": "mirthel",
     "game-2": "oskrin",
-    "game-3": "julpet",
 }
 BESIDE = {"mute": "hushel", "foreign": "frambo", "nobody": "nulliv", "cartoon": "gorbal"}
 _NARRATED = (

@@ -86,7 +86,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
         ]
         write_catalogue(shop.source, [*MARKS, *BESIDE], broken)
         out = root / "made"
-        quotas = {CINEMA: 7, STATIC: 2, STAGE: 2, GAME: 4}
+        quotas = {CINEMA: 7, STATIC: 2, STAGE: 2, GAME: 3}
         words = [*shop.roles(*ROLES), *settings({"curate.quotas": quotas, "release.share": 0.7})]
         told = [shop.make(out, *words)]
         decide(out, "vetting")
@@ -122,7 +122,7 @@ def test_make_waits_for_people_before_anything_is_written(made: Made) -> None:
     first, *_ = made.told
     assert first.status == 1
     assert set(first.calls) == {"curator", "vetter"}
-    assert "11 rows wait for people" in first.err
+    assert "10 rows wait for people" in first.err
 
 
 @pytest.mark.parametrize("category", PLANTS)
@@ -283,7 +283,7 @@ def test_bad_sources_are_named_and_the_others_go_on(made: Made) -> None:
     unread = [each for each in lines(made.out / "curation.jsonl") if each["video_id"] == "cartoon"]
     assert [each["decision"] for each in unread] == ["no verdict"]
     assert unread[0]["words"] == "I would rather talk about the weather."
-    assert f"{GAME} has 3 of 4 essays" in made.told[0].err
+    assert f"{GAME} has 2 of 3 essays" in made.told[0].err
     assert {item["provenance"]["essay"] for item in made.items} <= set(MARKS)
 
 

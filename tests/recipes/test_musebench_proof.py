@@ -357,6 +357,15 @@ def test_what_is_heard_and_seen_has_no_narrator(evaluated: list[dict[str, Any]])
             assert not file.streams.subtitles
 
 
+def test_titles_inside_files_and_subtitles_beside_them_are_left_behind(made: Made) -> None:
+    source = made.shop.source / "videos"
+    for path in sorted((made.out / "media").iterdir()):
+        mark = MARKS[path.stem].encode()
+        assert mark in (source / path.name).with_suffix(".mp4").read_bytes()
+        assert path.suffix in (".mp4", ".vtt")
+        assert mark not in path.read_bytes()
+
+
 def _decoded(raw: bytes) -> np.ndarray:
     with av.open(io.BytesIO(raw)) as file:
         resampler = av.AudioResampler("flt", "mono", RATE)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import av
 import muse_operators
 import numpy as np
 from actors import write_card
@@ -54,6 +55,7 @@ def write_essay(folder: Path, essay: str) -> Path:
             picture = np.full((48, 64, 3), shade, np.uint8)
             picture[8:16, number % 56 : number % 56 + 8] = 255
             writer.show(picture, number / 2)
+    _name_inside(path, f"The {ESSAYS[essay]}itle")
     if said := said_in(essay):
         lines = [(start, end, text) for start, end, _, text in said]
         lines.append((29.0, 29.8, f"Subtitles by the {ESSAYS[essay]}subs club."))
@@ -64,6 +66,19 @@ def write_essay(folder: Path, essay: str) -> Path:
             )
         )
     return path
+
+
+def _name_inside(path: Path, title: str) -> None:
+    """Write a title into a file, as who uploads videos does."""
+    bare = path.rename(path.with_suffix(".bare.mp4"))
+    with av.open(str(bare)) as source, av.open(str(path), "w") as target:
+        target.metadata["title"] = title
+        copies = {each.index: target.add_stream_from_template(each) for each in source.streams}
+        for packet in source.demux():
+            if packet.dts is not None:
+                packet.stream = copies[packet.stream_index]
+                target.mux(packet)
+    bare.unlink()
 
 
 def _clock(seconds: float) -> str:

@@ -153,3 +153,13 @@ def test_verdicts_on_another_text_of_a_pilot_do_not_count(
     assert told.status == 1
     assert f"{STATIC}, round 1: 3 of 3 items wait for verdicts" in told.err
     assert (out / VERDICTS_FILE).exists()
+
+
+def test_clips_in_which_the_narrator_is_still_heard_get_no_questions(shop: Workshop) -> None:
+    out = shop.root / "still-heard"
+    told = shop.make(out, *shop.roles(*REVIEWED), *options(), "--set", "silence.depth=0.0")
+    assert told.status == 1
+    found = {each["id"]: each for each in lines(out / "rejects.jsonl")}
+    assert {essay: found[essay]["reason"] for essay in ESSAYS} == dict.fromkeys(ESSAYS, "no pilot")
+    assert "match: flagged clips" in found[ESSAYS[0]]["detail"]
+    assert not (out / "items.jsonl").exists()

@@ -11,8 +11,8 @@ from support import make_item
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item, freeze
-from reelbench.lint.items import RELEASE_TAGS
-from reelbench.make.parts.reserve import proportional, release, release_tags
+from reelbench.lint.items import RELEASE_TAGS, release_tags
+from reelbench.make.parts.reserve import proportional, release
 from reelbench.make.parts.verdicts import verdicts
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.run import Pipeline

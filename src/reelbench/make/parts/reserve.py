@@ -16,7 +16,7 @@ from reelbench.data.items import Item
 from reelbench.data.verdicts import VERDICTS_FILE, read_verdicts
 from reelbench.lint.findings import TAGS, Severity
 from reelbench.lint.fix import aligned
-from reelbench.lint.items import RELEASE_TAGS, item_findings
+from reelbench.lint.items import RELEASE_TAGS, release_tags
 from reelbench.lint.options import PROMPT_SHARE, shared_prefixes
 from reelbench.make.parts.quality_loop import decided_by
 from reelbench.make.parts.shares import share_of, stage_table
@@ -109,12 +109,6 @@ def _fault(parameters: Mapping[str, Any]) -> str:
     if not 0 < parameters["share"] <= 1:
         return f"share is {parameters['share']}: give a number over 0, up to 1"
     return "" if parameters["needed"] >= 1 else "needed must be 1 or more"
-
-
-def release_tags(item: Item) -> list[str]:
-    """Return which of the eight tags an item has, the most severe first."""
-    found = {finding.tag for finding in item_findings(item)}
-    return sorted(found & set(RELEASE_TAGS), key=lambda tag: (-TAGS[tag][0], tag))
 
 
 @dataclass(slots=True)

@@ -113,6 +113,7 @@ def _task(essay: Essay, ctx: StageContext, count: Bounds, several: int) -> Writi
     captions = json.loads(ctx.kept(essay.captions))
     transcript = _narration(json.loads(ctx.kept(essay.record)))
     described = listed_captions(captions)
+    texts = [each["caption"] for each in captions]  # "Clip 4:" before them is no name
     material = ctx.prompts.prompt("material", captions=described, transcript=transcript)
     flagged = {str(place): list(faults) for place, faults in essay.flagged.items()}
     digests = {"captions": essay.captions, "record": essay.record}
@@ -135,7 +136,7 @@ def _task(essay: Essay, ctx: StageContext, count: Bounds, several: int) -> Writi
         context_file=f"{_CONTEXTS}/{essay.id}.md",
         parts=tuple((each["start"], each["end"]) for each in captions),
         unquoted=(essay.title,) if essay.title else (),
-        names=names_in([essay.title, essay.channel], [essay.description, transcript, described]),
+        names=names_in([essay.title, essay.channel], [essay.description, transcript, *texts]),
         rules=essay.rules,
         tags={CATEGORY: essay.category},
         provenance={"essay": essay.id, PLAN: planned},

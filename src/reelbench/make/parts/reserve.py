@@ -69,10 +69,10 @@ def release(
         file: str,
         needed: int,
     ) -> list[Item | Rejected]:
-        given = read_verdicts(ctx.out / file)
+        given, reviewed = read_verdicts(ctx.out / file), read_verdicts(ctx.out / VERDICTS_FILE)
 
         def rejects(item: Item) -> bool:
-            about = verdicts_on(item, given, read_verdicts(ctx.out / VERDICTS_FILE))
+            about = verdicts_on(item, given, reviewed)
             return isinstance(decided(item, about, ctx.stage, needed, ctx.out / file), Rejected)
 
         stages = current_stages(regenerate, ctx)

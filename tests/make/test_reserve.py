@@ -16,7 +16,7 @@ from reelbench.make.parts.reserve import proportional, release
 from reelbench.make.parts.verdicts import verdicts
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.run import Pipeline
-from reelbench.make.pipeline.stage import BatchStage, RowStage, Undecided
+from reelbench.make.pipeline.stage import BatchStage, Rejected, RowStage, Undecided
 from reelbench.make.pipeline.store import RowResult
 
 LONG = "The camera stays on the empty chair until the light "  # more than 50 characters
@@ -93,6 +93,22 @@ class TestPlanted:
             "lint CRITICAL", "lint HIGH", "reserve", "lint in the reserve",
         }  # fmt: skip
         assert not [note for note in ctx.notes if "replace" in note]
+
+    def test_an_item_made_again_goes_through_the_checks_too(self, tmp_path: Path) -> None:
+        async def refuse(_item: Item, _ctx: StageContext) -> list[Item]:
+            raise Rejected("narrator-dependent")
+
+        check = RowStage(name="check", input=Item, output=Item, work=refuse)
+        unnamed = RowStage(
+            name="blind", input=Item, output=Item, work=refuse, roles=("blind",), optional=True
+        )
+        mended = PLANTED["MANY_OPTS_SIMILAR"]
+        stage = release(regenerate=[AGAIN, unnamed])
+        assert (stage.roles, stage.may_ask) == ((), ("blind",))
+        out, _, _ = released(tmp_path / "unchecked", [mended], stage)
+        assert [each.id for each in out] == [mended.id]
+        out, reasons, _ = released(tmp_path / "a", [mended], release(regenerate=[AGAIN, check]))
+        assert (out, reasons) == ([], {mended.id: "lint MEDIUM"})
 
     def test_all_are_chosen_where_no_target_is_set(self, tmp_path: Path) -> None:
         items = [*PLANTED.values(), *FINE]

@@ -101,7 +101,7 @@ def make(folder: Path, writers: PlantedWriters) -> Made:
     async def take(ctx: StageContext) -> Made:
         # Few questions are enough: every one of them has all the faults.
         stages = (REFINE, *PRODUCE, AUDIT, RELEASE)
-        roles = {role: Role(role) for role in models}
+        roles = {role: Role(role) for role in (*models, *RELEASE.may_ask)}
         fewer = {"refine.pilot": 2, "plan.questions": [2, 3]}
         recipe = a_recipe(*stages, roles=roles).changed(fewer)
         passed = await Pipeline(recipe, ctx, ctx.store).take(ESSAYS)

@@ -38,6 +38,7 @@ def test_its_stages_ask_the_roles_that_their_parts_need() -> None:
     assert {"review", "summary", "questions", "match", "distract", "rules"} <= set(REFINE.prompts)
     assert AUDIT.may_ask == ("reviewer",)
     assert RELEASE.roles == ("distractor",)
+    assert RELEASE.may_ask == ("reader", "watcher", "blind"), "who checks options checks new ones"
 
 
 def test_a_reviewer_reads_the_captions_of_the_clips_and_the_narration(tmp_path: Path) -> None:

@@ -53,9 +53,9 @@ def release(
     ``targets`` has the number of items of each category, spread over the values of ``tag`` and the
     kinds in proportion to what there is; of a category that has none, ``share`` of its items. A bad
     item is replaced by one of the same category, value and kind, or else of the same category and
-    kind. ``regenerate`` are stages that make an item again, asked up to ``tries`` times. Items that
-    people rejected by the verdicts in ``file`` are replaced; ``needed`` is as in ``verdicts``. What
-    is lacking in the end is said.
+    kind. ``regenerate`` are stages that make an item again and check it, up to ``tries`` times.
+    Items that people rejected by the verdicts in ``file`` are replaced; ``needed`` is as in
+    ``verdicts``. What is lacking in the end is said.
     """
 
     async def work(
@@ -69,17 +69,18 @@ def release(
         file: str,
         needed: int,
     ) -> list[Item | Rejected]:
-        given = read_verdicts(ctx.out / file)
+        given, reviewed = read_verdicts(ctx.out / file), read_verdicts(ctx.out / VERDICTS_FILE)
 
         def rejects(item: Item) -> bool:
-            about = verdicts_on(item, given, read_verdicts(ctx.out / VERDICTS_FILE))
+            about = verdicts_on(item, given, reviewed)
             return isinstance(decided(item, about, ctx.stage, needed, ctx.out / file), Rejected)
 
         stages = current_stages(regenerate, ctx)
         pool = _Pool(ctx, tag, dict(targets), share, stages, tries, rejects)
         return await pool.released(items)
 
-    roles = dict.fromkeys(role for stage in regenerate for role in stage.roles)
+    roles = dict.fromkeys(r for stage in regenerate if not stage.optional for r in stage.roles)
+    may_ask = dict.fromkeys(r for stage in regenerate if stage.optional for r in stage.roles)
     prompts = dict.fromkeys(prompt for stage in regenerate for prompt in stage.prompts)
     return BatchStage(
         name=name,
@@ -87,6 +88,7 @@ def release(
         output=Item,
         work=work,
         roles=tuple(roles),
+        may_ask=tuple(each for each in may_ask if each not in roles),
         prompts=tuple(prompts),
         parameters={
             "targets": dict(targets or {}),

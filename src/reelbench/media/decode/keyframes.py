@@ -69,11 +69,16 @@ def chosen_places(frames: Sequence[Image], times: Sequence[float], count: int) -
 
 
 def _points(frames: Sequence[Image], times: Sequence[float]) -> Numbers:
-    """Return each frame as a row of whole numbers: its pixels, and its time in their measure."""
+    """Return each frame as a row of whole numbers: its pixels, and its time in their measure.
+
+    Sums are exact or rounded once, so that every machine has the same.
+    """
     pixels = np.stack([frame.ravel() for frame in frames]).astype(np.float64)
     clock = np.asarray(times, np.float64)
-    spread = ((pixels - pixels.mean(axis=0)) ** 2).sum()
-    over_time = ((clock - clock.mean()) ** 2).sum()
+    squares, of_sums = float((pixels**2).sum()), float((pixels.sum(axis=0) ** 2).sum())
+    spread = (len(pixels) * squares - of_sums) / len(pixels)
+    middle = math.fsum(times) / len(times)
+    over_time = math.fsum((time - middle) ** 2 for time in times)
     scale = math.sqrt(_OF_TIME * spread / over_time) if over_time else 0.0
     return np.column_stack([pixels, np.rint((clock - clock[0]) * scale)])
 

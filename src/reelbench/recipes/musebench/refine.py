@@ -18,7 +18,7 @@ from reelbench.make.parts.reserve import release
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Role
 from reelbench.recipes.musebench.plan import RELEVANT, captions_of, listed_captions, narration_of
-from reelbench.recipes.musebench.produce import PRODUCE
+from reelbench.recipes.musebench.produce import NEEDS_THE_CLIP, PRODUCE
 from reelbench.recipes.musebench.rows import Essay
 
 _DIMENSIONS: Mapping[str, Any] = load_yaml(
@@ -49,5 +49,5 @@ REFINE = refine(
 # C.8: seven systemic issues, over the whole pool.
 AUDIT = audit(material=review_material, prompts=("material",))
 # C.8 and Table 6: of 5,000 drafts 4,016 were released; the others are the reserve. Distractors are
-# written again where options are alike.
-RELEASE = release(share=0.8, regenerate=PRODUCE[-1:], tag=SUBDOMAIN)
+# written again where options are alike, and checked as those before.
+RELEASE = release(share=0.8, regenerate=(PRODUCE[-1], *NEEDS_THE_CLIP), tag=SUBDOMAIN)

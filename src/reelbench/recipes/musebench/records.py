@@ -12,6 +12,7 @@ from msgspec import structs
 
 from reelbench.annotate.operator import Value
 from reelbench.base.files import pretty_json, write_atomically
+from reelbench.make.parts.narrator import NO_NARRATOR
 from reelbench.make.parts.speech import sentences
 from reelbench.make.parts.wording import other_language
 from reelbench.make.pipeline.context import StageContext
@@ -21,7 +22,7 @@ from reelbench.recipes.musebench.fetch import essay_file
 from reelbench.recipes.musebench.rows import Essay
 
 RECORDS = "records"  # the folder of records, in the folder that is made
-NO_NARRATOR, LANGUAGE_UNKNOWN = "no clear narrator", "language unknown"  # flags
+LANGUAGE_UNKNOWN = "language unknown"  # a flag
 _ENGLISH = "en"
 
 

@@ -11,7 +11,7 @@ LOWEST := .venv-lowest
 TORCH ?= torch==2.13.0
 # Many tests wait for servers and browsers: one process more than there are cores.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(len(os.sched_getaffinity(0)) + 1)')
-WEIGHTS := transitions face face_identity age gender face_emotion face_mesh coco coco_layout whisper_base turns voice voice_ecapa voice_gender unsafe
+WEIGHTS := transitions face face_identity age gender face_emotion face_mesh coco coco_layout whisper_base turns voice voice_ecapa voice_gender vocals unsafe
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help setup demo test test-models test-lowest check chromium postgresql lock benchmarks mutate clean

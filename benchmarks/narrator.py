@@ -1,6 +1,7 @@
-"""How well a narrator is removed, and at what cost to the rest, by each method.
+r"""How well a narrator is removed, and at what cost to the rest, by each method.
 
-    python benchmarks/narrator.py [--clips FOLDER] [--split tune|held] [--only KIND] [--most N]
+    python benchmarks/narrator.py [--clips FOLDER] [--split tune|held] [--only KIND] [--most N] \
+        [--depth DB]
     python benchmarks/narrator.py [--clips FOLDER] --real
 
 Narrators (rendered by espeak-ng, and real ones from FOLDER) speak over known music, songs, effects,
@@ -83,10 +84,13 @@ def table(found: Iterable[Measure]) -> None:
             print(line(kind, method, groups[kind, method]))
 
 
-def known_parts(split: str, clips: Path | None, only: str, most: int) -> list[Measure]:
+def known_parts(
+    split: str, clips: Path | None, only: str, most: int, depth: float
+) -> list[Measure]:
     """Measure every mix of a split."""
     found: list[Measure] = []
     alone, under = {}, {}
+    removals = [VoiceRemoval(method, depth=depth) for method in METHODS]
     for mix in mixes(split, clips, LEVELS):
         if only not in ("", mix.kind):
             continue
@@ -98,7 +102,7 @@ def known_parts(split: str, clips: Path | None, only: str, most: int) -> list[Me
         if mix.bed not in under:
             under[mix.bed] = heard_twice(mix.rest, mix.turns)
         try:
-            found += measures(mix, list(METHODS), alone[narrator], under[mix.bed])
+            found += measures(mix, removals, alone[narrator], under[mix.bed])
         except KeyboardInterrupt:  # a long run can be ended early; what was measured is printed
             break
         kept = ", ".join(f"{each.method} {each.left}/{each.words}" for each in found[-5:])
@@ -152,12 +156,13 @@ def main() -> None:
     parser.add_argument("--split", choices=("tune", "held"), default="held")
     parser.add_argument("--only", default="")
     parser.add_argument("--most", type=int, default=0, help="mixes at most; 0: all")
+    parser.add_argument("--depth", type=float, default=90.0, help="dB of attenuate")
     parser.add_argument("--real", action="store_true")
     words = parser.parse_args()
     if words.real:
         real(words.clips)
     else:
-        table(known_parts(words.split, words.clips, words.only, words.most))
+        table(known_parts(words.split, words.clips, words.only, words.most, words.depth))
 
 
 if __name__ == "__main__":

@@ -18,10 +18,28 @@ from reelbench.data.manifest import Manifest
 pytest.register_assert_rewrite("filming", "writing")  # they assert for several tests
 
 
+MEMORY = Path("/dev/shm")
+ENOUGH_BYTES = 4 * 2**30  # a whole run has held less than a tenth of it at a time
+
+
+def in_memory() -> bool:
+    """Whether the files of tests can be in memory, where no write waits for a disk.
+
+    A process that is killed loses nothing of them; only a power cut would, which no test is about.
+    """
+    if not os.access(MEMORY, os.W_OK):
+        return False
+    found = os.statvfs(MEMORY)
+    return found.f_bavail * found.f_frsize >= ENOUGH_BYTES and not found.f_flag & os.ST_NOEXEC
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Give the whole test run a cache and a store of videos; the workers inherit them."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
-        folder = tempfile.mkdtemp(prefix="reelbench-test-")
+        if in_memory():
+            os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+        where = os.environ.get("PYTEST_DEBUG_TEMPROOT")
+        folder = tempfile.mkdtemp(prefix="reelbench-test-", dir=where)
         for name in ("CACHE", "TEST_VIDEOS"):
             os.environ[f"REELBENCH_{name}"] = os.path.join(folder, name.lower())
             os.mkdir(os.environ[f"REELBENCH_{name}"])

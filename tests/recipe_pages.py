@@ -62,6 +62,18 @@ PAPERS = {
         + [f"Appendix J.{number}" for number in range(1, 5)]
         + [f"Appendix L.{number}" for number in range(1, 4)]
     ),
+    "musebench": (
+        [str(section) for section in range(1, 6)]
+        + [f"3.{number}" for number in range(1, 7)]
+        + [f"4.{number}" for number in range(1, 4)]
+        + [f"Table {number}" for number in range(1, 8)]
+        + [f"Figure {number}" for number in range(1, 23)]
+        + [f"Equation {number}" for number in range(1, 10)]
+        + [f"Appendix {letter}" for letter in "ABCDEFG"]
+        + [f"Appendix B.{number}" for number in range(1, 5)]
+        + [f"Appendix C.{number}" for number in range(1, 10)]
+        + ["Appendix D.1", "Appendix D.2"]
+    ),
 }  # fmt: skip
 # Recipes beside the one that a page is called after.
 ALSO = {

@@ -162,6 +162,28 @@ def test_what_is_not_there_is_found_on_the_page_of_humanvbench(
     check_found("humanvbench.md", change, told, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (instead("quality_loop.refine", "quality_loop.improve"), "there is no reelbench.make.parts.quality_loop.improve"),
+        (instead("protocols/musebench-vet.yaml", "protocols/musebench-sift.yaml"), "there is no file review/protocols/musebench-sift.yaml"),
+        (instead("stage `curate`", "a stage"), "the stage curate is not named"),
+        (instead("role `summarizer`", "role `editor`"), "there is no role editor"),
+        (instead("rules `R1` and `R2`", "rules `R1` and `R99`"), "there is no rule R99"),
+        (instead("condition `query`", "condition `question`"), "there is no condition question"),
+        (instead("--condition samplings", "--condition frames"), "has no condition 'frames'"),
+        (instead("`--set match.most_clips=12`", "`--set match.clips=12`"), "no parameter match.clips"),
+        (without_row("Appendix B.4"), "Figure 7 of the paper has no row"),
+        (without_row("3.5 sets"), "Equation 9 of the paper has no row"),
+        (instead("| Appendix F |", "| Appendix H |"), "the paper has no Appendix H"),
+    ],
+)  # fmt: skip
+def test_what_is_not_there_is_found_on_the_page_of_musebench(
+    change: Callable[[str], str], told: str, tmp_path: Path
+) -> None:
+    check_found("musebench.md", change, told, tmp_path)
+
+
 def check_found(page: str, change: Callable[[str], str], told: str, folder: Path) -> None:
     """A page that is changed for the worse has a fault that says so."""
     text = (REPOSITORY / "docs" / "recipes" / page).read_text()

@@ -1,9 +1,9 @@
 """Essays mixed of known parts: a narrator, lines of films, music; and sound without a narrator.
 
 Narrators are two lecturers (labelling/speaker.yaml), and voices of flite and espeak-ng where these
-are installed; films are people of AMI's meetings and of clips. The two splits share no voice and no
-music. Plain essays are clear; in hard ones music is 5 dB below the narrator, a fifth of the
-narration goes through a telephone, and the films have voices like the narrator's.
+are installed; films are people of AMI's meetings and of clips. The two splits share no voice. Plain
+essays are clear; in hard ones music is about 5 dB below the narrator, a fifth of the narration goes
+through a telephone, and other narrators speak in the films.
 """
 
 import shutil

@@ -50,7 +50,7 @@ class Measure:
 
 def measures(
     mix: Mix,
-    methods: Sequence[str],
+    removals: Sequence[VoiceRemoval],
     spoken: Sequence[TimedWord],
     of_rest: Heard,
 ) -> list[Measure]:
@@ -63,17 +63,16 @@ def measures(
         measure("as it is", mix, mix.sound, spoken, 0.0, mix.narrator, (plainly, plainly)),
         measure("rest alone", mix, mix.rest, spoken, 0.0, nothing, of_rest),
     ]
-    for method in methods:
+    for removal in removals:
         began = time.process_time()
-        made = removed(mix.sound, mix.turns, method)
+        made = removed(mix.sound, mix.turns, removal)
         pace = (time.process_time() - began) / SECONDS
-        found.append(measure(method, mix, made, spoken, pace, None))
+        found.append(measure(removal.method, mix, made, spoken, pace, None))
     return found
 
 
-def removed(sound: Samples, turns: Sequence[Span], method: str) -> Samples:
+def removed(sound: Samples, turns: Sequence[Span], removal: VoiceRemoval) -> Samples:
     """Return a sound without the voice in some turns."""
-    removal = VoiceRemoval(method)
     spans = removal_spans(turns, [], removal.margin, sound.shape[1] / RATE)
     return np.concatenate(list(without_speaker([sound], RATE, spans, removal)), axis=1)
 

@@ -154,6 +154,12 @@ def test_what_lowers_the_confidence_can_be_asked_for_or_waived() -> None:
     assert judged(doubtful, least_confidence=confidence)["speaker"] == "s1"
 
 
+def test_turns_that_are_too_short_to_have_a_voice_go_by_their_speakers() -> None:
+    found = judged([("s2", "A", 0.4), ("s1", "B", 0.5)] * 9)
+    assert (found["speaker"], found["guess"]) == (None, "s1")
+    assert found["others"] == [{"speaker": "s2", "seconds": 3.6}]
+
+
 def test_speech_over_cuts_is_counted_where_shots_are_known() -> None:
     assert judged(ESSAY)["evidence"]["across_cuts"] is None
     cuts = {"shots": {"cuts": [5.0, 16.0, 25.0, 50.0]}}

@@ -26,9 +26,13 @@ WRITTEN = [
 
 
 @pytest.fixture(scope="module")
-def tiny_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A demo of two videos, which nothing disturbed. Read it, do not write to it."""
+def tiny_demo(small_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A demo of the first two videos of the small one. Read it, do not write to it."""
     out = tmp_path_factory.mktemp("tiny demo")
+    for part in ("media", "truth"):
+        shutil.copytree(small_demo / "benchmark" / part, out / "benchmark" / part)
+    for name in ("items.jsonl", "benchmark.yaml"):
+        shutil.copy(small_demo / "benchmark" / name, out / "benchmark")
     assert reelbench("demo", "--videos", 2, "--out", out).returncode == 0
     return out
 

@@ -72,7 +72,12 @@ class TestFinding:
 
 
 def asked(
-    folder: Path, *replies: str | Reply, times: int = 1, number: int = 0, **card: Any
+    folder: Path,
+    *replies: str | Reply,
+    times: int = 1,
+    number: int = 0,
+    schema: Any = SCHEMA,
+    **card: Any,
 ) -> tuple[Structured, Server]:
     """Ask a model that replies with these, one after the other, then with the last of them."""
 
@@ -85,7 +90,7 @@ def asked(
         try:
             with open_journal(folder / "journal.sqlite") as journal:
                 return [
-                    await ask_json(Client(journal), model, "Rate it.", SCHEMA, "rate", number)
+                    await ask_json(Client(journal), model, "Rate it.", schema, "rate", number)
                     for _ in range(times)
                 ]
         finally:
@@ -101,6 +106,12 @@ def said(server: Server, number: int) -> list[tuple[str, str]]:
     """The messages of a request."""
     messages = server.requests[number]["messages"]
     return [(message["role"], message["content"][0]["text"]) for message in messages]
+
+
+def form(kind: str, **fields: Any) -> dict[str, Any]:
+    properties = {"kind": {"enum": [kind]}, **fields}
+    required = {"required": list(properties), "additionalProperties": False}
+    return {"type": "object", "properties": properties, **required}
 
 
 class TestAsking:
@@ -136,6 +147,15 @@ class TestAsking:
         complaint = said(server, 1)[-1][1]
         assert "greater than the maximum" in complaint
         assert "'why' is a required property" in complaint
+
+    def test_of_several_forms_the_faults_are_those_of_the_one_that_was_meant(
+        self, tmp_path: Path
+    ) -> None:
+        texts = {"type": "array", "items": {"type": "string"}, "minItems": 2}
+        forms = [form("single", answer={"type": "string"}), form("multi", answers=texts)]
+        schema = {"type": "array", "items": {"anyOf": forms}}
+        result, _ = asked(tmp_path, '[{"kind": "multi", "answers": ["a"]}]', schema=schema)
+        assert result.failure == "0.answers: ['a'] is too short"
 
     def test_an_empty_reply_is_asked_for_afresh(self, tmp_path: Path) -> None:
         result, server = asked(tmp_path, "", GOOD, times=1)

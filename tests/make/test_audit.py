@@ -54,12 +54,12 @@ def auditor(body: dict[str, Any], _number: int) -> Reply:
     return completion(json.dumps({"issues": found}))
 
 
-def audited(folder: Path, **models: Any) -> tuple[Any, StageContext, int]:
+def audited(folder: Path, answer: Any = auditor, **models: Any) -> tuple[Any, StageContext, int]:
     async def take(ctx: StageContext) -> Any:
         passed = await Pipeline(recipe_of(audit()), ctx, ctx.store).take(list(ITEMS.values()))
         return passed[-1].out, ctx
 
-    (out, ctx), server = Studio(folder, auditor, models).with_context(take)
+    (out, ctx), server = Studio(folder, answer, models).with_context(take)
     return out, ctx, len(server.requests)
 
 
@@ -88,6 +88,23 @@ class TestAudit:
         assert rows["stem not aimed at intent", "Game"][2:5] == ["critic", 1, 4]
         # Where no strategies were noted, nothing is known.
         assert rows["imprecise distractors", "all"][3:5] == [1, 2]
+
+
+def test_an_item_that_the_model_refuses_or_garbles_is_not_in_its_shares(tmp_path: Path) -> None:
+    def reluctant(body: dict[str, Any], number: int) -> Reply:
+        if ITEMS["stem not aimed at intent"].question in said_to(body):
+            return completion(None, message={"refusal": "No."})
+        if ITEMS["text and vision misaligned"].question in said_to(body):
+            return completion("Well.")
+        return auditor(body, number)
+
+    out, ctx, _ = audited(tmp_path, reluctant, reviewer=["critic"])
+    assert len(out) == len(ITEMS), "nothing is rejected or left undecided"
+    shares = {(row[0], row[1]): row[3:5] for row in ctx.tables[0]["rows"]}
+    assert shares["visual evidence not required", "all"] == [1, len(ITEMS) - 2]
+    assert shares["low option discriminability", "all"] == [1, len(ITEMS)]
+    (note,) = ctx.notes
+    assert "critic gave no audit of 2 items" in note
 
 
 def test_without_a_model_code_decides_what_it_can_and_the_rest_is_said(tmp_path: Path) -> None:

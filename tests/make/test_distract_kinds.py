@@ -97,8 +97,25 @@ class TestMultiSelect:
         assert why.reason == "no room for distractors"
         assert server.requests == []
 
+    @pytest.mark.parametrize(("keys", "least"), [(1, 3), (2, 2), (3, 1), (4, 1)])
+    def test_an_item_has_the_least_number_of_options_whatever_the_count(
+        self, keys: int, least: int, tmp_path: Path
+    ) -> None:
+        how: dict[str, Any] = {"count": (1, 7), "least_options": 4, "most_options": 8}
+        for count in (least - 1, least):
+            reply = said(wrong(count), WHY * keys)
+            made, server = distracted(tmp_path / f"{count}", reply, keys, **how)
+            assert isinstance(made, Item) == (count == least), count
+        assert f"Write {least} to {8 - keys} wrong options" in messages(server, 0)[0][1]
+
 
 class TestStrategies:
+    def test_no_more_are_asked_for_than_there_is_room_for_distractors(self, tmp_path: Path) -> None:
+        how: dict[str, Any] = {"count": (3, 3), "most_options": 4, "min_strategies": 3}
+        made, server = distracted(tmp_path, said(wrong(1), WHY * 3), 3, **how)
+        assert isinstance(made, Item)
+        assert "at least 1 different" in messages(server, 0)[0][1]
+
     @pytest.mark.parametrize(("least", "fits"), [(1, True), (2, True), (3, False)])
     def test_so_many_different_ones_are_used(self, least: int, fits: bool, tmp_path: Path) -> None:
         reply = said(wrong(4, 4, strategies=2))
@@ -121,7 +138,8 @@ class TestStrategies:
         ({"count": (3, 7), "most_options": 7}, "count is 3 to 7: give 1 to 6 distractors"),
         ({"from_context": 0}, "count is 0 to 0"),
         ({"most_options": 27}, "there are 26 letters"),
-    ], ids=["unknown", "too many", "too few options", "none", "no letters"])  # fmt: skip
+        ({"count": (1, 2), "least_options": 4}, "least_options is 4: give 2 to 3"),
+    ], ids=["unknown", "too many", "too few options", "none", "no letters", "too few distractors"])  # fmt: skip
     def test_what_cannot_be_meant_is_refused_at_once(self, how: Any, fault: str) -> None:
         with pytest.raises(ReelbenchError, match=re.escape(fault)):
             distract(**how)

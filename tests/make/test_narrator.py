@@ -254,12 +254,17 @@ def test_a_folder_that_cannot_be_written_is_named_in_a_sentence(tmp_path: Path) 
         write_without_speaker(source, Path("/proc/none/a.mp4"), [], VoiceRemoval("mute"), 6.0)
 
 
-def test_a_video_without_sound_is_rejected(tmp_path: Path) -> None:
+def test_a_video_that_fails_is_rejected_and_tried_again_next_time(tmp_path: Path) -> None:
     row = essay(tmp_path)
-    make_video(tmp_path / "make/essays/silent.mp4", seconds=1)
-    why = worked(tmp_path, MUTE, structs.replace(row, file="make/essays/silent.mp4"))
-    assert isinstance(why, Rejected)
-    assert "contains no sound" in why.detail
+    whole = (tmp_path / row.file).rename(tmp_path / "whole.mkv")
+    make_video(tmp_path / "silent.mp4", seconds=1).rename(tmp_path / row.file)
+    (passed,), _ = Studio(tmp_path).take([row], MUTE)
+    (made,) = passed.results
+    assert made.rejected.reason == "media"
+    assert "contains no sound" in made.rejected.detail
+    whole.replace(tmp_path / row.file)
+    (passed,), _ = Studio(tmp_path).take([row], MUTE)
+    assert [each.clip for each in passed.out] == ["media/e1.mp4"]
 
 
 def test_a_video_that_is_there_is_not_made_again_and_one_that_is_gone_is(tmp_path: Path) -> None:

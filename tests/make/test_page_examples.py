@@ -58,3 +58,16 @@ def test_reasons_say_of_which_categories_they_are(tmp_path: Path) -> None:
     passed = [StageResult(stage("drop"), items, [RowResult(rejected=Rejected("bad"))] * 3)]
     _, page, _ = written(tmp_path, passed)
     assert "<small>x 1, y 2</small>" in page
+
+
+def test_a_card_has_the_kind_the_number_of_options_and_the_other_tags(tmp_path: Path) -> None:
+    item = an_item(tmp_path, 1, "Game Arts").replace(
+        kind="multi",
+        options=["a", "b", "c", "d", "e"],
+        answer=["A", "C"],
+        tags={"category": "Game Arts", "subdomain": "CG"},
+    )
+    _, page, _ = written(tmp_path, [StageResult(stage("keep"), [item], [RowResult([item])])])
+    facts = "<bdi>multi-select</bdi> · <bdi>5 options</bdi> · <bdi>CG</bdi>"
+    assert facts in page
+    assert page.count('<li class="key">') == 2

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from loop_actors import ENDING, PLANTS, ROLES, ROWS, Cast, Looped, Source, loop, looped
-from parts import a_recipe
+from parts import Studio, a_recipe
+from servers import completion
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.sources import Sources
@@ -191,6 +192,51 @@ class TestEndings:
         assert len(passed[0].out) == len(ROWS)
         assert not (tmp_path / "out").exists()
 
+    def test_a_category_of_which_no_item_can_be_made_is_said(self, tmp_path: Path) -> None:
+        def refusing(body: Any, number: int) -> Any:
+            return (
+                completion(None, message={"refusal": "No."})
+                if body["model"] == "matcher"
+                else cast(body, number)
+            )
+
+        cast = Cast()
+        stage = loop()
+        studio = Studio(tmp_path, refusing, {role: [role] for role in ROLES})
+        passed, _ = studio.take(ROWS, stage)
+        for result in passed[-1].results:
+            assert result.rejected.reason == "no pilot"
+            assert "no item of Game was made (match: refused)" in result.rejected.detail
+
+    @pytest.mark.parametrize("said", ["No JSON.", None], ids=["unread", "refused"])
+    def test_where_the_reviewer_gives_no_verdict_people_are_to_decide(
+        self, said: str | None, tmp_path: Path
+    ) -> None:
+        def reluctant(body: Any, number: int) -> Any:
+            first = body["model"] == "reviewer" and "essay-1" in str(body["messages"])
+            refusal = {} if said else {"message": {"refusal": "No."}}
+            return completion(said, **refusal) if first else cast(body, number)
+
+        cast = Cast()
+        studio = Studio(tmp_path, reluctant, {role: [role] for role in (*ROLES, "reviewer")})
+        (passed,), _ = studio.take(ROWS[:2], loop(pilot=2))
+        for result in passed.results:
+            assert isinstance(result, Undecided)
+            assert result.status == "waiting"
+            assert [item.id for item in result.items] == ["essay-1-01-r1"]
+            assert "reviewer gave no verdict on essay-1-01-r1" in result.error
+
+    def test_a_summary_that_is_refused_rejects_nothing(self, tmp_path: Path) -> None:
+        def refusing(body: Any, number: int) -> Any:
+            no = completion(None, message={"refusal": "No."})
+            return no if body["model"] == "summarizer" else cast(body, number)
+
+        cast = Cast()
+        studio = Studio(tmp_path, refusing, {role: [role] for role in (*ROLES, "reviewer")})
+        (passed,), _ = studio.take(ROWS, loop())
+        assert {each.status for each in passed.results} == {"no summary"}
+        assert "--model summarizer=NAME" in passed.results[0].error
+
     def test_what_is_set_wrong_is_refused(self) -> None:
         with pytest.raises(ReelbenchError, match="pilot is 0"):
             loop(pilot=0)
@@ -238,6 +284,22 @@ class TestPeople:
         assert [row["passed"] for row in rounds_of(folder)] == ["1", "2"]
         assert final(result).version == "2"
         assert cast.asked["reviewer"] == 0
+
+    def test_a_rejection_without_a_tag_and_a_change_with_one_are_bad_cases(
+        self, tmp_path: Path
+    ) -> None:
+        folder, cast = tmp_path / "made", Cast({})
+        folder.mkdir()
+        change = {"decision": "change", "tags": ["misaligned clips"], "changes": {"question": "?"}}
+        for number in range(4):
+            for decided in ({"decision": "reject", "comment": "dull"}, change)[number % 2 :][:1]:
+                item = f"essay-{number}-01-r1"
+                self.verdicts(folder, {"item": item, "who": "ann", **decided})
+        cast.summary = "Not yet."
+        looped(folder, cast, loop(pilot=4))
+        asked = next(prompt for role, prompt in cast.prompts if role == "summarizer")
+        assert asked.count("The reviewer (people): fails - dull") == 2
+        assert asked.count("The reviewer (people): misaligned clips\n") == 2
 
     def test_people_count_before_the_model(self, tmp_path: Path) -> None:
         folder, cast = tmp_path / "made", Cast({})

@@ -11,8 +11,8 @@ from support import make_item
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item, freeze
-from reelbench.lint.items import RELEASE_TAGS
-from reelbench.make.parts.reserve import proportional, release, release_tags
+from reelbench.lint.items import RELEASE_TAGS, release_tags
+from reelbench.make.parts.reserve import proportional, release
 from reelbench.make.parts.verdicts import verdicts
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.run import Pipeline
@@ -111,12 +111,21 @@ class TestPlanted:
         assert "Game has 32 of 38 items, and the reserve none to replace" in short
         assert "2 of Game / CG / multi; 4 of Game / CG / single" in short
 
+    @pytest.mark.parametrize(("share", "kept"), [(0.8, 16), (0.801, 17), (0.01, 1)])
+    def test_a_share_without_targets_leaves_the_others_in_reserve(
+        self, tmp_path: Path, share: float, kept: int
+    ) -> None:
+        made, reasons, _ = released(tmp_path, FINE[:20], release(share=share))
+        assert len(made) == kept
+        assert list(reasons.values()) == ["reserve"] * (20 - kept)
+
     def test_both_shares_are_reported(self, tmp_path: Path) -> None:
         _, _, ctx = released(tmp_path, [*PLANTED.values(), *FINE], release())
         before = {row[0]: row for row in ctx.tables[0]["rows"]}
         assert before["any of them"][2:5] == [8, 38, 0.210526]
         assert before["CRITICAL and HIGH"][2:5] == [5, 38, 0.131579]
         assert before["INVALID_LABEL"][1:4] == ["CRITICAL", 1, 38]
+        assert before["over 30% of pairs share a prefix"][2:4] == [2, 38]
         assert all(row[2] == 0 for row in ctx.tables[1]["rows"])
 
     def test_medium_is_swapped_where_nothing_can_make_it_again(self, tmp_path: Path) -> None:

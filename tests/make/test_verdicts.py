@@ -72,6 +72,26 @@ class TestDecisions:
         assert result.status == WAITING
         assert "it is not a valid item: answer" in result.error
 
+    def test_to_change_into_what_the_linter_tags_wait(self, tmp_path: Path) -> None:
+        options = [ITEM.options[1], *ITEM.options[1:]]
+        result = fate(tmp_path, said("ann", "change", changes={"options": options}))
+        assert isinstance(result, Undecided)
+        assert result.status == WAITING
+        assert "it would have DUPLICATE_OPTS: two options have the same text" in result.error
+
+    @pytest.mark.parametrize(
+        "change",
+        [{"answer": ["C"]}, {"changes": {"options": ["it rains", *ITEM.options[1:]]}}],
+    )
+    def test_to_change_the_key_change_where_it_is_written_out(
+        self, change: dict[str, Any], tmp_path: Path
+    ) -> None:
+        written = make_item(1, answer=("A",), reference=ITEM.options[0])
+        write(tmp_path, said("ann", "change", **change))
+        (passed,), _ = Studio(tmp_path).take([written], verdicts())
+        (item,) = passed.out
+        assert item.reference == item.correct[0] != written.reference
+
     @pytest.mark.parametrize(("decisions", "needed", "what"), [
         ((), 1, "waits"), (("accept",), 2, "waits"), (("accept", "reject"), 2, "waits"),
         (("accept", "reject"), 1, "waits"), (("accept", "reject", "reject"), 2, "rejected"),

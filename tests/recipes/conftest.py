@@ -49,15 +49,21 @@ def unfiltered(studio: Studio, checked: Path) -> Path:
     return Path(shutil.copytree(checked, studio.fresh("unfiltered")))
 
 
-@pytest.fixture
-def prompts(studio: Studio, bench: Path) -> Path:
-    """The recipe's own prompts as the command writes them, with which ``bench`` is then made."""
-    folder = studio.fresh("prompts")
+@pytest.fixture(scope="session")
+def own_prompts(studio: Studio, made: tuple[Path, Told]) -> Path:
+    """The recipe's own prompts as the command writes them, to be copied."""
+    bench, folder = Path(shutil.copytree(made[0], studio.fresh("bench"))), studio.fresh("prompts")
     told = studio.make(bench, "--prompts", folder)
     assert told.status == 0, told.err
     assert str(folder) in told.err
     assert not told.calls, "the same words are asked again"
     return folder
+
+
+@pytest.fixture
+def prompts(studio: Studio, own_prompts: Path) -> Path:
+    """A copy of the recipe's own prompts, to be changed."""
+    return Path(shutil.copytree(own_prompts, studio.fresh("prompts")))
 
 
 @pytest.fixture(scope="session")

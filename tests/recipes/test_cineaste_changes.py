@@ -135,13 +135,12 @@ class TestOtherWords:
         ],
     )
     def test_a_prompt_that_cannot_work_is_refused_before_any_call(
-        self, studio: Studio, name: str, edit: tuple[str, str] | None, said: str
+        self, studio: Studio, prompts: Path, name: str, edit: tuple[str, str] | None, said: str
     ) -> None:
-        folder, out = studio.fresh("prompts"), studio.fresh("never")
-        studio.make(out, "--prompts", folder, "--dry-run")
-        text = (folder / name).read_text().replace(*edit) if edit else "Write a novel."
-        (folder / name).write_text(text)
-        told = studio.make(out, "--prompts", folder)
+        out = studio.fresh("never")
+        text = (prompts / name).read_text().replace(*edit) if edit else "Write a novel."
+        (prompts / name).write_text(text)
+        told = studio.make(out, "--prompts", prompts)
         assert told.status == 2
         assert said in told.err
         assert "Traceback" not in told.err
@@ -168,6 +167,7 @@ class TestOtherWords:
         told = studio.make(bench, "--prompts", file)
         assert told.status == 2
         assert str(file) in told.err
+        assert studio.make(bench, "--prompts", prompts).status == 0
         shutil.rmtree(prompts)
         told = studio.command("make", "cineaste", "--out", bench)  # with what was said last
         assert told.status == 2, "other words than the user's are used without a word"

@@ -10,10 +10,13 @@ from servers import hosting
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.benchmark import BenchmarkError
+from reelbench.interop.musebench.taxonomy import CATEGORIES, category_named
+from reelbench.make.candidates.catalogue import VideoCandidate, file_id
+from reelbench.make.candidates.catalogue import read_catalogue as read_with_categories
+from reelbench.make.candidates.search import LocalSearch
+from reelbench.make.candidates.web import download_video, web_candidate
 from reelbench.media.errors import MediaError
-from reelbench.recipes.musebench.catalogue import VideoCandidate, essay_id, read_catalogue
-from reelbench.recipes.musebench.search import LocalSearch, open_source, plans_in
-from reelbench.recipes.musebench.web import download_video, web_candidate
+from reelbench.recipes.musebench.source import essay_source, plans_in
 
 INFO = {
     "id": "dQ-x_1",
@@ -32,6 +35,10 @@ def put(path: Path, content: Any = b"video") -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
     return path
+
+
+def read_catalogue(source: Path) -> Any:
+    return read_with_categories(source, tuple(CATEGORIES), category_named)
 
 
 class TestFolders:
@@ -217,7 +224,7 @@ class TestWeb:
     def test_without_yt_dlp_a_sentence_says_how_to_install_it(self, tmp_path: Path) -> None:
         path = put(tmp_path / "search.yaml", b"searches: [ytsearch]\n")
         with pytest.raises(ReelbenchError, match="pip install yt-dlp"):
-            open_source(path)
+            essay_source(path)
 
     @pytest.mark.parametrize(
         ("text", "expected"),
@@ -226,11 +233,12 @@ class TestWeb:
             (b"searches: [youtube.com]\n", "such as .ytsearch."),
             (b"- ytsearch\n", "write `searches"),
             (b"searches: [\n", "cannot be read"),
+            (b"searches: [ytsearch]\noptions: {netrc_cmd: rm}\n", "some of cookiefile, "),
         ],
     )
     def test_settings_that_are_wrong_are_a_sentence(self, text, expected, tmp_path) -> None:
         with pytest.raises(ReelbenchError, match=expected):
-            open_source(put(tmp_path / "search.yaml", text))
+            essay_source(put(tmp_path / "search.yaml", text))
 
 
 class TestDownloads:
@@ -249,13 +257,24 @@ class TestDownloads:
         with pytest.raises(MediaError, match=r"cannot be downloaded: .*refused"):
             download_video(url, tmp_path, "v1")  # nobody is there any more
 
+    @pytest.mark.parametrize("at", ["/a b.mp4", "/cut.mp4"])
+    def test_an_address_or_a_reply_that_is_no_http_is_told_like_a_dead_link(
+        self, at: str, tmp_path: Path
+    ) -> None:
+        unended = {"Transfer-Encoding": "chunked"}
+        with (
+            hosting(lambda call: (200, unended, b"not a length\r\n")) as server,
+            pytest.raises(MediaError, match="cannot be downloaded: "),
+        ):
+            download_video(f"{server.url}{at}", tmp_path, "v1")
+
     def test_a_page_needs_yt_dlp(self, tmp_path: Path) -> None:
         with pytest.raises(MediaError, match="yt-dlp is not installed: run `pip install yt-dlp`"):
             download_video("https://example.org/watch?v=1", tmp_path, "v1")
 
 
 def test_files_are_named_after_an_id_without_signs_and_two_ids_never_share_a_name() -> None:
-    assert essay_id("dQ-x_1") == "dQ-x_1"
-    odd = {essay_id(each) for each in ("a/b", "a b", "a-b", "été", "x" * 99, "x" * 98)}
+    assert file_id("dQ-x_1") == "dQ-x_1"
+    odd = {file_id(each) for each in ("a/b", "a b", "a-b", "été", "x" * 99, "x" * 98)}
     assert len(odd) == 6
     assert all(each.replace("-", "").replace("_", "").isascii() for each in odd)

@@ -20,7 +20,7 @@ from reelbench.make.pipeline.prompts import load_prompts
 from reelbench.make.pipeline.run import Pipeline
 from reelbench.make.pipeline.stage import Undecided
 from reelbench.recipes.musebench.curation import curate
-from reelbench.recipes.musebench.search import plans_in
+from reelbench.recipes.musebench.source import plans_in
 from reelbench.recipes.musebench.vocabulary import vocabulary
 
 CINEMA, GAME = "Cinematic Arts", "Game Arts"

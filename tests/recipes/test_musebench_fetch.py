@@ -28,7 +28,7 @@ SUBTITLES = "1\n00:00:00,100 --> 00:00:00,900\nSomething.\n"
 SECONDS = 3.0
 
 
-def download(url: str, folder: Path, name: str) -> Path:
+def download(url: str, folder: Path, name: str, _source: Path) -> Path:
     """Fetch a file with its subtitles, as a downloader does."""
     try:
         with urlopen(url) as there:

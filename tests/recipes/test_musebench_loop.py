@@ -16,7 +16,7 @@ from parts import Studio, a_recipe
 from servers import Reply, completion
 
 from reelbench.data.items import Item
-from reelbench.make.parts.reserve import release_tags
+from reelbench.lint.items import release_tags
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.run import Pipeline
 from reelbench.make.pipeline.stage import Role

@@ -31,6 +31,7 @@ from reelbench.data.sources import Sources
 from reelbench.interop.musebench.taxonomy import CATEGORIES
 from reelbench.lint.options import answer_findings, option_findings
 from reelbench.make.parts.distract import STRATEGIES
+from reelbench.make.parts.narrator import NO_NARRATOR
 from reelbench.make.parts.rules import load_rules
 from reelbench.make.pipeline.funnel import funnel_record
 from reelbench.make.pipeline.make import MakeOptions, forecast
@@ -152,7 +153,14 @@ class TestPlan:
         questions = [asked(number % 5, cited_clips=[1]) for number in range(count)]
         passed, server = produced(tmp_path, MuseWriters(questions), stages=PRODUCE[:2])
         assert len(server.requests) == 4, "it is sent back, and asked for once more"
-        assert len(passed[-1].out) == min(count, 5), "what is right is kept, up to the most"
+        ((most, _),) = [_planned(each) for each in passed[0].out]
+        assert len(passed[-1].out) == min(count, most), "what is right is kept, up to the most"
+
+    def test_other_numbers_of_questions_are_set_in_one_place(self, tmp_path: Path) -> None:
+        plan = plan_questions((1, 2), multi=0.0)
+        passed, server = produced(tmp_path, MuseWriters(), stages=[plan, WRITE])
+        assert len(server.requests) == 1, "nothing is sent back"
+        assert len(passed[-1].out) == _planned(passed[0].out[0])[0] <= 2
 
     def test_a_forecast_goes_on_without_captions_and_clips(self, tmp_path: Path) -> None:
         """Everything is counted but what shows videos that are not made yet, which is said."""
@@ -192,6 +200,11 @@ class TestPlan:
             plan_questions((5, 3))
         with pytest.raises(ReelbenchError, match="multi is 30"):
             plan_questions(multi=30)
+
+
+def _planned(task: Any) -> tuple[int, int]:
+    note = task.provenance["plan"]
+    return note["questions"], note["multi"]
 
 
 class TestRedLines:
@@ -267,6 +280,12 @@ class TestMatching:
         assert "1, 2 cited, 6 to 7 found: none of those" in item.context["doubts"][0]
         (record,) = [s for s in funnel_record(passed, ())["stages"] if s["stage"] == "match"]
         assert record["flagged"] == {"clips disagree": 3}
+
+    def test_people_are_told_of_an_essay_whose_narrator_is_still_in_it(
+        self, tmp_path: Path
+    ) -> None:
+        (item, *_) = made(tmp_path, None, essay(flags=(NO_NARRATOR,)))
+        assert "no clear narrator" in item.context["doubts"][0]
 
     def test_disagreement_is_rejected_where_that_is_asked_for(self, tmp_path: Path) -> None:
         writers = MuseWriters([asked(0)] * 3, match=lambda _: (6, 7))

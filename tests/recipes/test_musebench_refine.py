@@ -10,12 +10,12 @@ from support import make_item
 
 from reelbench.base.files import digest_of
 from reelbench.data.items import freeze
-from reelbench.make.parts.rules import DESTINATIONS as PROMPTS
+from reelbench.make.parts.rules import DESTINATIONS
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.prompts import load_prompts
 from reelbench.recipes.musebench.refine import (
     AUDIT,
-    DESTINATIONS,
+    DESTINATION_OF,
     DIMENSIONS,
     REFINE,
     RELEASE,
@@ -28,7 +28,7 @@ HOME = files("reelbench.recipes.musebench")
 def test_the_dimensions_are_those_that_people_tag() -> None:
     protocols = files("reelbench.review") / "protocols" / "musebench-verify.yaml"
     assert list(DIMENSIONS) == yaml.safe_load(protocols.read_text())["failure_tags"]
-    assert set(DESTINATIONS.values()) == set(PROMPTS) - {"vetting"}
+    assert set(DESTINATION_OF.values()) == set(DESTINATIONS) - {"vetting"}
 
 
 def test_its_stages_ask_the_roles_that_their_parts_need() -> None:

@@ -210,6 +210,7 @@ def test_what_would_be_let_through_goes_to_people_where_a_model_disagrees(
 def test_rules_for_vetting_are_shown_to_people_too(tmp_path: Path) -> None:
     results, _ = asked(tmp_path, opinion(category="Static Visual Arts"))
     assert results[1].rows[0].context["filters"] == "- F1. No auctions."
+    assert "context.filters" in read_protocol(built_in_protocols()["musebench-vet"]).show
 
 
 @pytest.mark.parametrize(("reply", "category"), [

@@ -134,6 +134,18 @@ def full(folder: Path, skills: tuple[str, ...] = ("see", "hear", "read"), mark: 
     return page_of(folder, items, models, conditions, judges=(f"{mark}one", f"{mark}two"))
 
 
+@pytest.fixture(scope="module")
+def plain_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A full page. Read it, do not write to it."""
+    return full(tmp_path_factory.mktemp("plain"))
+
+
+@pytest.fixture(scope="module")
+def hostile_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A full page of names that would do harm if they were not texts. Read it, do not write to it."""
+    return full(tmp_path_factory.mktemp("hostile"), (f"see{EVIL}", "hear", "read"), EVIL)
+
+
 def embedded(page: Path) -> Any:
     """The data that a page carries."""
     text = page.read_text()
@@ -152,15 +164,14 @@ DRAWN = """
       items: document.querySelectorAll("#list > details").length };
 """
 ALL = {"by-tag-0", "by-tag-3", "radar", "curve-length", "curve-evidence", "precision-recall", "positions",
-       "ablation-0", "ablation-1", "distractors"}  # fmt: skip
+       "profile-0", "ablation-0", "ablation-1", "distractors"}  # fmt: skip
 
 
-@pytest.mark.parametrize("mark", ["", EVIL], ids=["plain", "hostile"])
+@pytest.mark.parametrize("page", ["plain_page", "hostile_page"])
 def test_every_figure_is_drawn_at_the_latest_for_print(
-    mark: str, tmp_path: Path, probe: Probe
+    page: str, request: pytest.FixtureRequest, probe: Probe
 ) -> None:
-    page = full(tmp_path, (f"see{mark}", "hear", "read"), mark)
-    found, console = probe(page, DRAWN)
+    found, console = probe(request.getfixturevalue(page), DRAWN)
     assert console == ""
     assert (found["ready"], found["first"], found["title"]) == ("true", True, "blind · Reelbench")
     assert {name: svg for name, svg, _ in found["drawn"]} == dict.fromkeys(ALL, True)
@@ -175,8 +186,9 @@ def test_tags_that_are_numbers_are_spokes_and_not_degrees(tmp_path: Path, probe:
     assert found["spokes"] == "category"
 
 
-def test_the_page_saves_the_tables_that_the_command_writes(tmp_path: Path, probe: Probe) -> None:
-    page = full(tmp_path, mark=EVIL)
+def test_the_page_saves_the_tables_that_the_command_writes(
+    hostile_page: Path, probe: Probe
+) -> None:
     script = (
         KEEP
         + """
@@ -187,9 +199,10 @@ def test_the_page_saves_the_tables_that_the_command_writes(tmp_path: Path, probe
         return found;
     """
     )
-    found, console = probe(page, script)
+    found, console = probe(hostile_page, script)
     assert console == ""
-    scores = score_runs(Benchmark.load(tmp_path / "b"), [tmp_path / "run"], 0).scores
+    run = hostile_page.parent
+    scores = score_runs(Benchmark.load(run.parent / "b"), [run], 0).scores
     plain = [measures(scores), failures(scores), judged(scores), pairs(scores)]
     plain += map(ablation, scores["ablations"])
     assert len(plain) == 6
@@ -209,7 +222,7 @@ def test_the_page_saves_the_tables_that_the_command_writes(tmp_path: Path, probe
     assert [[row[n] for n in both] for row in shown] == [[row[n] for n in both] for row in ours]
 
 
-def test_figures_are_saved_as_svg_and_png(tmp_path: Path, probe: Probe) -> None:
+def test_figures_are_saved_as_svg_and_png(plain_page: Path, probe: Probe) -> None:
     script = (
         KEEP
         + """
@@ -223,7 +236,7 @@ def test_figures_are_saved_as_svg_and_png(tmp_path: Path, probe: Probe) -> None:
         return found;
     """
     )
-    found, console = probe(full(tmp_path), script)
+    found, console = probe(plain_page, script)
     assert console == ""
     assert {name: start for name, (_, start) in found.items()} == {
         f"{figure}.{kind}": "<svg " if kind == "svg" else "\x89PNG\r"
@@ -241,8 +254,8 @@ def test_an_ablation_that_no_model_finished_takes_no_figure_from_another(tmp_pat
     assert f'data-figure="{figure}"' in page.read_text()
 
 
-def test_the_benchmarks_own_tags_go_first(tmp_path: Path) -> None:
-    assert embedded(full(tmp_path))["tag"] == "skill"
+def test_the_benchmarks_own_tags_go_first(plain_page: Path) -> None:
+    assert embedded(plain_page)["tag"] == "skill"
 
 
 def test_every_category_that_can_be_chosen_has_items(tmp_path: Path) -> None:

@@ -179,15 +179,17 @@ def test_random_people_tiers_and_modality_stand_as_a_paper_prints_them(tmp_path:
 
 
 def test_conditions_can_be_columns(tmp_path: Path) -> None:
-    table = {"columns": {"T": {"condition": "blind"}, "V+T": {"condition": "protocol"}}}
+    names = {"T": "blind", "A+T": "deaf", "V+T": "protocol"}
+    table = {"columns": {name: {"condition": each} for name, each in names.items()}}
     found = table_of(
         tmp_path, table,
         rows("m", ["B", "H", "AC", "A", "A"]), rows("m", ["B", "A", "A", "A", "A"], "blind"),
-        rows("n", ["A", "A", "A", "A", "A"], "blind"),
+        rows("n", ["A", "A", "A", "A", "A"], "blind"), rows("n", ["A"] * 5, "deaf"),
+        rows("alone", ["B", "H", "AC", "A", "A"]),
     )  # fmt: skip
     assert [row["model"] for row in found["rows"]] == ["m", "n"]
-    assert values(found) == {"T": 0.2, "V+T": 0.6}
-    assert values(found, 1) == {"T": 0.0, "V+T": None}
+    assert values(found) == {"T": 0.2, "A+T": None, "V+T": 0.6}
+    assert values(found, 1) == {"T": 0.0, "A+T": 0.0, "V+T": None}
     assert [row[0] for row in shown(found).rows] == ["m", "n", "chance"]
 
 

@@ -31,6 +31,12 @@ def bare(text: str) -> str:
     return _LABEL.sub("", plain(text), count=1).strip(" .,;:!?'\"")
 
 
+def without_accents(text: str) -> str:
+    """Return a text without the marks above and below its letters."""
+    parts = unicodedata.normalize("NFKD", text)
+    return "".join(sign for sign in parts if not unicodedata.combining(sign))
+
+
 def words(text: str) -> tuple[str, ...]:
     """Return the words of a text; of one without any, such as a row of signs, the signs."""
     return tuple(_WORDS.findall(plain(text))) or (plain(text),)

@@ -152,10 +152,25 @@ def _checked(response: Response, schema: Mapping[str, Any], check: Check) -> Str
     # Nothing is fetched, whatever a schema refers to.
     validator = jsonschema.Draft202012Validator(accepted_schema(schema), registry=Registry())
     errors = validator.iter_errors(data)
-    faults = sorted(f"{_where(error)}{error.message}" for error in errors)
+    faults = sorted(fault for error in errors for fault in _faults(error))
     if fault := "; ".join(faults)[:_SHOWN] or check(data):
         return Structured(failure=fault, status=response.status, words=words, nearly=data)
     return Structured(data, words=words)
+
+
+def _faults(error: jsonschema.ValidationError) -> list[str]:
+    """Return what is wrong; of what fits no alternative, by the one that it was meant for."""
+    if not error.context:
+        return [f"{_where(error)}{error.message}"]
+    alternatives: dict[Any, list[jsonschema.ValidationError]] = {}
+    for each in error.context:
+        alternatives.setdefault(each.schema_path[0], []).append(each)
+    # One whose fixed values differ, such as its kind, was not meant.
+    nearest = min(
+        alternatives.values(),
+        key=lambda own: (sum(each.validator in ("const", "enum") for each in own), len(own)),
+    )
+    return [fault for each in nearest for fault in _faults(each)]
 
 
 def _where(error: jsonschema.ValidationError) -> str:

@@ -12,6 +12,12 @@ from reelbench.lint.options import answer_findings, option_findings
 RELEASE_TAGS = tuple(TAGS)[:8]  # of Table 6
 
 
+def release_tags(item: Item) -> list[str]:
+    """Return which of the eight tags an item has, the most severe first."""
+    found = {finding.tag for finding in item_findings(item)}
+    return sorted(found & set(RELEASE_TAGS), key=lambda tag: (-TAGS[tag][0], tag))
+
+
 def item_findings(item: Item, line: int = 0) -> Iterator[Finding]:
     """Yield all findings about one item, valid or not, that need neither media nor other items."""
     _, problems = item_from_line(json_line(item.to_record()).strip().encode())

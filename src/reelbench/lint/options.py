@@ -21,6 +21,7 @@ from reelbench.lint.findings import Finding
 
 PREFIX = 50  # characters after which a reader has stopped comparing
 SIMILAR_SHARE = 0.5  # of all pairs of options
+PROMPT_SHARE = 0.3  # what MuseBench's writers are told (Table 6); no tag of its own
 PARAPHRASE = 0.5  # likeness of an answer in other words; an explanation is less alike
 
 # Where benchmarks write the right option out in full. Ours has `reference`, which may also hold
@@ -61,14 +62,20 @@ def answer_findings(item: Item, line: int) -> Iterator[Finding]:
 
 
 def _prefixes(item: Item, line: int) -> Iterator[Finding]:
-    pairs = list(combinations(item.options, 2))
-    alike = sum(a[:PREFIX] == b[:PREFIX] and len(a) >= PREFIX for a, b in pairs)
-    if pairs and alike == len(pairs):
+    alike, pairs = shared_prefixes(item)
+    if pairs and alike == pairs:
         start = item.options[0][:PREFIX]
         yield Finding.of("ALL_SAME_PREFIX", f"all options begin with {start!r}", item, line)
-    elif pairs and alike / len(pairs) > SIMILAR_SHARE:
-        share = f"{alike} of {len(pairs)} pairs of options share their first {PREFIX} characters"
+    elif pairs and alike / pairs > SIMILAR_SHARE:
+        share = f"{alike} of {pairs} pairs of options share their first {PREFIX} characters"
         yield Finding.of("MANY_OPTS_SIMILAR", share, item, line)
+
+
+def shared_prefixes(item: Item) -> tuple[int, int]:
+    """Return how many pairs of options share their first fifty characters, and of how many."""
+    pairs = list(combinations(item.options, 2))
+    alike = sum(a[:PREFIX] == b[:PREFIX] and len(a) >= PREFIX for a, b in pairs)
+    return alike, len(pairs)
 
 
 def _duplicates(item: Item, line: int) -> Iterator[Finding]:

@@ -52,6 +52,7 @@ __all__ = [
     "quota",
     "refine",
     "release",
+    "report_narrators",
     "rounds",
     "same_manifest",
     "silence",
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
     from reelbench.make.parts.label import label
     from reelbench.make.parts.narration_filters import filter_narrated, filter_transcript
     from reelbench.make.parts.narrator import silence
+    from reelbench.make.parts.narrator_report import report_narrators
     from reelbench.make.parts.only import only
     from reelbench.make.parts.perturb import perturb
     from reelbench.make.parts.quality_loop import refine
@@ -156,6 +158,7 @@ _HOMES = {
     "quota": "parts.quota",
     "refine": "parts.quality_loop",
     "release": "parts.reserve",
+    "report_narrators": "parts.narrator_report",
     "rounds": "parts.rounds",
     "same_manifest": "parts.existing",
     "silence": "parts.narrator",

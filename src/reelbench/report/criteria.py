@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from reelbench.pages.table import Table
-from reelbench.report.figures import label
+from reelbench.report.rows import label
 from reelbench.score.rounding import fixed, percent
 
 Scores = Mapping[str, Any]

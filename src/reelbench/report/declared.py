@@ -12,7 +12,7 @@ from reelbench.data.table_rules import (
     WRONG_WITH,
 )
 from reelbench.pages.table import Table
-from reelbench.report.figures import label
+from reelbench.report.rows import label
 from reelbench.score.rounding import fixed, percent, points
 
 Scores = Mapping[str, Any]

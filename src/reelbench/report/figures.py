@@ -1,6 +1,6 @@
 """The figures of a report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from reelbench.data.items import LETTERS
@@ -14,14 +14,13 @@ from reelbench.pages.figure import (
     plain,
     points,
 )
-from reelbench.score.coverage import no_score
+from reelbench.report.profile_figures import pooled_positions, precision_and_recall, profiles
+from reelbench.report.rows import Scores, main_rows, numbers
 from reelbench.score.groups import TOGETHER
 
 _ORDERED = ("length", "evidence")  # groups whose values follow each other
 _MOST_SPOKES = 16
 _MOST_VALUES = 24  # of a tag, for a figure that can be read
-
-Scores = Mapping[str, Any]
 
 
 def figures(scores: Scores, tags: Sequence[str]) -> list[Figure]:
@@ -30,29 +29,14 @@ def figures(scores: Scores, tags: Sequence[str]) -> list[Figure]:
         *(by_tag(scores, tag, n) for n, tag in enumerate(tags) if tag not in _ORDERED),
         radar(scores, tags[0]) if tags else None,
         *(curve(scores, tag) for tag in _ORDERED if tag in scores["chance"]["by"]),
+        *profiles(scores, tags),
         precision_and_recall(scores),
         positions(scores),
+        pooled_positions(scores),
         *(ablation(scores, number) for number in range(len(scores["ablations"]))),
         distractors(scores),
     ]
     return [figure for figure in made if figure is not None]
-
-
-def main_rows(scores: Scores) -> list[Mapping[str, Any]]:
-    """The results under the condition where models are compared, one for each that has a score."""
-    rows = [row for row in scores["results"] if row["condition"] == scores["main_condition"]]
-    return [row for row in rows if not no_score(row)] or rows
-
-
-def numbers(scores: Scores) -> dict[str, int]:
-    """Number the models from the best on: a model has one colour in the whole page."""
-    return {m: n for n, m in enumerate(dict.fromkeys(row["model"] for row in scores["results"]))}
-
-
-def label(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
-    """Name a result: by its condition too, where there are several."""
-    several = len({each["condition"] for each in rows}) > 1
-    return f"{row['model']}, {row['condition']}" if several else str(row["model"])
 
 
 def by_tag(scores: Scores, tag: str, place: int) -> Figure | None:
@@ -107,31 +91,6 @@ def curve(scores: Scores, tag: str) -> Figure | None:
               "evidence": "Accuracy by where the evidence lies"}  # fmt: skip
     words = f"{titles[tag]}, one line per model, with intervals."
     return Figure(f"curve-{tag}", titles[tag], words, data, layout_of("accuracy, %"))
-
-
-def precision_and_recall(scores: Scores) -> Figure | None:
-    """Precision against recall of questions with several right options."""
-    rows = [row for row in main_rows(scores) if "precision" in row["metrics"]]
-    number = numbers(scores)
-    if not rows:
-        return None
-    data = [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": plain(row["model"]),
-            "x": [100 * row["metrics"]["recall"]["value"]],
-            "y": [100 * row["metrics"]["precision"]["value"]],
-            "marker": marker(number[row["model"]]),
-        }
-        for row in rows
-    ]
-    line = {"type": "line", "x0": 0, "y0": 0, "x1": 100, "y1": 100}
-    grey = {"line": {"color": "#808080", "dash": "dash", "width": 1}}
-    layout = layout_of("precision, %", shapes=[line | grey], showlegend=True)
-    layout["xaxis"] = {"title": {"text": "recall, %"}, "range": [-3, 103]}
-    words = "Precision against recall of multi-select questions; on the dashed line they are equal."
-    return Figure("precision-recall", "Precision and recall", words, data, layout)
 
 
 def positions(scores: Scores) -> Figure | None:

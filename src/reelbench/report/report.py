@@ -35,7 +35,9 @@ from reelbench.report.declared import (
     text_of,
     tier_above,
 )
-from reelbench.report.figures import figures, main_rows, numbers, shown_tags
+from reelbench.report.figures import figures, shown_tags
+from reelbench.report.profile_figures import position_table
+from reelbench.report.rows import main_rows, numbers
 from reelbench.report.tables import (
     ablation,
     accuracy_of,
@@ -108,6 +110,7 @@ def _page(scored: ScoredRuns) -> str:
         sureness=_sureness,
         several_conditions=len({row["condition"] for row in results}) > 1,
         failures=failures(scores) if results else None,
+        positions=position_table(scores),
         ablations=[
             (number, ablation(found))
             for number, found in enumerate(scores["ablations"])

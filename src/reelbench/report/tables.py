@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.base.files import write_atomically
+from reelbench.data.table_rules import F1_OF_MEANS
 from reelbench.pages.table import Table
 from reelbench.report.comparison import pairs, people, standings
 from reelbench.report.criteria import criterion_tables, origins
 from reelbench.report.declared import declared, shown, sureness
-from reelbench.report.figures import label, main_rows, shown_tags
+from reelbench.report.figures import shown_tags
+from reelbench.report.profile_figures import position_table
+from reelbench.report.rows import label, main_rows
 from reelbench.score.coverage import no_score
 from reelbench.score.metrics import METRICS
 from reelbench.score.rounding import fixed, percent, points
@@ -29,6 +32,7 @@ def tables(scores: Scores) -> list[Table]:
         measures(scores),
         *(by_tag(scores, tag) for tag in shown_tags(scores)),
         failures(scores),
+        position_table(scores),
         origins(scores),
         *(ablation(found) for found in scores["ablations"] if found["models"]),
         judged(scores),
@@ -135,11 +139,13 @@ def measures(scores: Scores) -> Table:
         [
             row["model"],
             *(_with_interval(row["metrics"].get(name)) for name, _ in names),
+            *([_with_interval(row["metrics"].get(F1_OF_MEANS))] if pooled else []),
             *(_with_interval(row["micro"].get(name)) for name in pooled),
         ]
         for row in models
     ]
-    columns = ["Model", *(t for _, t in names), *(f"Micro {_TITLES[name]}" for name in pooled)]
+    columns = ["Model", *(t for _, t in names), *(["F1 of means"] if pooled else [])]
+    columns += [f"Micro {_TITLES[name]}" for name in pooled]
     return Table("measures", "Other measures", columns, rows if names else [])
 
 

@@ -1,5 +1,6 @@
 """The tables that a benchmark declares: for each model, a mean over the items of each column."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
@@ -83,7 +84,12 @@ def _scores(
     opened = any(item.kind == "open" for column in columns for item in column.items)
     under = _by_condition(rows) if any(column.condition for column in columns) else {}
     if under:
-        rows = [replace(r, names={**r.names, "condition": ""}) for r in _one_each(rows)]
+        asked = Counter(who for who, name in under if name in {c.condition for c in columns})
+        rows = [
+            replace(row, names={**row.names, "condition": ""})
+            for row in _one_each(rows)
+            if asked[row.who] > 1  # with one of them there is nothing to hold it against
+        ]
     means = _Means.of(declared, rows, under, clusters)
     return {
         "judge": judge if opened else None,

@@ -14,12 +14,14 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from reelbench.annotate.common.audio import Mono
+from reelbench.base.errors import ReelbenchError
 from reelbench.media.edit.audio import SPEECH_RATE
 from reelbench.weights import from_weights
 from reelbench.weights.checkpoint import read_checkpoint
 
 WEIGHTS = "voice_ecapa"
 SIZE = 192  # numbers of an embedding
+_NONE = np.zeros(0, np.float32)
 Tensor = NDArray[np.float32]
 # As it was trained: the logarithm of 80 mel bands, 25 ms every 10 ms, at most 80 dB below the
 # loudest, less their mean over time.
@@ -131,4 +133,10 @@ def _dense(x: Tensor, name: str) -> Tensor:
 
 @from_weights(WEIGHTS)
 def _weights(path: Path) -> Mapping[str, Tensor]:
-    return read_checkpoint(path)
+    found = read_checkpoint(path)
+    if "mfa.conv.conv.weight" not in found or found.get("fc.conv.weight", _NONE).shape[0] != SIZE:
+        raise ReelbenchError(
+            f"{path} has no tensors of an ECAPA-TDNN as SpeechBrain names them, with {SIZE} "
+            "numbers at its end."
+        )
+    return found

@@ -76,7 +76,8 @@ def group_voices(pieces: Sequence[VoicePiece], same: float, again: float) -> NDA
     heard = [n for n, piece in enumerate(pieces) if piece.voice is not None]
     clear = [n for n in heard if pieces[n].alone and pieces[n].seconds >= _CLEAR] or heard
     if not clear:
-        return np.zeros(len(pieces), np.intp)
+        speakers = np.unique([piece.speaker for piece in pieces], return_inverse=True)[1]
+        return _numbered(speakers, np.array([piece.seconds for piece in pieces]))
     voices = np.array([pieces[n].voice for n in clear], np.float64)
     seconds = np.array([pieces[n].seconds for n in clear])
     groups = _merged(voices, seconds, grouped(voices, same), again)

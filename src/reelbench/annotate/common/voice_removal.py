@@ -39,7 +39,9 @@ class VoiceRemoval:
     method: str = "separate"
     margin: float = 0.15  # before and after a turn, unless someone else speaks there
     fade: float = 0.02  # within which it begins and ends
-    depth: float = 60.0  # dB by which "attenuate" turns the sound down
+    # dB by which "attenuate" turns the sound down: after 60, nine of ten words can be recognised
+    # once it is turned up again, after 90 none.
+    depth: float = 90.0
 
     def __post_init__(self) -> None:
         """Raise ``ReelbenchError`` for an unknown method and for times that cannot be."""

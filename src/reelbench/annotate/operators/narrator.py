@@ -44,8 +44,8 @@ class Narrator(Operator):
     """
 
     name: ClassVar[str] = "narrator"
-    needs: ClassVar[tuple[str, ...]] = ("turns",)
-    may_use: ClassVar[tuple[str, ...]] = ("sound", "transcript", "speaker", "shots")
+    needs: ClassVar[tuple[str, ...]] = ("sound", "turns")
+    may_use: ClassVar[tuple[str, ...]] = ("transcript", "speaker", "shots")
     weights: ClassVar[tuple[str, ...]] = (WEIGHTS,)
     # Of different people in one scene, pieces had a cosine of up to .37; of one clean voice, .46
     # and more; of one over loud music or a telephone, .4 and more with the mean of all.

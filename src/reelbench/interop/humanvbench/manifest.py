@@ -20,6 +20,7 @@ from reelbench.interop.humanvbench.taxonomy import (
     TIMED,
     VISION,
 )
+from reelbench.interop.used_taxonomy import used_values
 
 # Appendix I: letters alone. Models that hear get the sound; others are asked under video-only.
 PROTOCOL = Protocol(
@@ -144,20 +145,19 @@ def humanvbench_manifest(title: str, items: Sequence[Item], **extra: Any) -> Man
 
     Tasks that are none of the sixteen, such as those of another subject, come behind them.
     """
-    there = {tag: {v for item in items for v in item.tag(tag)} for tag in (TASK, *_TAGS)}
+    there = {task for item in items for task in item.tag(TASK)}
     tasks: dict[str, list[str]] = {
-        dimension: [task for task in names if task in there[TASK]]
+        dimension: [task for task in names if task in there]
         for dimension, names in DIMENSIONS.items()
     }
-    tasks["Others"] = sorted(there[TASK] - set(TASKS))
-    taxonomy: dict[str, Any] = {TASK: {name: some for name, some in tasks.items() if some}}
-    for tag, known in _TAGS.items():
-        taxonomy[tag] = [*(v for v in known if v in there[tag]), *sorted(there[tag] - set(known))]
+    tasks["Others"] = sorted(there - set(TASKS))
+    by_dimension = {name: some for name, some in tasks.items() if some}
+    taxonomy = {**({TASK: by_dimension} if by_dimension else {}), **used_values(items, _TAGS)}
     return Manifest(
         name="humanvbench",
         version="1",
         title=title,
-        taxonomy=freeze({tag: values for tag, values in taxonomy.items() if values}),
+        taxonomy=freeze(taxonomy),
         protocol=PROTOCOL,
         conditions=freeze(dict(CONDITIONS)),
         tables=freeze(dict(TABLES)),

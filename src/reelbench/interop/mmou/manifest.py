@@ -9,6 +9,7 @@ from typing import Any
 from reelbench.data.items import Item, freeze
 from reelbench.data.manifest import Manifest, Protocol
 from reelbench.interop.mmou.taxonomy import DOMAINS, DURATIONS, POSITIONS, SKILLS
+from reelbench.interop.used_taxonomy import used_values
 
 # 4.2: five orders of the options, the majority counts; pictures and sound.
 PROTOCOL = Protocol(
@@ -65,16 +66,11 @@ _TAGS = {
 
 def mmou_manifest(title: str, items: Sequence[Item], **extra: Any) -> Manifest:
     """Return the manifest of a benchmark like MMOU; its taxonomy has what its items have."""
-    there = {tag: {value for item in items for value in item.tag(tag)} for tag in _TAGS}
-    taxonomy = {
-        tag: [*(v for v in known if v in there[tag]), *sorted(there[tag] - set(known))]
-        for tag, known in _TAGS.items()
-    }
     return Manifest(
         name="mmou",
         version="1",
         title=title,
-        taxonomy=freeze({tag: values for tag, values in taxonomy.items() if values}),
+        taxonomy=freeze(used_values(items, _TAGS)),
         protocol=PROTOCOL,
         conditions=freeze(dict(CONDITIONS)),
         tables=freeze(_tables(items)),

@@ -11,6 +11,7 @@ from typing import Any
 from reelbench.data.items import Item, freeze
 from reelbench.data.manifest import Manifest, Protocol
 from reelbench.interop.musebench.taxonomy import CATEGORIES, CATEGORY, SHORT, SUBDOMAIN, SUBDOMAINS
+from reelbench.interop.used_taxonomy import used_values
 
 PROTOCOL = Protocol(
     sampling="fps:1", modalities="V+A+T", frame_size="long:768", sound_encoding="mp3"
@@ -118,16 +119,11 @@ _TAGS = {
 
 def musebench_manifest(title: str, items: Sequence[Item], **extra: Any) -> Manifest:
     """Return the manifest of a benchmark like MuseBench; its taxonomy has what its items have."""
-    there = {tag: {value for item in items for value in item.tag(tag)} for tag in _TAGS}
-    taxonomy = {
-        tag: [*(v for v in known if v in there[tag]), *sorted(there[tag] - set(known))]
-        for tag, known in _TAGS.items()
-    }
     return Manifest(
         name="musebench",
         version="1",
         title=title,
-        taxonomy=freeze({tag: values for tag, values in taxonomy.items() if values}),
+        taxonomy=freeze(used_values(items, _TAGS)),
         protocol=PROTOCOL,
         conditions=freeze(dict(CONDITIONS)),
         tables=freeze(dict(TABLES)),

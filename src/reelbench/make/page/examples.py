@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from reelbench.base.progress import counted
 from reelbench.data.items import LETTERS, Item, Media
 from reelbench.make.pipeline.funnel import category_of
 from reelbench.make.pipeline.run import StageResult
@@ -22,6 +23,7 @@ class ItemExample:
     """An item as the page shows it."""
 
     id: str
+    facts: tuple[str, ...]  # its kind, how many options it has, and its tags beside the category
     question: str
     options: tuple[tuple[str, str, bool], ...]  # letter, text, whether it is a key
     reference: str  # of an open item
@@ -85,6 +87,7 @@ def _example(out: Path, item: Item, waits: str) -> ItemExample:
     pairs = zip(LETTERS, item.options, strict=False)
     return ItemExample(
         shortened(item.id, 120),
+        tuple(_facts(item)),
         shortened(item.question, 800),
         tuple((letter, shortened(text, 300), letter in item.answer) for letter, text in pairs),
         shortened(item.reference or "", 300),
@@ -95,6 +98,19 @@ def _example(out: Path, item: Item, waits: str) -> ItemExample:
         ),
         waits,
     )
+
+
+def _facts(item: Item) -> Iterator[str]:
+    yield _KINDS[item.kind]
+    if item.options:
+        yield counted(len(item.options), "option")
+    category = category_of(item)
+    values = [value for tag in item.tags for value in item.tag(tag) if value != category]
+    yield from (shortened(value, 60) for value in values[:_MOST_TAGS])
+
+
+_KINDS = {"single": "single-select", "multi": "multi-select", "yesno": "yes or no", "open": "open"}
+_MOST_TAGS = 4
 
 
 def _element(path: str) -> str:

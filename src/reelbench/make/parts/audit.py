@@ -10,6 +10,7 @@ from difflib import SequenceMatcher
 from itertools import combinations
 from typing import Any
 
+from reelbench.base.progress import counted
 from reelbench.base.text import plain, words
 from reelbench.data.items import Item
 from reelbench.data.question_rules import lists_options
@@ -20,7 +21,7 @@ from reelbench.make.parts.shape import TEXT, closed, listed
 from reelbench.make.parts.shares import share_of, stage_table
 from reelbench.make.pipeline.context import StageContext, together
 from reelbench.make.pipeline.funnel import FLAGGED, category_of
-from reelbench.make.pipeline.stage import BatchStage, Undecided
+from reelbench.make.pipeline.stage import BatchStage, Rejected
 
 ALIKE = "low option discriminability"
 WORDY = "academic or verbose language"
@@ -83,6 +84,11 @@ def audit(
             ctx.notes.append(
                 f"{ctx.stage}: {', '.join(issues)} are not checked: name a model with "
                 f"--model {role}=NAME"
+            )
+        elif unread := [i.id for i, one in zip(items, asked, strict=True) if None in one.values()]:
+            ctx.notes.append(
+                f"{ctx.stage}: {model} gave no audit of {counted(len(unread), 'item')}, which are "
+                f"not in its shares: {', '.join(unread[:5])}{' ...' if len(unread) > 5 else ''}"
             )
         return [_flagged(item, ctx.stage, each) for item, each in zip(items, found, strict=True)]
 
@@ -160,20 +166,20 @@ def _vague(item: Item, least: int, distracted: str) -> str | None:
 async def _asked(
     item: Item, ctx: StageContext, role: str, issues: Mapping[str, str], material: Material
 ) -> dict[str, str | None]:
-    """Return what a model finds, by issue."""
-    reply = await ctx.json(
-        role,
-        ctx.prompts.prompt(
-            "audit",
-            category=category_of(item),
-            issues="\n".join(f"- {name}: {meaning}" for name, meaning in issues.items()),
-            **item_slots(item, material(item, ctx)),
-        ),
-        closed({"issues": listed(closed({"issue": {"enum": list(issues)}, "comment": TEXT}), 0)}),
+    """Return what a model finds, by issue; None for each where it refuses or cannot be read."""
+    prompt = ctx.prompts.prompt(
+        "audit",
+        category=category_of(item),
+        issues="\n".join(f"- {name}: {meaning}" for name, meaning in issues.items()),
+        **item_slots(item, material(item, ctx)),
     )
+    schema = closed({"issue": {"enum": list(issues)}, "comment": TEXT})
+    try:
+        reply = await ctx.json(role, prompt, closed({"issues": listed(schema, 0)}))
+    except Rejected:
+        return dict.fromkeys(issues)
     if reply.data is None:
-        model = ctx.model(role).card.name
-        raise Undecided("no audit", f"{model} ({role}) on {item.id}: {reply.failure}")
+        return dict.fromkeys(issues)
     found: dict[str, str | None] = dict.fromkeys(issues, "")
     return found | {each["issue"]: each["comment"].strip() for each in reply.data["issues"]}
 

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reelbench.data.failure_types import type_key
+from reelbench.data.failure_types import split_tag, type_fault, type_key
 from reelbench.make.parts.pilot_review import PilotReview, PilotVerdict, item_slots
 from reelbench.make.parts.rule_checks import CHECKS
 from reelbench.make.parts.rules import ACTIVE, DESTINATIONS, Rule, RuleSet
 from reelbench.make.parts.shape import TEXT, closed, listed
 from reelbench.make.pipeline.context import StageContext
-from reelbench.make.pipeline.stage import Undecided
+from reelbench.make.pipeline.stage import Rejected, Undecided
 
 VETTING = "vetting"  # a failure of any dimension may call for other sources
 
@@ -48,32 +48,36 @@ class CaseSummarizer:
         if not found:
             return CaseSummary({})
         active = [rule for rule in rules.rules(category) if rule.state == ACTIVE]
-        reply = await ctx.json(
-            self.role,
-            ctx.prompts.prompt(
-                self.prompt,
-                category=category,
-                dimensions=self._dimensions(),
-                known=_as_list(known),
-                rules=_as_list([_shown(rule) for rule in active]),
-                suspects=_as_list([_shown(rule) for rule in suspects]),
-                checks=_as_list([f"{name}: {_meaning(name)}" for name in CHECKS]),
-                cases="\n\n".join(
-                    _case(number, each, failure.tag, failure.comment)
-                    for number, (each, failure) in enumerate(found, 1)
-                ),
+        prompt = ctx.prompts.prompt(
+            self.prompt,
+            category=category,
+            dimensions=self._dimensions(),
+            known=_as_list(known),
+            rules=_as_list([_shown(rule) for rule in active]),
+            suspects=_as_list([_shown(rule) for rule in suspects]),
+            checks=_as_list([f"{name}: {_meaning(name)}" for name in CHECKS]),
+            cases="\n\n".join(
+                _case(number, each, failure.tag, failure.comment)
+                for number, (each, failure) in enumerate(found, 1)
             ),
-            _SCHEMA,
-            check=self._check(len(found), active, known),
         )
-        if reply.data is None:
-            name = ctx.model(self.role).card.name
-            raise Undecided(
-                "no summary",
-                f"{name} ({self.role}) gave no summary of the bad cases of {category}: "
-                f"{reply.failure}",
+        try:
+            reply = await ctx.json(
+                self.role, prompt, _SCHEMA, check=self._check(len(found), active, known)
             )
+        except Rejected as refusal:
+            raise self._no_summary(ctx, category, refusal.detail) from None
+        if reply.data is None:
+            raise self._no_summary(ctx, category, reply.failure)
         return self._summary(reply.data, [each.item.id for each, _ in found], known)
+
+    def _no_summary(self, ctx: StageContext, category: str, why: str) -> Undecided:
+        name = ctx.model(self.role).card.name
+        return Undecided(
+            "no summary",
+            f"{name} ({self.role}) gave no summary of the bad cases of {category}: {why}. Name "
+            f"another model with --model {self.role}=NAME",
+        )
 
     def canonical(self, tag: str, known: Sequence[str] = ()) -> str:
         """Return a type in one spelling, that of a known one if it is; empty if it is none."""
@@ -119,6 +123,11 @@ class CaseSummarizer:
             for each in reply["failures"]
             if not self.canonical(each["type"])
         ]
+        faults += [
+            f"failures: the type {each['type']!r} {fault}"
+            for each in reply["failures"]
+            if (fault := type_fault(self.review.failure(each["type"]).type))
+        ]
         return faults
 
     def _rule_faults(self, reply: Any) -> list[str]:
@@ -157,8 +166,7 @@ class CaseSummarizer:
 
 def answers(tag: str, type_: str) -> bool:
     """Whether the tag of a rule names a type of failure; it may leave the dimension out."""
-    tag, type_ = (" ".join(each.split()).casefold() for each in (tag, type_))
-    return bool(tag) and tag in (type_, type_.partition(": ")[2])
+    return bool(tag) and type_key(tag) in (type_key(type_), type_key(split_tag(type_)[1]))
 
 
 _SCHEMA = closed(

@@ -26,9 +26,8 @@ from reelbench.base.files import digest_of, digest_of_file, write_atomically
 from reelbench.data.items import Span
 from reelbench.make.parts.narrator import REMOVAL
 from reelbench.make.pipeline.context import StageContext
-from reelbench.make.pipeline.stage import Rejected, RowStage
+from reelbench.make.pipeline.stage import RowStage
 from reelbench.media.decode.isolated import run_isolated
-from reelbench.media.errors import MediaError
 from reelbench.media.subtitles import Cue, webvtt_file
 
 INTELLIGIBLE = "narrator still intelligible"
@@ -131,10 +130,7 @@ async def _changes(
     def isolated() -> list[SoundChange]:
         return run_isolated(sound_changes, source, made, spans, tuple(clips), limit=limit)
 
-    try:
-        return await asyncio.to_thread(isolated)
-    except MediaError as error:
-        raise Rejected("media", str(error)) from None
+    return await asyncio.to_thread(isolated)
 
 
 def _narrated(facts: Mapping[str, Any], was: Mapping[str, Any]) -> list[TimedWord]:

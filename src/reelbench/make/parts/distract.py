@@ -53,6 +53,7 @@ class DistractorPlan:
     strategies: Mapping[str, str]
     required: Sequence[str]
     min_strategies: int
+    least_options: int
     most_options: int
     polish_key: bool
     longest: float
@@ -72,7 +73,7 @@ class DistractorPlan:
     ) -> "DistractorPlan":
         """Return the plan that a stage's parameters describe."""
         least, most = count or (from_context + out_of_context,) * 2
-        strategies = 0 if more["lettered"] else min(min_strategies, len(more["strategies"]), least)
+        strategies = 0 if more["lettered"] else min(min_strategies, len(more["strategies"]))
         inside = None if count else from_context
         return cls(least, most, inside, min_strategies=strategies, **more)
 
@@ -86,6 +87,11 @@ class DistractorPlan:
             )
         if self.most_options > len(LETTERS):
             return f"most_options is {self.most_options}, and there are {len(LETTERS)} letters"
+        if not 2 <= self.least_options <= self.most + 1:
+            return (
+                f"least_options is {self.least_options}: give 2 to {self.most + 1}, as one key has "
+                f"{self.most} distractors at most"
+            )
         if self.lettered and (self.from_context is None or self.required):
             return "lettered is set, so that count and required cannot be"
         unknown = set(self.required) - set(self.strategies)
@@ -96,11 +102,15 @@ class DistractorPlan:
         return ""
 
     def bounds(self, keys: int) -> tuple[int, int]:
-        """Return the least and most distractors for so many keys, within ``most_options``."""
+        """Return the least and most distractors for so many keys, by the number of options."""
         most = min(self.most, self.most_options - keys)
         if most < 1:
             raise Rejected("no room for distractors", f"{keys} keys of {self.most_options} options")
-        return min(self.least, most), most
+        return min(max(self.least, self.least_options - keys), most), most
+
+    def fewest_strategies(self, keys: int) -> int:
+        """Return how many strategies are used at least: no more than there are distractors."""
+        return min(self.min_strategies, self.bounds(keys)[0])
 
     def for_item(self, item: Item, keys: int, seed: int) -> "DistractorPlan":
         """Return the plan for one item, where the number of its distractors is drawn."""
@@ -122,6 +132,7 @@ def distract(
     strategies: Mapping[str, str] = STRATEGIES,
     required: Sequence[str] = (),
     min_strategies: int = 2,
+    least_options: int = 2,
     most_options: int = len(LETTERS),
     polish_key: bool = False,
     longest: float = 2.0,
@@ -134,8 +145,8 @@ def distract(
     """Return the stage that gives each item its distractors, and every option an explanation.
 
     ``from_context`` of them are from the video's content and ``out_of_context`` are not, or with
-    ``count`` there are from least to most of either; with its keys, an item has at most
-    ``most_options``; how many it has is the model's choice, or ``drawn`` with the seed. At least
+    ``count`` there are from least to most of either; with its keys, an item has ``least_options``
+    to ``most_options``; how many it has is the model's choice, or ``drawn`` with the seed. At least
     ``min_strategies`` different strategies are used, and all that are ``required``. With
     ``polish_key``, keys may be reworded to match the others if they keep their meaning. No option
     has more than ``longest`` times the words of another. Items are single-choice, multi-select, or
@@ -153,6 +164,7 @@ def distract(
         "strategies": dict(strategies),
         "required": list(required),
         "min_strategies": min_strategies,
+        "least_options": least_options,
         "most_options": most_options,
         "polish_key": polish_key,
         "longest": longest,
@@ -206,6 +218,11 @@ def keys_of(item: Item) -> tuple[str, ...]:
     raise Rejected("no right answer", f"{item.id} has neither right options nor a reference")
 
 
+def shown_keys(keys: Sequence[str]) -> str:
+    """Return the right answers as prompts have them: one as it is, several as a list."""
+    return keys[0] if len(keys) == 1 else "\n".join(f"- {key}" for key in keys)
+
+
 def _prompt(item: Item, keys: Sequence[str], plan: DistractorPlan, ctx: StageContext) -> str:
     if plan.lettered:
         return _lettered_prompt(item, keys[0], plan, ctx)
@@ -216,13 +233,13 @@ def _prompt(item: Item, keys: Sequence[str], plan: DistractorPlan, ctx: StageCon
     return ctx.prompts.prompt(
         "distract",
         question=item.question,
-        answer=keys[0] if len(keys) == 1 else "\n".join(f"- {key}" for key in keys),
+        answer=shown_keys(keys),
         context=context_of(item, ctx),
         count=str(most) if least == most else f"{least} to {most}",
         inside="some" if inside is None else str(inside),
         outside="others" if inside is None else str(most - inside),
         strategies="\n".join(f"- {each}: {meaning}" for each, meaning in plan.strategies.items()),
-        fewest=str(plan.min_strategies),
+        fewest=str(plan.fewest_strategies(len(keys))),
         guidance=plan.guidance.get(category_of(item), ""),
         required=f" Use each of these: {', '.join(plan.required)}." if plan.required else "",
         polish=_POLISH if plan.polish_key else "",
@@ -288,9 +305,9 @@ def _fault(
     inside, asked_for = sum(each["from_context"] for each in wrong), plan.inside(len(keys))
     if asked_for not in (None, inside):
         return f"{inside} of the distractors are from the context, not {asked_for}"
-    used = {each["strategy"] for each in wrong}
-    if len(used) < plan.min_strategies:
-        return f"the distractors use {len(used)} of the strategies, not {plan.min_strategies}"
+    used, fewest = {each["strategy"] for each in wrong}, plan.fewest_strategies(len(keys))
+    if len(used) < fewest:
+        return f"the distractors use {len(used)} of the strategies, not {fewest}"
     if lacking := [each for each in plan.required if each not in used]:
         return f"no distractor follows {', '.join(lacking)}"
     for old, text in zip(keys, _worded(keys, reply), strict=True):

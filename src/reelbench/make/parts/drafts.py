@@ -126,6 +126,7 @@ class WritingTask(msgspec.Struct, frozen=True, kw_only=True):
     prompt: str  # the name of the prompt that asks for them
     media: tuple[MediaRef, ...]  # of the items; what is shown to a writer who is shown something
     forms: tuple[QuestionForm, ...] = (QuestionForm(),)
+    count: Bounds | None = None  # of questions in a reply; that of the stage where it is None
     slots: dict[str, str] = {}  # texts for slots of the prompt, such as guidance
     context: str = ""  # the digest of a kept text, which fills {{context}}
     context_file: str = ""  # where that text is put in the benchmark

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from reelbench.data.failure_types import split_tag
 from reelbench.make.parts.bad_cases import CaseSummary
 from reelbench.make.parts.pilot_review import PilotVerdict
 from reelbench.make.parts.rules import Rule, RuleSet
@@ -58,7 +59,7 @@ class LoopHistory:
     def known(self) -> list[str]:
         """The failure types that rules answer or rounds found, in that order."""
         rules = self.versions[-1].rules(self.category)
-        tags = [rule.tag for rule in rules if ": " in rule.tag]  # those that name a dimension
+        tags = [rule.tag for rule in rules if split_tag(rule.tag)[1]]  # those that name a dimension
         return list(dict.fromkeys([*tags, *(t for each in self.rounds for t in each.new_types)]))
 
     @property

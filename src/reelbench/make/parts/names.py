@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from reelbench.base.text import word_set
+from reelbench.base.text import without_accents, word_set
 from reelbench.make.parts.perceptible import is_known_word, is_motion
 
 # Letters but those of scripts without case and blanks, where a name in Latin letters may stand.
@@ -202,17 +202,17 @@ def named_in(text: str, names: Collection[str]) -> str:
     text = _SPELT.sub(lambda spelt: re.sub(r"[ .\-]", "", spelt[0]), text)
     tokens: list[str] = _TOKEN.findall(text)
     words = [name for name in names if WORD.fullmatch(name)]
-    anyhow = {_folded(name) for name in words if name.islower()}
-    capital = {_folded(name) for name in words if not name.islower()}
+    anyhow = {without_accents(name) for name in words if name.islower()}
+    capital = {without_accents(name) for name in words if not name.islower()}
     for token in tokens:
         for form in _forms(token):
             shouted = form.isupper() and form.capitalize() in capital
             if form.lower() in anyhow or form in capital or shouted:
                 return token
-    running = f" {' '.join(_folded(token).lower() for token in tokens)} "
-    squeezed = {_folded(re.sub(r"\W", "", token)).lower() for token in tokens}
+    running = f" {' '.join(without_accents(token).lower() for token in tokens)} "
+    squeezed = {without_accents(re.sub(r"\W", "", token)).lower() for token in tokens}
     for name in sorted(set(names).difference(words)):
-        parts = [_folded(token).lower() for token in _TOKEN.findall(name)]
+        parts = [without_accents(token).lower() for token in _TOKEN.findall(name)]
         unspaced = not WORD.search(name) and name in text
         if unspaced or f" {' '.join(parts)} " in running or "".join(parts) in squeezed:
             return name
@@ -222,17 +222,11 @@ def named_in(text: str, names: Collection[str]) -> str:
 def _forms(token: str) -> Iterator[str]:
     """Yield the words that a token may be: its parts, or all of it, without endings."""
     for part in (token, re.sub(r"\W", "", token), *re.split(r"\W", token)):
-        plain = _folded(re.sub(r"['’]s?$", "", part))
+        plain = without_accents(re.sub(r"['’]s?$", "", part))
         spelt = plain if plain.isalpha() else plain.translate(_LEET)
         yield from dict.fromkeys(
             (plain, spelt, *(_ENDING.sub("", each) for each in (plain, spelt)))
         )
-
-
-def _folded(word: str) -> str:
-    """Return a word without accents."""
-    parts = unicodedata.normalize("NFKD", word)
-    return "".join(sign for sign in parts if not unicodedata.combining(sign))
 
 
 def begins_with_a_name(text: str) -> str:

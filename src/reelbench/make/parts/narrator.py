@@ -22,7 +22,6 @@ from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected, RowStage
 from reelbench.media.decode.isolated import run_isolated
 from reelbench.media.digests import media_digest
-from reelbench.media.errors import MediaError
 from reelbench.weights import provide
 
 NO_NARRATOR = "no clear narrator"
@@ -140,7 +139,4 @@ async def _written(
         limit = max(_LEAST_LIMIT, _PACE * end)
         return run_isolated(write_without_speaker, source, out, spans, removal, end, limit=limit)
 
-    try:
-        return await asyncio.to_thread(isolated)
-    except MediaError as error:
-        raise Rejected("media", str(error)) from None
+    return await asyncio.to_thread(isolated)

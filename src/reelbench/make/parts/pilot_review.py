@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from reelbench.data.failure_types import split_tag, tidy_type, type_key, typed_tag
 from reelbench.data.items import Item
 from reelbench.data.verdicts import VERDICTS_FILE, Verdict, read_verdicts
 from reelbench.evaluate.prompt import lettered
@@ -28,11 +29,7 @@ class Failure:
     @property
     def tag(self) -> str:
         """Both, as a verdict has them."""
-        return (
-            f"{self.dimension}: {self.type}"
-            if self.dimension and self.type
-            else (self.dimension or self.type)
-        )
+        return typed_tag(self.dimension, self.type) if self.dimension else self.type
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +62,12 @@ class PilotReview:
         found = {item.id: verdicts_on(item, given, reviewed) for item in items}
         asked = [item for item in items if not found[item.id] and ctx.models.get(self.role)]
         replies = await together([self._asked(item, ctx) for item in asked])
-        by_model = {each.item.id: each for each in replies}
+        by_model = {item.id: each for item, each in zip(asked, replies, strict=True)}
         results: list[PilotVerdict | Undecided] = []
         for item in items:
             if item.id in by_model:
-                results.append(by_model[item.id])
+                reply = by_model[item.id]
+                results.append(Undecided(WAITING, reply) if isinstance(reply, str) else reply)
                 continue
             result = decided(item, found[item.id], ctx.stage, self.needed, path)
             if isinstance(result, Undecided):
@@ -94,28 +92,26 @@ class PilotReview:
 
     def failure(self, tag: str, comment: str = "") -> Failure:
         """Return the failure that a tag names: ``DIMENSION`` or ``DIMENSION: type``."""
-        first, _, rest = " ".join(tag.split()).partition(":")
-        known = {name.casefold(): name for name in self.dimensions}
-        dimension = known.get(first.strip().casefold(), "")
-        return Failure(dimension, rest.strip() if dimension else tag.strip(), comment)
+        first, rest = split_tag(tidy_type(tag))
+        known = {type_key(name): name for name in self.dimensions}
+        dimension = known.get(type_key(first), "")
+        return Failure(dimension, rest if dimension else tidy_type(tag), comment)
 
-    async def _asked(self, item: Item, ctx: StageContext) -> PilotVerdict:
-        reply = await ctx.json(
-            self.role,
-            ctx.prompts.prompt(
-                self.prompt,
-                category=category_of(item),
-                dimensions="\n".join(f"- {name}: {what}" for name, what in self.dimensions.items()),
-                **item_slots(item, self.material(item, ctx)),
-            ),
-            self._schema(),
-            check=_verdict_fault,
-        )
+    async def _asked(self, item: Item, ctx: StageContext) -> PilotVerdict | str:
+        """Return a model's verdict, or why there is none: it refuses, or cannot be read."""
         name = ctx.model(self.role).card.name
+        prompt = ctx.prompts.prompt(
+            self.prompt,
+            category=category_of(item),
+            dimensions="\n".join(f"- {each}: {what}" for each, what in self.dimensions.items()),
+            **item_slots(item, self.material(item, ctx)),
+        )
+        try:
+            reply = await ctx.json(self.role, prompt, self._schema(), check=_verdict_fault)
+        except Rejected as refusal:
+            return f"{name} gave no verdict on {item.id}: {refusal.detail}"
         if reply.data is None:
-            raise Undecided(
-                "no verdict", f"{name} ({self.role}) gave no verdict on {item.id}: {reply.failure}"
-            )
+            return f"{name} gave no verdict on {item.id}: {reply.failure}"
         found = (
             Failure(each["dimension"], each["type"].strip(), each["comment"].strip())
             for each in reply.data["failures"]

@@ -5,6 +5,7 @@ item of the reserve; MEDIUM is made again, and swapped if that does not help; LO
 item that people rejected is swapped too. After it, no released item has one of the tags.
 """
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,8 @@ from reelbench.data.items import Item
 from reelbench.data.verdicts import VERDICTS_FILE, read_verdicts
 from reelbench.lint.findings import TAGS, Severity
 from reelbench.lint.fix import aligned
-from reelbench.lint.items import RELEASE_TAGS, item_findings
+from reelbench.lint.items import RELEASE_TAGS, release_tags
+from reelbench.lint.options import PROMPT_SHARE, shared_prefixes
 from reelbench.make.parts.quality_loop import decided_by
 from reelbench.make.parts.shares import share_of, stage_table
 from reelbench.make.parts.verdicts import decided, verdicts_on
@@ -36,6 +38,7 @@ _COLUMNS = (
 
 def release(
     targets: Mapping[str, int] | None = None,
+    share: float = 1.0,
     *,
     regenerate: Sequence[Stage] = (),
     tries: int = 1,
@@ -48,7 +51,7 @@ def release(
     """Return the stage that chooses the items to release, and keeps the others as a reserve.
 
     ``targets`` has the number of items of each category, spread over the values of ``tag`` and the
-    kinds in proportion to what there is; all items of a category that has none are released. A bad
+    kinds in proportion to what there is; of a category that has none, ``share`` of its items. A bad
     item is replaced by one of the same category, value and kind, or else of the same category and
     kind. ``regenerate`` are stages that make an item again, asked up to ``tries`` times. Items that
     people rejected by the verdicts in ``file`` are replaced; ``needed`` is as in ``verdicts``. What
@@ -60,6 +63,7 @@ def release(
         ctx: StageContext,
         *,
         targets: Mapping[str, int],
+        share: float,
         tries: int,
         tag: str,
         file: str,
@@ -72,7 +76,7 @@ def release(
             return isinstance(decided(item, about, ctx.stage, needed, ctx.out / file), Rejected)
 
         stages = current_stages(regenerate, ctx)
-        pool = _Pool(ctx, tag, dict(targets), stages, tries, rejects)
+        pool = _Pool(ctx, tag, dict(targets), share, stages, tries, rejects)
         return await pool.released(items)
 
     roles = dict.fromkeys(role for stage in regenerate for role in stage.roles)
@@ -86,6 +90,7 @@ def release(
         prompts=tuple(prompts),
         parameters={
             "targets": dict(targets or {}),
+            "share": share,
             "tries": tries,
             "tag": tag,
             "file": file,
@@ -101,13 +106,9 @@ def _fault(parameters: Mapping[str, Any]) -> str:
     counts = parameters["targets"].values()
     if not all(isinstance(count, int) and count >= 0 for count in counts):
         return f"targets is {parameters['targets']}: give whole numbers, from 0 on"
+    if not 0 < parameters["share"] <= 1:
+        return f"share is {parameters['share']}: give a number over 0, up to 1"
     return "" if parameters["needed"] >= 1 else "needed must be 1 or more"
-
-
-def release_tags(item: Item) -> list[str]:
-    """Return which of the eight tags an item has, the most severe first."""
-    found = {finding.tag for finding in item_findings(item)}
-    return sorted(found & set(RELEASE_TAGS), key=lambda tag: (-TAGS[tag][0], tag))
 
 
 @dataclass(slots=True)
@@ -129,6 +130,7 @@ class _Pool:
     ctx: StageContext
     tag: str
     targets: Mapping[str, int]
+    share: float
     stages: Sequence[Stage]
     tries: int
     rejects: Callable[[Item], bool]
@@ -168,7 +170,9 @@ class _Pool:
             own = {cell: len(cells[cell]) for cell in sorted(cells) if cell[0] == category}
             count = self.counts[category]
             count.pool = sum(own.values())
-            count.target = self.targets.get(category, count.pool)
+            # At least one: a small category is not emptied. Floats: 0.8 of 5 is 4, not 5.
+            wanted = math.ceil(round(self.share * count.pool, 6))
+            count.target = self.targets.get(category, wanted)
             for cell, share in proportional(own, count.target).items():
                 chosen += cells[cell][:share]
                 self.reserve[cell] = cells[cell][share:]
@@ -288,7 +292,10 @@ def proportional(counts: Mapping[Cell, int], target: int) -> dict[Cell, int]:
 
 
 def _tag_table(title: str, items: Sequence[Item]) -> Mapping[str, Any]:
-    """Return the share of items with each tag, with any, and with one that is CRITICAL or HIGH."""
+    """Return the share of items with each tag, with any, and with one that is CRITICAL or HIGH.
+
+    The paper's prompt has a stricter threshold for prefixes than its tag: that is a row, too.
+    """
     found = [release_tags(item) for item in items]
     rows: list[list[Any]] = [
         [tag, TAGS[tag][0].name, *share_of(items, [tag in tags for tags in found]).cells]
@@ -297,4 +304,7 @@ def _tag_table(title: str, items: Sequence[Item]) -> Mapping[str, Any]:
     rows.append(["any of them", "", *share_of(items, [bool(tags) for tags in found]).cells])
     severe = [_worst_is(tags, Severity.HIGH) for tags in found]
     rows.append(["CRITICAL and HIGH", "", *share_of(items, severe).cells])
+    alike = [hits > PROMPT_SHARE * pairs for hits, pairs in map(shared_prefixes, items)]
+    name = f"over {PROMPT_SHARE:.0%} of pairs share a prefix"
+    rows.append([name, "", *share_of(items, alike).cells])
     return stage_table(f"{title} (shares with 95 % intervals)", _TAG_COLUMNS, rows)

@@ -12,6 +12,7 @@ from reelbench.data.items import LETTERS, Item, Kind
 from reelbench.make.pipeline.stage import Rejected
 
 TEXT = {"type": "string", "pattern": r"\S"}  # not blank
+CONFIDENCE = {"type": "number", "minimum": 0, "maximum": 1}
 
 
 def closed(fields: Mapping[str, Any]) -> dict[str, Any]:

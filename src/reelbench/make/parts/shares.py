@@ -1,4 +1,4 @@
-"""Shares of items with their intervals, for the tables of stages."""
+"""Shares with their intervals, for the tables of stages and of makes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from reelbench.score.rounding import rounded
 
 @dataclass(frozen=True, slots=True)
 class ItemShare:
-    """How many of some items something holds for: the share, and its 95 % interval by videos."""
+    """How many of some items or drafts something holds for: the share, and its 95 % interval."""
 
     count: int
     of: int
@@ -25,15 +25,19 @@ class ItemShare:
 
 
 def share_of(items: Sequence[Item], holds: Sequence[bool]) -> ItemShare:
-    """Return the share of items for which something holds."""
-    if not items:
+    """Return the share of items for which something holds, with its interval by videos."""
+    return share_by([item.media[0].path for item in items], holds)
+
+
+def share_by(clusters: Sequence[str], holds: Sequence[bool]) -> ItemShare:
+    """Return how often something holds; the interval is by clusters, which are the sample."""
+    if not clusters:
         return ItemShare(0, 0, None, (None, None))
-    paths = [item.media[0].path for item in items]
-    numbers = {path: number for number, path in enumerate(dict.fromkeys(paths))}
-    cell = Cell([numbers[path] for path in paths], [float(each) for each in holds])
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(clusters))}
+    cell = Cell([numbers[name] for name in clusters], [float(each) for each in holds])
     (found,) = intervals([cell], len(numbers))
     low, high = (rounded(end) for end in found.interval)
-    return ItemShare(sum(holds), len(items), rounded(sum(holds) / len(items)), (low, high))
+    return ItemShare(sum(holds), len(clusters), rounded(sum(holds) / len(clusters)), (low, high))
 
 
 def stage_table(

@@ -11,6 +11,9 @@ from reelbench.base.progress import counted
 from reelbench.data.item_rules import item_from_line
 from reelbench.data.items import Item, freeze
 from reelbench.data.verdicts import VERDICTS_FILE, Verdict, read_verdicts
+from reelbench.lint.findings import TAGS
+from reelbench.lint.fix import aligned
+from reelbench.lint.items import release_tags
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import WAITING, BatchStage, Rejected, Undecided
 
@@ -91,20 +94,29 @@ def _changed(
     fields: dict[str, Any] = {}
     for each in counting:
         fields |= each.new_fields
-    if fields:
-        record = {**item.to_record(), **fields}
-        made, problems = item_from_line(json_line(record).strip().encode())
-        faults = [problem for problem in problems if not problem.is_warning]
-        if made is None or faults:
-            reasons = "; ".join(
-                f"{p.field}: found {p.found}, expected {p.expected}" for p in faults
-            )
-            return Undecided(
-                WAITING, f"with the changes in {path} it is not a valid item: {reasons}"
-            )
-        item = made
-    provenance = {**item.provenance, name: _facts(given)}
-    return structs.replace(item, provenance=freeze(provenance))
+    made = _with_fields(item, fields, path) if fields else item
+    if isinstance(made, Undecided):
+        return made
+    provenance = {**made.provenance, name: _facts(given)}
+    return structs.replace(made, provenance=freeze(provenance))
+
+
+def _with_fields(item: Item, fields: Mapping[str, Any], path: Path) -> Item | Undecided:
+    """Return an item with other content, or what has to be decided anew: that may not be bad."""
+    record = {**item.to_record(), **fields}
+    made, problems = item_from_line(json_line(record).strip().encode())
+    faults = [problem for problem in problems if not problem.is_warning]
+    if made is None or faults:
+        reasons = "; ".join(f"{p.field}: found {p.found}, expected {p.expected}" for p in faults)
+        return Undecided(WAITING, f"with the changes in {path} it is not a valid item: {reasons}")
+    if item.kind == "single" and (item.reference,) == item.correct and "reference" not in fields:
+        made = structs.replace(made, reference=made.correct[0])  # it is the key, written out
+    made = aligned(made)
+    before = release_tags(item)
+    if new := [tag for tag in release_tags(made) if tag not in before]:
+        meant = "; ".join(f"{tag}: {TAGS[tag][1]}" for tag in new)
+        return Undecided(WAITING, f"with the changes in {path} it would have {meant}")
+    return made
 
 
 def _facts(given: Sequence[Verdict]) -> list[dict[str, Any]]:

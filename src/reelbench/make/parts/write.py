@@ -49,9 +49,9 @@ def write(
     """Return the stage that has the questions of each task written, as drafts.
 
     ``prompts`` are the names of all prompts of tasks. With ``count``, a reply is a list of so many
-    questions, or of at least and at most so many; else it is one. With ``shown``, the model is
-    shown the task's media by that protocol. With ``repair_rules``, a reply that breaks a rule is
-    sent back like one that is not JSON.
+    questions, or of at least and at most so many; else it is one. A task with a ``count`` of its
+    own goes by that. With ``shown``, the model is shown the task's media by that protocol. With
+    ``repair_rules``, a reply that breaks a rule is sent back like one that is not JSON.
     """
     parameters: dict[str, Any] = {}
     if count is not None:
@@ -65,7 +65,8 @@ def write(
         }
 
     async def work(task: WritingTask, ctx: StageContext, **values: Any) -> list[Draft]:
-        count = _count(values.pop("count", None))
+        own = _count(values.pop("count", None))
+        count = task.count or own
 
         def fault(reply: Any) -> str:
             rules = rules_of(task, ctx) if repair_rules else None
@@ -85,11 +86,11 @@ def write(
         return _drafts(task, questions, count, ctx.model(role).card.name, ctx.stage)
 
     def estimate(task: WritingTask, _ctx: StageContext) -> list[Draft]:
-        forms = [task.forms[number % len(task.forms)] for number in range(usual)]
+        asked = task.count or count
+        forms = [task.forms[number % len(task.forms)] for number in range(_usual(asked))]
         examples = [form.example(names_kind=len(task.forms) > 1) for form in forms]
-        return _drafts(task, examples, count, "", name)
+        return _drafts(task, examples, asked, "", name)
 
-    usual = _usual(count)
     return RowStage(
         name=name,
         input=WritingTask,
@@ -100,7 +101,7 @@ def write(
         parameters=parameters,
         reads=(lambda task, ctx: media_digests(_item(task), ctx)) if shown else lambda *_: None,
         estimate=estimate,
-        expected_tokens=usual * _TOKENS,
+        expected_tokens=_usual(count) * _TOKENS,
         **more,
     )
 

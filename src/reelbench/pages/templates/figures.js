@@ -7,8 +7,9 @@ function drawFigure(box) {
   const line = style.getPropertyValue("--line");
   const axis = { color: ink, gridcolor: line, zerolinecolor: line };
   const { data: traces, layout } = data.figures[box.dataset.figure];
+  if (layout.height) box.style.height = `${layout.height}px`;
   const polar = layout.polar && { ...layout.polar, bgcolor: "rgba(0,0,0,0)",
-    radialaxis: { ...axis, ...layout.polar.radialaxis }, angularaxis: { ...axis, type: "category" } };
+    radialaxis: { ...axis, ...layout.polar.radialaxis }, angularaxis: { ...axis, type: "category", ...layout.polar.angularaxis } };
   Plotly.react(box, traces, {
     ...layout, ...(polar && { polar }),
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
@@ -28,7 +29,7 @@ const watcher = new IntersectionObserver((seen) => {
 for (const button of document.querySelectorAll("[data-image]")) button.addEventListener("click", () => {
   const box = button.closest("figure").querySelector(".drawing");
   drawOnce(box);
-  Plotly.downloadImage(box, { format: button.dataset.image, filename: box.dataset.figure, width: 1000, height: 560, scale: 2 });
+  Plotly.downloadImage(box, { format: button.dataset.image, filename: box.dataset.figure, width: 1000, height: Math.max(560, box.offsetHeight), scale: 2 });
 });
 
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawn.forEach(drawFigure));

@@ -34,6 +34,8 @@ const FORMS = {
 for (const button of document.querySelectorAll("[data-table]")) button.addEventListener("click", () => {
   const table = button.closest(".tabled").querySelector("table");
   const rows = [...table.rows].map((row) => [...row.cells].filter((cell) => !cell.classList.contains("chart")).map(cellText));
+  // A heading over all columns is one cell here, and as many there.
+  rows.forEach((row) => row.push(...Array(rows[0].length - row.length).fill("")));
   const kind = button.dataset.table;
   save(`${button.closest("[data-name]").dataset.name.replace(/\W+/g, "-")}.${kind}`, FORMS[kind](rows), "text/plain");
 });

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import structs
 
 from reelbench.interop.musebench.taxonomy import CATEGORIES, SUBDOMAINS
-from reelbench.make.parts.shape import TEXT, closed
+from reelbench.make.parts.shape import CONFIDENCE, TEXT, closed
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected, RowStage
 from reelbench.recipes.musebench.records import transcription_record
@@ -87,7 +87,7 @@ async def _categorised(
     schema = closed(
         {
             "category": {"type": "string", "enum": list(CATEGORIES)},
-            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+            "confidence": CONFIDENCE,
             "reason": TEXT,
         }
     )

@@ -21,16 +21,17 @@ import msgspec
 from reelbench.base.files import digest_of, json_line, write_atomically
 from reelbench.base.progress import counted
 from reelbench.interop.musebench.taxonomy import CATEGORIES
+from reelbench.make.candidates.catalogue import VideoCandidate, file_id
+from reelbench.make.candidates.search import VideoSource
+from reelbench.make.candidates.web import WebSearch
 from reelbench.make.parts.rounds import RoundOutcome, RoundState, rounds
 from reelbench.make.pipeline.context import StageContext, together
 from reelbench.make.pipeline.stage import BatchStage, Undecided
 from reelbench.make.pipeline.store import RowResult
-from reelbench.recipes.musebench.catalogue import VideoCandidate, essay_id
 from reelbench.recipes.musebench.relevance import PROMPTS, Curator, new_keywords
 from reelbench.recipes.musebench.rows import CategoryPlan, Essay
-from reelbench.recipes.musebench.search import VideoSource, open_source
+from reelbench.recipes.musebench.source import essay_source
 from reelbench.recipes.musebench.vocabulary import vocabulary
-from reelbench.recipes.musebench.web import WebSearch
 
 DECISIONS_FILE = "curation.jsonl"
 CURATOR = "curator"
@@ -85,7 +86,7 @@ def curate(
         most: int,
         **limits: Any,
     ) -> list[Any]:
-        source = await asyncio.to_thread(open_source, ctx.source)
+        source = await asyncio.to_thread(essay_source, ctx.source)
         goals = {plan.id: quotas.get(plan.id, quota) for plan in plans}
         run = _Curation(ctx, source, Curator(ctx, role), _Limits(**limits), goals)
         notes = len(ctx.notes)
@@ -191,7 +192,8 @@ class _Curation:
         """Search; what the web found is kept, as it may find another tomorrow."""
         source, most, store, key = self.source, self.limits.results, self.ctx.store, ""
         if isinstance(source, WebSearch):
-            key = digest_of({"searches": list(source.searches), "for": keyword, "most": most})
+            asked = {"searches": list(source.searches), "options": dict(source.options)}
+            key = digest_of({**asked, "for": keyword, "most": most})
             kept = store.get(key, VideoCandidate)
             if kept is not None or self.ctx.is_forecast:
                 return kept.rows if kept else ()
@@ -345,7 +347,7 @@ async def _one_round(
 
 def _essay(video: VideoCandidate, why: CurationDecision) -> Essay:
     return Essay(
-        id=essay_id(video.video_id),
+        id=file_id(video.video_id),
         category=why.category,
         title=video.title,
         channel=video.channel,

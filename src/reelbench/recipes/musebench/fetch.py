@@ -15,6 +15,8 @@ from typing import Any
 from msgspec import structs
 
 from reelbench.data.paths import SUBTITLE_ENDINGS, path_escapes
+from reelbench.make.candidates.catalogue import source_folder
+from reelbench.make.candidates.web import download_video
 from reelbench.make.parts.existing import link_or_copy
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected, RowStage
@@ -22,11 +24,10 @@ from reelbench.media.decode.isolated import probe_isolated
 from reelbench.media.decode.probe import MediaInfo
 from reelbench.media.digests import media_digest
 from reelbench.media.errors import MediaError, refuse_no_file
-from reelbench.recipes.musebench.catalogue import source_folder
 from reelbench.recipes.musebench.rows import ESSAYS, Essay
-from reelbench.recipes.musebench.web import download_video
 
-Download = Callable[[str, Path, str], Path]  # a URL, a folder and a name: the file in that folder
+# From a URL, a folder, a name and the source: the file in that folder.
+Download = Callable[[str, Path, str, Path], Path]
 _DOWNLOADS = threading.BoundedSemaphore(2)  # at once: sites slow down who asks for more
 FETCHED = "fetched"  # what ``curation`` has of it: the file in the source, its subtitles, seconds
 
@@ -129,7 +130,7 @@ def _fetched(
     folder.mkdir(parents=True)
     try:
         with _DOWNLOADS:
-            path = download(essay.url, folder, essay.id)
+            path = download(essay.url, folder, essay.id, ctx.source)
         return _brought(essay, ctx, path, limits)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import structs
 
 from reelbench.data.items import Item, freeze
-from reelbench.make.parts.distract import keys_of
+from reelbench.make.parts.distract import keys_of, shown_keys
 from reelbench.make.parts.notes import with_note
 from reelbench.make.parts.rules_used import rules_of
 from reelbench.make.parts.shape import TEXT, closed
@@ -47,13 +47,13 @@ def match_clips(
     """
 
     async def work(item: Item, ctx: StageContext, **values: Any) -> list[Item]:
-        captions, keys, rules = captions_of(item, ctx), keys_of(item), rules_of(item, ctx)
+        captions, rules = captions_of(item, ctx), rules_of(item, ctx)
         most = min(values["most_clips"], len(captions))
         prompt = ctx.prompts.prompt(
             "match",
             captions=listed_captions(captions),
             question=item.question,
-            answer=keys[0] if len(keys) == 1 else "\n".join(f"- {key}" for key in keys),
+            answer=shown_keys(keys_of(item)),
             most=str(most),
             rules=rules.text(category_of(item), "clip-match") if rules else "",
         )
@@ -119,7 +119,8 @@ def _matched(
     if doubt and values["disagree"] == "reject":
         raise Rejected(DISAGREE, doubt)
     span = (captions[relevant[0] - 1]["start"], captions[relevant[-1] - 1]["end"])
-    doubts = [*item.context.get(DOUBTS, ()), *([f"Clips: {doubt}"] if doubt else ())]
+    known = (*item.provenance[PLAN].get(DOUBTS, ()), *item.context.get(DOUBTS, ()))
+    doubts = [*known, *([f"Clips: {doubt}"] if doubt else ())]
     context = {**item.context, RELEVANT: relevant, **({DOUBTS: doubts} if doubts else {})}
     placed = structs.replace(
         item,

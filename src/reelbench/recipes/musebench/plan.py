@@ -1,6 +1,6 @@
 """Phase C (3.3, C.5): which questions each essay is asked for, and what their writer reads.
 
-The writer reads the captions of all clips and all that the narrator says. Every item carries the
+The writer reads the captions of all clips and all that is said. Every item carries the
 digests of both, so that later stages need no essay.
 """
 
@@ -15,6 +15,7 @@ from reelbench.data.items import Item
 from reelbench.interop.musebench.taxonomy import CATEGORY
 from reelbench.make.parts.drafts import Bounds, MediaRef, QuestionForm, WritingTask
 from reelbench.make.parts.names import names_in
+from reelbench.make.parts.narrator import NO_NARRATOR
 from reelbench.make.parts.shape import TEXT
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected, RowStage
@@ -44,7 +45,8 @@ def plan_questions(
     """Return the stage that plans the questions of each essay, as a writing task.
 
     Their number is drawn between the bounds, and so is how many of them are multi-select: of all
-    that are asked for, the share ``multi`` in the long run. What is drafted may differ.
+    that are asked for, the share ``multi`` in the long run. A writer may leave questions out, down
+    to the least number.
     """
     return RowStage(
         name=name,
@@ -80,7 +82,7 @@ def listed_captions(captions: Sequence[dict[str, Any]]) -> str:
 
 
 def narration_of(item: Item, ctx: StageContext) -> str:
-    """Return all that the narrator of an item's essay says."""
+    """Return all that is said in an item's essay, by its narrator and by others."""
     return _narration(json.loads(ctx.kept(item.provenance[PLAN]["record"])))
 
 
@@ -100,34 +102,41 @@ def _fault(parameters: Any) -> str:
 async def _planned(
     essay: Essay, ctx: StageContext, *, questions: Sequence[int], multi: float
 ) -> list[WritingTask]:
-    return [_task(essay, ctx, *asked_for(ctx.seed, essay.id, questions, multi))]
+    count, several = asked_for(ctx.seed, essay.id, questions, multi)
+    return [_task(essay, ctx, (questions[0], count), several)]
 
 
-def _task(essay: Essay, ctx: StageContext, count: int, several: int) -> WritingTask:
+def _task(essay: Essay, ctx: StageContext, count: Bounds, several: int) -> WritingTask:
+    """Return the task of at least and at most so many questions, some of them multi-select."""
     if not (essay.captions and essay.record):
         raise Rejected("no captions", f"{essay.id} has no captions or no transcription record")
     captions = json.loads(ctx.kept(essay.captions))
     transcript = _narration(json.loads(ctx.kept(essay.record)))
     described = listed_captions(captions)
+    texts = [each["caption"] for each in captions]  # "Clip 4:" before them is no name
     material = ctx.prompts.prompt("material", captions=described, transcript=transcript)
     flagged = {str(place): list(faults) for place, faults in essay.flagged.items()}
     digests = {"captions": essay.captions, "record": essay.record}
-    planned = {"questions": count, "multi": several, **digests, "flagged": flagged}
+    planned: dict[str, Any] = {"questions": count[1], "multi": several, **digests}
+    planned |= {"flagged": flagged}
+    if NO_NARRATOR in essay.flags:  # its sound is as it was: whoever decides about items is told
+        planned[DOUBTS] = [f"Essay: {NO_NARRATOR}, so that nothing was taken out of its sound"]
     return WritingTask(
         id=essay.id,
         prompt="questions",
         media=(MediaRef(essay.clip),),
         forms=FORMS,
+        count=count,
         slots={
             "guidance": vocabulary(essay.category).question_guidance,
-            "count": str(count),
+            "count": str(count[1]),
             "multi": str(several),
         },
         context=ctx.store.keep(material),
         context_file=f"{_CONTEXTS}/{essay.id}.md",
         parts=tuple((each["start"], each["end"]) for each in captions),
         unquoted=(essay.title,) if essay.title else (),
-        names=names_in([essay.title, essay.channel], [essay.description, transcript, described]),
+        names=names_in([essay.title, essay.channel], [essay.description, transcript, *texts]),
         rules=essay.rules,
         tags={CATEGORY: essay.category},
         provenance={"essay": essay.id, PLAN: planned},
@@ -152,5 +161,7 @@ def _estimate(essay: Essay, ctx: StageContext) -> Sequence[WritingTask]:
             ("record", essay.record, record),
         )
     }
-    count = sum(QUESTIONS) // 2
-    return [_task(structs.replace(essay, **kept), ctx, count, round(MULTI * count))]
+    assert ctx.at_work is not None
+    questions, multi = (ctx.at_work.parameters[name] for name in ("questions", "multi"))
+    count = sum(questions) // 2
+    return [_task(structs.replace(essay, **kept), ctx, (count, count), round(multi * count))]

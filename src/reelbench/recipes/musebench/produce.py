@@ -14,7 +14,7 @@ from reelbench.recipes.musebench.plan import QUESTIONS, narration_of, plan_quest
 from reelbench.recipes.musebench.subdomains import tag_subdomains
 from reelbench.recipes.musebench.vocabulary import vocabulary
 
-OPTIONS = 8  # at most, of all kinds; with three distractors and one key, four at least
+OPTIONS = (4, 8)  # of single-select and multi-select items, keys included
 DISTRACTORS = (3, 7)
 STRATEGIES = 3  # different ones at least, of seven
 
@@ -30,7 +30,8 @@ PRODUCE: tuple[Stage, ...] = (
     # C.6: their number is drawn, so that items have four to eight options.
     distract(
         count=DISTRACTORS,
-        most_options=OPTIONS,
+        least_options=OPTIONS[0],
+        most_options=OPTIONS[1],
         min_strategies=STRATEGIES,
         drawn=True,
         guidance={category: vocabulary(category).scope_description for category in CATEGORIES},

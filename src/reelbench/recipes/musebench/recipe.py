@@ -18,6 +18,7 @@ from reelbench.interop.musebench.taxonomy import CATEGORIES
 from reelbench.make.parts.check_narrator import check_narrator
 from reelbench.make.parts.label import label
 from reelbench.make.parts.narrator import silence
+from reelbench.make.parts.narrator_report import report_narrators
 from reelbench.make.parts.verdicts import verdicts
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Flag, Recipe, Role, whole_number
@@ -29,8 +30,9 @@ from reelbench.recipes.musebench.produce import NEEDS_THE_CLIP, PRODUCE
 from reelbench.recipes.musebench.records import record
 from reelbench.recipes.musebench.refine import AUDIT, REFINE, RELEASE, REVIEW_ROLES
 from reelbench.recipes.musebench.rows import Essay
-from reelbench.recipes.musebench.search import plans_in
 from reelbench.recipes.musebench.segments import segment
+from reelbench.recipes.musebench.source import plans_in
+from reelbench.recipes.musebench.statistics import musebench_statistics
 from reelbench.recipes.musebench.vetting import vetted, vetter, vetting, vetting_question
 
 
@@ -69,6 +71,7 @@ STAGES = (
         root=_made,
     ),
     check_narrator(Essay),
+    report_narrators(Essay),
     # C.4, Phase B: what is seen, told with what the narrator says about it.
     caption(),
     # 3.4 and C.7: pilots, verdicts, bad cases, new rules, until three rounds find nothing new.
@@ -109,6 +112,7 @@ RECIPE = Recipe(
         "blind": Role("answers from the words alone", many=True, verifies=True),
     },
     manifest=_manifest,
+    statistics=musebench_statistics,
     home=files(__package__),
     categories=tuple(CATEGORIES),
     # --limit draws categories, which are the rows of the source.

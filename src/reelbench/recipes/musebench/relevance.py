@@ -9,11 +9,11 @@ import msgspec
 from reelbench.base.files import digest_of
 from reelbench.base.text import plain
 from reelbench.client.structured import Structured
-from reelbench.make.parts.shape import TEXT, closed, listed
+from reelbench.make.candidates.catalogue import VideoCandidate
+from reelbench.make.parts.shape import CONFIDENCE, TEXT, closed, listed
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected, Undecided
 from reelbench.make.pipeline.store import RowResult
-from reelbench.recipes.musebench.catalogue import VideoCandidate
 from reelbench.recipes.musebench.vocabulary import CategoryVocabulary, vocabulary
 
 PROMPTS = ("keywords", "variants", "relevance")
@@ -25,7 +25,7 @@ _DESCRIPTION = 4000  # characters of a description that the judge is shown
 _VERDICT = closed(
     {
         "is_relevant": {"type": "boolean"},
-        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+        "confidence": CONFIDENCE,
         "reason": TEXT,
     }
 )

@@ -1,4 +1,4 @@
-"""What MuseBench's essays are chosen from: videos with public metadata.
+"""Catalogues: videos with public metadata, of which a recipe chooses some.
 
 ``--source`` names one of these:
 
@@ -12,7 +12,8 @@
   is left empty. Lines that ``yt-dlp --dump-json`` prints are understood.
 - **A search**, ``NAME.yaml``: see ``web.py``.
 
-``category``, where it is there, names one of the four, and the video is considered for that alone.
+``category``, where it is there, names one of the recipe's, and the video is considered for that
+alone.
 What cannot be read is listed all at once, and nothing is made. A video that is there twice, whose
 file is missing and that has no address, or that lies outside of the folder, is left out with the
 reason.
@@ -21,7 +22,7 @@ reason.
 import json
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,15 +39,15 @@ from reelbench.data.items import Problem
 from reelbench.data.paths import VIDEO_ENDINGS, link_outside
 from reelbench.interop.csv_tables import Place, read_raw, read_table
 from reelbench.interop.json_lines import read_json_lines
-from reelbench.interop.musebench.taxonomy import CATEGORIES, category_named
 
 CATALOGUES = ("catalogue.csv", "catalogue.jsonl")
 FIELDS = ("video_id", "title", "channel", "description", "view_count", "url", "file", "category")
 _SIDECAR = ".info.json"
+CategoryNamed = Callable[[str], str | None]  # the category that a text names; None where it is none
 
 
 class VideoCandidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A video that may become an essay, by its public metadata."""
+    """A video that may be chosen, by its public metadata."""
 
     video_id: str
     title: str
@@ -58,7 +59,7 @@ class VideoCandidate(msgspec.Struct, frozen=True, kw_only=True):
     category: str = ""  # where the metadata name one
 
 
-def essay_id(video_id: str) -> str:
+def file_id(video_id: str) -> str:
     """Return a name for the files of a video: its id, with a hash where signs had to go."""
     plain = re.sub(r"[^A-Za-z0-9_-]+", "-", video_id)[:60]
     return plain if plain == video_id else f"{plain.strip('-')}-{digest_of(video_id)[:8]}"
@@ -79,8 +80,11 @@ def source_folder(source: Path) -> Path:
     return source if source.is_dir() else source.parent
 
 
-def read_catalogue(source: Path) -> Catalogue:
-    """Return the videos of a folder or catalogue; raise ``BenchmarkError`` with all problems."""
+def read_catalogue(source: Path, categories: Sequence[str], named: CategoryNamed) -> Catalogue:
+    """Return the videos of a folder or catalogue; raise ``BenchmarkError`` with all problems.
+
+    ``categories`` are those that videos may be of, and ``named`` knows their other spellings.
+    """
     files = [source / name for name in CATALOGUES if (source / name).exists()]
     if len(files) > 1:
         names = " and ".join(path.name for path in files)
@@ -96,8 +100,9 @@ def read_catalogue(source: Path) -> Catalogue:
     else:
         records, problems = _lines(files[0] if files else source)
     seen: dict[str, Place] = {}
+    rules = {**_RULES, "category": _category_rule(categories, named)}
     for place, record in records:
-        candidate, faults = _candidate(place, record)
+        candidate, faults = _candidate(place, record, rules, named)
         problems += faults
         if candidate is not None:
             _add(catalogue, candidate, place, seen)
@@ -189,26 +194,31 @@ _RULES: dict[str, Rule] = {
     "view_count": (False, lambda v: type(v) is int and v >= 0, "a whole number from 0 on"),
     "url": (False, _is_address, "an address that begins with http:// or https://"),
     "file": (False, is_path, "a relative path in the folder of the catalogue"),
-    "category": (
-        False,
-        lambda value: isinstance(value, str) and category_named(value) is not None,
-        f"one of {', '.join(CATEGORIES)}",
-    ),
 }
 
 
-def _candidate(place: Place, record: Any) -> tuple[VideoCandidate | None, list[Problem]]:
+def _category_rule(categories: Sequence[str], named: CategoryNamed) -> Rule:
+    return (
+        False,
+        lambda value: isinstance(value, str) and named(value) is not None,
+        f"one of {', '.join(categories)}",
+    )
+
+
+def _candidate(
+    place: Place, record: Any, rules: Mapping[str, Rule], named: CategoryNamed
+) -> tuple[VideoCandidate | None, list[Problem]]:
     if not isinstance(record, Mapping):
         expected = f"an object with {', '.join(FIELDS)}"
         return None, [place.problem("BAD_FIELD", "line", found_as(record), expected)]
     fields = candidate_fields(record)
-    faults = list(field_faults(fields, _RULES, paths=frozenset({"file"})))
+    faults = list(field_faults(fields, rules, paths=frozenset({"file"})))
     if not faults and not fields.keys() & {"url", "file"}:
         faults.append(("MISSING_FIELD", "url", "neither url nor file", "one of them"))
     if faults:
         return None, [place.problem(*fault) for fault in faults]
     if "category" in fields:
-        fields["category"] = category_named(fields["category"])
+        fields["category"] = named(fields["category"])
     texts = {name: v.strip() if isinstance(v, str) else v for name, v in fields.items()}
     return VideoCandidate(**whole_data(texts)), []
 

@@ -2,21 +2,16 @@
 
 import heapq
 import math
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from reelbench.base.errors import ReelbenchError
-from reelbench.base.text import words
-from reelbench.data.sources import Sources
-from reelbench.interop.musebench.taxonomy import CATEGORIES, category_named
-from reelbench.recipes.musebench.catalogue import VideoCandidate, read_catalogue
-from reelbench.recipes.musebench.rows import CategoryPlan
-from reelbench.recipes.musebench.web import WebSearch, web_search
+from reelbench.base.text import without_accents, words
+from reelbench.make.candidates.catalogue import CategoryNamed, VideoCandidate, read_catalogue
+from reelbench.make.candidates.web import WebSearch, is_search, web_search
 
 _WEIGHTS = {"title": 3.0, "channel": 2.0, "description": 1.0}
-# Words that say nothing about what a video is about, in our keywords and in titles.
+# Words that say nothing about what a video is about, in keywords and in titles.
 _COMMON = frozenset(
     {
         *("a", "an", "and", "are", "as", "at", "by", "explained", "for", "from", "how", "in"),
@@ -78,8 +73,7 @@ def _word_weights(candidate: VideoCandidate) -> dict[str, float]:
 def _search_words(text: str) -> Iterator[str]:
     """Yield the words of a text that can be searched for, without accents and a plural's s."""
     for word in words(text):
-        letters = unicodedata.normalize("NFKD", word)
-        bare = "".join(each for each in letters if not unicodedata.combining(each))
+        bare = without_accents(word)
         if len(bare) > 3 and bare.endswith("s") and not bare.endswith("ss"):
             bare = bare[:-1]
         if bare and bare not in _COMMON:
@@ -89,24 +83,9 @@ def _search_words(text: str) -> Iterator[str]:
 VideoSource = LocalSearch | WebSearch
 
 
-def open_source(source: Path) -> VideoSource:
-    """Return the source of candidates that a user names."""
-    if source.suffix in (".yaml", ".yml"):
+def open_source(source: Path, categories: Sequence[str], named: CategoryNamed) -> VideoSource:
+    """Return the source of candidates that a user names; see ``read_catalogue``."""
+    if is_search(source):
         return web_search(source)
-    catalogue = read_catalogue(source)
+    catalogue = read_catalogue(source, categories, named)
     return LocalSearch(catalogue.candidates, catalogue.broken, catalogue.warnings)
-
-
-def plans_in(source: Path, categories: Sequence[str] = tuple(CATEGORIES)) -> Sources:
-    """Return the categories to fill from a source, and what of the source cannot be used."""
-    if unknown := [name for name in categories if category_named(name) is None]:
-        raise ReelbenchError(
-            f"sources.categories names {', '.join(unknown)}: the categories are "
-            f"{', '.join(CATEGORIES)}."
-        )
-    found = open_source(source)
-    if not isinstance(found, WebSearch) and not any(map(found.considered, CATEGORIES)):
-        missing = f": {found.broken[0][1]}" if found.broken else ""
-        raise ReelbenchError(f"{source} has no videos that could be chosen{missing}.")
-    named = dict.fromkeys(str(category_named(name)) for name in categories)
-    return Sources([CategoryPlan(name) for name in named], found.broken, found.warnings)

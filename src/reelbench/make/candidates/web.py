@@ -3,13 +3,16 @@
 A search is a file ``NAME.yaml`` that ``--source`` names::
 
     searches: [ytsearch]   # yt-dlp's own names: ytsearch (YouTube), bilisearch (Bilibili), ...
-    options:               # handed to yt-dlp as they are; may be left out
-      cookiefile: cookies.txt
+    options:               # how yt-dlp reaches a site, in searches and downloads; may be left out
+      cookiefile: cookies.txt  # from the folder of this file
 
-It needs yt-dlp, which Reelbench does not bring: ``pip install yt-dlp``. An address that ends as a
-video file does, such as ``https://example.org/essay.mp4``, is downloaded without it.
+Only options about the connection are taken (``REACHING``): others of yt-dlp run commands or write
+files, and a search may come from somebody else. It needs yt-dlp, which Reelbench does not bring:
+``pip install yt-dlp``. An address that ends as a video file does, such as
+``https://example.org/essay.mp4``, is downloaded without it.
 """
 
+import http.client
 import shutil
 import urllib.error
 import urllib.request
@@ -26,10 +29,14 @@ from reelbench.base.files import whole_data
 from reelbench.base.yaml_files import YamlError, read_yaml
 from reelbench.data.fields import Rule, field_faults, is_text
 from reelbench.data.paths import SUBTITLE_ENDINGS, VIDEO_ENDINGS
+from reelbench.make.candidates.catalogue import VideoCandidate, candidate_fields
 from reelbench.make.pipeline.stage import Undecided
 from reelbench.media.errors import MediaError
-from reelbench.recipes.musebench.catalogue import VideoCandidate, candidate_fields
 
+REACHING = (
+    *("cookiefile", "extractor_args", "geo_verification_proxy", "http_headers", "proxy"),
+    *("retries", "sleep_interval_requests", "socket_timeout", "source_address"),
+)
 _TIMEOUT = 60  # seconds without a byte
 _INSTALL = "run `pip install yt-dlp`"
 
@@ -39,10 +46,17 @@ class WebSearch:
     """Searches the web with yt-dlp."""
 
     searches: tuple[str, ...]
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)  # as its file has them
+    root: Path = Path()  # the folder of that file
 
     broken: ClassVar[Sequence[tuple[str, str]]] = ()
     warnings: ClassVar[Sequence[str]] = ()
+
+    @property
+    def reaching(self) -> dict[str, Any]:
+        """The options for yt-dlp, with the path of its cookies from here."""
+        paths = {name: str(self.root / self.options[name]) for name in _PATHS & self.options.keys()}
+        return {**self.options, **paths}
 
     def search(self, keyword: str, category: str, most: int) -> list[VideoCandidate]:  # noqa: ARG002
         """Return what each search finds first; raise ``Undecided`` where one fails.
@@ -51,7 +65,7 @@ class WebSearch:
         """
         found: dict[str, VideoCandidate] = {}
         for name in self.searches:
-            reply, errors = _asked(f"{name}{most}:{keyword}", self.options)
+            reply, errors = _asked(f"{name}{most}:{keyword}", self.reaching)
             entries = [info for info in (reply or {}).get("entries") or () if info]
             if not entries and (errors or reply is None):
                 why = errors[0] if errors else "no reply"
@@ -67,6 +81,11 @@ class WebSearch:
     def considered(self, category: str) -> None:  # noqa: ARG002
         """Return None: nobody knows how many videos there are."""
         return
+
+
+def is_search(source: Path) -> bool:
+    """Whether a source is a search of the web."""
+    return source.suffix in (".yaml", ".yml")
 
 
 def web_search(path: Path) -> WebSearch:
@@ -88,7 +107,7 @@ def web_search(path: Path) -> WebSearch:
             f"{path} searches the web with yt-dlp, which is not installed: {_INSTALL}, or name a "
             "folder or a catalogue in --source."
         )
-    return WebSearch(tuple(record["searches"]), record.get("options") or {})
+    return WebSearch(tuple(record["searches"]), record.get("options") or {}, path.parent)
 
 
 def web_candidate(info: Mapping[str, Any]) -> VideoCandidate | None:
@@ -106,11 +125,11 @@ def web_candidate(info: Mapping[str, Any]) -> VideoCandidate | None:
     return VideoCandidate(view_count=known, **whole_data(texts))
 
 
-def download_video(url: str, folder: Path, name: str) -> Path:
+def download_video(url: str, folder: Path, name: str, source: Path | None = None) -> Path:
     """Download a video into a folder, under a name; return its file.
 
     Subtitles that its author wrote in English lie beside it. A link that is dead raises
-    ``MediaError`` with the reason.
+    ``MediaError`` with the reason. Where the source is a search, its options are used.
     """
     ending = Path(urlsplit(url).path).suffix.lower()
     if ending in VIDEO_ENDINGS:
@@ -120,6 +139,7 @@ def download_video(url: str, folder: Path, name: str) -> Path:
     # The best file with picture and sound; two files can be joined only where there is FFmpeg.
     joined = "bv*[height<=1080]+ba/" if shutil.which("ffmpeg") else ""
     options = {
+        **(web_search(source).reaching if source and is_search(source) else {}),
         "format": f"{joined}b[height<=1080]/b",
         "outtmpl": f"{str(folder).replace('%', '%%')}/{name}.%(ext)s",
         "writesubtitles": True,
@@ -146,13 +166,13 @@ def _downloaded_file(url: str, path: Path) -> Path:
             path.open("wb") as file,
         ):
             shutil.copyfileobj(reply, file)
-            expected = reply.headers.get("Content-Length")
+            expected = reply.headers.get("Content-Length", "")
     except urllib.error.URLError as error:
         why = f"{error.code} {error.reason}" if isinstance(error, urllib.error.HTTPError) else ""
         raise MediaError(url, f"cannot be downloaded: {why or error.reason}") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, http.client.HTTPException) as error:
         raise MediaError(url, f"cannot be downloaded: {error}") from None
-    if expected is not None and path.stat().st_size != int(expected):
+    if expected.isdecimal() and path.stat().st_size != int(expected):
         raise MediaError(url, f"cannot be downloaded: it ended before its {expected} bytes")
     return path
 
@@ -195,8 +215,13 @@ _SETTINGS: dict[str, Rule] = {
         lambda value: isinstance(value, list) and bool(value) and all(map(_is_search, value)),
         "a list of yt-dlp's searches, such as [ytsearch]",
     ),
-    "options": (False, lambda value: isinstance(value, dict), "a mapping of yt-dlp's options"),
+    "options": (
+        False,
+        lambda value: isinstance(value, dict) and value.keys() <= set(REACHING),
+        f"a mapping with some of {', '.join(REACHING)}",
+    ),
 }
+_PATHS = {"cookiefile"}
 
 
 def _is_search(value: Any) -> bool:

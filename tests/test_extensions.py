@@ -292,7 +292,7 @@ class TestRecipes:
         ("work = lambda row, ctx: [row]", r"the stage mine must be a coroutine: write `async def`"),
         ("def work(row, ctx):\n    return [row]", r"fails at line 19: .*mine must be a coroutine"),
         ("async def work(row):\n    return [row]", r"the stage mine cannot be called with"),
-        ("async def work(row, ctx):\n    raise Undecided('timeout', 'late')", r"No item is left: all rows are undecided\."),
+        ("async def work(row, ctx):\n    raise Undecided('timeout', 'late')", r"No item is made yet: all rows are undecided\."),
     ])  # fmt: skip
     def test_a_slip_in_one_is_told_with_its_line(
         self, work: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -206,6 +206,34 @@ class TestLabels:
             label(["plain"], **fields)
 
 
+@dataclass
+class Interrupted(Counting):
+    """An engine during whose first job the user presses Ctrl-C."""
+
+    stop: Callable[[], None] = lambda: None
+
+    def run(self, jobs: Sequence[Job], limit: float) -> Iterator[JobResult]:
+        for done in super().run(jobs, limit):
+            self.stop()
+            yield done
+
+
+def test_after_a_first_interrupt_no_more_labels_are_begun(given: Given) -> None:
+    given.add("a.mp4", "b.mp4")
+    root = given.clips.parent
+    engine = Interrupted(given.engine)
+
+    async def through(ctx: StageContext) -> list[StageResult]:
+        ctx.media, ctx.engine = root, lambda: engine
+        engine.stop = ctx.client.stop
+        stages = recipe_of(label(["plain"]))
+        return await Pipeline(stages, ctx, ctx.store).take(rows("a.mp4", "b.mp4"))
+
+    with pytest.raises(KeyboardInterrupt):
+        Studio(root / "out").with_context(through)
+    assert engine.jobs == 1
+
+
 def test_a_forecast_labels_nothing_and_reads_what_is_known(given: Given) -> None:
     given.add("a.mp4")
     items = rows("a.mp4")

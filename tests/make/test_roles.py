@@ -191,8 +191,9 @@ class TestRolesThatAStageMayAsk:
 
 
 class TestWarnings:
-    def warnings(self, named: Any) -> list[str]:
-        return list(warnings_about(recipe(), load_models(recipe(), named)))
+    def warnings(self, named: Any, *stages: RowStage) -> list[str]:
+        made = recipe(None, *stages)
+        return list(warnings_about(made, load_models(made, named)))
 
     def test_about_who_verifies_what_it_wrote(self, card: Any) -> None:
         path = card("m", parameters="{temperature: 1}")
@@ -210,8 +211,11 @@ class TestWarnings:
         (told,) = self.warnings(named)
         assert told.startswith("wit has the role blind and checks what it wrote itself")
 
-    def test_about_a_temperature_of_0(self, card: Any) -> None:
-        (told,) = self.warnings({"writer": [card("w")], "veracity": [card("v")]})
+    def test_about_a_temperature_of_0_where_one_is_asked_repeatedly(self, card: Any) -> None:
+        named = {"writer": [card("w")], "veracity": [card("v")]}
+        assert self.warnings(named) == []
+        often = stage("veracity", "veracity", parameters={"seeds": 3})
+        (told,) = self.warnings(named, often)
         assert told.startswith("v has the role veracity at temperature 0")
 
     def test_about_nothing_else(self, card: Any) -> None:

@@ -181,7 +181,8 @@ def test_the_command_says_how_many_rows_wait_and_where(
     assert run_here(*words) == 1
     told = capsys.readouterr().err
     assert re.search(rf"3 rows wait for people: \S*reelbench review {out}\n", told)
-    assert f"verdicts: {waiting_file(out, 'verdicts')} has 3" in told
+    assert f"verdicts: 3 items in {waiting_file(out, 'verdicts')}; " in told
+    assert re.search(rf"Then go on: \S*reelbench make \S+ --out {out}\n", told)
     assert f"1 more verdict needed in {out / 'verdicts.jsonl'}" in told
     write(out, *({**said("ann", "accept"), "item": f"q-{n}"} for n in range(3)))
     assert run_here(*words) == 0

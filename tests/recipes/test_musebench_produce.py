@@ -265,8 +265,8 @@ class TestMatching:
 
     @pytest.mark.parametrize(("cited", "relevant", "what"), [
         ([3, 4], [3, 4], ""), ([3], [2, 3, 4], ""), ([4, 3], [3, 4], ""),
-        ([1], [3, 4], "none of which"), ([2, 3], [3, 4], "not all of which"),
-        ([3, 5], [3, 4, 5], "not contiguous"), ([3, 5], [4], "none of which"),
+        ([1], [3, 4], "none of those"), ([2, 3], [3, 4], "not all of those"),
+        ([3, 5], [3, 4, 5], "not contiguous"), ([3, 5], [4], "none of those"),
     ])  # fmt: skip
     def test_disagreement(self, cited: list[int], relevant: list[int], what: str) -> None:
         found = disagreement(cited, relevant)
@@ -277,7 +277,7 @@ class TestMatching:
         passed, _ = produced(tmp_path, writers)
         item = passed[-1].out[0]
         assert item.provenance["match"]["flagged"] == "clips disagree"
-        assert "1, 2 were cited, none of which is in 6 to 7" in item.context["doubts"][0]
+        assert "1, 2 cited, 6 to 7 found: none of those" in item.context["doubts"][0]
         (record,) = [s for s in funnel_record(passed, ())["stages"] if s["stage"] == "match"]
         assert record["flagged"] == {"clips disagree": 3}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from actors import said_to
-from essays import SPOKEN, fetched, prompts, rejected, take
+from essays import LABELS, SPOKEN, fetched, narrator, prompts, rejected, take
 from parts import by_turns, pictures
 from servers import Reply, Server, completion
 
@@ -45,12 +45,16 @@ def decided(folder: Path, *verdicts: dict[str, Any]) -> None:
 
 
 def through(
-    folder: Path, *verdicts: dict[str, Any], let_through: bool = False, **fields: Any
+    folder: Path,
+    *verdicts: dict[str, Any],
+    let_through: bool = False,
+    heard: dict[str, Any] = LABELS,
+    **fields: Any,
 ) -> tuple[Any, Any]:
     """Take an essay through the vetting; return the item, and what became of it."""
     decided(folder, *verdicts)
     stages = (record(), vetting_question(let_through), vetting(), vetted())
-    passed, _ = take(folder, [fetched(folder, **fields)], *stages)
+    passed, _ = take(folder, [fetched(folder, **fields)], *stages, labels={"e1": heard})
     after = passed[2].results[0]
     ends = isinstance(after, Undecided) or after.rejected
     return passed[1].out[0], after if ends else passed[3].results[0]
@@ -120,6 +124,14 @@ def test_what_is_not_in_doubt_is_let_through_where_that_is_wanted(tmp_path: Path
     assert essay_of(result).curation["vetting"]["by"] == "nobody"
     _, result = through(tmp_path, let_through=True, curation={"doubt": "not sure"})
     assert isinstance(result, Undecided)
+
+
+def test_people_are_told_that_no_narrator_is_clear(tmp_path: Path) -> None:
+    found = {**LABELS, "narrator": {**narrator(None), "reason": "Two voices share the speech."}}
+    item, _ = through(tmp_path, heard=found, let_through=True)
+    assert "no clear narrator" in item.question
+    assert "silence.unclear is keep: Two voices share the speech" in item.context["doubt"]
+    assert item.tag("vetted_by") == ("people",)
 
 
 def test_an_essay_of_no_category_is_not_let_through_nor_accepted_without_one(

@@ -249,16 +249,20 @@ def _summary(made: "MakeResult", options: argparse.Namespace) -> int:
 
 
 def _tell_waiting(waiting: Sequence[Mapping[str, Any]], options: argparse.Namespace) -> None:
-    """Say how many rows people are to decide about, and where."""
+    """Say how many rows people are to decide about, where, and how to go on."""
     from reelbench.make.pipeline.make import waiting_file
 
-    if waiting:
-        rows = "1 row waits" if len(waiting) == 1 else f"{len(waiting):,} rows wait"
-        tell(f"{rows} for people: {command('review', options.out)}")
+    if not waiting:
+        return
+    rows = "1 row waits" if len(waiting) == 1 else f"{len(waiting):,} rows wait"
+    tell(f"{rows} for people: {command('review', options.out)}")
     for stage in dict.fromkeys(row["stage"] for row in waiting):
-        errors = [row["error"] for row in waiting if row["stage"] == stage]
+        error = next(row["error"] for row in waiting if row["stage"] == stage)
         where = waiting_file(options.out, stage)
-        tell(f"  {stage}: {where} has {len(errors):,}; {errors[0]}. Then make again.")
+        with where.open("rb") as lines:  # of one row, several items may wait
+            count = counted(sum(1 for _ in lines), "item")
+        tell(f"  {stage}: {count} in {where}; {error}")
+    tell(f"  Then go on: {command('make', options.recipe, '--out', options.out)}")
 
 
 def _nothing_left(funnel: Mapping[str, Any], out: Path) -> str:
@@ -269,9 +273,9 @@ def _nothing_left(funnel: Mapping[str, Any], out: Path) -> str:
     if not undecided:
         return f"No item is left; {rejects}."
     if not rejected:
-        return "No item is left: all rows are undecided."
+        return "No item is made yet: all rows are undecided."
     rows = "1 row is" if undecided == 1 else f"{undecided:,} rows are"
-    return f"No item is left: {rows} undecided, and {rejects} of the others."
+    return f"No item is made yet: {rows} undecided, and {rejects} of the others."
 
 
 def _row(stage: Mapping[str, Any]) -> tuple[str, ...]:

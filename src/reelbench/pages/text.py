@@ -18,6 +18,11 @@ def number(value: Any) -> str:
     return f"{value:,.{digits}f}" if abs(value) >= 10_000 else f"{value:.{digits}f}"
 
 
+def table_cell(value: Any) -> str:
+    """Write a cell of a table; shares, 0.0 and 1.0 too, have three digits, as those below them."""
+    return f"{value:.3f}" if isinstance(value, float) and 0 <= value <= 1 else number(value)
+
+
 def plural(unit: str) -> str:
     """Return the plural of the name of a kind of row."""
     if unit.endswith("y") and unit[-2:-1] not in "aeiou":

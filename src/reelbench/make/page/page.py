@@ -34,6 +34,7 @@ from reelbench.pages import (
     shortened,
     units,
 )
+from reelbench.pages.text import table_cell
 
 SVG_FILE, PAGE_FILE = "funnel.svg", "made.html"
 _EXAMPLES = 5  # of each reason
@@ -76,6 +77,7 @@ def write_pages(
         tables=(*tables, *(statistics.get("tables") or ())),
         provenance=_provenance(record),
         number=number,
+        table_cell=table_cell,
         order_of=_order_of,
         plural=plural,
         units=units,

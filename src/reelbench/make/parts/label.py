@@ -6,7 +6,7 @@ parameters, the stages that read it are done again for that clip, and no others.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from reelbench.base.durable import (
     open_result_store,
 )
 from reelbench.base.extensions import beside_loading
+from reelbench.client.client import Stopped
 from reelbench.data.items import Item
 from reelbench.engine.base import Engine, Job, JobResult
 from reelbench.make.parts.only import among_others
@@ -64,7 +65,11 @@ def label(
         loop = asyncio.get_running_loop()
         work = _Labelling(ctx, root(ctx), role, limit, lambda asking: _on(loop, asking))
         chosen = [row for row in given if applies(row)]
-        results = await asyncio.to_thread(work.results, chosen, settings)
+        try:
+            results = await asyncio.to_thread(work.results, chosen, settings)
+        except asyncio.CancelledError:  # a second Ctrl-C does not wait for operators
+            work.close()
+            raise
         return among_others(given, chosen, results)
 
     def known(given: Sequence[Any], ctx: StageContext) -> list[Any]:
@@ -117,11 +122,18 @@ class _Labelling:
         self._ctx, self._root, self._role, self._limit = ctx, root, role, limit
         self._wait_for = wait_for
         self._file = ctx.out / "make" / "labels.sqlite"
+        self._engine: _Opened | None = None
+
+    def close(self) -> None:
+        """End the operators that run."""
+        if self._engine is not None:
+            self._engine.close()
 
     def results(self, rows: Sequence[Any], settings: Mapping[str, Any]) -> list[Any]:
         """Label all clips; return each row, or why it is rejected or undecided."""
         found, operators = self._begin(rows, settings)
-        engine = _Opened(self._ctx.engine, operators)
+        stopping = self._ctx.client.stopping
+        self._engine = engine = _Opened(self._ctx.engine, operators, stopping.is_set)
         self._file.parent.mkdir(parents=True, exist_ok=True)
         try:
             with open_result_store(self._file) as store:
@@ -228,17 +240,35 @@ def _row_outcome(row: Any, found: Annotated, require: Sequence[str]) -> Any:
 
 
 class _Opened:
-    """An engine that is opened, and weights that are fetched, when there is something to do."""
+    """An engine that is opened, and weights that are fetched, when there is something to do.
 
-    def __init__(self, open_engine: Callable[[], Engine], operators: Sequence[Operator]) -> None:
+    Once the make is stopped, the first result that comes is the last one.
+    """
+
+    def __init__(
+        self,
+        open_engine: Callable[[], Engine],
+        operators: Sequence[Operator],
+        is_stopped: Callable[[], bool],
+    ) -> None:
         self._open, self._operators = open_engine, operators
+        self._is_stopped = is_stopped
         self._engine: Engine | None = None
 
     def run(self, jobs: Sequence[Job], limit: float) -> Iterator[JobResult]:
         if self._engine is None:
             provide({each for one in self._operators for each in one.loads.values()}, False)
             self._engine = self._open()
-        return self._engine.run(jobs, limit)
+        results = self._engine.run(jobs, limit)
+        try:
+            for result in results:
+                if not (self._is_stopped() and result.lost):
+                    yield result
+                if self._is_stopped():
+                    raise Stopped
+        finally:
+            if isinstance(results, Generator):
+                results.close()  # or jobs that nobody waits for would still be run
 
     def close(self) -> None:
         if self._engine is not None:

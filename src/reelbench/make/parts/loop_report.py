@@ -38,17 +38,22 @@ def publish(histories: Sequence[LoopHistory], ctx: StageContext, quiet: int, mos
     types = [row for history in histories for row in _type_rows(history)]
     if types:
         ctx.tables.append(stage_table("Failure types of the pilots", _TYPES, types))
-    ctx.notes += [f"{ctx.stage}: {ending(each, quiet, most)}" for each in histories]
+    alike: dict[str, list[str]] = {}  # categories by what is said of them
+    for each in histories:
+        alike.setdefault(ending(each, quiet, most), []).append(each.category)
+    for words, names in alike.items():
+        who = names[0] if len(names) == 1 else f"each of {', '.join(names)}"
+        ctx.notes.append(f"{ctx.stage}: {who} {words}")
 
 
 def ending(history: LoopHistory, quiet: int, most: int) -> str:
-    """Return a sentence about why a category left the loop, and which failure types stay."""
+    """Return why a category left the loop, and which failure types stay."""
     left = history.quiet() >= quiet
     done = len(history.decided)
     if not left and done < most:
         waits = len(history.rounds) > done
         what = "waits for verdicts" if waits else "could not be summarised, see what is undecided,"
-        return f"{history.category} {what} in round {done + 1}"
+        return f"{what} in round {done + 1}"
     stays = history.staying(quiet if left else 1)
     words = (
         f"left the loop after {counted(quiet, 'round')} without a new failure type"
@@ -58,7 +63,7 @@ def ending(history: LoopHistory, quiet: int, most: int) -> str:
     if not stays and not left:
         words += ", though the last one found nothing"
     still = f"; these failure types stay: {', '.join(stays)}" if stays else ""
-    return f"{history.category} {words}{still}"
+    return f"{words}{still}"
 
 
 def write_history(history: LoopHistory, out: Path) -> None:

@@ -83,6 +83,12 @@ def missing_roles(recipe: Recipe, role_models: RoleModels) -> str:
 def warnings_about(recipe: Recipe, role_models: RoleModels) -> Iterator[str]:
     """Yield warnings about models that are a poor choice for a role."""
     writers = {model for role in ("writer", "distractor") for model in role_models.get(role, ())}
+    repeated = {
+        role
+        for stage in recipe.stages
+        if stage.parameters.get("seeds", 1) > 1
+        for role in (*stage.roles, *stage.may_ask)
+    }
     for role, part in recipe.roles.items():
         for model in role_models.get(role, ()):
             if part.verifies and model in writers:
@@ -90,7 +96,7 @@ def warnings_about(recipe: Recipe, role_models: RoleModels) -> Iterator[str]:
                     f"{model.card.name} has the role {role} and checks what it wrote itself: a "
                     f"model tends to accept its own errors; name another with --model {role}=NAME"
                 )
-            if part.verifies and model.parameters.get("temperature") == 0:
+            if part.verifies and role in repeated and model.parameters.get("temperature") == 0:
                 yield (
                     f"{model.card.name} has the role {role} at temperature 0: its repeated answers "
                     "differ only by the order of the options"

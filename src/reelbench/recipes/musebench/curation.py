@@ -283,10 +283,18 @@ class _Curation:
         """Yield what the user should know: what is missing, and what was not judged."""
         for category, why in sorted(self.without_keywords.items()):
             yield f"the keywords of {category} are those of its vocabulary, as none came: {why}"
-        for category, part in zip(self.goals, made, strict=True):
-            count = len(part) if isinstance(part, list) else 0
-            if count < self.goals[category] and not isinstance(part, Undecided):
-                yield self._missing(category, count)
+        missing = [
+            self._missing(category, count)
+            for category, part in zip(self.goals, made, strict=True)
+            if (count := len(part) if isinstance(part, list) else 0) < self.goals[category]
+            and not isinstance(part, Undecided)
+        ]
+        yield from missing
+        if missing:
+            yield (
+                f"{DECISIONS_FILE} says why: add videos of these categories to the source, or ask "
+                "for fewer (--essays NUMBER)"
+            )
         yield from self._unjudged()
 
     def _missing(self, category: str, count: int) -> str:
@@ -299,8 +307,7 @@ class _Curation:
             f"{counted(len(self.keywords.get(category, ())), 'keyword')} in "
             f"{counted(self.rounds[category], 'round')} found {counted(len(of), 'video')}, "
             f"{counts['rejected']:,} rejected and {counts['no verdict']:,} without a "
-            f"verdict{unfound}; {DECISIONS_FILE} says why: add videos of this category to the "
-            "source, or set a smaller quota"
+            f"verdict{unfound}"
         )
 
     def _unjudged(self) -> Iterator[str]:

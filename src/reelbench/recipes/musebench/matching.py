@@ -136,11 +136,12 @@ def disagreement(cited: Collection[int], relevant: Sequence[int]) -> str:
     """Return how the clips that were cited differ from a range; empty where they lie in it."""
     numbers, first, last = sorted(cited), relevant[0], relevant[-1]
     found = ", ".join(map(str, numbers))
+    span = f"{first} to {last}" if first < last else f"{first}"
     inside = [number for number in numbers if first <= number <= last]
     if not inside:
-        return f"{found} were cited, none of which is in {first} to {last}"
+        return f"{found} cited, {span} found: none of those is among these"
     if len(inside) < len(numbers):
-        return f"{found} were cited, not all of which are in {first} to {last}"
+        return f"{found} cited, {span} found: not all of those are among these"
     if numbers[-1] - numbers[0] + 1 > len(numbers):
-        return f"{found} were cited, which are not contiguous"
+        return f"{found} cited, which are not contiguous"
     return ""

@@ -21,7 +21,7 @@ from reelbench.make.parts.narrator import silence
 from reelbench.make.parts.narrator_report import report_narrators
 from reelbench.make.parts.verdicts import verdicts
 from reelbench.make.pipeline.context import StageContext
-from reelbench.make.pipeline.stage import Recipe, Role
+from reelbench.make.pipeline.stage import Flag, Recipe, Role, whole_number
 from reelbench.recipes.musebench.captions import caption
 from reelbench.recipes.musebench.categorise import categorise
 from reelbench.recipes.musebench.curation import curate
@@ -115,4 +115,6 @@ RECIPE = Recipe(
     statistics=musebench_statistics,
     home=files(__package__),
     categories=tuple(CATEGORIES),
+    # --limit draws categories, which are the rows of the source.
+    flags=(Flag("essays", "how many essays each category gets", ("curate.quota",), whole_number),),
 )

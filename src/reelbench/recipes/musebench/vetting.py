@@ -19,6 +19,7 @@ from reelbench.client.media_input import MediaInput
 from reelbench.data.items import LETTERS, Item, Media, freeze
 from reelbench.interop.musebench.taxonomy import CATEGORIES, CATEGORY
 from reelbench.make.parts.filters import media_digests
+from reelbench.make.parts.narrator import NO_NARRATOR
 from reelbench.make.parts.notes import with_note
 from reelbench.make.parts.only import only
 from reelbench.make.parts.shape import TEXT, closed
@@ -65,7 +66,7 @@ def vetting_question(let_through: bool = False, words: int = 150) -> RowStage:
 async def _question(
     essay: Essay, ctx: StageContext, *, let_through: bool, words: int
 ) -> list[Item]:
-    doubt = essay.curation.get(DOUBT, "")
+    doubt = "; ".join(filter(None, (essay.curation.get(DOUBT), _unclear_narrator(essay))))
     category = essay.category or _inferred(essay) or UNKNOWN
     names = [*CATEGORIES, *([UNKNOWN] if category == UNKNOWN else [])]
     doubt = doubt or ("its category is not known: choose one" if category == UNKNOWN else "")
@@ -97,6 +98,14 @@ async def _question(
         provenance=freeze({"essay": essay.id, "row": row}),  # with which ``vetted`` goes on
     )
     return [item]
+
+
+def _unclear_narrator(essay: Essay) -> str:
+    """Return why the narrator is in doubt; people should not vet for nothing what is left out."""
+    if NO_NARRATOR not in essay.flags:
+        return ""
+    reason = str(essay.narrator.get("reason") or "nobody is heard most").rstrip(".")
+    return f"{NO_NARRATOR}, so that it will be left out unless silence.unclear is keep: {reason}"
 
 
 def _inferred(essay: Essay) -> str:

@@ -46,9 +46,9 @@ def error_page(request: Request, message: str, status: int) -> HTMLResponse:
 
 @router.get("/")
 def home(request: Request, person: CurrentPerson) -> Response:
-    """Show the queues of a person."""
+    """Show the queues of a person, first those in which something is left to do."""
     review = context_of(request).review
-    queues = review.queues_for(person)
+    queues = sorted(review.queues_for(person), key=lambda each: not each[1]["left"])
     for queue, counts in queues:
         counts["discussions"] = len(review.discussions(person, queue.name))
     data = {"person": person.name}

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -51,7 +52,7 @@ class Worker(threading.Thread):
                     self.refused.append(answer)
                     self.is_over.set()
                     return {}
-            except OSError:
+            except (OSError, HTTPException):  # it was killed before, or in the middle
                 pass
             time.sleep(0.02)
 

@@ -22,6 +22,7 @@ from reelbench.make.parts.shares import share_of, stage_table
 from reelbench.make.pipeline.context import StageContext, together
 from reelbench.make.pipeline.funnel import FLAGGED, category_of
 from reelbench.make.pipeline.stage import BatchStage, Rejected
+from reelbench.score.rounding import percent
 
 ALIKE = "low option discriminability"
 WORDY = "academic or verbose language"
@@ -145,7 +146,11 @@ def wordy(item: Item, sentence_words: int, long_words: float) -> str:
             return f"a sentence has {longest} words: {text[:80]!r}"
     every = [word for text in (item.question, *item.options) for word in words(text)]
     share = sum(_syllables(word) >= 4 for word in every) / len(every) if every else 0.0
-    return f"{share:.0%} of the words have four syllables or more" if share > long_words else ""
+    return (
+        f"{percent(share, 0)} of the words have four syllables or more"
+        if share > long_words
+        else ""
+    )
 
 
 def _syllables(word: str) -> int:

@@ -25,6 +25,7 @@ from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.funnel import category_of
 from reelbench.make.pipeline.run import current_stages, through
 from reelbench.make.pipeline.stage import BatchStage, Rejected, Stage
+from reelbench.score.rounding import percent
 
 PEOPLE, RESERVE = "rejected by people", "reserve"
 _AGAIN = 100  # rounds that come before: those of pilots
@@ -307,6 +308,6 @@ def _tag_table(title: str, items: Sequence[Item]) -> Mapping[str, Any]:
     severe = [_worst_is(tags, Severity.HIGH) for tags in found]
     rows.append(["CRITICAL and HIGH", "", *share_of(items, severe).cells])
     alike = [hits > PROMPT_SHARE * pairs for hits, pairs in map(shared_prefixes, items)]
-    name = f"over {PROMPT_SHARE:.0%} of pairs share a prefix"
+    name = f"over {percent(PROMPT_SHARE, 0)} of pairs share a prefix"
     rows.append([name, "", *share_of(items, alike).cells])
     return stage_table(f"{title} (shares with 95 % intervals)", _TAG_COLUMNS, rows)

@@ -163,6 +163,7 @@ class TestInlineOptions:
         "A lamp glows; is it A) a warning B) a guide?", "A lamp glows; is it (a) a warning or (b) a guide?", "Which is it?\nA. a warning\nB. a guide",
         "A lamp glows; is it (1) a warning (2) a guide?", "A lamp glows; is it 1. a warning 2. a guide?", "Which is it? i) a warning ii) a guide",
         "Which is it?\n- a warning\n- a guide", "Which is it? Options: a warning, a guide", "A lamp glows. Choose one of these.", "Select from fear, grief or joy.",
+        "As the lamp fades, which fits best: a. fear b. hope c. calm?",
     ])  # fmt: skip
     def test_found(self, text: str) -> None:
         assert wrong("no_inline_options", text) == "the question lists options"
@@ -170,6 +171,7 @@ class TestInlineOptions:
     @pytest.mark.parametrize("text", [
         "A lamp glows; is it fear, grief or anger that it stands for?", "A lamp glows; is it either a warning, a guide or a threat?",
         "In 1. e4 style, a pawn moves; why?", "A lamp (small) glows; why?", "In which order are A) the lamp and B) the door lit?", "A 3D lamp glows - why?",
+        "It comes to plan a. Behind it, a lamp glows; why?",
     ])  # fmt: skip
     def test_left_alone(self, text: str) -> None:
         assert wrong("no_inline_options", text) == ""

@@ -263,6 +263,7 @@ def no_clip_numbers(asked: Asked) -> str:
 _NUMBERED = re.compile(
     r"(?m)(?:^|(?<=[\s(]))\(?(?:([1-9])|(i{1,3}|iv|v))[).](?=\s)|^\s*[-*•]\s+(?=\S)"
 )
+_SMALL_LETTERS = re.compile(r"(?:^|(?<=[\s(]))\(?([a-h])[).](?=\s)")
 _CHOICES = re.compile(
     r"(?i)\b(?:(?:the |your )?(?:options|choices)(?: are| include)?:|"
     r"(?:choose|select|pick) (?:one |two |all )?(?:from|of|between|among)\b)"
@@ -274,6 +275,7 @@ def no_inline_options(asked: Asked) -> str:
     question = next(text for _, text in asked.texts())
     labels = [found[1] or found[2] for found in _NUMBERED.finditer(question)]
     numbered = labels[:2] in (["1", "2"], ["i", "ii"]) or labels[:2] == [None, None]
+    numbered = numbered or _SMALL_LETTERS.findall(question)[:2] == ["a", "b"]
     listed = lists_options(question) or numbered or _CHOICES.search(question)
     return "the question lists options" if listed else ""
 

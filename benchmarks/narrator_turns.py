@@ -9,7 +9,6 @@ with the most speech of the label ``turns`` is what one would take without ``nar
 """
 
 import argparse
-import pickle
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -53,18 +52,14 @@ def main() -> None:
 def heard(mix: Mix, folder: Path) -> tuple[dict[str, list[Span]], dict[str, Any]]:
     """Return the turns of a mix, and its narrator."""
     path = folder / f"{mix.name.replace(' ', '_').replace(',', '')}.wav"
-    kept = path.with_suffix(".pickle")
-    if not kept.exists():
-        write_wav(path, mix.samples[None], SPEECH_RATE)
-        clip = clip_of(path)
-        labels = {"sound": SoundEvents()(clip, {})}
-        labels["turns"] = Turns()(clip, labels)
-        samples, turns = mono_sound(clip), turns_of(labels["turns"])
-        levels = level_db(samples[None], SPEECH_RATE, LEVEL_STEP)
-        pieces = cut_turns(samples, turns, voice_embedding)
-        kept.write_bytes(pickle.dumps((labels, pieces, levels)))
-    labels, pieces, levels = pickle.loads(kept.read_bytes())
-    return turns_of(labels["turns"]), Narrator().judge(pieces, levels, labels)
+    write_wav(path, mix.samples[None], SPEECH_RATE)
+    clip = clip_of(path)
+    labels: dict[str, Any] = {"sound": SoundEvents()(clip, {})}
+    labels["turns"] = Turns()(clip, labels)
+    samples, turns = mono_sound(clip), turns_of(labels["turns"])
+    levels = level_db(samples[None], SPEECH_RATE, LEVEL_STEP)
+    pieces = cut_turns(samples, turns, voice_embedding)
+    return turns, Narrator().judge(pieces, levels, labels)
 
 
 def row(mix: Mix, turns: dict[str, list[Span]], label: dict[str, Any]) -> tuple[object, ...]:

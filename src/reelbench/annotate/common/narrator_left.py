@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reelbench.annotate.common.audio import SILENT_DB, bridged, common, within
+from reelbench.annotate.common.segment_words import segment_words
 from reelbench.annotate.common.voice_removal import sound_windows
 from reelbench.annotate.operator import Value
 from reelbench.base.text import words
@@ -45,20 +46,9 @@ class SoundChange:
 
 
 def timed_words(transcript: Value) -> list[TimedWord]:
-    """Return the words of a transcript; those of a line without their times are spread over it."""
-    found: list[TimedWord] = []
-    for segment in transcript["segments"]:
-        given = segment["words"]
-        if not given:
-            texts = segment["text"].split()
-            long = (segment["end"] - segment["start"]) / max(1, len(texts))
-            begins = [segment["start"] + number * long for number in range(len(texts))]
-            given = [
-                {"start": begin, "end": begin + long, "word": text}
-                for begin, text in zip(begins, texts, strict=True)
-            ]
-        found += spoken_words(given)
-    return found
+    """Return the words of a transcript."""
+    segments = transcript["segments"]
+    return spoken_words([word for segment in segments for word in segment_words(segment)])
 
 
 def spoken_words(given: Sequence[Any]) -> list[TimedWord]:

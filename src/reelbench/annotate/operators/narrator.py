@@ -20,6 +20,7 @@ from reelbench.annotate.common.narrator_evidence import (
     evidence_of,
     total,
 )
+from reelbench.annotate.common.segment_words import segment_words
 from reelbench.annotate.common.voice_pieces import VoicePiece, cut_turns, group_voices
 from reelbench.annotate.operator import Clip, Labels, Operator, Value
 from reelbench.data.items import Span
@@ -167,24 +168,13 @@ def words_within(transcript: Value | None, spans: Sequence[Span]) -> list[Value]
 
     Subtitles have no times of words: those of a line follow each other evenly.
     """
-    words = [word for segment in (transcript or {}).get("segments", []) for word in _words(segment)]
+    words = [
+        word
+        for segment in (transcript or {}).get("segments", [])
+        for word in segment_words(segment)
+    ]
     return [
         word for word in words if any(s <= (word["start"] + word["end"]) / 2 < e for s, e in spans)
-    ]
-
-
-def _words(segment: Value) -> list[Value]:
-    if segment["words"]:
-        return [{key: word[key] for key in ("start", "end", "word")} for word in segment["words"]]
-    texts = segment["text"].split()
-    step = (segment["end"] - segment["start"]) / max(1, len(texts))
-    return [
-        {
-            "start": round(segment["start"] + n * step, 4),
-            "end": round(segment["start"] + (n + 1) * step, 4),
-            "word": text,
-        }
-        for n, text in enumerate(texts)
     ]
 
 

@@ -153,3 +153,9 @@ def digest_of_file(path: Path) -> str:
     """Return the sha256 of a file's bytes without holding them in memory."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def file_part(name: str) -> str:
+    """Return a name as part of a file's name."""
+    kept = "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in name)
+    return "-".join(part for part in kept.split("-") if part) or "x"

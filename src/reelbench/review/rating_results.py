@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from reelbench.base.files import file_part
 from reelbench.pages import Table
 from reelbench.review.protocol import ReviewProtocol
 from reelbench.review.queue import ReviewQueue
-from reelbench.review.records import file_part
 from reelbench.review.review import Review
 from reelbench.review.subjects import CATEGORY
 from reelbench.score.rated_groups import GroupKey, RatedGroup, rated_groups

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from reelbench.base.files import canonical_json, json_line
+from reelbench.base.files import canonical_json, file_part, json_line
 from reelbench.base.limits import decode_json
 from reelbench.pages import Table
 from reelbench.review.database import ReviewEvent
@@ -133,9 +133,3 @@ def _event(event: ReviewEvent) -> dict[str, Any]:
 
 def _cell(value: Any) -> str:
     return value if isinstance(value, str) else canonical_json(value)
-
-
-def file_part(name: str) -> str:
-    """Return a name as part of a file's name."""
-    kept = "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in name)
-    return "-".join(part for part in kept.split("-") if part) or "x"

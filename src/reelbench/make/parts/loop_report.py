@@ -2,13 +2,12 @@
 
 import csv
 import io
-import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from reelbench.base.files import json_line, write_atomically
+from reelbench.base.files import file_part, json_line, write_atomically
 from reelbench.base.progress import counted
 from reelbench.data.items import Item
 from reelbench.make.parts.bad_cases import answers
@@ -68,7 +67,7 @@ def ending(history: LoopHistory, quiet: int, most: int) -> str:
 
 def write_history(history: LoopHistory, out: Path) -> None:
     """Write the rule sets of a category with their diffs, and its bad cases."""
-    folder = out / FOLDER / folder_name(history.category)
+    folder = out / FOLDER / file_part(history.category or "all")
     folder.mkdir(parents=True, exist_ok=True)
     for rules in history.versions:
         write_atomically(folder / f"v{rules.version}.yaml", rules.to_yaml())
@@ -98,11 +97,6 @@ def _decision(verdict: PilotVerdict | None) -> dict[str, Any]:
         "by": verdict.by,
         "failures": [{"tag": each.tag, "comment": each.comment} for each in verdict.failures],
     }
-
-
-def folder_name(category: str) -> str:
-    """Return a category as the name of a folder."""
-    return re.sub(r"[^\w-]+", "-", category).strip("-") or "all"
 
 
 def _round_row(history: LoopHistory, each: LoopRound) -> list[Any]:

@@ -20,14 +20,14 @@ from reelbench.lint.items import RELEASE_TAGS, release_tags
 from reelbench.lint.options import PROMPT_SHARE, shared_prefixes
 from reelbench.make.parts.quality_loop import decided_by
 from reelbench.make.parts.shares import share_of, stage_table
-from reelbench.make.parts.verdicts import decided, verdicts_on
+from reelbench.make.parts.verdicts import REJECTED_BY_PEOPLE, decided, verdicts_on
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.funnel import category_of
 from reelbench.make.pipeline.run import current_stages, through
 from reelbench.make.pipeline.stage import BatchStage, Rejected, Stage
 from reelbench.score.rounding import percent
 
-PEOPLE, RESERVE = "rejected by people", "reserve"
+RESERVE = "reserve"
 _AGAIN = 100  # rounds that come before: those of pilots
 Cell = tuple[str, str, str]  # category, sub-domain and kind
 _TAG_COLUMNS = ("tag", "tier", "items", "of", "share", "low", "high")
@@ -207,13 +207,13 @@ class _Pool:
         if left := release_tags(better):
             return None, Rejected("lint LOW", ", ".join(left))
         if self.rejects(better):
-            return None, Rejected(PEOPLE, "an item of the reserve takes its place")
+            return None, Rejected(REJECTED_BY_PEOPLE, "an item of the reserve takes its place")
         return better, Rejected("")
 
     def _swap(self, item: Item, why: Rejected, results: dict[str, Item | Rejected]) -> None:
         """Put an item of the reserve in the place of a bad one, or count that it is lacking."""
         count, own = self.counts[category_of(item)], self.cell(item)
-        if why.reason == PEOPLE:
+        if why.reason == REJECTED_BY_PEOPLE:
             count.by_people += 1
         else:
             count.by_lint += 1
@@ -226,7 +226,7 @@ class _Pool:
                     count.aligned += fit is not other
                     results[other.id] = fit
                     return
-                reason = PEOPLE if fit is not None else "lint in the reserve"
+                reason = REJECTED_BY_PEOPLE if fit is not None else "lint in the reserve"
                 results[other.id] = Rejected(reason, ", ".join(release_tags(other)))
         count.lacking[own] += 1
 

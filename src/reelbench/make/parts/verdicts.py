@@ -17,6 +17,8 @@ from reelbench.lint.items import release_tags
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import WAITING, BatchStage, Rejected, Undecided
 
+REJECTED_BY_PEOPLE = "rejected by people"
+
 
 def verdicts(
     file: str = VERDICTS_FILE, *, name: str = "verdicts", needed: int = 1, **more: Any
@@ -84,7 +86,7 @@ def decided(
         explained = [each for each in given if each.decision == "reject" and each.comment]
         words = list(dict.fromkeys(f"{each.who}: {each.comment}" for each in explained))
         facts = {"verdicts": _facts(given)}
-        return Rejected("rejected by people", ", ".join(tags), words, facts)
+        return Rejected(REJECTED_BY_PEOPLE, ", ".join(tags), words, facts)
     return _changed(item, given, counting, name, path)
 
 

@@ -83,7 +83,16 @@ def test_a_tensor_does_not_reach_beyond_its_numbers(tmp_path: Path) -> None:
         read_checkpoint(far)
 
 
-@pytest.mark.parametrize("content", [pickle.dumps([1, 2]), pickle.dumps({"w": 1})[:-3], b""])
+# An array whose type is a text, which only who means harm writes.
+ODD_TYPE = (
+    b"\x80\x02}X\x01\x00\x00\x00wcnumpy.core.multiarray\n_reconstruct\n)R"
+    b"(K\x01)X\x02\x00\x00\x00f4\x89X\x00\x00\x00\x00tbs."
+)
+
+
+@pytest.mark.parametrize(
+    "content", [pickle.dumps([1, 2]), pickle.dumps({"w": 1})[:-3], b"", ODD_TYPE]
+)
 def test_what_names_no_tensors_is_refused_in_a_sentence(content: bytes, tmp_path: Path) -> None:
     with pytest.raises(ReelbenchError, match="not a PyTorch checkpoint of plain tensors"):
         read_checkpoint(checkpoint(tmp_path / "a.pth", content, np.zeros(1)))

@@ -35,6 +35,7 @@ def read_checkpoint(path: Path) -> Tensors:
         StopIteration,
         LookupError,
         EOFError,
+        AttributeError,
         TypeError,
         ValueError,
     ) as error:

@@ -21,6 +21,6 @@ echo "opencv-python-headless; sys_platform == 'none'" > "$folder/one-opencv.txt"
 { echo "torch; sys_platform == 'none'"; cat "$folder/one-opencv.txt"; } > "$folder/no-torch.txt"
 lock models --group models --override "$folder/no-torch.txt"
 lock dev --group dev
-for extra in annotate embed hf local ray web train inspect; do
+for extra in annotate embed figures hf hub local parquet ray web train inspect; do
     lock "$extra" --extra "$extra" --override "$folder/one-opencv.txt"
 done

@@ -223,6 +223,6 @@ def test_a_journal_of_an_earlier_version_with_such_counts(tmp_path: Path) -> Non
     with open_journal(tmp_path / "j.sqlite") as journal:
         for number in range(3):
             journal.record(f"k{number}", "m", Response("ok", "B", None, 2**63 - 1, 2**63 - 1))
-        ((_, calls, taken, _, _, _),) = journal.taken()
+        ((_, calls, taken, _, _, _, _),) = journal.taken()
     assert calls == 3
     assert taken == 3 * 10**9

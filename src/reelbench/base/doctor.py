@@ -21,8 +21,11 @@ _ENOUGH_DISK = 2e9  # bytes; the demo and its report need a hundredth of it
 EXTRAS = {
     "annotate": "label clips: faces, shots, speech, text on screen",
     "embed": "find questions that are paraphrases of each other",
+    "figures": "write figures as SVG, PDF and PNG",
     "hf": "run local transformers models",
+    "hub": "import a benchmark by its name on the Hugging Face hub",
     "local": "run GGUF models without a GPU",
+    "parquet": "read and write Parquet files",
     "ray": "run work on a Ray cluster",
     "web": "review pages and the leaderboard",
     "train": "train a judge of your own",

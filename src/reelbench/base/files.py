@@ -6,21 +6,36 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 
 def write_atomically(path: Path, data: bytes | str) -> None:
     """Replace ``path`` by ``data`` so that no reader, and no crash, ever sees half a file."""
+    write_chunks_atomically(path, [data.encode() if isinstance(data, str) else data])
+
+
+def write_chunks_atomically(path: Path, chunks: Iterable[bytes]) -> None:
+    """Replace ``path`` by pieces that come one by one; where they fail, nothing is replaced."""
+    with replacing(path) as file:
+        file.writelines(chunks)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Yield a file to be written bit by bit, which replaces ``path`` once all of it is on disk.
+
+    Where that fails, nothing is replaced.
+    """
     path = path.resolve()  # replace what a link points to, not the link
-    payload = data.encode() if isinstance(data, str) else data
     try:
         with partial_file(path.parent) as (handle, temporary):
             with open(handle, "wb", closefd=False) as file:
-                file.write(payload)
+                yield file
                 file.flush()
                 os.fsync(handle)
             os.chmod(temporary, _mode_for(path))
@@ -71,6 +86,19 @@ def sweep_partial_files(folder: Path) -> None:
         with suppress(OSError), path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             path.unlink()
+
+
+def link_or_copy(there: Path, here: Path) -> None:
+    """Link a file to another place, or copy it where links are not possible."""
+    here.parent.mkdir(parents=True, exist_ok=True)
+    here.unlink(missing_ok=True)
+    try:
+        os.link(os.path.realpath(there), here)  # the file, not a link that leads to it
+    except OSError:
+        with partial_file(here.parent) as (_, temporary):  # a crash leaves no half of it
+            shutil.copyfile(there, temporary)
+            shutil.copymode(there, temporary)
+            os.replace(temporary, here)
 
 
 def _mode_for(path: Path) -> int:
@@ -147,6 +175,23 @@ def json_fault(error: json.JSONDecodeError) -> tuple[str, int, int]:
 def digest_of(value: Any) -> str:
     """Return the sha256 of a JSON value, whatever order its keys came in."""
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+def json_fields(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return the canonical JSON of each value of an object, for ``digest_of_fields``."""
+    layout: dict[str, Any] = {"sort_keys": True, "separators": (",", ":"), "allow_nan": False}
+    return {name: json.dumps(value, ensure_ascii=False, **layout) for name, value in values.items()}
+
+
+def digest_of_fields(fields: Mapping[str, str]) -> str:
+    """Return ``digest_of`` the object whose values are given as ``json_fields`` writes them.
+
+    What many objects have in common is so written once. Names are plain words.
+    """
+    text = "{" + ",".join([f'"{name}":{fields[name]}' for name in sorted(fields)]) + "}"
+    if not text.isascii() and _HALF_A_PAIR.search(text):
+        return digest_of(json.loads(text))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def digest_of_file(path: Path) -> str:

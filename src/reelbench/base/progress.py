@@ -1,6 +1,7 @@
 """Progress on stderr: a bar with a rate and an ETA once a job takes over two seconds.
 
-Where stderr is no terminal, such as a file or the log of a cluster, a line every ten seconds.
+Where stderr is no terminal, such as a file or the log of a cluster, a line every ten seconds. So
+there is, anywhere, of work that nobody can count: every command says at least that it is at work.
 """
 
 import sys
@@ -19,13 +20,18 @@ _LINE_SECONDS = 10.0  # between two lines where there is no terminal
 class Advance(Protocol):
     """To be called after each finished unit of work, or part of one."""
 
-    def __call__(self, amount: float = 1.0) -> None:
-        """Count more as done."""
+    def __call__(self, amount: float = 1.0, *, known: bool = False) -> None:
+        """Count more as done; what was ``known`` took no time, and says nothing of the rest."""
 
 
 def counted(number: int, thing: str, things: str = "") -> str:
     """Return a number with its noun, such as "1 item" or "2,000 items"."""
     return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
+
+
+def megabytes(size: int) -> str:
+    """Return a number of bytes in words, such as "1,234.5 MB"."""
+    return f"{size / 1e6:,.1f} MB"
 
 
 @contextmanager
@@ -41,8 +47,42 @@ def progress(
     if sys.stderr is None:
         yield count.advance
         return
-    with _bar(count) if sys.stderr.isatty() else _lines(count):
+    shown = _bar(count) if sys.stderr.isatty() else _repeating(lambda: announce(count.line))
+    with _under_way(), shown:
         yield count.advance
+
+
+@contextmanager
+def working(label: str) -> Iterator[None]:
+    """Print a line every ten seconds in which nothing within the block shows its own progress."""
+    began = time.monotonic()
+
+    def say() -> None:
+        if _showing[-1] is this:
+            announce(f"{label}: {_clock(time.monotonic() - began)} so far")
+
+    with _under_way() as this, _repeating(say):
+        yield
+
+
+@contextmanager
+def without_progress() -> Iterator[None]:
+    """Print nothing while something lasts as long as a person likes, such as a server."""
+    with _under_way():
+        yield
+
+
+_showing: list[object] = []  # what is under way, the latest last: that one speaks
+
+
+@contextmanager
+def _under_way() -> Iterator[object]:
+    this = object()
+    _showing.append(this)
+    try:
+        yield this
+    finally:
+        _showing.remove(this)
 
 
 @dataclass
@@ -54,27 +94,38 @@ class _Count:
     unit: str
     more: Callable[[], str]
     done: float = 0.0
+    known: float = 0.0  # of what is done, that took no time
     shown: Callable[[], None] = lambda: None  # called when there is news
     _began: float = field(default_factory=time.monotonic)
 
-    def advance(self, amount: float = 1.0) -> None:
+    def advance(self, amount: float = 1.0, *, known: bool = False) -> None:
         self.done += amount
+        self.known += amount if known else 0.0
         self.shown()
 
     @property
     def rate(self) -> str:
-        rate = self.done / max(time.monotonic() - self._began, 1e-9)
-        return f"{rate:.1f} {self.unit}/s {self.more()}".rstrip()
+        """How fast it goes, how long it will take, and what else there is to say."""
+        rate = (self.done - self.known) / max(time.monotonic() - self._began, 1e-9)
+        parts = [f"{rate:.1f} {self.unit}/s", self.left, self.more()]
+        return ", ".join(filter(None, parts))
+
+    @property
+    def left(self) -> str:
+        """How long the rest will take, as what took time did; empty before anything did."""
+        worked = self.done - self.known
+        if worked <= 0:
+            return ""
+        seconds = time.monotonic() - self._began
+        return f"about {_clock(seconds / worked * (self.total - self.done))} left"
 
     @property
     def line(self) -> str:
         """All of it in words."""
-        seconds = time.monotonic() - self._began
-        left = seconds / self.done * (self.total - self.done) if self.done else 0.0
         parts = [
             f"{self.label}: {int(self.done + 1e-6):,}/{self.total:,} {self.unit}",
-            f"{_clock(seconds)} so far",
-            f"about {_clock(left)} left" if self.done else "",
+            f"{_clock(time.monotonic() - self._began)} so far",
+            self.left,
             self.more(),
         ]
         return ", ".join(filter(None, parts))
@@ -84,14 +135,12 @@ class _Count:
 def _bar(count: _Count) -> Iterator[None]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-    from rich.progress import TimeRemainingColumn as Remaining
 
     bar = Progress(
         MofNCompleteColumn(),
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.fields[rate]}"),
-        Remaining(),
         console=Console(stderr=True),
         transient=True,
     )
@@ -110,20 +159,22 @@ def _bar(count: _Count) -> Iterator[None]:
 
 
 @contextmanager
-def _lines(count: _Count) -> Iterator[None]:
+def _repeating(say: Callable[[], None]) -> Iterator[None]:
+    """Call a function every ten seconds, beside what is done in the block."""
     is_over = threading.Event()
 
     def repeat() -> None:
         while not is_over.wait(_LINE_SECONDS):
-            announce(count.line)
+            say()
 
     thread = threading.Thread(target=repeat, daemon=True)
-    thread.start()
     try:
+        thread.start()
         yield
     finally:
         is_over.set()
-        thread.join()
+        if thread.ident is not None:
+            thread.join()
 
 
 def _clock(seconds: float) -> str:

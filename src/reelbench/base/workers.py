@@ -15,12 +15,12 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 from reelbench.base.errors import ReelbenchError, extension_error, where
 
@@ -105,28 +105,66 @@ class WorkerPool:
         atexit.unregister(self.close)
 
 
-class _Worker:
-    """One process, and the pipe to it."""
+class ChildProcess:
+    """A new Python that runs a function of a module, with a pipe to it; it ends with this process.
 
-    def __init__(self, memory: int) -> None:
-        self.family = ""
+    The function gets the numbers of the pipe and of what to ``follow``, and ``numbers``.
+    """
+
+    def __init__(
+        self,
+        module: str,
+        function: str,
+        *numbers: int,
+        environment: Mapping[str, str] | None = None,
+        output: IO[bytes] | None = None,
+    ) -> None:
         # A new Python, not a fork, which FFmpeg's and BLAS's threads do not survive; and not
         # multiprocessing's spawn, which runs the user's script again.
-        self._line, theirs = Pipe()
+        self.line, theirs = Pipe()
         life, ours = os.pipe()
         # The system closes it if this process ends.
         self._life = open(ours, "wb", buffering=0)  # noqa: SIM115
-        program = f"import sys; from {__name__} import serve; serve(*map(int, sys.argv[1:]))"
-        words = [str(number) for number in (theirs.fileno(), life, memory)]
+        program = f"import sys; from {module} import {function} as f; f(*map(int, sys.argv[1:]))"
+        words = [str(number) for number in (theirs.fileno(), life, *numbers)]
         self.process = subprocess.Popen(  # noqa: S603 - ourselves
             [sys.executable, "-c", program, *words],
             stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
             start_new_session=True,  # Ctrl-C is the parent's, also while this one starts
             pass_fds=(theirs.fileno(), life),
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env=os.environ
+            | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+            | dict(environment or {}),
         )
         theirs.close()
         os.close(life)
+
+    @property
+    def ending(self) -> str:
+        """How the process ended: the signal or the exit status."""
+        try:
+            code = self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            return "no exit status"
+        return signal.Signals(-code).name if code < 0 else f"exit status {code}"
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.process.kill()
+        self.process.wait()
+        # The line is not closed: another thread may be reading, and learns of the end that way.
+        self._life.close()
+
+
+class _Worker:
+    """One process that runs jobs."""
+
+    def __init__(self, memory: int) -> None:
+        self.family = ""
+        self._child = ChildProcess(__name__, serve.__name__, memory)
+        self.process, self._line = self._child.process, self._child.line
         self._await_start()
 
     def _await_start(self) -> None:
@@ -157,30 +195,19 @@ class _Worker:
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise _unsendable(f"The call for a worker process ({error})") from error
         except OSError:  # it died, or was ended by close()
-            raise WorkerError(f"crashed ({self._end()})") from None
+            raise WorkerError(f"crashed ({self._child.ending})") from None
         try:
             if not self._line.poll(limit):
                 raise WorkerError(f"took over {limit:g} s")
             good, value = self._line.recv()
         except (EOFError, OSError):  # it died, or was ended by close()
-            raise WorkerError(f"crashed ({self._end()})") from None
+            raise WorkerError(f"crashed ({self._child.ending})") from None
         if good:
             return value
         raise value
 
-    def _end(self) -> str:
-        """How the process ended: the signal or the exit status."""
-        try:
-            code = self.process.wait(5)
-        except subprocess.TimeoutExpired:
-            return "no exit status"
-        return signal.Signals(-code).name if code < 0 else f"exit status {code}"
-
     def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        # The line is not closed: another thread may be reading, and learns of the end that way.
-        self._life.close()
+        self._child.kill()
 
 
 def _resident_bytes(process: int) -> float:
@@ -194,7 +221,7 @@ def _resident_bytes(process: int) -> float:
 
 def serve(line_number: int, life: int, memory: int) -> None:
     """Run the jobs that come over the pipe, for as long as the parent process lives."""
-    threading.Thread(target=_follow, args=(life,), daemon=True).start()
+    threading.Thread(target=follow, args=(life,), daemon=True).start()
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     with suppress(ValueError, OSError):  # a system that does not let itself be limited
         most = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
@@ -246,7 +273,7 @@ def _unsendable(what: str) -> ReelbenchError:
     )
 
 
-def _follow(life: int) -> None:
+def follow(life: int) -> None:
     """End this process when the parent ends, however that happens."""
     os.read(life, 1)
     os._exit(1)

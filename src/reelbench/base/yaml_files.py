@@ -26,9 +26,10 @@ class YamlError(ReelbenchError):
         super().__init__(f"{place}found {found}, expected {expected}")
 
 
-def read_yaml(source: Path | str) -> tuple[Any, dict[str, int]]:
+def read_yaml(source: Path | str, unknown_tags: bool = False) -> tuple[Any, dict[str, int]]:
     """Return the content of a YAML file, or of a text, and the line number of each field.
 
+    With ``unknown_tags``, a value such as ``!function utils.f`` is None; else it is an error.
     Raises ``YamlError`` with the code UNREADABLE or NOT_YAML.
     """
     text = ""
@@ -36,7 +37,7 @@ def read_yaml(source: Path | str) -> tuple[Any, dict[str, int]]:
         if isinstance(source, Path) and source.exists() and not source.is_file():
             raise OSError("not a regular file")  # a pipe would never end
         text = bounded_text(source) if isinstance(source, Path) else source
-        return load_yaml(text)
+        return load_yaml(text, unknown_tags)
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         found = f"byte 0x{error.object[error.start]:02X}"
@@ -51,7 +52,7 @@ def read_yaml(source: Path | str) -> tuple[Any, dict[str, int]]:
         raise YamlError("NOT_YAML", str(error), "plain YAML") from None
 
 
-def load_yaml(text: str) -> tuple[Any, dict[str, int]]:
+def load_yaml(text: str, unknown_tags: bool = False) -> tuple[Any, dict[str, int]]:
     """Parse YAML and return it with the line of each field of the first two levels.
 
     A field that is given twice is an error (YAML itself would silently keep the last); in tables,
@@ -59,7 +60,7 @@ def load_yaml(text: str) -> tuple[Any, dict[str, int]]:
     """
     if len(text) > MOST_TEXT:
         raise LimitError(f"it is larger than {MOST_TEXT >> 20} MiB")
-    loader = _Loader(text)
+    loader = _TagIgnoringLoader(text) if unknown_tags else _Loader(text)
     try:
         node = loader.get_single_node()
         _check_size(node)
@@ -93,6 +94,13 @@ class _Loader(yaml.SafeLoader):
 
 
 _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
+
+
+class _TagIgnoringLoader(_Loader):
+    """Reads a value with a tag that nobody here knows as None: nothing is called or imported."""
+
+
+_TagIgnoringLoader.add_constructor(None, lambda _loader, _node: None)
 
 
 def _check_size(node: yaml.Node | None) -> None:

@@ -244,6 +244,15 @@ def test_a_bad_line_gets_a_sentence(line: bytes, code: str, field: str, words: s
     assert words in str(problems[0])
 
 
+@pytest.mark.parametrize("named", ["street", 3, [], [1], [["a"]], {}, None])
+def test_source_clips_are_a_list_of_names(named: object) -> None:
+    item, problems = item_from_line(plain(source_clips=named))
+    assert [problem.field for problem in problems] == ["source_clips"]
+    assert 'a list of the names of clips, such as ["scene-01"]' in str(problems[0])
+    assert item is not None
+    assert read(plain(source_clips=["a", "b"])).source_clips == ("a", "b")
+
+
 def test_fields_that_are_not_ours_are_no_fault() -> None:
     _, problems = item_from_line(plain(media=[{"path": "a", "fps": 25}], options="no"))
     assert [problem.field for problem in problems] == ["options"]

@@ -86,6 +86,11 @@ def test_without_them_nothing_has_changed(save: Save) -> None:
     ("tables:\n  a:\n    columns:\n      O: {}\n      P: {against: P}\n", 7, "another column of the same sort: O"),
     ("tables:\n  a:\n    columns:\n      O: {}\n      P: {wrong_options_with: [x], against: O}\n", 7, "another column of the same sort"),
     ("tables:\n  a:\n    columns:\n      O: {measured: minutes}\n      M: {mean_of: [O]}\n", 7, "found 'O', expected a column of this table that selects items"),
+    ("tables:\n  a:\n    best_by_tier: true\n    columns: {O: {}}\n", 5, "found no tiers, expected tiers: true as well"),
+    ("tables:\n  a:\n    best_by_tier: yes please\n    columns: {O: {}}\n", 5, "the best are marked within each tier"),
+    ("tables:\n  a:\n    frames: 8\n    columns: {O: {}}\n", 5, "true or false: whether rows tell how many were shown"),
+    ("tables:\n  a:\n    frames: true\n    columns: {O: {condition: c}}\n", 5, "no frames where columns have a condition each"),
+    ("tables:\n  a:\n    note: 3\n    columns: {O: {}}\n", 5, "a sentence to print with the table"),
     ("tables:\n  a:\n    against: protocol\n    columns:\n      O: {}\n      P: {against: O}\n", 8, "for the table, or for columns, not for both"),
 ])  # fmt: skip
 def test_what_is_wrong_is_told_with_its_line(text: str, line: int, words: str, save: Save) -> None:

@@ -48,14 +48,14 @@ def test_a_run_of_a_split_asks_its_items_alone_and_says_so(
 ) -> None:
     out = tmp_path / "run"
     assert run(root, out, "--split", "dev") == 0
-    assert "Split dev: 3 items." in capsys.readouterr().err
+    assert "3 of 8 items: split dev." in capsys.readouterr().err
     rows = [json.loads(line) for line in (out / "predictions.jsonl").read_text().splitlines()]
     assert [row["id"] for row in rows] == ["q-1", "q-2", "q-3"]
-    assert read(out / "run.json")["benchmark"]["split"] == "dev"
+    assert read(out / "run.json")["benchmark"]["selection"] == {"split": "dev"}
     scores = read(out / "scores.json")
-    assert (scores["benchmark"]["split"], scores["benchmark"]["items"]) == ("dev", 3)
+    assert (scores["benchmark"]["all_items"], scores["benchmark"]["items"]) == (8, 3)
     assert scores["results"][0]["correct"] == 2
-    assert "3 items of split dev" in (out / "report.html").read_text()
+    assert "3 of 8 items: split dev" in (out / "report.html").read_text()
 
 
 def test_a_run_keeps_its_split_and_goes_on_with_no_other(
@@ -69,7 +69,7 @@ def test_a_run_keeps_its_split_and_goes_on_with_no_other(
     assert run(root, out, "--split", "test") == 2
     assert "holds a run of split dev, not of split test" in capsys.readouterr().err
     assert run_here("score", out, "--split", "test") == 2
-    assert "run of split dev alone" in capsys.readouterr().err
+    assert "None of the items of split dev is in split 'test'" in capsys.readouterr().err
     whole = tmp_path / "whole"
     assert run(root, whole) == 0
     assert run(root, whole, "--split", "dev") == 2
@@ -80,14 +80,14 @@ def test_a_split_of_a_run_of_all_items_is_scored_apart(root: Path, tmp_path: Pat
     out = tmp_path / "run"
     assert run(root, out) == 0
     before = (out / "scores.json").read_bytes()
-    assert "split" not in read(out / "run.json")["benchmark"]
+    assert "selection" not in read(out / "run.json")["benchmark"]
     assert run_here("score", out, "--split", "dev", "--out", tmp_path / "dev.json") == 0
     assert run_here("score", out, "--split", "dev") == 0
     assert run_here("report", out, "--split", "dev") == 0
     assert read(tmp_path / "dev.json")["results"][0]["correct"] == 2
     assert (out / "scores.json").read_bytes() == before
-    assert "3 items of split dev" in (out / "report-dev.html").read_text()
-    assert "of split" not in (out / "report.html").read_text().partition("<nav")[0]
+    assert "3 of 8 items: split dev" in (out / "report-dev.html").read_text()
+    assert "split dev" not in (out / "report.html").read_text().partition("<nav")[0]
 
 
 def test_a_run_of_a_split_and_one_of_all_items_share_a_page_by_that_split(
@@ -101,7 +101,7 @@ def test_a_run_of_a_split_and_one_of_all_items_share_a_page_by_that_split(
     assert run_here(*both) == 2
     assert "with --split dev" in capsys.readouterr().err
     assert run_here(*both, "--split", "dev") == 0
-    assert "3 items of split dev" in (tmp_path / "both.html").read_text()
+    assert "3 of 8 items: split dev" in (tmp_path / "both.html").read_text()
 
 
 def test_anyones_predictions_are_scored_by_split_and_checked_in_full(

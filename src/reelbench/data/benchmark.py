@@ -17,6 +17,7 @@ from reelbench.data.item_rules import item_from_line
 from reelbench.data.items import Item, Media, Problem, shown
 from reelbench.data.manifest import Manifest, read_manifest
 from reelbench.data.paths import Folder, beside
+from reelbench.data.selection import ALL_ITEMS, Selection
 
 ITEMS_FILE = "items.jsonl"
 MANIFEST_FILE = "benchmark.yaml"
@@ -65,14 +66,14 @@ def in_spans(lines: Sequence[int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A benchmark folder without the bytes of its media; or one of its splits (see ``split``)."""
+    """A benchmark folder without the bytes of its media; or part of its items (see ``select``)."""
 
     root: Path
     manifest: Manifest
     items: tuple[Item, ...]
     warnings: tuple[Problem, ...] = field(default=(), compare=False, repr=False)
-    split_name: str = ""  # of the split that the items belong to; empty for all items
-    split_from: "Benchmark | None" = field(default=None, compare=False, repr=False)
+    selection: Selection = ALL_ITEMS  # which items of the whole these are
+    selected_from: "Benchmark | None" = field(default=None, compare=False, repr=False)
 
     @classmethod
     def load(cls, root: Path | str) -> "Benchmark":
@@ -111,8 +112,8 @@ class Benchmark:
 
     @property
     def whole(self) -> "Benchmark":
-        """The benchmark with all its items, whichever split this is."""
-        return self.split_from or self
+        """The benchmark with all its items, whichever part this is."""
+        return self.selected_from or self
 
     @property
     def split_names(self) -> tuple[str, ...]:
@@ -122,24 +123,42 @@ class Benchmark:
 
     def split(self, name: str) -> "Benchmark":
         """Return the benchmark with the items of one split alone, to run, score or report."""
+        return self.whole.select(Selection(split=name))
+
+    def select(self, selection: Selection) -> "Benchmark":
+        """Return the benchmark with some of its items alone, to run, score or report.
+
+        Of a part, that is a part of the part.
+        """
+        if selection == ALL_ITEMS:
+            return self
+        if selection.split:
+            self._check_split(selection.split)
+        items = selection.choose(self.items, self.manifest.name)
+        chosen = replace(selection, within=self.selection) if self.selection else selection
+        return replace(self, items=items, selection=chosen, selected_from=self.whole)
+
+    def _check_split(self, name: str) -> None:
         if name not in self.split_names:
             known = ", ".join(self.split_names) or "none"
             raise ReelbenchError(
                 f"{self.manifest.name} has no split {name!r}; its splits: {known}."
             )
-        items = tuple(item for item in self.whole.items if name in item.tag("split"))
-        if not items:
-            raise ReelbenchError(
-                f"No item of {self.manifest.name} is in its split {name!r}: set `tags.split` of "
-                f"some items in {ITEMS_FILE} to it."
+        if not any(name in item.tag("split") for item in self.items):
+            what = (
+                f"None of the items of {self.selection.in_words()} is in split {name!r}: choose "
+                "another split, or none, or run that split into a folder of its own."
+                if self.selection
+                else f"No item of {self.manifest.name} is in its split {name!r}: set `tags.split` "
+                f"of some items in {ITEMS_FILE} to it."
             )
-        return replace(self, items=items, split_name=name, split_from=self.whole)
+            raise ReelbenchError(what)
 
     @property
     def digest(self) -> str:
         """The hash of manifest and items, whatever the order of the lines; without the media.
 
-        That of a split stays the same when items of other splits change.
+        That of a part stays the same when items outside of it change.
         """
         return digest_of([self.manifest.to_record(), sorted(item.digest for item in self.items)])
 

@@ -15,6 +15,7 @@ from reelbench.data.field_names import beside_misspelt, with_misspelt
 from reelbench.data.items import (
     LETTERS,
     NOTHING,
+    SOURCE_CLIPS,
     FrozenDict,
     Item,
     Json,
@@ -182,7 +183,8 @@ def decode_strictly(line: bytes, most: int = MOST_LINE) -> tuple[Json, list[Prob
     try:
         check_line(line, most)
         record = _strictly(line.decode())
-        json.dumps(record, ensure_ascii=False).encode()
+        if b"\\u" in line:  # half a pair comes from an escape alone
+            json.dumps(record, ensure_ascii=False).encode()
     except _BadLineError as error:
         found, expected = error.args
     except UnicodeDecodeError as error:
@@ -294,6 +296,13 @@ def _check_media(item: Item, problems: list[Problem]) -> None:
             problems.append(Problem("MEDIA_WINDOW", f"media[{place}]", found, "0 <= start < end"))
 
 
+def _check_source_clips(item: Item, problems: list[Problem]) -> None:
+    named = item.extra.get(SOURCE_CLIPS, ("",))
+    if type(named) is not tuple or not named or any(type(clip) is not str for clip in named):
+        expected = 'a list of the names of clips, such as ["scene-01"]'
+        problems.append(Problem("BAD_FIELD", SOURCE_CLIPS, shown(named), expected))
+
+
 def _check_options(item: Item, problems: list[Problem]) -> None:
     count = len(item.options)
     if item.kind == "open":
@@ -356,6 +365,7 @@ _CHECKS: tuple[Callable[[Item, list[Problem]], None], ...] = (
     _check_texts,
     _check_tags,
     _check_media,
+    _check_source_clips,
     _check_options,
     _check_answer,
     _check_evidence,

@@ -21,6 +21,9 @@ Span = tuple[Seconds, Seconds]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 PAIR = "pair"  # the field that links the two items of one question, with options and without
+SOURCE_CLIPS = (
+    "source_clips"  # the field with the names of the clips that an item's videos were made from
+)
 
 
 class FrozenDict(dict[str, Json]):
@@ -106,6 +109,12 @@ class Item(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     def correct(self) -> tuple[str, ...]:
         """The texts of the right options, in the order of the answer."""
         return tuple(self.options[LETTERS.index(letter)] for letter in self.answer)
+
+    @property
+    def source_clips(self) -> tuple[str, ...]:
+        """The clips that its videos were made from, by name; empty where it does not say."""
+        named = self.extra.get(SOURCE_CLIPS)
+        return tuple(map(str, named)) if isinstance(named, tuple) else ()
 
     def is_counterpart_of(self, other: "Item") -> bool:
         """Whether both are made of one question, the one with options and the other without."""

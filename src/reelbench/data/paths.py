@@ -17,6 +17,7 @@ VIDEO_ENDINGS = (
     ".3gp", ".ogv", ".gif",
 )  # fmt: skip
 SOUND_ENDINGS = (".wav", ".mp3", ".m4a", ".aac", ".flac", ".ogg", ".opus")
+IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp")
 SUBTITLE_ENDINGS = (".srt", ".vtt")
 
 

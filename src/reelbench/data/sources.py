@@ -7,8 +7,12 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The rows that a recipe starts from, and the unusable inputs as pairs of name and reason."""
+    """The rows that a recipe starts from, and what cannot be used, as pairs of name and reason.
+
+    ``broken`` would have been rows; ``without`` are parts of rows, which are made without them.
+    """
 
     rows: Sequence[Any]
     broken: Sequence[tuple[str, str]] = ()
     warnings: Sequence[str] = ()
+    without: Sequence[tuple[str, str]] = ()

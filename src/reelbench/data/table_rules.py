@@ -22,7 +22,7 @@ CONDITION = "condition"
 NOT_TAGS = (MEAN_OF, AGAINST, WRONG_WITH, MEASURED, METRIC, CONDITION)
 ACCURACY = "accuracy"
 # Means over items of what each answer is worth, from 0 to 1: these alone can be averaged again.
-SHARE_METRICS = (ACCURACY, "exact_match", "precision", "recall", "f1")
+SHARE_METRICS = (ACCURACY, "steady", "exact_match", "precision", "recall", "f1")
 POOLED_METRICS = ("precision_micro", "recall_micro", "f1_micro")  # over the options of all items
 F1_OF_MEANS = "f1_of_means"  # the harmonic mean of the mean precision and the mean recall
 TABLE_METRICS = (*SHARE_METRICS, "caa", F1_OF_MEANS, *POOLED_METRICS)
@@ -63,6 +63,9 @@ def table_faults(where: str, name: str, table: Any) -> Iterator[Fault]:
     yield from _people_faults(f"{where}.people", table.get("people"))
     columns = table.get("columns")
     yield from _condition_faults(where, table, columns if is_mapping(columns) else {})
+    if table.get("best_by_tier") is True and not table.get("tiers"):
+        expected = "tiers: true as well, which puts models under their tiers"
+        yield "BAD_FIELD", f"{where}.best_by_tier", "no tiers", expected
     for column, chosen in columns.items() if is_mapping(columns) else ():
         here = f"{where}.columns.{column}"
         if not is_text(column):
@@ -134,7 +137,7 @@ def _condition_faults(
     if named and rest:
         expected = f"a {CONDITION} for each column, or for none"
         yield "BAD_FIELD", f"{where}.columns.{rest[0]}", "none", expected
-    for field in ("conditions", AGAINST, "modality", "averages") if named else ():
+    for field in ("conditions", AGAINST, "modality", "frames", "averages") if named else ():
         if table.get(field):
             expected = f"no {field} where columns have a {CONDITION} each"
             yield "BAD_FIELD", f"{where}.{field}", found_as(table[field]), expected
@@ -203,6 +206,7 @@ _PEOPLE: dict[str, Rule] = {
 }
 _TABLE: dict[str, Rule] = {
     "title": (False, is_text, 'text (put a number in quotes: "1.0")'),
+    "note": (False, is_text, "a sentence to print with the table"),
     "where": (False, is_mapping, "a mapping of tags to their values"),
     "columns": (
         True,
@@ -228,7 +232,13 @@ _TABLE: dict[str, Rule] = {
         _is_true_or_false,
         "true or false: whether rows tell what models were given",
     ),
+    "frames": (False, _is_true_or_false, "true or false: whether rows tell how many were shown"),
     "tiers": (False, _is_true_or_false, "true or false: whether rows stand under their tiers"),
+    "best_by_tier": (
+        False,
+        _is_true_or_false,
+        "true or false: whether the best are marked within each tier",
+    ),
     "second_best": (False, _is_true_or_false, "true or false: whether the second best is marked"),
     "random": (
         False,

@@ -7,9 +7,12 @@ the recipe's own rules is used for it.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
 
 from reelbench.data.items import Item
-from reelbench.media.measure.quality import DAMAGES
+from reelbench.media.measure.quality import CORNERS, DAMAGES, all_qualities, part_of
 from reelbench.recipes.qbench_exact.plan import WORDS
 
 
@@ -57,8 +60,9 @@ def holds(item: Item, videos: Sequence[Seen]) -> float:
     if found := re.match(r"How strong is the (.+) in this video", question):
         level = max(0.0, strength(videos[0], named(found[1], "noun")))
         if key == "It is slight":
-            return min(level - 0.15, 0.6 - level)
-        return level - 0.6 if key == "It is severe" else 0.15 - level
+            return min(level - 0.35, 0.65 - level)
+        # Between the most of none and the least of slight nothing is said.
+        return level - 0.65 if key == "It is severe" else (0.35 - level) / 2
     if re.match(r"In which quarter of this video does the (.+) begin", question):
         begin = videos[0].begin * 4
         quarter = ["first", "second", "third", "fourth"].index(key.split()[1])
@@ -110,3 +114,57 @@ def pair_holds(item: Item, videos: Sequence[Seen], key: str, sign: int) -> float
     assert WORDS[own]["noun"] in key
     assert ("second half" in key) == bool(video.begin)
     return strength(video, own) - max(strength(video, o) for o in DAMAGES if o != own)
+
+
+QUARTERS = ("first", "second", "third", "fourth")
+
+
+def layers_hold(item: Item, images: Sequence[np.ndarray]) -> float:
+    """By how much the key is right where a video has several damages; below 0 where it is not."""
+    question, key = item.question, item.correct[0]
+    if found := re.search(r"Which of them comes (first|last)\?", question):
+        middles = {}
+        for option in item.options:
+            there = np.array(course(images, named(option.lower(), "noun"))) > 0.275
+            assert there.any(), option
+            middles[option] = float(np.flatnonzero(there).mean()) / len(images)
+        (other,) = set(item.options) - {key}
+        return (middles[other] - middles[key]) * (1 if found[1] == "first" else -1)
+    if found := re.match(r"The (.+) in this video comes and goes", question):
+        there = [level > 0.275 for level in (0, *course(images, named(found[1], "noun")))]
+        count = sum(later and not before for before, later in pairwise(there))
+        assert not there[1]
+        assert not there[-1], "it does not go"
+        return 1.0 if ("Once", "Twice", "Three times", "Four times")[count - 1] == key else -1.0
+    if found := re.search(r"suffers from (.+)\. In which quarter .* (stronger|weaker)", question):
+        levels = course(images, named(found[1], "noun"))
+        size = len(images) // 4
+        means = {q: float(np.mean(levels[n * size :][:size])) for n, q in enumerate(QUARTERS)}
+        return stands_out(means, key.split()[1], found[2] == "stronger")
+    if found := re.search(r"Two parts of .+ suffer from (.+)\. .* (stronger|weaker)\?", question):
+        places = {option[4:] for option in item.options}
+        means = by_corner(images, named(found[1], "noun"))
+        least = min(means[place] for place in places)
+        assert max(v for c, v in means.items() if c not in places) < least - 0.1
+        return stands_out({c: means[c] for c in places}, key[4:], found[2] == "stronger")
+    found = re.match(r"Four copies .+ Which of them is (.+) than the others\?", question)
+    assert found is not None, question
+    damage, bad = is_said(found[1], "more", "less", item)
+    return stands_out(by_corner(images, damage), key[4:], bad)
+
+
+def course(images: Sequence[np.ndarray], damage: str) -> list[float]:
+    return [strength(Seen(all_qualities([image])), damage) for image in images]
+
+
+def by_corner(images: Sequence[np.ndarray], damage: str) -> dict[str, float]:
+    few = images[::2]
+    return {
+        c: float(np.mean(course([part_of(image, c) for image in few], damage))) for c in CORNERS
+    }
+
+
+def stands_out(means: Mapping[str, float], mine: str, above: bool) -> float:
+    """By how much one is above all others, or below them."""
+    others = [value for name, value in means.items() if name != mine]
+    return means[mine] - max(others) if above else min(others) - means[mine]

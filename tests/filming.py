@@ -20,6 +20,9 @@ SLUGS = ("visual-reasoning", "state-changes", "temporal-ordering", "cause-and-ef
 SRT = "1\n00:00:00,000 --> 00:00:00,400\n<i>Hold on!</i>\n\n2\n00:00:00,500 --> 00:00:00,900\nI can't.\n"
 QUESTIONS = 3  # of each category and film
 SCENES = 2
+# What gives keys away is counted over all questions, and in few it is beyond chance by chance: what
+# is then rewritten is in the way of who counts calls. test_cineaste_shortcuts.py is about it.
+NO_REPAIR = ("--without", "repair-shortcuts")
 WRITTEN = ("items.jsonl", "benchmark.yaml", "funnel.json", "rejects.jsonl", "made.html",
            "funnel.svg", "statistics.json")  # fmt: skip
 
@@ -118,6 +121,7 @@ def check_funnel(out: Path) -> None:
     for before, after in pairwise(stages):
         assert before["out"] == after["in"]
     rejected = sum(stage["rejected"] for stage in stages) + sources["rejected"]
+    rejected += sources.get("without", 0)
     assert len(lines(out / "rejects.jsonl")) == rejected
     assert len(record["undecided"]) == sum(stage["undecided"] for stage in stages)
     if (out / "items.jsonl").exists():

@@ -40,9 +40,9 @@ KINDS: dict[str, tuple[str, dict[str, str], Callable[[int], int] | None]] = {
 }  # fmt: skip
 
 
-def pictures(count: int, width: int = 320, height: int = 180) -> list[np.ndarray]:
+def pictures(count: int, width: int = 320, height: int = 180, seed: int = 1) -> list[np.ndarray]:
     """A texture that moves, and a patch that tells the number of the frame."""
-    generator = np.random.default_rng(1)
+    generator = np.random.default_rng(seed)
     tiles = (generator.random((height // 4 + 1, width // 4 + 300, 3)) * 255).astype(np.uint8)
     ground = tiles.repeat(4, 0).repeat(4, 1)[:height]
     made = []
@@ -66,12 +66,13 @@ def make_video(
     rotation: int = 0,
     rate: int = 25,
     container: dict[str, str] | None = None,
+    seed: int = 1,
 ) -> Path:
     """Write a test video, with so many seconds of sound; copy it if this test run has made it."""
     gif = codec == "gif"
     rate = 10 if gif else rate
     moments = times and [times(number) for number in range(int(seconds * rate))]
-    facts = (codec, options, moments, seconds, sound, rotation, rate, container)
+    facts = (codec, options, moments, seconds, sound, rotation, rate, container, seed)
     store = os.environ.get("REELBENCH_TEST_VIDEOS")
     if store is None:
         _encode(path, *facts)
@@ -95,6 +96,7 @@ def _encode(
     rotation: int,
     rate: int,
     container: dict[str, str] | None,
+    seed: int,
 ) -> None:
     gif = codec == "gif"
     with av.open(str(path), "w", options=container or {}) as target:
@@ -108,7 +110,7 @@ def _encode(
             stream.codec_context.time_base = Fraction(1, 1000)
         voice = target.add_stream("aac", rate=16000, layout="mono") if sound else None
         for number, picture in enumerate(
-            pictures(int(seconds * rate), stream.width, stream.height)
+            pictures(int(seconds * rate), stream.width, stream.height, seed)
         ):
             frame = av.VideoFrame.from_ndarray(picture, "rgb24")
             if moments:

@@ -177,3 +177,13 @@ def test_pictures_of_odd_sizes() -> None:
 def test_wrong_words(kind: str, severity: float, words: str) -> None:
     with pytest.raises(ReelbenchError, match=words):
         degrade_images(CLEAN[:1], kind, severity)
+
+
+@pytest.mark.parametrize("kind", DEGRADATIONS)
+def test_pictures_that_are_needed_are_as_among_all(kind: str) -> None:
+    images = [image[:64, :96] for image in CLEAN[:14]]
+    whole = degrade_images(images, kind, 0.6, 3, (0.0, 0.0, 0.5, 1.0))
+    few = degrade_images(images, kind, 0.6, 3, (0.0, 0.0, 0.5, 1.0), needed={4, 11})
+    assert len(few) == len(whole)
+    for number in (4, 11):
+        assert np.array_equal(few[number], whole[number])

@@ -49,7 +49,7 @@ def test_a_written_video(
 
 
 def test_a_video_of_the_made_world_and_its_truth(tmp_path: Path) -> None:
-    synthesize(compose(1, "scene"), tmp_path / "a.mp4", tmp_path / "a.json")
+    synthesize(tmp_path / "a.mp4", compose(1, "scene"), tmp_path / "a.json")
     assert digest(tmp_path / "a.mp4") == "14eb8568f487150b"
     assert digest(tmp_path / "a.json") == "ddc9170a27f01548"
 

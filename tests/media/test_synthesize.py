@@ -28,7 +28,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Scene, Path, Pat
         and scene.hum
     )
     folder = tmp_path_factory.mktemp("world")
-    synthesize(scene, folder / "a.mp4", folder / "a.json")
+    synthesize(folder / "a.mp4", scene, folder / "a.json")
     return scene, folder / "a.mp4", folder / "a.json"
 
 
@@ -146,7 +146,7 @@ class TestRendering:
 
     def test_the_same_bytes_again(self, rendered: tuple[Scene, Path, Path], tmp_path: Path) -> None:
         scene, video, truth = rendered
-        synthesize(scene, tmp_path / "b.mp4", tmp_path / "b.json")
+        synthesize(tmp_path / "b.mp4", scene, tmp_path / "b.json")
         assert (tmp_path / "b.mp4").read_bytes() == video.read_bytes()
         assert (tmp_path / "b.json").read_bytes() == truth.read_bytes()
 

@@ -29,8 +29,11 @@ SAMPLE_RATE = 32_000
 _WORD_BAND = slice(HEIGHT - 62, HEIGHT - 14)
 
 
-def synthesize(scene: Scene, video: Path, truth: Path) -> None:
-    """Write the video of a scene, and then its truth file, which holds the hash of the video."""
+def synthesize(video: Path, scene: Scene, truth: Path) -> None:
+    """Write the video of a scene, and then its truth file, which holds the hash of the video.
+
+    It is a worker's job as it is: what a recipe imports would cost each worker half a second.
+    """
     sound = AudioTrack([play(scene)[None]], SAMPLE_RATE)
     with video_writer(video, FRAME_RATE, quality=20, sound=sound) as writer:
         for number in range(scene.duration * FRAME_RATE):

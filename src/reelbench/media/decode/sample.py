@@ -19,6 +19,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -154,6 +155,7 @@ def _along(spans: Sequence[Span], distances: Sequence[float]) -> list[float]:
     return times
 
 
+@lru_cache(maxsize=256)  # few are different, and each question asks for one
 def parse_sampling(text: str) -> Sampling:
     """Return the sampling of a text; raise an error that lists the valid forms."""
     match = _FORM.fullmatch(text.strip())

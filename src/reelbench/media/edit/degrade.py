@@ -9,9 +9,10 @@ This decodes in the calling process: for untrusted files, call it through ``run_
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as Pillow
 from PIL import ImageFilter
-from scipy import ndimage
+from scipy import fft, ndimage
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.seeds import seed_for
@@ -46,6 +47,11 @@ class DegradeContext:
     severity: float
     count: int  # pictures
     seed: int
+    needed: Collection[int] | None = None  # pictures that somebody looks at; None for all
+
+    def leaves(self, number: int) -> bool:
+        """Whether a picture may stay as it is: nothing is to be done to it, or nobody looks."""
+        return not self.severity or (self.needed is not None and number not in self.needed)
 
     def generator(self, *names: object) -> np.random.Generator:
         """Return a random generator for one purpose, the same on every machine."""
@@ -99,10 +105,14 @@ def degrade_images(
     severity: float,
     seed: int = 0,
     region: Region | None = None,
+    needed: Collection[int] | None = None,
 ) -> list[Image]:
-    """Return degraded copies of pictures; ``region`` limits where the degradation applies."""
+    """Return degraded copies of pictures; ``region`` limits where the degradation applies.
+
+    Of ``needed``, numbers of pictures, each is as it would be among all; others may be undamaged.
+    """
     pictures = list(images)
-    scene = DegradeContext(_checked(kind, severity), len(pictures), seed)
+    scene = DegradeContext(_checked(kind, severity), len(pictures), seed, needed)
     return list(_within(DEGRADATIONS[kind], region)(iter(pictures), scene))
 
 
@@ -130,6 +140,9 @@ def _within(damage: Damage, region: Region | None) -> Damage:
 
         for changed in damage(remembered(), scene):
             original = originals.popleft()
+            if changed is original:
+                yield original
+                continue
             height, width = original.shape[:2]
             rows = slice(round(region[1] * height), round(region[3] * height))
             columns = slice(round(region[0] * width), round(region[2] * width))
@@ -144,8 +157,8 @@ def _each(change: Callable[[NDArray[np.float32], float, DegradeContext], NDArray
     """Make a damage of a change to one picture, given as floats; severity 0 leaves it alone."""
 
     def damage(images: Images, scene: DegradeContext) -> Images:
-        for image in images:
-            if scene.severity == 0:
+        for number, image in enumerate(images):
+            if scene.leaves(number):
                 yield image
             else:
                 changed = change(image.astype(np.float32), image.shape[0] / 360, scene)
@@ -166,15 +179,24 @@ def _motion_blur(image: NDArray[np.float32], scale: float, scene: DegradeContext
 
 
 def _defocus(image: NDArray[np.float32], scale: float, scene: DegradeContext) -> NDArray[Any]:
-    from scipy import signal  # takes a second, which no other damage needs
-
     radius = 9 * scene.severity * scale
+    reach = int(np.ceil(radius))
+    planes = np.pad(image.transpose(2, 0, 1), ((0, 0), (reach, reach), (reach, reach)), mode="edge")
+    height, width = (fft.next_fast_len(side, real=True) for side in planes.shape[1:])
+    spectra = fft.rfft2(planes, (height, width)) * _disc_spectrum(radius, height, width)
+    blurred = fft.irfft2(spectra, (height, width))
+    inside = (slice(2 * reach, 2 * reach + side) for side in image.shape[:2])
+    return np.asarray(blurred[(slice(None), *inside)].transpose(1, 2, 0))
+
+
+@lru_cache(maxsize=2)
+def _disc_spectrum(radius: float, height: int, width: int) -> NDArray[np.complex64]:
+    """The transform of a disc; every picture of a video is multiplied by the same."""
     reach = int(np.ceil(radius))
     y, x = np.mgrid[-reach : reach + 1, -reach : reach + 1]
     # Partly covered pixels count in part, so that the disc grows evenly.
-    disc = np.clip(radius + 0.5 - np.hypot(x, y), 0, 1)[..., None]
-    padded = np.pad(image, ((reach, reach), (reach, reach), (0, 0)), mode="edge")
-    return np.asarray(signal.fftconvolve(padded, disc / disc.sum(), mode="valid", axes=(0, 1)))
+    disc = np.clip(radius + 0.5 - np.hypot(x, y), 0, 1)
+    return np.asarray(fft.rfft2((disc / disc.sum()).astype(np.float32), (height, width)))
 
 
 def _downscale(image: NDArray[np.float32], _: float, scene: DegradeContext) -> NDArray[Any]:
@@ -215,7 +237,7 @@ def _banding(image: NDArray[np.float32], _: float, scene: DegradeContext) -> NDA
 
 def _noise(images: Images, scene: DegradeContext) -> Images:
     for number, image in enumerate(images):
-        if scene.severity == 0:
+        if scene.leaves(number):
             yield image
             continue
         grain = scene.generator("noise", number).standard_normal(image.shape, np.float32)
@@ -258,7 +280,7 @@ def _shake(images: Images, scene: DegradeContext) -> Images:
     for number, image in enumerate(images):
         reach = 22 * scene.severity * image.shape[0] / 360
         down, right = (round(float(move) * reach) for move in path[number % len(path)])
-        yield _moved(image, down, right)
+        yield image if scene.leaves(number) else _moved(image, down, right)
 
 
 def _moved(image: Image, down: int, right: int) -> Image:
@@ -274,9 +296,13 @@ def _moved(image: Image, down: int, right: int) -> Image:
 def _flicker(images: Images, scene: DegradeContext) -> Images:
     swings = scene.generator("flicker").uniform(-1, 1, scene.count + 1)
     for number, image in enumerate(images):
+        if scene.leaves(number):
+            yield image
+            continue
         gain = 1 + 0.5 * scene.severity * float(swings[number % len(swings)])
-        changed = np.clip(np.round(image.astype(np.float32) * np.float32(gain)), 0, 255)
-        yield changed.astype(np.uint8) if scene.severity else image
+        # Each of the 256 levels once, and then looked up.
+        levels = np.arange(256, dtype=np.float32) * np.float32(gain)
+        yield np.clip(np.round(levels), 0, 255).astype(np.uint8)[image]
 
 
 def _dropped_frames(images: Images, scene: DegradeContext) -> Images:

@@ -156,13 +156,20 @@ STEADY = {"preset": "veryfast", "threads": "1", "x264-params": "mbtree=0"}
 class VideoWriter:
     """Writes frames in the order of time; made by ``video_writer``."""
 
-    def __init__(self, out: Output, rate: Fraction, quality: int, sound: AudioTrack | None) -> None:
+    def __init__(
+        self, out: Output, rate: Fraction, quality: int, sound: AudioTrack | None, preset: str
+    ) -> None:
         self._out = out
         self._stream = out.container.add_stream("libx264", rate=rate)
         self._stream.pix_fmt = "yuv420p"
         self._stream.codec_context.time_base = Fraction(1, _TICKS)
         self._stream.codec_context.flags |= Flags.bitexact
-        self._stream.options = {**STEADY, "crf": str(quality), "g": "50"}
+        self._stream.options = {
+            **STEADY,
+            "preset": preset,
+            "crf": str(quality),
+            "g": "50",
+        }
         self._last = -1
         self._sound = SoundWriter(out, sound) if sound else None
 
@@ -187,11 +194,15 @@ class VideoWriter:
 
 @contextmanager
 def video_writer(
-    path: Path, rate: Fraction | float, quality: int = 18, sound: AudioTrack | None = None
+    path: Path,
+    rate: Fraction | float,
+    quality: int = 18,
+    sound: AudioTrack | None = None,
+    preset: str = STEADY["preset"],
 ) -> Iterator[VideoWriter]:
     """Open a video file to write; it appears once complete. ``quality`` is x264's crf."""
     with output(path) as out:
-        writer = VideoWriter(out, Fraction(rate).limit_denominator(1001), quality, sound)
+        writer = VideoWriter(out, Fraction(rate).limit_denominator(1001), quality, sound, preset)
         yield writer
         writer.finish()
 

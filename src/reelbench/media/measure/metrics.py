@@ -14,6 +14,7 @@ from scipy import ndimage
 
 Image = NDArray[np.uint8]  # height x width x 3, RGB
 Grey = NDArray[np.float32]  # height x width, 0 to 255
+Spectrum = NDArray[np.complex64]  # of a picture, for shifts
 _GRID = 8  # pixels of a block, in JPEG and in most of MPEG
 _PATCH = 16  # pixels of the patches that noise is measured in
 _DARK, _BRIGHT = 10, 245  # levels at which nothing can be told apart any more
@@ -176,14 +177,26 @@ def shift(before: Grey, after: Grey) -> tuple[float, float]:
 
     By phase correlation, which finds the move that most of the picture shares.
     """
-    height, width = before.shape
+    return shift_of_spectra(spectrum(before), spectrum(after), before.shape)
+
+
+def spectrum(grey: Grey) -> Spectrum:
+    """Return what ``shift_of_spectra`` compares: a picture is transformed once for two shifts."""
+    height, width = grey.shape
     window = np.outer(np.hanning(height), np.hanning(width)).astype(np.float32)
-    spectra = [np.fft.rfft2((one - one.mean(dtype=np.float64)) * window) for one in (before, after)]
-    cross = spectra[1] * np.conj(spectra[0])
-    peaks = np.fft.irfft2(cross / (np.abs(cross) + 1e-3 * np.abs(cross).max() + 1e-9), before.shape)
+    return np.asarray(np.fft.rfft2((grey - grey.mean(dtype=np.float64)) * window), np.complex64)
+
+
+def shift_of_spectra(
+    before: Spectrum, after: Spectrum, shape: tuple[int, ...]
+) -> tuple[float, float]:
+    """Return the shift between two pictures of this shape, as ``shift`` does."""
+    cross = after * np.conj(before)
+    sizes = np.abs(cross)
+    peaks = np.fft.irfft2(cross / (sizes + 1e-3 * sizes.max() + 1e-9), shape)
     down, right = np.unravel_index(int(np.argmax(peaks)), peaks.shape)
     moves = (_centre(peaks[:, right], int(down)), _centre(peaks[down], int(right)))
-    return moves[1] / height, moves[0] / height
+    return moves[1] / shape[0], moves[0] / shape[0]
 
 
 def _centre(peaks: NDArray[np.float64], index: int) -> float:

@@ -5,6 +5,7 @@ A model is shown some frames and not the video: what is measured here is measure
 clip, so that "how much worse" means the same for blur and for shake.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -29,40 +30,38 @@ CORNERS: Mapping[str, tuple[float, float, float, float]] = {  # left, top, right
 Qualities = Mapping[str, float]
 
 
-def _of_grey(measure: Callable[[Grey], float]) -> Callable[[Image], float]:
-    return lambda image: measure(measures.luma(image))
-
-
-STILL: Mapping[str, Callable[[Image], float]] = {
-    "sharpness": _of_grey(measures.sharpness),
-    "noise": _of_grey(measures.noise),
-    "blockiness": _of_grey(measures.blockiness),
-    "brightness": _of_grey(measures.brightness),
-    "contrast": _of_grey(measures.contrast),
+_OF_GREY: Mapping[str, Callable[[Grey], float]] = {
+    "sharpness": measures.sharpness,
+    "noise": measures.noise,
+    "blockiness": measures.blockiness,
+    "brightness": measures.brightness,
+    "contrast": measures.contrast,
+}
+_OF_COLOUR: Mapping[str, Callable[[Image], float]] = {
     "colourfulness": measures.colourfulness,
     "cast": measures.cast,
 }
+STILL = (*_OF_GREY, *_OF_COLOUR)  # which every frame has
 COURSE = ("shake", "flicker", "repeats")  # which only several frames have
 
 
 def quality(name: str, images: Sequence[Image]) -> float:
     """Return one quality of frames in the order of time: of what each frame has, the mean."""
     if name in COURSE:
-        return course(images)[name]
-    return float(np.mean([STILL[name](image) for image in images]))
+        return _COURSE[name]([_small(image) for image in images])
+    if name in _OF_COLOUR:
+        return float(np.mean([_OF_COLOUR[name](image) for image in images]))
+    return _mean_of_grey(name, [measures.luma(image) for image in images])
+
+
+def _mean_of_grey(name: str, greys: Sequence[Grey]) -> float:
+    return float(np.mean([_OF_GREY[name](grey) for grey in greys]))
 
 
 def course(images: Sequence[Image]) -> dict[str, float]:
     """Return the qualities that only several frames have."""
     greys = [_small(image) for image in images]
-    repeated = [measures.change(a, b) < _REPEATED for a, b in pairwise(greys)]
-    lights = np.array([float(grey.mean(dtype=np.float64)) for grey in greys])
-    flicker = measures.jumps(lights) / (lights[1:-1] + 1) * 100
-    return {
-        "shake": _shake(greys),
-        "flicker": float(np.mean(flicker)) if len(flicker) else 0.0,
-        "repeats": float(np.mean(repeated)) if repeated else 0.0,
-    }
+    return {name: _COURSE[name](greys) for name in COURSE}
 
 
 def part_of(image: Image, corner: str | None) -> Image:
@@ -82,7 +81,12 @@ def _cut(begin: float, end: float, length: int) -> slice:
 
 def all_qualities(images: Sequence[Image]) -> dict[str, float]:
     """Return all qualities of frames in the order of time."""
-    return {name: quality(name, images) for name in STILL} | course(images)
+    greys = [measures.luma(image) for image in images]
+    return (
+        {name: _mean_of_grey(name, greys) for name in _OF_GREY}
+        | {name: quality(name, images) for name in _OF_COLOUR}
+        | course(images)
+    )
 
 
 def _small(image: Image) -> Grey:
@@ -94,13 +98,32 @@ def _small(image: Image) -> Grey:
 
 def _shake(greys: Sequence[Grey]) -> float:
     """How far frames are from halfway between their neighbours, in thousandths of the height."""
+    spectra = [measures.spectrum(grey) for grey in greys]
     moves = [
-        measures.shift(a, b) if measures.likeness(a, b) > _SAME_SCENE else (0.0, 0.0)
-        for a, b in pairwise(greys)
+        measures.shift_of_spectra(*both, greys[0].shape)
+        if measures.likeness(before, after) > _SAME_SCENE
+        else (0.0, 0.0)
+        for (before, after), both in zip(pairwise(greys), pairwise(spectra), strict=True)
     ]
     path = np.cumsum([(0.0, 0.0), *moves], axis=0)
     far = np.hypot(measures.jumps(path[:, 0]), measures.jumps(path[:, 1]))
     return float(np.median(far)) * 1000 if len(far) else 0.0
+
+
+def _flicker(greys: Sequence[Grey]) -> float:
+    """By how much lights differ from halfway between their neighbours, in hundredths."""
+    lights = np.array([float(grey.mean(dtype=np.float64)) for grey in greys])
+    apart = measures.jumps(lights) / (lights[1:-1] + 1) * 100
+    return float(np.mean(apart)) if len(apart) else 0.0
+
+
+def _repeats(greys: Sequence[Grey]) -> float:
+    """Which share of the frames shows nothing new."""
+    repeated = [measures.change(a, b) < _REPEATED for a, b in pairwise(greys)]
+    return float(np.mean(repeated)) if repeated else 0.0
+
+
+_COURSE = {"shake": _shake, "flicker": _flicker, "repeats": _repeats}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +172,13 @@ DAMAGES: dict[str, Damage] = {
     "stutter": Damage(("freeze", "stutter"), "repeats", 1, 0.6, 0.0),
 }
 
-# The words for how strong a damage is, by how far it goes, and for how much stronger than another.
-# Few and far apart: nobody who sees one video alone can tell slight from moderate.
-STRENGTHS: Mapping[str, float] = {"none": 0.0, "slight": 0.3, "severe": 0.9}
-SLIGHTLY, MUCH = 0.25, 0.8
-PRESENT = 0.35  # what is there shows by more than this, what is not by less
+# One scale of levels for all damages and all questions: of what is not there, there is none; what
+# is there is slight or severe. From ``NOT_THERE`` to ``PRESENT`` one eye sees what another does
+# not, and nothing is said. Few words, far apart: who sees one video alone cannot tell more.
+NOT_THERE, PRESENT, SEVERE = 0.2, 0.35, 0.65
+STRENGTHS: Mapping[str, tuple[float, float]] = {
+    "none": (-math.inf, NOT_THERE),
+    "slight": (PRESENT, SEVERE),
+    "severe": (SEVERE, math.inf),
+}
+SLIGHTLY, MUCH = 0.25, 0.8  # how much stronger than another

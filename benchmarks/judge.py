@@ -13,16 +13,15 @@ Run: python benchmarks/judge.py (needs torch, transformers and peft: the extra `
 import argparse
 import resource
 import statistics
-import subprocess
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from inference.busy import sampled
 from judging.shape import SHAPES, build, rated_rows_of
 
 from reelbench.evaluate.rubric import load_rubric
@@ -214,44 +213,13 @@ def measuring(found: Measured, gpu: bool) -> Iterator[None]:
 
     torch.cuda.synchronize()
     torch.cuda.reset_peak_memory_stats()
-    with sampled(found.busy.append):
+    with sampled() as samples:
         began = time.perf_counter()
         yield
         torch.cuda.synchronize()
         found.seconds = time.perf_counter() - began
+    found.busy = [percent for _, percent in samples]
     found.peak = torch.cuda.max_memory_allocated() / 2**30
-
-
-@contextmanager
-def sampled(take: Callable[[float], None]) -> Iterator[None]:
-    """Sample how busy the GPU is, ten times a second."""
-    command = [
-        "nvidia-smi",
-        "--query-gpu=utilization.gpu",
-        "--format=csv,noheader,nounits",
-        "-lms",
-        "100",
-    ]
-    try:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    except OSError:
-        yield
-        return
-
-    def read() -> None:
-        assert process.stdout
-        for line in process.stdout:
-            if line.strip().isdigit():
-                take(float(line))
-
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
-    try:
-        yield
-    finally:
-        process.terminate()
-        process.wait()
-        reader.join()
 
 
 if __name__ == "__main__":

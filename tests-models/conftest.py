@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 from support import blind_benchmark, make_item
-from tiny import make_tiny
 from videos import make_video
 
 from reelbench.data.benchmark import Benchmark
@@ -13,6 +12,8 @@ from reelbench.data.items import Media
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tiny import make_tiny  # which imports transformers: not before it may
+
     folder = tmp_path_factory.mktemp("model")
     make_tiny(folder)
     return folder

@@ -72,5 +72,5 @@ def test_a_folder_without_a_model(benchmark: Benchmark, tmp_path: Path) -> None:
 
 
 def test_what_it_cannot_take(tmp_path: Path) -> None:
-    with pytest.raises(ReelbenchError, match="local models take frames"):
-        load_model(card(tmp_path / "m.yaml", name="m", model="x", hears=True))
+    with pytest.raises(ReelbenchError, match="`video: frames`"):
+        load_model(card(tmp_path / "m.yaml", name="m", model="x", video="clip"))

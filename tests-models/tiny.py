@@ -1,5 +1,6 @@
 """Write a tiny, randomly initialised vision-language model: no hub, no torchvision."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,15 +37,20 @@ TEMPLATE = (
 )
 
 
-def make_tokenizer() -> PreTrainedTokenizerFast:
-    """Make a tokenizer with one token per UTF-8 byte, so that any text round-trips."""
-    names = [*SPECIAL, *sorted(pre_tokenizers.ByteLevel.alphabet())]
+def make_tokenizer(more: Mapping[str, str] | None = None) -> PreTrainedTokenizerFast:
+    """Make a tokenizer with one token per UTF-8 byte, so that any text round-trips.
+
+    ``more`` are special tokens, by the names that a processor has for them.
+    """
+    named = {"image_token": IMAGE} | dict(more or {})
+    special_ones = [*SPECIAL, *(each for each in named.values() if each not in SPECIAL)]
+    names = [*special_ones, *sorted(pre_tokenizers.ByteLevel.alphabet())]
     tokenizer = Tokenizer(models.BPE(vocab={name: i for i, name in enumerate(names)}, merges=[]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens([AddedToken(name, special=True) for name in SPECIAL])
+    tokenizer.add_special_tokens([AddedToken(name, special=True) for name in special_ones])
     special = {"pad_token": PAD, "bos_token": START, "eos_token": END}
-    extra = {"extra_special_tokens": {"image_token": IMAGE}, "padding_side": "left"}
+    extra = {"extra_special_tokens": named, "padding_side": "left"}
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special, **extra)
 
 

@@ -11,6 +11,7 @@ from reelbench.client.budget import Budget, Ledger
 from reelbench.client.forecast import CallForecast
 from reelbench.client.session import open_session
 from reelbench.data.benchmark import Benchmark
+from reelbench.data.clusters import video_clusters
 from reelbench.data.items import Item
 from reelbench.evaluate.rubric import Rubric
 from reelbench.judge.bands import MIX
@@ -30,7 +31,6 @@ from reelbench.judge.synthesize import (
     synthesize_all,
 )
 from reelbench.models.base import ChatModel
-from reelbench.score.score import video_clusters
 
 TRAIN_FILE, TEST_FILE, REJECTED_FILE = "train.jsonl", "test.jsonl", "rejected.jsonl"
 SUMMARY_FILE = "synthesis.json"

@@ -15,10 +15,10 @@ from typing import Any
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.limits import bounded_bytes, decode_json
+from reelbench.data.clusters import video_clusters
 from reelbench.data.items import Item, shown
 from reelbench.evaluate.rubric import CHOICE, Rubric
 from reelbench.judge.sharegpt import criterion_scores
-from reelbench.score.score import video_clusters
 
 _ID_NAMES = ("id", "item", "subject")
 

@@ -10,7 +10,7 @@ from reelbench.base.extras import install_command
 from reelbench.base.files import canonical_json
 from reelbench.models.base import Request, Response, TextPart
 from reelbench.models.card import Card
-from reelbench.models.hf import LocalModel
+from reelbench.models.judge.batched import BatchedModel
 from reelbench.models.judge.folder import (
     JudgeFolder,
     base_digest,
@@ -25,7 +25,7 @@ _PARAMETERS = {"temperature", "device", "base"}
 _PLACES = {"device", "base"}  # where it is, which decides no reply: the base model's hash does
 
 
-class TrainedJudge(LocalModel):
+class TrainedJudge(BatchedModel):
     """A judge on this machine; its replies always fit the schema that they are asked for in."""
 
     def __init__(self, card: Card, folder: JudgeFolder) -> None:

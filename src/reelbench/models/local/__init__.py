@@ -1,0 +1,1 @@
+"""Models on this machine's accelerators, through transformers: prepared ahead, asked in batches."""

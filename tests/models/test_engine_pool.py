@@ -1,0 +1,101 @@
+"""The engines of a local model: who waits is answered, whatever happens to the engines."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+
+from reelbench.models.base import Message, Request, Response, TextPart
+from reelbench.models.card import Card
+from reelbench.models.local.engines import EngineLostError
+from reelbench.models.local.pool import EnginePool
+
+CARD = Card(name="m", backend="hf", model="x")
+REQUEST = Request("k", (Message("user", (TextPart("What?"),)),), "open", "What?")
+
+
+class Engine:
+    """An engine that answers, is lost with what it is asked, or never loads."""
+
+    capacity = 4
+    peak_memory = None
+
+    def __init__(self, fate: str) -> None:
+        self._fate = fate
+        self._owed: list[Future[list[Response]]] = []
+
+    def load(self) -> None:
+        if self._fate == "never loads":
+            threading.Event().wait()
+
+    def submit(self, requests: Sequence[Request]) -> "Future[list[Response]]":
+        future: Future[list[Response]] = Future()
+        if self._fate == "answers":
+            future.set_result([Response("ok", "A") for _ in requests])
+        elif self._fate == "is lost":
+            future.set_exception(EngineLostError("ended"))
+        else:
+            self._owed.append(future)
+        return future
+
+    def stop(self) -> None:
+        pass
+
+    def abandon(self) -> None:
+        for future in self._owed:
+            future.set_exception(EngineLostError("ended"))
+        self._owed = []
+
+
+class Source:
+    """Engines with these fates, for each place in the order that they are started in."""
+
+    def __init__(self, *fates: list[str]) -> None:
+        self._fates = fates
+        self.started: list[int] = []
+
+    def count(self, card: Card) -> int:
+        return len(self._fates)
+
+    def place(self, card: Card) -> str:
+        return "nowhere"
+
+    def start(self, card: Card, number: int, say: Callable[[str], None], /) -> Engine:
+        self.started.append(number)
+        return Engine(self._fates[number].pop(0))
+
+
+def test_a_lost_engine_is_started_again_though_another_never_loads() -> None:
+    source = Source(["is lost", "answers"], ["never loads"])
+
+    async def ask() -> Response:
+        return await asyncio.wait_for(EnginePool(CARD, source, lambda _: None).ask(REQUEST), 60)
+
+    assert asyncio.run(ask()).text == "A"
+    assert source.started.count(0) == 2
+
+
+def test_nothing_is_started_after_the_end() -> None:
+    source = Source(["keeps it", "answers"])
+
+    async def ask() -> Response:
+        pool = EnginePool(CARD, source, lambda _: None)
+        future = pool.ask(REQUEST)
+        while not source.started or not pool._slots or not pool._slots[0].groups:
+            await asyncio.sleep(0.001)
+        pool.close()
+        return await asyncio.wait_for(future, 60)
+
+    assert asyncio.run(ask()).unasked
+    assert source.started == [0]
+
+
+def test_an_engine_that_cannot_be_started_is_told() -> None:
+    source = Source([])  # no fate: IndexError
+
+    async def ask() -> Response:
+        return await asyncio.wait_for(EnginePool(CARD, source, lambda _: None).ask(REQUEST), 60)
+
+    response = asyncio.run(ask())
+    assert (response.status, response.unasked) == ("error", True)
+    assert "IndexError" in (response.error or "")

@@ -115,7 +115,7 @@ BLOCKED = {"type": "refusal", "category": "cyber", "explanation": "Not this."}
     (anthropic_message("A", stop_reason="model_context_window_exceeded"), Response("truncated", "A", "cut off at the limit of tokens", 100, 3)),
     (anthropic_message(THINKING, stop_reason="max_tokens"), Response("truncated", "", "cut off at the limit of tokens", 100, 3)),
     (anthropic_message(), Response("ok", "", None, 100, 3)),
-    (anthropic_message("B", usage=CACHED), Response("ok", "B", None, 125, 3)),
+    (anthropic_message("B", usage=CACHED), Response("ok", "B", None, 125, 3, cached_tokens=5)),
     (anthropic_message("B", usage={**CACHED, "cache_read_input_tokens": None}), Response("ok", "B", None, 120, 3)),
     (anthropic_message("B", usage=None), Response("ok", "B")),
     (anthropic_message(stop_reason="refusal", stop_details=BLOCKED), Response("refused", None, "Not this.", 100, 3)),

@@ -110,7 +110,7 @@ class TestEachDamage:
         if DAMAGES[damage].in_time:
             return  # what a severity does depends on the draw
         clean = all_qualities(shown(CLEAN, damage))
-        for level, said in ((0.3, "It is slight"), (0.9, "It is severe")):
+        for level, said in ((0.45, "It is slight"), (0.9, "It is severe")):
             found = {
                 s: all_qualities(damaged(damage, s)) for s in np.linspace(0.04, 1, 13).tolist()
             }
@@ -148,12 +148,64 @@ class TestPlaces:
                 said = answer(asked("place", turned, damage, other), YESNO, video)
                 assert said == ("Yes" if (other == corner) != turned else "No")
 
+    @pytest.mark.parametrize("damage", ["noise", "blur", "over-exposure"])
+    def test_which_part_has_more_of_it(self, damage: str) -> None:
+        for corner in ("top right", "bottom left"):
+            mild = degrade_images(CLEAN[2::20], KINDS[damage], 0.3, 2)
+            odd = degrade_images(CLEAN[2::20], KINDS[damage], 0.9, 2, CORNERS[corner])
+            rows, columns = _halves(corner, mild[0].shape)
+            for image, worse in zip(mild, odd, strict=True):
+                image[rows, columns] = worse[rows, columns]
+            assert answer(asked("copy", False, damage), PLACES, mild) == f"The {corner}"
+            two = ("The top left", f"The {corner}")
+            assert answer(asked("worse", False, damage), two, mild) == two[1]
+            assert answer(asked("worse", True, damage), two, mild) == two[0]
+
+    @pytest.mark.parametrize("damage", ["noise", "blur", "over-exposure"])
+    def test_which_quarter_has_more_of_it_or_less(self, damage: str) -> None:
+        mild, bad = (degrade_images(UNDAMAGED, KINDS[damage], s, 2) for s in (0.3, 0.9))
+        for quarter in (0, 2):
+            inside = range(quarter * 4, quarter * 4 + 4)
+            more, less = (
+                [(one if n in inside else other)[n] for n in range(16)]
+                for one, other in ((bad, mild), (mild, bad))
+            )
+            assert answer(asked("odd", False, damage), QUARTERS, more) == QUARTERS[quarter]
+            assert answer(asked("odd", True, damage), QUARTERS, less) == QUARTERS[quarter]
+
+    @pytest.mark.parametrize("damage", ["noise", "blur", "over-exposure"])
+    def test_how_often_it_comes(self, damage: str) -> None:
+        bad, options = (
+            degrade_images(UNDAMAGED, KINDS[damage], 0.9, 2),
+            FAMILIES["times"]["options"],
+        )
+        for count in (1, 2, 3, 4):
+            spans = {4 * n + step for n in range(count) for step in (1, 2)}
+            video = [(bad if n in spans else UNDAMAGED)[n] for n in range(16)]
+            assert answer(asked("times", False, damage), options, video) == options[count - 1]
+
+    def test_which_of_two_comes_first(self) -> None:
+        noisy, bright = (
+            degrade_images(UNDAMAGED, KINDS[name], 0.9, 2) for name in ("noise", "over-exposure")
+        )
+        for early, late, first in ((noisy, bright, "Noise"), (bright, noisy, "Over-exposure")):
+            video = [*UNDAMAGED[:2], *early[2:6], *UNDAMAGED[6:9], *late[9:13], *UNDAMAGED[13:16]]
+            for options in (("Noise", "Over-exposure"), ("Over-exposure", "Noise")):
+                assert answer(FAMILIES["first"]["question"], options, video) == first
+                assert answer(FAMILIES["first"]["opposite"], options, video) != first
+
     @pytest.mark.parametrize("damage", STILL)
     def test_when_it_begins(self, damage: str) -> None:
         for begin in (1, 4, 8, 15):
             late = degrade_images(UNDAMAGED[begin:], KINDS[damage], 0.9, 2)
             said = answer(asked("when", False, damage), QUARTERS, [*UNDAMAGED[:begin], *late])
             assert said == QUARTERS[begin // 4]
+
+
+def _halves(corner: str, shape: tuple[int, ...]) -> tuple[slice, slice]:
+    left, top, right, bottom = CORNERS[corner]
+    rows = slice(round(top * shape[0]), round(bottom * shape[0]))
+    return rows, slice(round(left * shape[1]), round(right * shape[1]))
 
 
 class TestOtherQuestions:

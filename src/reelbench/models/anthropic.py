@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from reelbench.base.errors import ReelbenchError
 from reelbench.models.base import ImagePart, Message, Part, Request, Response, TextPart, read_text
 from reelbench.models.card import Card
-from reelbench.models.remote import RemoteModel, encoded, no_reply, token_count
+from reelbench.models.remote import RemoteModel, count_at, encoded, no_reply, token_count
 
 _VERSION = "2023-06-01"
 _LIMITS = ("max_tokens", "model_context_window_exceeded")
@@ -64,6 +64,10 @@ class AnthropicModel(RemoteModel):
             return read_text("".join(texts), reason in _LIMITS, input_tokens, output_tokens)
         except (KeyError, TypeError):
             return no_reply("message", data)
+
+    def cached_tokens(self, data: Mapping[str, Any]) -> int | None:
+        """Return how many tokens were read from their cache."""
+        return count_at(data, "usage", "cache_read_input_tokens")
 
 
 def _message(message: Message) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol, get_args
 
 from reelbench.data.items import Kind
 from reelbench.models.card import Card
+from reelbench.models.seeds import seed_in
 
 Status = Literal["ok", "truncated", "refused", "error", "timeout", "over_budget"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -89,6 +90,11 @@ class Request:
         return tuple(part for message in self.messages for part in message.parts)
 
     @property
+    def seed(self) -> int | None:
+        """The seed to send, for a server that takes one; None where none is to be sent."""
+        return seed_in(self.key)
+
+    @property
     def pictures(self) -> tuple[ImagePart, ...]:
         """The frames of all messages, in order."""
         return tuple(part for part in self.parts if isinstance(part, ImagePart))
@@ -108,6 +114,7 @@ class Response:
     input_tokens: int | None = None  # as the server counts them
     output_tokens: int | None = None
     unasked: bool = False  # no call was made: nothing to record, and nothing was spent
+    cached_tokens: int | None = None  # of the input, from the server's cache, where it says so
 
     @property
     def replied(self) -> bool:
@@ -137,6 +144,23 @@ def token_limit(model: "ChatModel") -> str:
     return usual
 
 
+def is_greedy(model: "ChatModel") -> bool:
+    """Whether a model writes what is likeliest, so that repeated replies are much the same."""
+    settings = model.parameters
+    return settings.get("temperature") == 0 or settings.get("do_sample") is False
+
+
+def takes_seed(model: "ChatModel") -> bool:
+    """Whether a model is sent the seeds of its requests; ``seed`` in its card takes their place."""
+    return model.card.backend in _SEEDED and "seed" not in model.card.parameters
+
+
+def sends_seeds(model: "ChatModel", repeated: bool) -> bool:
+    """Whether the requests to a model carry seeds: it samples, or is asked the same repeatedly."""
+    return takes_seed(model) and (repeated or not is_greedy(model))
+
+
+_SEEDED = ("openai", "google", "inspect")  # backends whose API has the parameter
 _LIMITS = {"google": "maxOutputTokens", "hf": "max_new_tokens"}  # by backend; others: max_tokens
 
 

@@ -1,4 +1,4 @@
-"""Calls to a server: not too many at a time, with retries, and never without end.
+"""Calls to a server: not too many at a time, in order, with retries, and never without end.
 
 This is the one place where a call is tried again. A server that is busy is asked less, one that
 names a time is left alone until then, and what fails in the end is a status, not an exception.
@@ -11,7 +11,8 @@ import json
 import math
 import re
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -58,11 +59,14 @@ class Caller:
         self._reach = Reachability(card.name, advice)
         self._gate = Gate(card.connections)
         self._pace = Pace(card.requests_per_minute, card.tokens_per_minute)
+        self._turns = asyncio.Lock()  # calls that wait for the pace leave in the order they came
         self._timeout = aiohttp.ClientTimeout(total=card.timeout)
         self._retries = card.retries
         self._backoff = card.backoff
         self._secret = secret.encode() or _NO_KEY
         remember_secret(secret)
+        # Awaited before each try: why the server cannot be asked; empty where it can.
+        self.ready: Callable[[], Awaitable[str]] = _no_preparation
         self._no_waiting = asyncio.Event()
         self._session: aiohttp.ClientSession | None = None
 
@@ -84,10 +88,11 @@ class Caller:
     ) -> CallOutcome:
         outcome = CallOutcome("error", {}, "never asked")
         for attempt in range(self._retries + 1):
-            async with self._gate.passed() as ticket:
-                await self._rest(self._pace.turn(tokens))
-                if self._reach.given_up:
-                    gone = CallOutcome("error", {}, self._reach.given_up, unasked=True)
+            async with self._gate.passed(again=attempt > 0) as ticket:
+                async with self._turns:
+                    await self._rest(self._pace.turn(tokens))
+                if refusal := self._reach.given_up or await self.ready():
+                    gone = CallOutcome("error", {}, refusal, unasked=True)
                     return outcome if attempt else gone
                 outcome, pause = await self._try(method, url, payload, headers, ticket)
             self._note(url, outcome, attempt, pause is None or attempt == self._retries)
@@ -170,6 +175,10 @@ class Caller:
 
     def _named(self, headers: Mapping[str, str]) -> dict[str, str]:
         return {name.lower(): redacted(value) for name, value in headers.items()}
+
+
+async def _no_preparation() -> str:
+    return ""
 
 
 async def rest(seconds: float, no_waiting: asyncio.Event) -> None:
@@ -285,6 +294,8 @@ class Gate:
 
     The limit starts small and doubles as long as all goes well. A refusal halves it, and from then
     on it grows slowly. Where more requests only make each of them slower, it grows no further.
+    Requests pass in the order they come, so that those about one video stay together; what is tried
+    again passes first.
     """
 
     def __init__(self, most: int) -> None:
@@ -294,20 +305,31 @@ class Gate:
         self._least = self._usual = 0.0  # seconds that an answer took at best, and takes of late
         self._inside = 0
         self._narrowed = 0  # times
-        self._freed = asyncio.Condition()
+        # Those that wait: what is tried again, and all others.
+        self._lines: tuple[deque[asyncio.Future[None]], ...] = (deque(), deque())
 
     @asynccontextmanager
-    async def passed(self) -> AsyncIterator[int]:
+    async def passed(self, again: bool = False) -> AsyncIterator[int]:
         """Wait until a request may start; the ticket is the number of refusals so far."""
-        async with self._freed:
-            await self._freed.wait_for(lambda: self._inside < max(1, int(self.width)))
-            self._inside += 1
+        place = asyncio.get_running_loop().create_future()
+        self._lines[0 if again else 1].append(place)
+        self._admit()
         try:
+            await place
             yield self._narrowed
         finally:
-            async with self._freed:
+            # One that is cancelled while it waits leaves a place that is passed over.
+            if place.done() and not place.cancelled():
                 self._inside -= 1
-                self._freed.notify()
+            self._admit()
+
+    def _admit(self) -> None:
+        for line in self._lines:
+            while line and self._inside < max(1, int(self.width)):
+                place = line.popleft()
+                if not place.done():
+                    self._inside += 1
+                    place.set_result(None)
 
     def narrow(self, ticket: int) -> None:
         """Halve the limit, after the server refused the request with this ticket.

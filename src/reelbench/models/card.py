@@ -39,16 +39,28 @@ class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     key: str = ""  # the environment variable that holds the key, never the key itself
     parameters: dict[str, Any] = {}  # sent with each request; part of what decides a reply
 
+    # The command that starts its server where none answers at the endpoint, with the slots {port},
+    # {host}, {model} and {folder} (of the card); its health address, found where it is not given;
+    # seconds until it must be ready; and variables of its environment.
+    serve: list[str] = []
+    health: str = ""
+    startup: float = 600.0
+    environment: dict[str, str] = {}
+
     sees: bool = True  # takes pictures
     hears: bool = False  # takes sound
     # Instead of frames it gets video: the item's part, cut out, without its sound, which is sent
-    # apart ("clip"), or the whole file with the start and end of the part ("file").
-    video: Literal["", "clip", "file"] = ""
+    # apart ("clip"), or the whole file with the start and end of the part ("file"). A local model
+    # (hf) gets the frames all the same, as one video with their times ("frames").
+    video: Literal["", "clip", "file", "frames"] = ""
     frames: int = 0  # in one request at most; 0 for any number
     schemas: bool = True  # whether its server takes a JSON schema for the reply
     captioners: list[str] = []  # of a cascade: the models that describe the media to it
     fuser: str = ""  # of a cascade: who joins several captions into one; who answers, if left out
-    batch: int = 8  # requests that a local model answers together
+    batch: int = (
+        0  # requests that a local model answers together; 0 for as many as its memory holds
+    )
+    workers: int = 0  # processes of a local model; 0 for one per GPU, and for none without a GPU
 
     connections: int = 16  # requests in flight at the same time
     timeout: float = 300.0  # seconds for one request
@@ -84,6 +96,8 @@ def read_card(path: Path) -> tuple[dict[str, Any], dict[str, int]]:
 
 def make_card(path: Path, fields: dict[str, Any], lines: Mapping[str, int] = NOTHING) -> Card:
     """Return the card with these fields; one error lists all that is wrong with them."""
+    if isinstance(fields.get("serve"), list):
+        fields = {**fields, "serve": [_as_word(word, path) for word in fields["serve"]]}
     faults = [(*fault, str(path), line_of(fault[1], lines)) for fault in _faults(fields)]
     if faults:
         raise _invalid(path, *(str(Problem(*fault)) for fault in faults))
@@ -102,6 +116,53 @@ def _faults(fields: Mapping[Any, Any]) -> Iterator[Fault]:
     price = msgspec.structs.asdict(price) if isinstance(price, Price) else price
     if isinstance(price, dict):
         yield from field_faults(price, _PRICE, "price.", strict=True, closed=True)
+    if fields.get("workers") and fields.get("backend", "openai") != "hf":
+        found = found_as(fields["workers"])
+        yield "BAD_FIELD", "workers", found, "none, unless the backend is hf"
+    if fields.get("video") == "frames" and fields.get("backend", "openai") != "hf":
+        yield "BAD_FIELD", "video", "frames", '"", clip or file, unless the backend is hf'
+    if _are_names(fields.get("serve")) and fields["serve"]:
+        yield from _serve_faults(fields, fields["serve"])
+
+
+def _serve_faults(fields: Mapping[Any, Any], words: list[str]) -> Iterator[Fault]:
+    """Yield what is wrong with a command that is well written otherwise."""
+    for word in words:
+        if re.fullmatch(r"\{\w*\}", word) and word not in _SLOTS:
+            yield "BAD_FIELD", "serve", word, f"a word, or one of {', '.join(_SLOTS)}"
+    if fields.get("backend", "openai") != "openai":
+        yield "BAD_FIELD", "serve", found_as(words), "none, unless the backend is openai"
+    if not fields.get("endpoint") and not any("{port}" in word for word in words):
+        expected = '"{port}" in it, or the address of the server as endpoint'
+        yield "BAD_FIELD", "serve", "a command without a port", expected
+
+
+def _as_word(word: Any, path: Path) -> Any:
+    """Return a word of a command as text: YAML reads 8000 as a number and {port} as a mapping."""
+    if type(word) in (int, float):
+        return str(word)
+    if isinstance(word, dict) and len(word) == 1 and next(iter(word.values())) is None:
+        word = f"{{{next(iter(word))}}}"
+    folder = str(path.resolve().parent)
+    return word.replace("{folder}", folder) if isinstance(word, str) else word
+
+
+def _is_environment(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(name, str)
+        and re.fullmatch(r"[^\W\d]\w*", name)
+        and isinstance(text, str)
+        and "\0" not in text
+        for name, text in value.items()
+    )
+
+
+def _are_words(value: Any) -> bool:
+    return _are_names(value) and not any("\0" in word for word in value)
+
+
+def _is_path_of_url(value: Any) -> bool:
+    return isinstance(value, str) and bool(re.fullmatch(r"(/\S*)?", value))
 
 
 def _is_variable(value: Any) -> bool:
@@ -136,6 +197,10 @@ _SECONDS: Rule = (False, lambda value: _is_number(value) and value > 0, "seconds
 _RATE: Rule = (False, lambda value: _is_number(value) and value >= 0, "a number; 0 for no limit")
 _DOLLARS: Rule = (True, _RATE[1], "dollars for a million tokens")
 _DOLLAR_PAIR = f"{_DOLLARS[2]}, such as {{input: 2.5, output: 10}}"
+_VIDEOS = ("", "clip", "file", "frames")
+_SLOTS = ("{port}", "{host}", "{model}", "{folder}")
+_COMMAND = 'a list of words, such as [vllm, serve, Qwen/Qwen2.5-VL-7B-Instruct, --port, "{port}"]'
+_VARIABLES = 'names and texts, such as {CUDA_VISIBLE_DEVICES: "0"}, numbers in quotation marks'
 _VARIABLE = "the name of an environment variable, such as OPENAI_API_KEY, that holds the key"
 _PRICE = {"input": _DOLLARS, "output": _DOLLARS}
 _CARD: dict[str, Rule] = {
@@ -146,14 +211,19 @@ _CARD: dict[str, Rule] = {
     "key": (False, _is_variable, _VARIABLE),
     "tier": _TEXT,
     "parameters": (False, _is_json, "a mapping of names to values that JSON has"),
+    "serve": (False, _are_words, _COMMAND),
+    "health": (False, _is_path_of_url, "a path that begins with /, such as /health"),
+    "startup": _SECONDS,
+    "environment": (False, _is_environment, _VARIABLES),
     "sees": _TRUE_OR_FALSE,
     "hears": _TRUE_OR_FALSE,
-    "video": (False, lambda value: value in ("", "clip", "file"), '"", clip or file'),
+    "video": (False, lambda value: value in _VIDEOS, '"", clip, file or frames'),
     "frames": _whole(0, 10_000),
     "schemas": _TRUE_OR_FALSE,
     "captioners": (False, _are_names, "a list of models, such as [openai:gpt-4o, eye.yaml]"),
     "fuser": _TEXT,
-    "batch": _whole(1, 1000),
+    "batch": _whole(0, 1000),
+    "workers": _whole(0, 1000),
     "connections": _whole(1, 1000),
     "timeout": _SECONDS,
     "retries": _whole(0, 20),

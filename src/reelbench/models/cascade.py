@@ -48,6 +48,7 @@ class Cascade:
     ) -> None:
         self.captioners, self.answerer, self.fuser = captioners, answerer, fuser or answerer
         self.relay: Relay = _directly
+        self.seed: int | None = None  # from which those of requests to members derive
         self._prompt, self._fuse = _prompt("caption"), _prompt("fuse")
         cards = [captioner.card for captioner in captioners]
         limits = [each.frames for each in cards if each.sees and each.frames]
@@ -112,7 +113,7 @@ class Cascade:
         self, model: ChatModel, parts: tuple[Part, ...], parent: Request | None = None
     ) -> Request:
         """Return a request to a member, whose key is made of all its parts."""
-        key = request_key(model, parts, parent=parent.key if parent else "")
+        key = request_key(model, parts, parent=parent.key if parent else "", seed=self.seed)
         message = (Message("user", parts),)
         if parent is None:
             return Request(key, message, "open", "")
@@ -140,7 +141,7 @@ _READER = Card(name="reader", sees=False)
 def _for(card: Card, shown: Sequence[Part]) -> list[Part]:
     """Return the parts that a model takes, without texts about parts that it does not take."""
     kept: list[Part] = []
-    for part, following in zip(shown, [*shown[1:], None], strict=True):
+    for part, following in zip(shown, [*shown[1:], None], strict=False):
         about = following if isinstance(part, TextPart) and following is not None else part
         if _takes(card, part) and (_takes(card, about) or isinstance(about, TextPart)):
             kept.append(part)

@@ -16,7 +16,14 @@ from reelbench.models.base import (
     read_text,
 )
 from reelbench.models.card import Card
-from reelbench.models.remote import RemoteModel, encoded, no_reply, token_count
+from reelbench.models.remote import (
+    RemoteModel,
+    count_at,
+    encoded,
+    no_reply,
+    seed_parameter,
+    token_count,
+)
 
 _INLINE = 14 * 10**6  # bytes that are sent within a request, which may have 20 MB in base64
 _MOST_FRAMES = 24.0  # a second
@@ -67,6 +74,7 @@ class GoogleModel(RemoteModel):
         """Return the body of a request in the format of generateContent."""
         config = {name: value for name, value in self._chosen.items() if name not in _BESIDE}
         beside = {name: value for name, value in self._chosen.items() if name in _BESIDE}
+        config |= seed_parameter(request)
         if request.schema is not None:
             config |= {"responseMimeType": "application/json", "responseJsonSchema": request.schema}
         contents, system = [], []
@@ -184,6 +192,10 @@ class GoogleModel(RemoteModel):
         if reason not in (None, "STOP", "MAX_TOKENS"):
             return Response("error", None, f"reply stopped: {reason}", input_tokens, output_tokens)
         return read_text(text, reason == "MAX_TOKENS", input_tokens, output_tokens)
+
+    def cached_tokens(self, data: Mapping[str, Any]) -> int | None:
+        """Return how many tokens were in their cache."""
+        return count_at(data, "usageMetadata", "cachedContentTokenCount")
 
 
 def _role(message: Message) -> str:

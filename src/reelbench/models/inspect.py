@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from reelbench.base.errors import ReelbenchError
@@ -20,7 +21,7 @@ from reelbench.models.base import (
 from reelbench.models.calls import Pace, pause_before, rest
 from reelbench.models.card import Card
 from reelbench.models.reachability import Reachability
-from reelbench.models.remote import encoded
+from reelbench.models.remote import encoded, seed_parameter
 from reelbench.models.secrets import redacted
 from reelbench.models.tokens import request_tokens
 
@@ -101,7 +102,11 @@ class InspectModel:
         from inspect_ai.model import GenerateConfig, ResponseSchema
         from inspect_ai.util import JSONSchema
 
-        chosen: dict[str, Any] = {"max_connections": self.card.connections, **self._chosen}
+        chosen: dict[str, Any] = {
+            "max_connections": self.card.connections,
+            **self._chosen,
+            **seed_parameter(request),
+        }
         if request.schema is not None:
             shape = JSONSchema.model_validate(dict(request.schema))
             chosen["response_schema"] = ResponseSchema(name="reply", json_schema=shape, strict=True)
@@ -132,6 +137,13 @@ def _opened(card: Card) -> "Model":
 
 def _read(output: Any) -> Response:
     used = output.usage
+    response = _response(output, used)
+    return (
+        response if used is None else replace(response, cached_tokens=used.input_tokens_cache_read)
+    )
+
+
+def _response(output: Any, used: Any) -> Response:
     input_tokens = output_tokens = None
     if used is not None:
         cached = (used.input_tokens_cache_read or 0) + (used.input_tokens_cache_write or 0)

@@ -22,6 +22,7 @@ from reelbench.models.base import ChatModel
 from reelbench.models.card import Card, make_card, read_card
 from reelbench.models.cascade import members_of
 from reelbench.models.own import OwnModel
+from reelbench.models.servers import servers_of
 
 # The module of each backend, which is imported when a model of it is first asked for; an example;
 # and what its models usually are, where a card does not say otherwise.
@@ -30,7 +31,7 @@ BACKENDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "openai": ("openai", "gpt-4o", {}),
     "anthropic": ("anthropic", "claude-opus-4-5", {}),
     "google": ("google", "gemini-2.5-pro", {"hears": True, "video": "file"}),
-    "hf": ("hf", "path/to/a/model", {"schemas": False}),
+    "hf": ("hf", "path/to/a/model", {}),
     "judge": ("judge", "path/to/a/trained/judge", {"sees": False, "batch": 32}),
     "cascade": ("cascade", "", {}),
     "inspect": ("inspect", "openai/gpt-4o", {"hears": True}),
@@ -58,9 +59,14 @@ def check_keys(models: Iterable[ChatModel]) -> None:
 
 
 class Loader:
-    """Loads each model once, so that one that is named twice shares its rate limits."""
+    """Loads each model once, so that one that is named twice shares its rate limits.
 
-    def __init__(self) -> None:
+    ``named`` are the cards, those of cascades with their members, that may start a server, because
+    a user named them; a record of an earlier run may be anyone's. None is for all.
+    """
+
+    def __init__(self, named: Iterable[str] | None = None) -> None:
+        self._named = None if named is None else {os.path.abspath(name) for name in named}
         self._loaded: dict[str, ChatModel] = {}
         self._loading: list[str] = []
 
@@ -78,6 +84,9 @@ class Loader:
                 self._loaded[source] = self._made(card)
             finally:
                 self._loading.remove(source)
+        if not self._loading and (self._named is None or source in self._named):
+            for server in servers_of([self._loaded[source]]):
+                server.permitted = True
         return self._loaded[source]
 
     def _made(self, card: Card) -> ChatModel:

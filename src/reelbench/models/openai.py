@@ -15,7 +15,14 @@ from reelbench.models.base import (
     read_text,
 )
 from reelbench.models.card import Card
-from reelbench.models.remote import RemoteModel, encoded, no_reply, token_count
+from reelbench.models.remote import (
+    RemoteModel,
+    count_at,
+    encoded,
+    no_reply,
+    seed_parameter,
+    token_count,
+)
 
 
 class OpenAIModel(RemoteModel):
@@ -45,11 +52,17 @@ class OpenAIModel(RemoteModel):
         if request.schema is not None:
             shape = {"name": "reply", "strict": True, "schema": request.schema}
             body["response_format"] = {"type": "json_schema", "json_schema": shape}
-        return body | {"messages": [_message(message) for message in request.messages]}
+        body["messages"] = [_message(message) for message in request.messages]
+        return body | seed_parameter(request)  # behind them, so that requests begin alike
 
     def read_reply(self, data: Mapping[str, Any]) -> Response:
         """Return the response in a chat completion."""
         return read_completion(data)
+
+    def cached_tokens(self, data: Mapping[str, Any]) -> int | None:
+        """Return what OpenAI, vLLM and SGLang say in ``usage``, or else what llama.cpp says."""
+        count = count_at(data, "usage", "prompt_tokens_details", "cached_tokens")
+        return count_at(data, "timings", "cache_n") if count is None else count
 
 
 def read_completion(data: Mapping[str, Any]) -> Response:

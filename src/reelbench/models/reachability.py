@@ -47,7 +47,8 @@ class Reachability:
             if self._has_answered
             else counted(self._calls, "call")
         )
-        announce(f"{self._name}: {failed} in a row failed, the last at {address}: {error}")
+        where = "" if address in error else f" at {address}"
+        announce(f"{self._name}: {failed} in a row failed, the last{where}: {error}")
         self._announce_at *= 10  # or a server that comes and goes would be reported each time
 
     def _give_up(self, address: str, error: str) -> None:

@@ -2,8 +2,10 @@
 
 import base64
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -14,6 +16,7 @@ from reelbench.models.base import AudioPart, ImagePart, Request, Response, Video
 from reelbench.models.calls import Caller, CallOutcome
 from reelbench.models.card import Card
 from reelbench.models.secrets import redacted, remember_secret
+from reelbench.models.server import ModelServer
 from reelbench.models.tokens import request_tokens
 
 
@@ -28,6 +31,8 @@ class RemoteModel(ABC):
 
     def __init__(self, card: Card) -> None:
         elsewhere = os.environ.get(self.endpoint_variable, "") if self.endpoint_variable else ""
+        if card.serve:  # its own server, wherever that will be
+            elsewhere = "http://localhost/v1"
         endpoint = card.endpoint or elsewhere or self.endpoint
         if not endpoint.startswith(("http://", "https://")):
             raise ReelbenchError(
@@ -35,7 +40,8 @@ class RemoteModel(ABC):
                 "http:// or https://."
             )
         # A server that a card names gets the key that the card names, and no other.
-        variable = card.key or ("" if card.endpoint else self.key_variable)
+        own = card.endpoint or card.serve
+        variable = card.key or ("" if own else self.key_variable)
         secret = os.environ.get(variable, "").strip() if variable else ""
         # Forecasts ask no model and need no key: `check_keys` is called before asking.
         lacks = not secret and (card.key or endpoint == self.endpoint)
@@ -49,6 +55,10 @@ class RemoteModel(ABC):
         self._endpoint = endpoint.rstrip("/")
         self._headers = self.credentials(secret)
         self._caller = Caller(card, secret, self._advice(variable))
+        self._refuses_seeds = ""  # what the server said of the first one, where it takes none
+        self.server: ModelServer | None = None
+        if card.serve:
+            self.share(ModelServer(card, self._headers))
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -58,18 +68,37 @@ class RemoteModel(ABC):
         """
         return {"model": self._model, **self._chosen}
 
+    def share(self, server: ModelServer) -> None:
+        """Use a server that a card starts, and that is ready whenever a call is tried."""
+        self.server = server
+        self._caller.ready = server.ready
+
     async def ask(self, request: Request) -> Response:
         """Send a request and return the response."""
+        if self._refuses_seeds and request.seed is not None:
+            return Response("error", error=self._refuses_seeds, unasked=True)
+        if self.server is not None:
+            if fault := await self.server.ready():
+                return Response("error", error=fault, unasked=True)
+            self._endpoint = self.server.url
         tokens = sum(request_tokens(self.card, request)) if self.card.tokens_per_minute else 0
         payload = msgspec.json.encode(await self.payload(request))
         outcome = await self._caller.post(self.url(), payload, self._headers, tokens)
+        if self.server is not None and outcome.status == "ok":
+            self.server.answered()
+        if _is_refused_seed(request, outcome):
+            advice = "if it takes no seed, write parameters: {seed: null} in the card of"
+            self._refuses_seeds = f"{outcome.error}; {advice} {self.card.name}"
+            outcome = replace(outcome, error=self._refuses_seeds)
         return self.read(outcome)
 
     def read(self, outcome: CallOutcome) -> Response:
         """Return the response in the result of a call."""
         if outcome.status != "ok":
             return Response(outcome.status, error=outcome.error, unasked=outcome.unasked)
-        return self.read_reply(outcome.data)
+        return replace(
+            self.read_reply(outcome.data), cached_tokens=self.cached_tokens(outcome.data)
+        )
 
     def _advice(self, variable: str) -> str:
         """Return what to check where the server never answers."""
@@ -87,6 +116,8 @@ class RemoteModel(ABC):
     def stop_retrying(self) -> None:
         """Stop waiting for retries: what would be tried again has failed."""
         self._caller.stop_retrying()
+        if self.server is not None:
+            self.server.stop_waiting()
 
     async def close(self) -> None:
         """Close the connections."""
@@ -108,10 +139,33 @@ class RemoteModel(ABC):
     def read_reply(self, data: Mapping[str, Any]) -> Response:
         """Return the response in an answer: a reply, a refusal or an error."""
 
+    @abstractmethod
+    def cached_tokens(self, data: Mapping[str, Any]) -> int | None:
+        """Return how many tokens of the input the server had in its cache, where it says so."""
+
+
+def seed_parameter(request: Request) -> dict[str, int]:
+    """Return the seed of a request as the parameter of that name; nothing where it has none."""
+    return {} if request.seed is None else {"seed": request.seed}
+
+
+def _is_refused_seed(request: Request, outcome: CallOutcome) -> bool:
+    """Whether a server said that it takes no seed."""
+    refused = request.seed is not None and outcome.http in (400, 422)
+    return refused and re.search(r"\bseed\b", outcome.error, re.IGNORECASE) is not None
+
 
 def encoded(part: ImagePart | AudioPart | VideoPart) -> str:
     """Return the bytes of a part in base64."""
     return base64.b64encode(part.data).decode()
+
+
+def count_at(data: Mapping[str, Any], *path: str) -> int | None:
+    """Return the count of tokens at a path of names in an answer; None where there is none."""
+    found: Any = data
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    return token_count(found)
 
 
 def token_count(*values: Any) -> int | None:

@@ -3,6 +3,7 @@
 import base64
 import os
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 
 LONG = 12  # characters: what is shorter, such as "none" or "EMPTY", is no secret and may be a word
@@ -15,6 +16,13 @@ def remember_secret(value: str) -> None:
     """Keep a value out of all texts from now on, whatever the variable is called that held it."""
     if len(value) >= LONG:
         _remembered.add(value)
+
+
+def remember_secrets_in(environment: Mapping[str, str]) -> None:
+    """Keep the values of variables out of all texts whose names say that they are secret."""
+    for name, value in environment.items():
+        if _NAMED.search(name):
+            remember_secret(value.strip())
 
 
 def redacted(text: str) -> str:

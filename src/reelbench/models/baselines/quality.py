@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image as Pillow
 
 from reelbench.media.measure.metrics import Image
@@ -40,6 +41,7 @@ _WORDS = {
 # Words that say that there is less of a damage.
 _GOOD = re.compile(r"\b(sharp\w*|free of|less|better|higher|natural|stead\w+|even|smooth\w*)\b")
 
+_QUARTERS = ("first", "second", "third", "fourth")
 Videos = Sequence[Sequence[Image]]
 Scores = Sequence[float]  # one per option; the best is the answer
 
@@ -90,8 +92,9 @@ def _strength(videos: Videos, request: Request, match: re.Match[str]) -> Scores:
     if damage is None:
         return []
     level = damage.seen_in(videos[0])
+    outside = {word: max(low - level, level - high) for word, (low, high) in STRENGTHS.items()}
     return [
-        -min((abs(level - at) for word, at in STRENGTHS.items() if word in option), default=np.inf)
+        -min((by for word, by in outside.items() if word in option), default=np.inf)
         for option in request.options
     ]
 
@@ -105,19 +108,67 @@ def _quarter(videos: Videos, request: Request, match: re.Match[str]) -> Scores:
     gains = [np.mean(levels[n:]) - np.mean(levels[:n]) for n in range(1, len(levels))]
     begin = 1 + int(np.argmax(np.add(gains, np.diff(levels))))
     quarter = begin * 4 // len(levels)
-    names = ("first", "second", "third", "fourth")
-    return [float(names[quarter] in option.lower()) for option in request.options]
+    return [float(_QUARTERS[quarter] in option.lower()) for option in request.options]
+
+
+def _in_turn(videos: Videos, request: Request, match: re.Match[str]) -> Scores:
+    """Which of two damages has the middle of its time before that of the other."""
+    middles = []
+    for damage in (_damage(option.lower()) for option in request.options):
+        if damage is None or damage.in_time:
+            return []
+        levels = _course(videos, damage)
+        above = levels - levels.min()
+        middles.append(float((above**2 * np.arange(len(above))).sum() / ((above**2).sum() + 1e-9)))
+    return [middle if match[1] == "last" else -middle for middle in middles]
+
+
+def _times(videos: Videos, request: Request, match: re.Match[str]) -> Scores:
+    """How often the level goes above halfway between the lowest and the highest."""
+    damage = _damage(match[1])
+    if damage is None or damage.in_time:
+        return []
+    levels = _course(videos, damage)
+    there = levels > (levels.min() + levels.max()) / 2
+    count = int(there[0]) + int((there[1:] & ~there[:-1]).sum())
+    words = ("once", "twice", "three times", "four times")
+    return [-abs(words.index(o.lower()) + 1 - count) for o in request.options if o.lower() in words]
+
+
+def _odd_quarter(videos: Videos, request: Request, match: re.Match[str]) -> Scores:
+    damage = _damage(match[1])
+    if damage is None or damage.in_time or len(videos[0]) < 4:
+        return []
+    means = [float(part.mean()) for part in np.array_split(_course(videos, damage), 4)]
+    sign = -1 if match[2] == "weaker" else 1
+    named = [next((n for n in range(4) if _QUARTERS[n] in o), None) for o in request.options]
+    return [-np.inf if n is None else sign * (means[n] - np.median(means)) for n in named]
+
+
+def _course(videos: Videos, damage: Damage) -> NDArray[np.float64]:
+    """The level of a damage in each frame of the first video."""
+    return np.array([damage.seen_in([image]) for image in videos[0]])
+
+
+def _odd_part(videos: Videos, request: Request, match: re.Match[str]) -> Scores:
+    """Which part of the picture has most of a damage, or least where that is asked for."""
+    levels = _corner_levels(videos, match[1])
+    sign = -1 if match[2] == "weaker" or _GOOD.search(match[1]) else 1
+    named = [next((c for c in levels if c in option.lower()), None) for option in request.options]
+    return [-np.inf if corner is None else sign * levels[corner] for corner in named]
+
+
+def _corner_levels(videos: Videos, text: str) -> dict[str, float]:
+    damage = _damage(text, videos)
+    if damage is None or damage.in_time:
+        return {}
+    few = videos[0][:: max(1, len(videos[0]) // 4)]
+    return {corner: damage.seen_in([part_of(image, corner) for image in few]) for corner in CORNERS}
 
 
 def _corners(videos: Videos, text: str) -> dict[str, float]:
     """How much worse each corner is than the others."""
-    damage = _damage(text)
-    if damage is None or damage.in_time:
-        return {}
-    few = videos[0][:: max(1, len(videos[0]) // 4)]
-    levels = {
-        corner: damage.seen_in([part_of(image, corner) for image in few]) for corner in CORNERS
-    }
+    levels = _corner_levels(videos, text)
     return {c: v - max(o for d, o in levels.items() if d != c) for c, v in levels.items()}
 
 
@@ -190,6 +241,11 @@ _RULES: dict[str, Callable[[Videos, Request, re.Match[str]], Scores]] = {
     r"which quarter of this video does the (.+) begin": _quarter,
     r"part of the picture suffers from (.+)\. Which one": _corner,
     r"part of the picture suffers from (.+)\. Is (?:it )?the (\w+ \w+) part": _is_corner,
+    r"each for a while\. Which of them comes (first|last)": _in_turn,
+    r"The (.+) in this video comes and goes": _times,
+    r"suffers from (.+)\. In which quarter of its time is it (stronger|weaker)": _odd_quarter,
+    r"Two parts .+ suffer from (.+)\. In which of them is it (stronger|weaker)": _odd_part,
+    r"Four copies of one clip.+ Which of them is ((.+)) than the others": _odd_part,
     r"Which of the two videos is (.+)\?": _which,
     r"How does the (.+) in the second video compare": _compare,
     r"Is the first video (.+) than the second": _is_first,

@@ -13,13 +13,16 @@ import socket
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.workers import GIGABYTE, cores
 from reelbench.engine.base import Job, JobResult
-from reelbench.engine.dispatch import Dispatch, RayActor
+from reelbench.engine.dispatch import Dispatch
 from reelbench.weights import import_extra
+
+if TYPE_CHECKING:
+    from reelbench.engine.slots import RayActor
 
 _STORE_BYTES = GIGABYTE // 2  # of shared memory, in a cluster of our own: labels are small
 _LONGEST_FOLDER = 30  # characters: Ray adds 70, and a socket's name may have 107

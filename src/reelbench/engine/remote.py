@@ -8,6 +8,7 @@ from typing import Any
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.workers import WorkerError, WorkerPool
+from reelbench.weights import import_extra
 
 
 def pack(work: Callable[..., Any], args: tuple[Any, ...]) -> bytes:
@@ -45,8 +46,9 @@ class RayWorker:
     def __init__(self) -> None:
         self._family = ""
 
-    def ready(self) -> None:
-        """Return once the actor has started."""
+    def ready(self) -> str:
+        """Return, once the actor has started, Ray's name of its machine."""
+        return str(import_extra("ray", "ray").get_runtime_context().get_node_id())
 
     def do(self, family: str, packed: bytes, limit: float, memory: int) -> tuple[str, Any]:
         """Run a job; in a new process if it is of another family than the last."""

@@ -1,0 +1,1 @@
+"""A cluster of Ray that is simulated, for the dispatcher to work on."""

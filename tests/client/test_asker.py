@@ -82,7 +82,7 @@ class TestOnce:
             (response,) = asked(server, Client(journal), asking())
         assert journal.answer("key 0") == response
         ((*taken, seconds, guessed),) = journal.taken()
-        assert taken == ["m", 1, 100, 3]
+        assert taken == ["m", 1, 100, 3, None]
         assert 0 < seconds < 60
         assert not guessed
 
@@ -235,8 +235,9 @@ class TestBudgets:
             asking_it.cancel()
             await asyncio.gather(asking_it, return_exceptions=True)
 
-        with serving(lambda *_: completion("B"), latency=0.2) as server:
+        with serving(lambda *_: completion("B"), latency=600.0) as server:
             within(server, given_up)
+            server.latency = 0.0
             assert journal.outcome("key 1") is None
             assert asked(server, client, asking(2, 100))[0].status == "ok"
 

@@ -57,6 +57,14 @@ class Spent:
     seconds: float = 0.0  # of all its calls, also of those at the same time
     estimated: int = 0  # requests whose server did not count the tokens
     usd: float | None = None  # None where the model's card has no price
+    cached_tokens: int | None = None  # of the input; None where its server does not say
+
+    @property
+    def cache_hit_rate(self) -> float | None:
+        """The share of the input that its server had in its cache; None where it does not say."""
+        if self.cached_tokens is None or not self.input_tokens:
+            return None
+        return self.cached_tokens / self.input_tokens
 
     def to_record(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -65,6 +73,8 @@ class Spent:
         record["seconds"] = round(self.seconds, 3)
         if self.estimated:
             record["estimated_requests"] = self.estimated
+        if self.cached_tokens is not None:
+            record["cached_tokens"] = self.cached_tokens
         if self.usd is not None:
             record["usd"] = round(self.usd, 6)
         return record
@@ -79,6 +89,14 @@ class Ledger:
     _reserved: Budget = field(default_factory=lambda: Budget(0.0, 0.0))
     _seen: dict[str, "_Seen"] = field(default_factory=dict)
     _failed: Counter[str] = field(default_factory=Counter)
+
+    def in_words(self) -> str:
+        """Return what all models took so far: dollars, or tokens where one has no price."""
+        spent = [each for each in self.spent.values() if each.input_tokens or each.output_tokens]
+        if spent and all(each.usd is not None for each in spent):
+            return f"${sum(each.usd or 0.0 for each in spent):,.2f}"
+        tokens = sum(each.input_tokens + each.output_tokens for each in spent)
+        return f"{tokens:,} tokens" if tokens else ""
 
     @property
     def bounded(self) -> bool:
@@ -129,7 +147,8 @@ class Ledger:
         )
         guess = estimate if got.replied else None
         requests = 0 if got.unasked else 1
-        self.count(card, got.input_tokens, got.output_tokens, guess, requests, seconds)
+        counts = (got.input_tokens, got.output_tokens)
+        self.count(card, *counts, guess, requests, seconds, got.cached_tokens)
         self._failed[card.name] += not got.replied
         if got.replied:
             seen = self._seen.setdefault(card.name, _Seen())
@@ -143,6 +162,7 @@ class Ledger:
         estimate: tuple[int, int] | None = None,
         requests: int = 1,
         seconds: float = 0.0,
+        cached: int | None = None,
     ) -> None:
         """Count a request, or several, by their server's counts or by an estimate."""
         spent = self.spent.setdefault(card.name, Spent())
@@ -153,6 +173,8 @@ class Ledger:
             spent.estimated += requests
         spent.input_tokens += input_tokens or 0
         spent.output_tokens += output_tokens or 0
+        if cached is not None:
+            spent.cached_tokens = (spent.cached_tokens or 0) + cached
         if card.price is not None:
             spent.usd = card.price.of(spent.input_tokens, spent.output_tokens)
 

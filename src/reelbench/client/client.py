@@ -15,11 +15,12 @@ from reelbench.base.files import whole_text
 from reelbench.base.limits import MOST_TOKENS
 from reelbench.client.budget import Ledger
 from reelbench.client.journal import Journal
-from reelbench.client.media_input import NO_MEDIA, PromptMedia, RenderedMedia
+from reelbench.client.media_input import NO_MEDIA, PromptMedia, RenderedMedia, frame_times
 from reelbench.data.items import Kind
 from reelbench.models.base import EMPTY_REPLY, ChatModel, Message, Request, Response, TextPart
 from reelbench.models.keys import request_key
 from reelbench.models.secrets import redacted
+from reelbench.models.servers import servers_of
 from reelbench.models.tokens import request_tokens
 
 OVER_BUDGET = Response(
@@ -44,15 +45,16 @@ class Stopped(Exception):  # noqa: N818 - it is no error
 class Client:
     """Asks models through a journal and within a budget; all calls of a session use one."""
 
-    def __init__(self, journal: Journal, ledger: Ledger | None = None) -> None:
+    def __init__(self, journal: Journal, ledger: Ledger | None = None, seed: int = 0) -> None:
         self.journal, self.ledger = journal, ledger or Ledger()
+        self.seed = seed  # of the run or make, from which those of requests derive
         self.counts = Counts()
         self.stopping = asyncio.Event()
         self.draining = False  # whether Ctrl-C is taken care of
         # Why a model is asked no more, by name: no budget left, or a server that never answers.
         self.refused: dict[str, Response] = {}
         self.placeholders = False  # whether media are only planned, for a forecast
-        self._answered_now: set[str] = set()
+        self._began = journal.last_number  # what is recorded behind it was answered now
         self._in_flight: dict[str, asyncio.Future[Response]] = {}
         self._connections: dict[int, asyncio.Semaphore] = {}
         self._models: dict[int, ChatModel] = {}
@@ -83,14 +85,23 @@ class Client:
         options: tuple[str, ...] = (),
         round: int = 0,
         draw: Sequence[Any] = (),
+        repeated: bool = False,
     ) -> Response:
         """Return the response to a prompt with media, which are decoded only if it is asked now.
 
         ``question``, ``kind`` and ``options`` repeat the prompt's content for baselines, which read
-        no prose; ``round`` and ``draw`` are those of ``request_key``.
+        no prose; ``round``, ``draw`` and ``repeated`` are those of ``request_key``.
         """
         record = await asyncio.to_thread(media.record) if media else {}
-        key = request_key(model, prompt, media=record, round=round, draw=draw)
+        key = request_key(
+            model,
+            prompt,
+            media=record,
+            round=round,
+            draw=draw,
+            seed=self.seed,
+            repeated=repeated,
+        )
         async with AsyncExitStack() as stack:
             shown = NO_MEDIA
             if media and self.journal.answer(key) is None:
@@ -116,8 +127,9 @@ class Client:
             return response
         known = self.journal.answer(key)
         if known is not None:
-            self.counts.repeated += key in self._answered_now
-            self.counts.known += key not in self._answered_now
+            repeated = self.journal.is_recorded_after(self._began, key)
+            self.counts.repeated += repeated
+            self.counts.known += not repeated
             return known
         flight = self._in_flight[key] = asyncio.get_running_loop().create_future()
         try:
@@ -155,6 +167,7 @@ class Client:
     async def _call(self, model: ChatModel, key: str, request: Request) -> Response:
         """Call the model and record its response."""
         card = model.card
+        await _server_started(model)  # which takes minutes that are not those of a reply
         estimate = request_tokens(card, request) if self.ledger.bounded else None
         share = self.ledger.reserve(card, estimate or (0, 0))
         if share is None:
@@ -170,13 +183,22 @@ class Client:
                 guess = estimate = estimate or request_tokens(card, request)
             seconds = round(time.monotonic() - began, 3)
             self.ledger.settle(card, share, estimate or (0, 0), response, seconds)
+        if response.unasked and self.stopping.is_set():
+            raise Stopped
         if not response.unasked:
-            self.journal.record(key, card.name, response, guess, seconds)
-            self._answered_now.add(key)
+            frames = frame_times(request.parts)
+            shown = frames if any(frames) else ()
+            self.journal.record(key, card.name, response, guess, seconds, shown)
             self.counts.asked += 1
         elif response.status == "error" and card.backend != "cascade":  # which may do without one
             self.refused[card.name] = response
         return response
+
+
+async def _server_started(model: ChatModel) -> None:
+    """Wait for the server that a card starts; where it cannot be asked, ``model.ask`` says so."""
+    for server in servers_of([model]) if model.card.serve else ():
+        await server.ready()
 
 
 def _tidy(response: Response) -> Response:
@@ -187,12 +209,20 @@ def _tidy(response: Response) -> Response:
     text = response.text and redacted(whole_text(response.text))
     error = response.error and redacted(whole_text(response.error))
     taken, given = _count(response.input_tokens), _count(response.output_tokens)
-    tidy = replace(response, text=text, error=error, input_tokens=taken, output_tokens=given)
+    cached = None if taken is None else _count(response.cached_tokens, taken)
+    tidy = replace(
+        response,
+        text=text,
+        error=error,
+        input_tokens=taken,
+        output_tokens=given,
+        cached_tokens=cached,
+    )
     if tidy.status == "ok" and not (text or "").strip():
         return replace(tidy, status="error", text=None, error=EMPTY_REPLY)
     return tidy
 
 
-def _count(tokens: int | None) -> int | None:
+def _count(tokens: int | None, most: int = MOST_TOKENS) -> int | None:
     """Return a server's count of tokens, if it is possible."""
-    return tokens if tokens is not None and 0 <= tokens <= MOST_TOKENS else None
+    return tokens if tokens is not None and 0 <= tokens <= most else None

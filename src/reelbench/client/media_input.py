@@ -7,7 +7,7 @@ sound that has none is an error.
 """
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from PIL import Image
 from reelbench.base.errors import ReelbenchError
 from reelbench.client.query_frames import asks_for_query, query_record, resolved
 from reelbench.data.items import Span
-from reelbench.data.paths import SUBTITLE_ENDINGS, Folder, beside
+from reelbench.data.paths import SOUND_ENDINGS, SUBTITLE_ENDINGS, Folder, beside
 from reelbench.media.decode.frames import (
     FrameSpec,
     frames_of,
@@ -50,16 +50,21 @@ class RenderedMedia:
     @property
     def frame_counts(self) -> tuple[int, ...]:
         """The number of frames of each video."""
-        counts = [0]
-        for part in self.parts:
-            if isinstance(part, ImagePart):
-                counts[-1] += 1
-            elif part == _heading(len(counts) + 1):
-                counts.append(0)
-        return tuple(counts)
+        return tuple(map(len, frame_times(self.parts)))
 
 
 NO_MEDIA = RenderedMedia()
+
+
+def frame_times(parts: Iterable[Part]) -> list[list[float]]:
+    """Return when the frames of a message are in their video: a list for each video."""
+    times: list[list[float]] = [[]]
+    for part in parts:
+        if isinstance(part, ImagePart):
+            times[-1].append(part.time)
+        elif part == _heading(len(times) + 1):
+            times.append([])
+    return times
 
 
 class PromptMedia(Protocol):
@@ -143,8 +148,14 @@ class MediaInput:
         ``asked`` names the question in the error where the model takes fewer frames than needed.
         """
         watched = self.frames or bool(self.video)
-        video: str = card.video if watched else ""
+        video: str = card.video if watched and card.video != "frames" else ""
         frames = watched and card.sees and not video
+        if frames and self.timestamps and card.video == "frames":
+            raise ReelbenchError(
+                f"{card.name} gets the frames as one video, with no room for the times that "
+                "`timestamps: true` writes between them: write `timestamps: false` in the "
+                'condition, or `video: ""` in its card.'
+            )
         clips = tuple(_limited(clip, 0 if video else card.frames) for clip in self.clips)
         samplings = [parse_sampling(clip.spec.sampling) for clip in clips]
         if frames and card.frames:
@@ -176,7 +187,7 @@ class MediaInput:
     def order(self) -> tuple[Any, ...]:
         """A sort key that puts equal media side by side: by video, by part, by the rest."""
         specs = tuple(clip.spec for clip in self.clips)
-        parts = [(spec.start or 0, spec.end is None, spec.end or 0) for spec in specs]
+        parts = tuple((spec.start or 0, spec.end is None, spec.end or 0) for spec in specs)
         texts = tuple(str(clip.subtitles) for clip in self.clips) if self._read else ()
         shown = (self.frames, self.audio, self.video, self.timestamps, self.query)
         ways = (repr(specs), *shown, texts)
@@ -215,9 +226,9 @@ class MediaInput:
         warnings: list[str] = []
         for clip in self._headed(parts):
             file, spec = self._inside(clip.path), clip.spec
-            if self.frames:
+            if self.frames and not self._is_sound(clip):
                 warnings += self._add_frames(parts, clip)
-            if self.video:
+            if self.video and not self._is_sound(clip):
                 parts.append(_video(file, spec, self.video))
             if self.audio:
                 heard = sound_of(file, spec, self.audio)
@@ -254,6 +265,10 @@ class MediaInput:
             if len(self.clips) > 1:
                 parts.append(_heading(number))
             yield clip
+
+    def _is_sound(self, clip: MediaClip) -> bool:
+        """Whether a clip is heard alone, beside another that is seen, such as a picture."""
+        return len(self.clips) > 1 and clip.path.suffix.lower() in SOUND_ENDINGS
 
     def _name(self, clip: MediaClip) -> str:
         return str(clip.path.relative_to(self.root) if self.root else clip.path)

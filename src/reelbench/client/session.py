@@ -1,7 +1,8 @@
 """One session for all that ask models: runs, makes, annotations and judges.
 
 A session has one journal and one ledger, counts what earlier sessions in the same folder spent,
-finishes requests in flight after a first Ctrl-C, and closes the models in the end.
+finishes requests in flight after a first Ctrl-C, and closes the models in the end. Servers that
+cards start are started when they are first asked, and end with the session.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from reelbench.client.stopping import draining
 from reelbench.models.base import ChatModel
 from reelbench.models.cascade import Cascade, members_of
 from reelbench.models.load import check_keys
+from reelbench.models.servers import Servers
 
 Result = TypeVar("Result")
 MakeClient = Callable[[Journal, Ledger], Client]
@@ -31,6 +33,8 @@ class Session:
     journal: Journal
     ledger: Ledger
     models: Sequence[ChatModel]  # the members of cascades among them
+    servers: Servers  # that cards start; they end with the session
+    seed: int = 0  # of the run or make, from which those of requests derive
     counts: Counts = field(default_factory=Counts)  # of all that was asked in it
 
     def run(
@@ -46,7 +50,7 @@ class Session:
         self, work: Callable[[Client], Awaitable[Result]], make_client: MakeClient
     ) -> Result:
         client = make_client(self.journal, self.ledger)
-        client.counts = self.counts
+        client.counts, client.seed = self.counts, self.seed
         relay_through(client, self.models)
         try:
             with draining(client):
@@ -61,7 +65,11 @@ class Session:
 
 @contextmanager
 def open_session(
-    path: Path, models: Iterable[ChatModel], budget: Budget | None = None, reading: bool = False
+    path: Path,
+    models: Iterable[ChatModel],
+    budget: Budget | None = None,
+    reading: bool = False,
+    seed: int = 0,
 ) -> Iterator[Session]:
     """Open a session with the journal at a path, for these models and within this budget.
 
@@ -77,24 +85,30 @@ def open_session(
         path.parent.mkdir(parents=True, exist_ok=True)
     with open_journal(path, reading) as journal:
         remember_spent(journal, ledger, everyone)
-        yield Session(journal, ledger, everyone)
+        servers = Servers(everyone, path.parent / "servers")
+        try:
+            yield Session(journal, ledger, everyone, servers, seed)
+        finally:
+            servers.close()
 
 
 def remember_spent(journal: Journal, ledger: Ledger, models: Iterable[ChatModel]) -> None:
     """Count in the ledger what earlier sessions of the same journal spent."""
     cards = {model.card.name: model.card for model in models}
-    for name, requests, taken, given, seconds, guessed in journal.taken():
+    for name, requests, taken, given, cached, seconds, guessed in journal.taken():
         if name in cards and guessed:
             ledger.count(cards[name], None, None, (taken, given), requests, seconds)
         elif name in cards:
-            ledger.count(cards[name], taken, given, requests=requests, seconds=seconds)
+            ledger.count(
+                cards[name], taken, given, requests=requests, seconds=seconds, cached=cached
+            )
 
 
 def relay_through(client: Client, models: Iterable[ChatModel]) -> None:
-    """Let cascades ask their members through the client, and so through the journal."""
+    """Let cascades ask their members through the client: by its journal and with its seed."""
     for model in models:
         if isinstance(model, Cascade):
-            model.relay = client.ask
+            model.relay, model.seed = client.ask, client.seed
 
 
 def run_to_the_end(work: Coroutine[Any, Any, Result]) -> Result:

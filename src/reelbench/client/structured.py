@@ -62,11 +62,12 @@ async def ask_json(
     *,
     media: PromptMedia | None = None,
     check: Check = lambda _: "",
+    repeated: bool = False,
 ) -> Structured:
     """Return JSON that fits a schema, from up to two tries with one repair each.
 
-    ``round`` tells apart what is asked several times. ``check`` looks at what a schema cannot say.
-    ``media`` are decoded only if they are to be sent.
+    ``round`` tells apart what is asked several times, which ``repeated`` announces. ``check`` looks
+    at what a schema cannot say. ``media`` are decoded only if they are to be sent.
     """
     result = Structured(failure="never asked", status="error")
     record = await asyncio.to_thread(media.record) if media else {}
@@ -84,6 +85,8 @@ async def ask_json(
                     purpose=purpose,
                     round=round,
                     attempt=(attempt, repair),
+                    seed=client.seed,
+                    repeated=repeated,
                 )
                 if media and shown is None and client.journal.answer(request.key) is None:
                     shown = await stack.enter_async_context(client.rendered(media))
@@ -102,11 +105,19 @@ async def ask_json(
 
 
 def first_request(
-    model: ChatModel, prompt: str, schema: Mapping[str, Any], purpose: str, round: int
+    model: ChatModel,
+    prompt: str,
+    schema: Mapping[str, Any],
+    purpose: str,
+    round: int = 0,
+    *,
+    seed: int = 0,
+    repeated: bool = False,
 ) -> Request:
-    """Return the first request that ``ask_json`` sends."""
+    """Return the first request that ``ask_json`` sends with a client of this seed."""
     messages = [_first_message(model, prompt, schema)]
-    return _request(model, messages, schema, purpose=purpose, round=round)
+    asked = {"purpose": purpose, "round": round, "seed": seed, "repeated": repeated}
+    return _request(model, messages, schema, **asked)
 
 
 def _first_message(model: ChatModel, prompt: str, schema: Mapping[str, Any]) -> Message:

@@ -172,7 +172,7 @@ def test_an_echoed_format_is_no_answer(reply: str, places: tuple[int, ...] | Non
     "A. a red door is incorrect.", "Answer: B-roll", "A. M. Turing wrote it.", "The answer is A, B, or C.",
     "The answer is either A or B.", "I think A or C.", "The answer could be A. Or B.", "A or B", "A/B", "Not B.", "B?",
     "B is not correct.", "(B) is incorrect", "The answer cannot be B.", "Definitely not B.", "I would rule out B.",
-    "Please choose A, B, C, or D.", "At 5 A.M. he leaves.", "He got an A in maths.", "Plan B was used.",
+    "Please choose A, B, C, or D.", "At 5 A.M. he leaves.", "He got an A in maths.", "RunPlan B was used.",
     "Person A opens door B.", "In frame B the man smiles.", "Hepatitis B is the correct word.", "I see a man.",
     "A. a red door B. a blue door", "The best options are B. a blue door and C. a dog.", "Answer: A. Wait, no.",
     "(A) a red door, (B) a blue door", "Let's go through each option:\n\n(A) It is red.\n(B) It is not.",

@@ -35,6 +35,12 @@ def test_every_mark_over_and_over(kind: str) -> None:
         parse_answer(reply, "multi" if kind == "multi" else "single", OPTIONS)
 
 
+@pytest.mark.parametrize("mark", [" ", "\t", "\n", "\r\n", " \n", "\u00a0", "\u3000"])
+def test_white_space_between_words_without_end(mark: str) -> None:
+    for words in ("Answer:", "The answer is", "assistant:", "x"):
+        parse_answer(f"{words}{mark * 12_000}x", "single", OPTIONS)
+
+
 def test_every_word_over_and_over() -> None:
     for language in LANGUAGES.values():
         vocabulary = [

@@ -60,7 +60,7 @@ _NEXT_TURN = pattern(
     r"|new question)\s?\d{0,3}\s?[*]{0,2}:",
     re.IGNORECASE,
 )
-_ROLE = pattern(r"\s*(?:assistant|ai|bot|model|chatgpt)\s?:\s*(?=\S)", re.IGNORECASE)
+_ROLE = pattern(r"(?<!\s)\s*+(?:assistant|ai|bot|model|chatgpt)\s?:\s*(?=\S)", re.IGNORECASE)
 _ASKED = pattern(r"\s*Q\s?:")
 _ANSWERED = pattern(r"(?<!\w)A\s?:(?=\s)")
 

@@ -1,0 +1,48 @@
+"""What a published parser makes of one reply."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from reelbench.data.items import LETTERS
+
+Choices = Sequence[str]  # the texts of the options, in the order in which they were shown
+
+
+@dataclass(frozen=True, slots=True)
+class ParserReading:
+    """The place of the option that was read and by which rule, or among how many it is drawn."""
+
+    place: int | None
+    rule: str
+    draw: int = 0  # a guess is drawn among so many; past the options, it is none of them
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedParser:
+    """A parser that others have published: its name, its behaviour, and where it is used."""
+
+    name: str
+    read: Callable[[str, Choices], ParserReading]
+    used_by: str
+
+    @property
+    def rules(self) -> str:
+        """Its rules, in the order in which they are tried."""
+        return self.read.__doc__ or ""
+
+
+def letters_for(choices: Choices, least: int) -> str:
+    """Return the letters that a parser looks for: a fixed number, or the options' where more.
+
+    Published patterns name the letters of their own benchmark, such as ``[ABCD]``. A benchmark
+    with more options gets as many letters as it has, as its authors would have written.
+    """
+    return LETTERS[: max(least, len(choices))]
+
+
+def chosen(letter: str, choices: Choices, rule: str) -> ParserReading:
+    """Return the reading of a letter; one that no option has is no answer."""
+    place = LETTERS.find(letter) if len(letter) == 1 else -1
+    if 0 <= place < len(choices):
+        return ParserReading(place, rule)
+    return ParserReading(None, f"{rule}: no such option")

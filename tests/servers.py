@@ -147,9 +147,9 @@ def hosting(handle: Callable[[Call], Reply | None], latency: float = 0.0) -> Ite
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            self.wfile.write(content)
+            self.wfile.write(b"" if self.command == "HEAD" else content)
 
-        do_GET = do_POST  # noqa: N815 - as the base class calls it
+        do_GET = do_HEAD = do_POST  # noqa: N815 - as the base class calls them
 
         def log_message(self, *_: object) -> None:
             """Be silent."""

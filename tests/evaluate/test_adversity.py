@@ -94,6 +94,29 @@ def test_a_status_that_cannot_be_written_is_not_left_running(tmp_path: Path) -> 
     assert json.loads(path.read_text())["state"] == "stopped"
 
 
+INTERRUPTED = """
+import os, signal, sys
+from pathlib import Path
+from reelbench.evaluate.status import RunState, StatusFile
+
+def replace_and_interrupt(*names, replace=os.replace):
+    replace(*names)
+    signal.raise_signal(signal.SIGINT)
+
+os.replace = replace_and_interrupt
+with StatusFile(Path(sys.argv[1]), RunState(1)):
+    pass
+"""
+
+
+def test_ctrl_c_once_the_status_is_first_written_does_not_leave_it_running(tmp_path: Path) -> None:
+    path = tmp_path / "status.json"
+    command = [sys.executable, "-c", INTERRUPTED, str(path)]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+    assert "KeyboardInterrupt" in done.stderr
+    assert json.loads(path.read_text())["state"] == "stopped"
+
+
 def test_a_folder_that_nobody_may_write_to(benchmark: Benchmark, tmp_path: Path) -> None:
     closed = Path("/sys/kernel")  # closed to root as well
     if os.geteuid():

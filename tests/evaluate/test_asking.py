@@ -5,13 +5,14 @@ import os
 import random
 import signal
 import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commands import CapturedCommand
 from servers import Server, completion, serving
-from support import make_item, reelbench, wait_until
+from support import make_item, pending_signals, reelbench, wait_until
 from videos import make_video
 
 from reelbench.data.benchmark import Benchmark
@@ -173,11 +174,21 @@ def test_kill_9_at_random_moments(benchmark: Benchmark, card: Path, tmp_path: Pa
 def test_ctrl_c_finishes_what_is_under_way(
     benchmark: Benchmark, card: Path, tmp_path: Path
 ) -> None:
-    with serving(letter, latency=0.3) as server:
+    told = threading.Event()
+
+    def held(body: dict[str, Any], number: int) -> Any:
+        """The first two at once, all others when it has been told to stop."""
+        if number > 1:
+            told.wait(120)
+        return letter(body)
+
+    with serving(held, latency=0.05) as server:
         model = write(card, server, connections=4)
         process = started(tmp_path / "b", model, tmp_path / "r")
         wait_for(server, 6, process)
         process.send_signal(signal.SIGINT)
+        wait_until(lambda: process.poll() is not None or not pending_signals(process.pid))
+        told.set()
         process.communicate()
         asked = len(server.requests)
         assert asked < COUNT

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from commands import CapturedCommand
 from servers import completion, serving
-from support import blind_benchmark, make_item, pending_signals, wait_until
+from support import blind_benchmark, make_item, pending_signals, run_here, wait_until
 
 from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.run import run_benchmark
@@ -136,7 +136,7 @@ def test_a_polite_end_finishes_what_is_under_way(
         _, talk = process.communicate()
         asked = len(server.requests)
     assert process.returncode == 130
-    assert "goes on from here" in talk
+    assert "Nothing is lost" in talk
     assert 4 <= asked < COUNT
     rows = rows_of(tmp_path / "r")
     assert [row["status"] for row in rows] == ["ok"] * asked
@@ -145,3 +145,20 @@ def test_a_polite_end_finishes_what_is_under_way(
 
 def rows_of(out: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (out / "predictions.jsonl").read_text().splitlines()]
+
+
+def test_a_reason_is_said_once_with_what_helps(
+    benchmark: Benchmark, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "r"
+    with serving(lambda *_: (400, {}, b"image input is not supported")) as server:
+        model = card(tmp_path, server.url)
+        words = ("--model", model, "--model", "baseline:first", "--out", out)
+        assert run_here("run", benchmark.root, *words) == 1
+        assert f"--out {out} --without m`" in (talk := capsys.readouterr().err)
+        assert "questions): error: HTTP 400: image input is not supported" in talk
+        assert talk.count(": error: ") <= 2  # this, and that it is asked no more
+        assert "modalities=T" in talk
+        assert "points ahead" not in talk
+        assert run_here("run", benchmark.root, "--out", out, "--without", "m") == 0
+    assert "modalities" not in capsys.readouterr().err

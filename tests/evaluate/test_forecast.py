@@ -186,7 +186,7 @@ class TestCommand:
         taken = int(tokens_in.replace(",", ""))
         assert 5 * 4 * 250 < taken < 5 * 4 * 250 + 5 * 80
         usd = (taken * 10 + 50 * 100) / 1e6
-        assert (cost, total) == (f"${usd:.4f}", f"in all: ${usd:.4f}")
+        assert (cost, total) == (f"${usd:.4f}", f"total: ${usd:.4f}")
 
     def test_a_run_that_is_there_stays_as_it_is(
         self, root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -208,7 +208,7 @@ class TestCommand:
         assert dry(root, tmp_path / "r", "--model", card(tmp_path)) == 0
         out, err = capsys.readouterr()
         assert out.splitlines()[1].split()[2] == "5"
-        assert "2 questions cannot be asked: their media cannot be shown." in err
+        assert "2 questions cannot be asked: their media cannot be read." in err
         assert "broken.mp4: cannot be decoded" in err
         assert "absent.mp4: no such file" in err
 

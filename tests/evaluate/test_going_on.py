@@ -66,7 +66,7 @@ class TestBudget:
     def test_a_server_that_is_down_is_not_waited_for_one_by_one(
         self, benchmark: Benchmark, tmp_path: Path
     ) -> None:
-        with serving(lambda *_: (400, {}, b"no"), latency=0.05) as server:
+        with serving(lambda *_: (400, {}, b"no"), latency=0.4) as server:
             model = card(tmp_path, server, connections=8)
             run_benchmark(benchmark, [model], tmp_path / "r", budget=Budget(tokens=1e6))
             assert len(server.requests) == COUNT

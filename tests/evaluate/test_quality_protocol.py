@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import av
 import numpy as np
 import pytest
 from actors import write_card
@@ -20,6 +21,7 @@ from PIL import Image
 from servers import Reply, Server, completion, serving
 from support import make_item, run_here
 from videos import decode_plainly, fingerprint, make_video, on_screen
+from videos import pictures as numbered_pictures
 
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Media, freeze
@@ -47,6 +49,7 @@ SAID = {
     "Why is it poor?": "Because of its blur.",
     "Which is better, and why?": "They are alike.",
 }
+LOSSLESS = [name for name, changes in CONDITIONS.items() if "frame_encoding" not in changes]
 NONSENSE = "Score: two"
 # What the judge says of each, round by round. A round that is no JSON is repaired once and asked
 # once more; it comes last, so that no other round is still to be asked for the first time.
@@ -140,7 +143,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
         video, judge = (write_card(folder, name, server.url) for name in ("video-model", "judge"))
         image = write_card(folder, "image-model", server.url, frames=8)
         words = ["run", folder / "b", "--out", folder / "r", "--model", video, "--model", image, "--judge", judge]  # fmt: skip
-        for condition in ("protocol", *CONDITIONS):
+        for condition in ("protocol", *LOSSLESS):
             words += ["--condition", condition]
         assert run_here(*words) == 0
         yield Played(folder / "b", folder / "r", server, words)
@@ -200,6 +203,52 @@ def test_frames_are_uniform_and_lossless(played: Played) -> None:
             assert shown == expected
 
 
+def as_published(path: Path, count: int) -> list[bytes]:
+    """What the authors' program sends of a video: written anew, from what it does."""
+    with av.open(str(path)) as container:
+        frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+    sent = []
+    for number in range(count):
+        picture = Image.fromarray(frames[int(len(frames) / count) * number])
+        scale = min(512 / picture.width, 512 / picture.height)
+        if scale < 1:
+            picture = picture.resize((int(picture.width * scale), int(picture.height * scale)))
+        data = io.BytesIO()
+        picture.save(data, format="JPEG")
+        sent.append(data.getvalue())
+    return sent
+
+
+def test_as_the_published_program_asks(tmp_path: Path) -> None:
+    root = tmp_path / "b"
+    (root / "media").mkdir(parents=True)
+    small, large = (
+        make_video(root / "media" / "short.mp4", seconds=2.0),
+        root / "media" / "long.mp4",
+    )
+    with av.open(str(large), "w") as target:
+        stream = target.add_stream("libx264", rate=10)
+        stream.width, stream.height, stream.pix_fmt = 640, 360, "yuv420p"
+        for picture in numbered_pictures(35, 640, 360):
+            target.mux(stream.encode(av.VideoFrame.from_ndarray(picture, "rgb24")))
+        target.mux(stream.encode(None))
+    manifest = Manifest("quality", "1", protocol=PROTOCOL, conditions=freeze(CONDITIONS))
+    Benchmark(root, manifest, [ITEMS[0], ITEMS[3]]).save(root)
+    with serving(lambda *_: completion("A.")) as server:
+        card = write_card(tmp_path, "model", server.url)
+        words = ["run", root, "--out", tmp_path / "r", "--model", card]
+        assert run_here(*words, "--condition", "published-code") == 0
+    sent = defaultdict(list)
+    for body in server.requests:
+        content = body["messages"][0]["content"]
+        urls = [part["image_url"]["url"] for part in content if part["type"] == "image_url"]
+        assert all(url.startswith("data:image/jpeg;base64,") for url in urls)
+        alone = "first video" not in content[-1]["text"]
+        sent[alone] += [base64.b64decode(url.partition(",")[2]) for url in urls]
+    assert sent[True] == as_published(large, 16)
+    assert sent[False] == [*as_published(large, 8), *as_published(small, 8)]
+
+
 def test_what_the_judge_is_told(played: Played) -> None:
     asked = [body for body in played.server.requests if body["model"] == "judge"]
     first = [body["messages"][0]["content"] for body in asked]
@@ -225,7 +274,7 @@ def test_letters_are_read_and_prose_is_judged(played: Played) -> None:
         ("q-3", None, "judge"),  # two of five
         ("q-4", ["B"], None),
     ]
-    assert read == dict.fromkeys(("protocol", *CONDITIONS), expected)
+    assert read == dict.fromkeys(("protocol", *LOSSLESS), expected)
 
 
 def test_open_replies_are_graded(played: Played) -> None:
@@ -247,7 +296,7 @@ def test_open_replies_are_graded(played: Played) -> None:
 
 def test_scores(played: Played) -> None:
     scores = played.scores()
-    conditions = {"protocol", *CONDITIONS}
+    conditions = {"protocol", *LOSSLESS}
     closed = {(row["model"], row["condition"]): row for row in scores["results"]}
     judged = {(row["model"], row["condition"]): row for row in scores["judged"]}
     assert {condition for _, condition in closed} == {condition for _, condition in judged} == conditions  # fmt: skip

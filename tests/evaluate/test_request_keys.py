@@ -10,8 +10,8 @@ from support import blind_benchmark, make_item
 
 from reelbench.data.items import Item, Media
 from reelbench.data.manifest import Protocol
-from reelbench.evaluate.ask import plan
 from reelbench.evaluate.condition import Condition
+from reelbench.evaluate.plan import RunPlan
 from reelbench.evaluate.prompt import load_prompts
 from reelbench.models.card import Card
 from reelbench.models.openai import OpenAIModel
@@ -35,7 +35,7 @@ def keys(
     prompts = {condition: load_prompts(condition.protocol.prompt, folder, {item.kind})}
     return {
         ask.key
-        for ask in plan(
+        for ask in RunPlan(
             benchmark,
             [OpenAIModel(structs.replace(card, endpoint="http://x"))],
             prompts,

@@ -55,8 +55,8 @@ class TestFolder:
 
     def test_nothing_of_the_construction_reaches_a_model(self, tmp_path: Path) -> None:
         from reelbench.client.media_input import NO_MEDIA
-        from reelbench.evaluate.ask import plan
         from reelbench.evaluate.condition import Condition
+        from reelbench.evaluate.plan import RunPlan
         from reelbench.evaluate.prompt import load_prompts
         from reelbench.models.load import load_model
 
@@ -66,7 +66,7 @@ class TestFolder:
         condition = Condition.of(Protocol(), "protocol", {})
         prompts = {condition: load_prompts("default", tmp_path)}
         model = load_model("baseline:pixels")
-        (ask,) = plan(benchmark, [model], prompts, {"media/1.mp4": "x"}, seed=0)
+        (ask,) = RunPlan(benchmark, [model], prompts, {"media/1.mp4": "x"}, seed=0)
         assert "SECRET" not in repr(ask.request(NO_MEDIA))
 
 

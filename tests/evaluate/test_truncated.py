@@ -53,7 +53,7 @@ def test_each_has_its_status_and_only_complete_answers_count(
     found = {name: (row["status"], row["parsed"]) for name, row in zip(ENDS, rows, strict=True)}
     assert found == {name: (status, parsed) for name, (_, _, status, parsed) in ENDS.items()}
     told = capsys.readouterr().err
-    assert "far: 4 replies cut off at the limit of tokens" in told
+    assert "far: 4 replies cut off at the token limit" in told
     assert "Raise max_tokens (now 64) under parameters: in its card" in told
     scores = json.loads((tmp_path / "r" / "scores.json").read_text())["results"][0]
     assert (scores["correct"], scores["answered"]) == (2, 2)

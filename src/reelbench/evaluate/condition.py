@@ -158,8 +158,7 @@ def option_orders(item: Item, protocol: Protocol, seed: int) -> list[tuple[int, 
     count = len(item.options)
     if not count:
         return [()]
-    fixed = {_bare(text) for text in protocol.fixed_last}
-    free = count - 1 if _bare(item.options[-1]) in fixed else count
+    free = _movable(item, protocol)
     last = tuple(range(free, count))
     if protocol.orders == "circular":
         turns = [tuple((place + turn) % free for place in range(free)) for turn in range(free)]
@@ -170,6 +169,20 @@ def option_orders(item: Item, protocol: Protocol, seed: int) -> list[tuple[int, 
         rng_for(seed, "option order", item.id, number).shuffle(places)
         orders.append((*places, *last))
     return orders
+
+
+def order_count(item: Item, protocol: Protocol) -> int:
+    """Return the number of ``option_orders``, without drawing them."""
+    if not item.options:
+        return 1
+    return _movable(item, protocol) if protocol.orders == "circular" else int(protocol.orders)
+
+
+def _movable(item: Item, protocol: Protocol) -> int:
+    """Return how many options, from the first on, have no fixed place."""
+    fixed = {_bare(text) for text in protocol.fixed_last}
+    count = len(item.options)
+    return count - 1 if _bare(item.options[-1]) in fixed else count
 
 
 def _bare(text: str) -> str:

@@ -2,7 +2,8 @@
 
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,9 @@ from reelbench.base.limits import decode_json
 from reelbench.data.benchmark import ITEMS_FILE, Benchmark
 from reelbench.data.manifest import Protocol
 from reelbench.evaluate.prepare import Prepared, RunOptions
-from reelbench.models.base import ChatModel
+from reelbench.evaluate.selected import of_run, selection_of
+from reelbench.models.base import ChatModel, sends_seeds
+from reelbench.models.servers import commands_of
 
 
 def read_run(out: Path) -> dict[str, Any]:
@@ -28,15 +31,16 @@ def read_run(out: Path) -> dict[str, Any]:
         _ = [model["name"] for model in record["models"] + record.get("judges", [])]
         _ = record["conditions"][0]["name"], record["seed"]
         _ = record["benchmark"]["name"], record["benchmark"]["path"], record["versions"]
+        _ = selection_of(record)
         usual = {name: value for name, value in asdict(Protocol()).items() if name != "extra"}
         # What an earlier version did not write down was as usual.
         record["conditions"] = [usual | condition for condition in record["conditions"]]
     except FileNotFoundError:
         raise ReelbenchError(f"{out} is not a run folder: there is no run.json in it.") from None
-    except (ValueError, KeyError, TypeError, IndexError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, ReelbenchError) as error:
         raise ReelbenchError(
-            f"{path} is damaged ({error!r}): run again, naming its models with --model, to rewrite "
-            "it; nothing that was answered is asked again."
+            f"{path} is damaged ({error!r}): run again, naming its models with --model and its "
+            "items as the first time, to rewrite it; nothing that was answered is asked again."
         ) from None
     return record
 
@@ -49,6 +53,14 @@ def is_finished(out: Path) -> bool:
         )
     except (OSError, ValueError, KeyError, TypeError):
         return False
+
+
+def benchmark_among(out: Path, record: dict[str, Any], moved: Sequence[Path] = ()) -> Benchmark:
+    """Return the benchmark that a run was made with, in its place or where it may have moved to."""
+    for root in moved[:-1]:
+        with suppress(ReelbenchError):
+            return benchmark_of(out, record, root)
+    return benchmark_of(out, record, moved[-1] if moved else None)
 
 
 def benchmark_of(out: Path, record: dict[str, Any], moved_to: Path | None = None) -> Benchmark:
@@ -65,38 +77,6 @@ def benchmark_of(out: Path, record: dict[str, Any], moved_to: Path | None = None
             "asked again), or name the benchmark it was made with (--benchmark)."
         )
     return benchmark
-
-
-def of_run(benchmark: Benchmark, record: Mapping[str, Any]) -> Benchmark:
-    """Return the part of a benchmark that a run is about: its split, where it has one."""
-    split = split_of(record)
-    return benchmark.split(split) if split else benchmark
-
-
-def of_runs(benchmark: Benchmark, runs: Mapping[Path, Mapping[str, Any]]) -> Benchmark:
-    """Return the part of a benchmark that these runs are about; refuse runs of another split.
-
-    A split that was chosen of a benchmark (by ``Benchmark.split``) may also be part of a run of all
-    items.
-    """
-    chosen, splits = benchmark.split_name, {split_of(record) for record in runs.values()}
-    if not chosen and len(splits) == 1:
-        return of_run(benchmark, next(iter(runs.values())))
-    for out, record in runs.items():
-        split = split_of(record)
-        if split and split != chosen:
-            remedy = (
-                f"leave --split out, or run split {chosen} into a folder of its own"
-                if chosen
-                else f"choose it of all runs with --split {split}, or leave the run out"
-            )
-            raise ReelbenchError(f"{out} is a run of split {split} alone: {remedy}.")
-    return benchmark
-
-
-def split_of(record: Mapping[str, Any]) -> str:
-    """Return the split in the record of a run; empty where it is about all items."""
-    return str(record.get("benchmark", {}).get("split", ""))
 
 
 def earlier_run(benchmark: Benchmark, wanted: RunOptions, out: Path) -> dict[str, Any]:
@@ -118,15 +98,9 @@ def earlier_run(benchmark: Benchmark, wanted: RunOptions, out: Path) -> dict[str
             f"{out} holds a run of {earlier['benchmark']['name']}, not of "
             f"{benchmark.manifest.name}: name another folder with --out."
         )
-    if benchmark.split_name and benchmark.split_name != split_of(earlier):
-        others = f"split {split_of(earlier)}" if split_of(earlier) else "all items"
-        raise ReelbenchError(
-            f"{out} holds a run of {others}, not of split {benchmark.split_name}: leave --split "
-            "out to go on with it, or name another folder with --out."
-        )
     if wanted.seed is not None and wanted.seed != earlier["seed"]:
         raise ReelbenchError(
-            f"{out} holds a run with seed {earlier['seed']}: leave --seed out to go on with it, or "
+            f"{out} holds a run with seed {earlier['seed']}: leave --seed out to resume it, or "
             "name another folder with --out."
         )
     return earlier
@@ -134,22 +108,25 @@ def earlier_run(benchmark: Benchmark, wanted: RunOptions, out: Path) -> dict[str
 
 def run_record(benchmark: Benchmark, prepared: Prepared, out: Path) -> dict[str, Any]:
     """Return the content of ``run.json``: everything that decides the result."""
+    selection = benchmark.selection
+    repeated = any(condition.protocol.rounds > 1 for condition in prepared.conditions)
     return {
         "benchmark": {
             "name": benchmark.manifest.name,
             "version": benchmark.manifest.version,
-            **({"split": benchmark.split_name} if benchmark.split_name else {}),
+            **({"selection": selection.to_record()} if selection else {}),
             "digest": benchmark.digest,
             "media_digest": digest_of(prepared.digests),
             # Seen from the run, so that both can be moved together.
             "path": os.path.relpath(benchmark.root.resolve(), out.resolve()),
         },
-        "models": [_model(source, model) for source, model in prepared.models.items()],
-        "judges": [_model(source, model) for source, model in prepared.judges.items()],
+        "models": [_model(*named, repeated) for named in prepared.models.items()],
+        "judges": [_model(*named, repeated=True) for named in prepared.judges.items()],
         "conditions": [
             condition.to_record() | {"prompt_digest": prompts.digest}
             for condition, prompts in prepared.conditions.items()
         ],
+        **({"servers": servers} if (servers := commands_of(prepared.everyone)) else {}),
         "seed": prepared.seed,
         **({"budget": prepared.budget.to_record()} if prepared.budget.to_record() else {}),
         "versions": {
@@ -161,9 +138,9 @@ def run_record(benchmark: Benchmark, prepared: Prepared, out: Path) -> dict[str,
     }
 
 
-def _model(source: str, model: ChatModel) -> dict[str, Any]:
+def _model(source: str, model: ChatModel, repeated: bool) -> dict[str, Any]:
     card = model.card
     senses = {"sees": card.sees, "hears": card.hears, "video": card.video, "frames": card.frames}
     tier = {"tier": card.tier} if card.tier else {}
-    parameters = dict(model.parameters)
-    return {"name": card.name, "parameters": parameters, **senses, **tier, "from": source}
+    more = {**senses, **tier, **({"sends_seeds": True} if sends_seeds(model, repeated) else {})}
+    return {"name": card.name, "parameters": dict(model.parameters), **more, "from": source}

@@ -1,7 +1,9 @@
 """What a run would ask and cost, from the real items, before anything is asked."""
 
+from collections import defaultdict
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
 
 from reelbench.base.progress import track
@@ -12,14 +14,17 @@ from reelbench.client.media_input import MediaInput
 from reelbench.client.structured import first_request
 from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.ask import Ask
-from reelbench.evaluate.folder import earlier_run, of_run
+from reelbench.evaluate.folder import earlier_run
 from reelbench.evaluate.judge import ROUNDS, graded_slots
-from reelbench.evaluate.prepare import Prepared, RunOptions, prepare
+from reelbench.evaluate.prepare import Prepared, RunOptions, prepare, run_seed
+from reelbench.evaluate.selected import items_in_words, part_to_run
 from reelbench.media.errors import MediaError
 from reelbench.models.base import ChatModel, Response
 from reelbench.models.card import Card
 from reelbench.models.cascade import Cascade
 from reelbench.models.tokens import parts_tokens, reply_tokens, text_tokens
+
+_REMEMBERED = 20_000  # estimates of media, for the other questions about them
 
 
 @dataclass
@@ -36,6 +41,7 @@ class Forecasts:
     rows: list[RunForecast]
     broken: dict[str, str]
     budget: Budget = field(default_factory=Budget)
+    items: str = ""  # how many of the benchmark's, and which, in words
 
     @property
     def tokens(self) -> int:
@@ -52,16 +58,17 @@ class Forecasts:
 def forecast(benchmark: Benchmark, wanted: RunOptions, out: Path) -> Forecasts:
     """Return what a run would ask of each model under each condition. Nothing is written."""
     earlier = earlier_run(benchmark, wanted, out)
-    benchmark = of_run(benchmark, earlier)
+    benchmark = part_to_run(benchmark, run_seed(wanted, earlier), earlier, out)
     prepared = prepare(benchmark, wanted, earlier, out)
     with ExitStack() as stack:
         path = out / "journal.sqlite"
         journal = stack.enter_context(open_journal(path, True)) if path.exists() else None
         counter = _Counter(prepared, journal)
-        asks = prepared.asks
-        for ask in track(asks, "Reading media", len(asks), "questions"):
+        plan = prepared.plan
+        for ask in track(plan, "Reading media", len(plan), "questions"):
             counter.count(ask)
-    return Forecasts(list(counter.rows.values()), counter.broken, prepared.budget)
+    words = items_in_words(benchmark)
+    return Forecasts(list(counter.rows.values()), counter.broken, prepared.budget, words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +83,7 @@ class _Counter:
     def __init__(self, prepared: Prepared, journal: Journal | None) -> None:
         self._prepared, self._journal = prepared, journal
         self._shown: dict[tuple[MediaInput, str], _Shown | str] = {}
-        self._counted: set[tuple[str, str]] = set()
+        self._counted: dict[str, set[bytes]] = defaultdict(set)  # hashes, by the model's name
         self.rows: dict[tuple[str, str], RunForecast] = {}
         self.broken: dict[str, str] = {}
 
@@ -121,7 +128,15 @@ class _Counter:
         reply = unknown if response is None else response.text or ""
         prompt = rubric.render(graded_slots(ask.item, reply))
         for number in range(ROUNDS):
-            key = first_request(judge, prompt, rubric.schema, rubric.name, number).key
+            key = first_request(
+                judge,
+                prompt,
+                rubric.schema,
+                rubric.name,
+                number,
+                seed=self._prepared.seed,
+                repeated=True,
+            ).key
             if self._journal is None or self._journal.answer(key) is None:
                 self._add(ask, judge, f"{ask.key} {number}", text_tokens(prompt), False, "judging ")
             else:
@@ -132,8 +147,9 @@ class _Counter:
     ) -> None:
         """Count a request, the same one once only."""
         row = self._row(model, f"{role}{ask.condition.name}")
-        if (model.card.name, key) not in self._counted:
-            self._counted.add((model.card.name, key))
+        counted, digest = self._counted[model.card.name], blake2b(key.encode(), digest_size=16)
+        if digest.digest() not in counted:
+            counted.add(digest.digest())
             row.requests += 1
             row.input_tokens += tokens
             row.output_tokens += reply_tokens(model.card, closed)
@@ -146,6 +162,8 @@ class _Counter:
         """Return an estimate of the media, or why they cannot be shown."""
         key = (media, card.name)
         if key not in self._shown:
+            if len(self._shown) >= _REMEMBERED:
+                del self._shown[next(iter(self._shown))]
             try:
                 # Clip by clip, for their frames may differ in size.
                 clips = [replace(media, clips=(clip,)).placeholders() for clip in media.clips]

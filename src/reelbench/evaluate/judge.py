@@ -10,21 +10,25 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from itertools import islice
+from typing import Any, NamedTuple
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.progress import progress
 from reelbench.client.client import Client, Stopped
 from reelbench.client.journal import Journal
+from reelbench.client.session import run_to_the_end
 from reelbench.client.structured import Structured, ask_json
-from reelbench.data.items import LETTERS, Item
+from reelbench.data.items import LETTERS, Item, Kind
 from reelbench.evaluate.parse import Parsed, complete_answer, parse_answer
 from reelbench.evaluate.prompt import fill, lettered
 from reelbench.evaluate.rubric import CHOICE, Rubric, choice_prompt
-from reelbench.models.base import ChatModel
+from reelbench.models.base import ChatModel, is_greedy
 
 ROUNDS = 5
 _AT_ONCE = 64  # judgements under way
+_BATCH = 1024  # judgements read from the journal at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +61,7 @@ class Reply:
 
     def parsed(self) -> Parsed:
         """Read the answer to a closed item."""
-        read = complete_answer if self.truncated else parse_answer
-        return read(self.text, self.item.kind, self.options)
+        return _read(self.text, self.truncated, self.item.kind, self.options)
 
     def needs_judge(self) -> bool:
         """Whether a judge is to read it: not what the parser can read, a refusal or cut off."""
@@ -71,6 +74,11 @@ class Reply:
     def letters(self, places: Iterable[int]) -> list[str]:
         """Return the letters, in the item's own order, of options in the order they were asked."""
         return sorted(LETTERS[self.order[place]] for place in places)
+
+
+@lru_cache(maxsize=16)  # who asks for the letters also asks how they were read
+def _read(text: str, truncated: bool, kind: Kind, options: tuple[str, ...]) -> Parsed:
+    return (complete_answer if truncated else parse_answer)(text, kind, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +120,13 @@ class Judgement:
         ]
 
 
+class JudgedChoice(NamedTuple):
+    """The letters that a judge found in a closed reply; None where its rounds do not agree."""
+
+    judge: str
+    letters: list[str] | None
+
+
 @dataclass(frozen=True, slots=True)
 class Judges:
     """The judges, and the rubric for each condition."""
@@ -130,7 +145,7 @@ class Judges:
     def warnings(self) -> Iterator[str]:
         """Yield a warning for each judge whose rounds will be much the same."""
         for judge in self.models:
-            if judge.parameters.get("temperature") == 0:
+            if is_greedy(judge):
                 yield (
                     f"{judge.card.name} judges at temperature 0, so that its rounds will be much "
                     "the same: write parameters: {temperature: 1} in its card"
@@ -160,50 +175,84 @@ async def judge_all(
 ) -> list[Judgement]:
     """Return the judgements of replies that need one; raise ``KeyboardInterrupt`` after Ctrl-C."""
     work = list(judges.work(replies))
-    with progress("Judging replies", len(work), "replies") as advance:
+    found: dict[int, Judgement] = {}
 
-        def each(judgement: Judgement) -> None:
-            on_judgement(judgement)
+    def each(number: int, judgement: Judgement) -> None:
+        found[number] = judgement
+        on_judgement(judgement)
+
+    await judge_work(work, len(work), client, each)
+    return [found[number] for number in sorted(found)]
+
+
+async def judge_work(
+    work: Iterable[Work],
+    count: int,
+    client: Client,
+    on_judgement: Callable[[int, Judgement], None],
+) -> None:
+    """Judge, as ``judge_all`` does, and hand over each judgement with the number of its work.
+
+    The work is taken as it is done, so that no more of it need be in memory.
+    """
+    failed = 0
+
+    def so_far() -> str:
+        return ", ".join(filter(None, [f"{failed:,} failed", client.ledger.in_words()]))
+
+    with progress("Judging replies", count, "replies", so_far) as advance:
+
+        def each(number: int, judgement: Judgement) -> None:
+            nonlocal failed
+            failed += bool(judgement.failures())
+            on_judgement(number, judgement)
             advance()
 
-        judgements = await _all_of(work, client, each)
+        await _each_of(work, min(_AT_ONCE, count), client, each)
     if client.stopping.is_set():
         raise KeyboardInterrupt
-    return judgements
 
 
-async def judged_before(
-    judges: Judges, replies: Iterable[Reply], journal: Journal
-) -> list[Judgement]:
-    """Return the judgements that are in the journal, without asking anything."""
-    client = Client(journal)
+def judged_before(
+    judges: Judges, replies: Iterable[Reply], journal: Journal, seed: int
+) -> Iterator[Judgement]:
+    """Yield the judgements that are in the journal, without asking anything."""
+    work = judges.work(replies)
+    while batch := list(islice(work, _BATCH)):
+        found = run_to_the_end(_in_journal(batch, Client(journal, seed=seed)))
+        yield from (found[number] for number in sorted(found))
+
+
+async def _in_journal(work: Sequence[Work], client: Client) -> dict[int, Judgement]:
     client.stop()
-    return await _all_of(list(judges.work(replies)), client, lambda _: None)
+    found: dict[int, Judgement] = {}
+    await _each_of(work, min(_AT_ONCE, len(work)), client, found.__setitem__)
+    return found
 
 
-async def _all_of(
-    work: Sequence[Work], client: Client, on_judgement: Callable[[Judgement], None]
-) -> list[Judgement]:
-    """Judge, many at a time; what is stopped is left out. In the order of what was asked."""
+async def _each_of(
+    work: Iterable[Work],
+    at_once: int,
+    client: Client,
+    on_judgement: Callable[[int, Judgement], None],
+) -> None:
+    """Judge, many at a time; what is stopped is left out."""
     waiting = iter(enumerate(work))
-    done: dict[int, Judgement] = {}
     failed: list[Exception] = []
 
     async def worker() -> None:
         for number, each in waiting:
             try:
-                done[number] = await _judged(client, *each)
-                on_judgement(done[number])
+                on_judgement(number, await _judged(client, *each))
             except Stopped:
                 continue
             except Exception as error:  # what others wait for is paid, and may come to its end
                 failed.append(error)
                 client.stop()
 
-    await asyncio.gather(*(worker() for _ in range(min(_AT_ONCE, len(work)))))
+    await asyncio.gather(*(worker() for _ in range(at_once)))
     if failed:
         raise failed[0]
-    return [done[number] for number in sorted(done)]
 
 
 async def _judged(
@@ -276,7 +325,10 @@ async def _graded(client: Client, judge: ChatModel, reply: Reply, rubric: Rubric
 async def _rounds(
     client: Client, judge: ChatModel, prompt: str, schema: Mapping[str, Any], purpose: str
 ) -> list[Structured]:
-    rounds = (ask_json(client, judge, prompt, schema, purpose, n) for n in range(ROUNDS))
+    rounds = (
+        ask_json(client, judge, prompt, schema, purpose, number, repeated=True)
+        for number in range(ROUNDS)
+    )
     # All of them end before an error is raised: what was paid for is recorded.
     found = await asyncio.gather(*rounds, return_exceptions=True)
     for each in found:
@@ -294,6 +346,12 @@ def _round_records(rounds: Sequence[Structured]) -> tuple[Mapping[str, Any], ...
     )
 
 
-def decided(judgements: Sequence[Judgement]) -> dict[Key, Judgement]:
-    """Return the judgements of closed replies, by reply."""
-    return {each.reply.key: each for each in judgements if each.rubric == CHOICE}
+def decided(judgements: Iterable[Judgement]) -> dict[Key, JudgedChoice]:
+    """Return what judges found in closed replies, by reply."""
+    return {each.reply.key: choice_of(each) for each in judgements if each.rubric == CHOICE}
+
+
+def choice_of(judgement: Judgement) -> JudgedChoice:
+    """Return what a judge found in a closed reply."""
+    letters = None if judgement.choice is None else judgement.reply.letters(judgement.choice)
+    return JudgedChoice(judgement.judge, letters)

@@ -1,24 +1,25 @@
 """Predictions: one line for each question that was asked, in a format that anyone can score."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from reelbench.base.files import json_line
 from reelbench.client.journal import Journal
 from reelbench.evaluate.ask import Ask
-from reelbench.evaluate.judge import Judgement, Reply, decided
+from reelbench.evaluate.judge import JudgedChoice, Reply
 from reelbench.models.base import Response
 
 
-def replies(asks: Sequence[Ask], journal: Journal) -> Iterator[Reply]:
+def replies(asks: Iterable[Ask], journal: Journal) -> Iterator[Reply]:
     """Yield the replies that are in the journal."""
     for ask in asks:
         response = journal.answer(ask.key)
         if response is not None:
-            yield _reply(ask, response)
+            yield reply_of(ask, response)
 
 
-def _reply(ask: Ask, response: Response) -> Reply:
+def reply_of(ask: Ask, response: Response) -> Reply:
+    """Return the reply in a response to a question."""
     return Reply(
         ask.item,
         ask.model.card.name,
@@ -31,23 +32,23 @@ def _reply(ask: Ask, response: Response) -> Reply:
     )
 
 
-def prediction_lines(
-    asks: Sequence[Ask],
-    journal: Journal,
-    unasked: Mapping[str, Response],
-    judgements: Sequence[Judgement],
-) -> Iterator[str]:
-    """Yield a line for each question with a reply or a failure."""
-    judged = decided(judgements)
+def outcomes(
+    asks: Iterable[Ask], journal: Journal, unasked: Mapping[str, Response]
+) -> Iterator[tuple[Ask, Response]]:
+    """Yield each question with its reply or its failure, where it has one."""
     for ask in asks:
         response = journal.answer(ask.key) or unasked.get(ask.key) or journal.outcome(ask.key)
         if response is not None:
-            reply = _reply(ask, response)
-            yield json_line(_prediction(ask, reply, response, judged.get(reply.key)))
+            yield ask, response
+
+
+def prediction_line(ask: Ask, reply: Reply, response: Response, judged: JudgedChoice | None) -> str:
+    """Return the line of a question with a reply or a failure."""
+    return json_line(_prediction(ask, reply, response, judged))
 
 
 def _prediction(
-    ask: Ask, reply: Reply, response: Response, judged: Judgement | None
+    ask: Ask, reply: Reply, response: Response, judged: JudgedChoice | None
 ) -> dict[str, Any]:
     row: dict[str, Any] = {
         "id": reply.item.id,
@@ -69,7 +70,7 @@ def _prediction(
     return row | answer_fields(reply, judged)
 
 
-def answer_fields(reply: Reply, judged: Judgement | None) -> dict[str, Any]:
+def answer_fields(reply: Reply, judged: JudgedChoice | None) -> dict[str, Any]:
     """Return the fields of a prediction about the answer: its letters, or why there are none."""
     parsed = reply.parsed()
     # Letters of the benchmark's own order, so that a file of predictions can be scored alone.
@@ -79,4 +80,4 @@ def answer_fields(reply: Reply, judged: Judgement | None) -> dict[str, Any]:
     if judged is None:
         return fields
     fields["judge"] = judged.judge
-    return fields if judged.choice is None else fields | {"parsed": reply.letters(judged.choice)}
+    return fields if judged.letters is None else fields | {"parsed": judged.letters}

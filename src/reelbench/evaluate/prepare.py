@@ -1,4 +1,4 @@
-"""From the options of a run to the list of its questions, before anything is asked."""
+"""From the options of a run to the plan of its questions, before anything is asked."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,20 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.base.progress import track
+from reelbench.base.progress import counted, track
 from reelbench.client.budget import Budget
 from reelbench.data.benchmark import Benchmark
-from reelbench.evaluate.ask import Ask, plan
 from reelbench.evaluate.captioners import shared_captioners
 from reelbench.evaluate.condition import Condition, conditions_for
 from reelbench.evaluate.item_media import subtitles_of
 from reelbench.evaluate.judge import Judges
+from reelbench.evaluate.plan import RunPlan
 from reelbench.evaluate.prompt import PromptSet, load_prompts
 from reelbench.evaluate.rubric import Rubric, load_rubric
 from reelbench.media.digests import media_digest
-from reelbench.models.base import ChatModel
+from reelbench.models.base import ChatModel, is_greedy
 from reelbench.models.cascade import Cascade, members_of
 from reelbench.models.load import CARDS, Loader
+from reelbench.models.servers import commands_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Prepared:
     judging: Judges
     digests: Mapping[str, str | None]
     seed: int
-    asks: Sequence[Ask]
+    plan: RunPlan
 
 
 def prepare(
@@ -62,7 +63,7 @@ def prepare(
         part: [each for each in earlier.get(part, ()) if each["name"] not in wanted.without]
         for part in ("models", "judges", "conditions")
     }
-    loader = Loader()
+    loader = Loader([*wanted.models, *wanted.judges])
     models = _loaded(loader, wanted.models, kept["models"], out)
     judges = _loaded(loader, wanted.judges, kept["judges"], out)
     everyone = list(members_of([*models.values(), *judges.values()]))
@@ -75,20 +76,38 @@ def prepare(
     rubrics = {name: load_rubric(name, benchmark.root) for name in names}
     named = {c.name: rubrics[c.protocol.rubric] for c in conditions if rubrics}
     judging = Judges(list(judges.values()), named)
-    seed = earlier.get("seed", wanted.seed or 0)
+    seed = run_seed(wanted, earlier)
     budget = wanted.budget or Budget(**earlier.get("budget", {}))
     digests = _digests(benchmark, words=any(_reads(condition) for condition in conditions))
-    asks = list(plan(benchmark, list(models.values()), prompts, digests, seed))
+    plan = RunPlan(benchmark, list(models.values()), prompts, digests, seed)
+    plan.check()
     cascades = {m.card.name: m for m in models.values() if isinstance(m, Cascade)}
     captioners = {name: [c.card.name for c in m.captioners] for name, m in cascades.items()}
     warnings = [
         *_warnings(models.values(), conditions),
+        *_other_servers(everyone, earlier),
         *judging.warnings(),
+        *_without_judge(benchmark, judges),
         *shared_captioners(benchmark.items, captioners),
     ]
     return Prepared(
-        models, judges, everyone, budget, warnings, prompts, rubrics, judging, digests, seed, asks
+        models, judges, everyone, budget, warnings, prompts, rubrics, judging, digests, seed, plan
     )
+
+
+def run_seed(wanted: RunOptions, earlier: Mapping[str, Any]) -> int:
+    """Return the seed of a run: that of an earlier call, or the one that is given, or 0."""
+    return int(earlier.get("seed", wanted.seed or 0))
+
+
+def _without_judge(benchmark: Benchmark, judges: Mapping[str, ChatModel]) -> Iterator[str]:
+    """Yield a warning where replies to open questions will have no grade."""
+    count = sum(item.kind == "open" for item in benchmark.items)
+    if count and not judges:
+        yield (
+            f"{counted(count, 'open item')}: no judge, so that replies are kept but not graded; "
+            "add --judge NAME to this command, now or later: nothing is asked again"
+        )
 
 
 def _reads(condition: Condition) -> bool:
@@ -145,11 +164,24 @@ def _warnings(models: Iterable[ChatModel], conditions: Sequence[Condition]) -> I
             )
     repeated = [condition.name for condition in conditions if condition.protocol.rounds > 1]
     for model in models if repeated else ():
-        if model.parameters.get("temperature") == 0:
+        if is_greedy(model):
             yield (
                 f"{model.card.name} is asked at temperature 0, so that the rounds of "
                 f"{', '.join(repeated)} will be much the same: write parameters: "
                 "{temperature: 1} in its card"
+            )
+
+
+def _other_servers(models: Iterable[ChatModel], earlier: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a warning for each model whose server was started by another command earlier."""
+    recorded = earlier.get("servers")
+    before = recorded if isinstance(recorded, dict) else {}
+    for name, command in commands_of(models).items():
+        if before.get(name, command) != command:
+            yield (
+                f"the server of {name} is started by another command than earlier in this "
+                "run: its earlier replies are kept. If other weights or another precision answer "
+                "now, give it another name in its card"
             )
 
 

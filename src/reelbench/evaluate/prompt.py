@@ -5,6 +5,7 @@ really shown. A paragraph with such a slot is left out where there are no frames
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -83,7 +84,12 @@ def fill(text: str, slots: Mapping[str, str]) -> str:
 
 def slots_of(text: str) -> set[str]:
     """Return the names of the slots of a prompt."""
-    return set(_SLOT.findall(text))
+    return set(slot_counts(text))
+
+
+def slot_counts(text: str) -> Counter[str]:
+    """Return how often each slot stands in a prompt."""
+    return Counter(_SLOT.findall(text))
 
 
 def lettered(options: Sequence[str]) -> str:

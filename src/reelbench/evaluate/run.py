@@ -4,24 +4,32 @@ What the journal holds is never asked again, so running twice costs nothing and 
 killed goes on where it stopped.
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from reelbench.base.files import json_line, pretty_json, write_atomically
 from reelbench.base.progress import announce, progress
+from reelbench.base.spool import LineSpool, open_spool
 from reelbench.client.budget import Budget
 from reelbench.client.client import Client
-from reelbench.client.session import open_session, run_to_the_end
+from reelbench.client.journal import Journal
+from reelbench.client.session import open_session
 from reelbench.data.benchmark import Benchmark
-from reelbench.evaluate.folder import earlier_run, of_run, run_record
-from reelbench.evaluate.judge import Judgement, judge_all, judged_before
-from reelbench.evaluate.predict import prediction_lines, replies
-from reelbench.evaluate.prepare import Prepared, RunOptions, prepare
-from reelbench.evaluate.schedule import Schedule
+from reelbench.evaluate.folder import earlier_run, run_record
+from reelbench.evaluate.judge import Judgement, judge_work, judged_before
+from reelbench.evaluate.predict import replies
+from reelbench.evaluate.prepare import Prepared, RunOptions, prepare, run_seed
+from reelbench.evaluate.results import write_judgements, write_results
+from reelbench.evaluate.schedule import Schedule, one_server_at_a_time
+from reelbench.evaluate.selected import part_to_run
 from reelbench.evaluate.status import RunState, StatusFile
-from reelbench.evaluate.usage import USAGE_FILE, usage_text
 from reelbench.models.base import ChatModel, token_limit
 from reelbench.models.cascade import Cascade
+from reelbench.models.local.engines import EngineSource
+from reelbench.models.local.model import LocalModel
+from reelbench.models.servers import Servers
 
 
 def run_benchmark(
@@ -35,46 +43,51 @@ def run_benchmark(
     judges: Sequence[str] = (),
     without: Sequence[str] = (),
     budget: Budget | None = None,
+    engines: EngineSource | None = None,
 ) -> RunState:
     """Run a benchmark into a folder, or resume the run that is there; return its final state.
 
     A run keeps its models, conditions, judges, seed and budget unless others are given, and its
-    split always: run one with ``run_benchmark(benchmark.split("dev"), ...)``.
+    items always: choose them with ``run_benchmark(benchmark.split("dev"), ...)``, or with
+    ``benchmark.select(Selection(limit=10))``, whose limit a later call may raise. ``engines`` is
+    where local models run, such as ``RayEngines()``, if not on this machine.
     """
     out = Path(out)
     wanted = RunOptions(models, conditions, condition_file, judges, without, seed, budget)
     # What is wrong with the options is an error before any folder is made.
     earlier = earlier_run(benchmark, wanted, out)
-    benchmark = of_run(benchmark, earlier)
+    benchmark = part_to_run(benchmark, run_seed(wanted, earlier), earlier, out)
     prepared = prepare(benchmark, wanted, earlier, out)
-    with open_session(out / "journal.sqlite", prepared.everyone, prepared.budget) as session:
+    for model in prepared.everyone:
+        if engines is not None and isinstance(model, LocalModel):
+            model.source = engines
+    with open_session(
+        out / "journal.sqlite", prepared.everyone, prepared.budget, seed=prepared.seed
+    ) as session:
         for warning in prepared.warnings:
             announce(f"warning: {warning}.")
         write_atomically(out / "run.json", pretty_json(run_record(benchmark, prepared, out)))
         state = RunState(
-            len(prepared.asks),
+            len(prepared.plan),
             limits={model.card.name: _limit(model) for model in prepared.models.values()},
             ledger=session.ledger,
             counts=session.counts,
             warnings=set(prepared.warnings),
             announced=frozenset(prepared.warnings),
         )
-        judgements: list[Judgement] | None = None
-        try:
-            with StatusFile(out / "status.json", state) as status:
-                judgements = session.run(lambda client: _ask(prepared, client, state, status))
-        finally:
-            if judgements is None:  # it was stopped: what was judged before still is
-                replied = replies(prepared.asks, session.journal)
-                before = judged_before(prepared.judging, replied, session.journal)
-                judgements = run_to_the_end(before)
-            lines = prediction_lines(prepared.asks, session.journal, state.unasked, judgements)
-            write_atomically(out / "predictions.jsonl", "".join(lines))
-            usage = usage_text(prepared.asks, session.journal, out / USAGE_FILE)
-            write_atomically(out / USAGE_FILE, usage)
-            if prepared.judges:
-                rows = [json_line(judgement.to_record()) for judgement in judgements]
-                write_atomically(out / "judgements.jsonl", "".join(rows))
+        with open_spool(out) as judged:
+            asking = partial(_ask, prepared, session.servers, state, judged)
+            finished = False
+            try:
+                with StatusFile(out / "status.json", state) as status:
+                    session.run(partial(asking, status))
+                finished = True
+            finally:
+                lines = judged if finished else _lines_before(prepared, session.journal)
+                if prepared.judges:
+                    write_judgements(out, lines)
+                is_judged = bool(prepared.judges)
+                write_results(out, prepared.plan, session.journal, state.unasked, is_judged)
     return state
 
 
@@ -86,18 +99,35 @@ def _limit(model: ChatModel) -> str:
 
 
 async def _ask(
-    prepared: Prepared, client: Client, state: RunState, status: StatusFile
-) -> list[Judgement]:
-    total = len(prepared.asks)
-    with progress("Asking models", total, "questions", state.in_short) as advance:
-        await Schedule(client, state, status, advance).ask_all(prepared.asks)
+    prepared: Prepared,
+    servers: Servers,
+    state: RunState,
+    judged: LineSpool,
+    status: StatusFile,
+    client: Client,
+) -> None:
+    plan, judges = prepared.plan, list(prepared.judges.values())
+    with progress("Asking models", len(plan), "questions", state.in_short) as advance:
+        for models in one_server_at_a_time(plan.models, judges):
+            await asyncio.to_thread(servers.end_all_but, models)
+            await Schedule(client, state, status, advance).ask_all(plan.of(models))
     client.counts = state.judging
 
-    def judged(judgement: Judgement) -> None:
+    def each(number: int, judgement: Judgement) -> None:
+        judged.put(number, json_line(judgement.to_record()))
         state.judged += 1
         state.failures += judgement.failures()
         status.refresh()
 
-    if not prepared.judges:
-        return []
-    return await judge_all(prepared.judging, replies(prepared.asks, client.journal), client, judged)
+    if judges:
+        await asyncio.to_thread(servers.end_all_but, judges)
+        count = sum(1 for _ in prepared.judging.work(replies(plan, client.journal)))
+        work = prepared.judging.work(replies(plan, client.journal))
+        await judge_work(work, count, client, each)
+
+
+def _lines_before(prepared: Prepared, journal: Journal) -> Iterator[str]:
+    """Yield the judgements of a run that was stopped: what was judged before still is."""
+    found = replies(prepared.plan, journal)
+    for judgement in judged_before(prepared.judging, found, journal, prepared.seed):
+        yield json_line(judgement.to_record())

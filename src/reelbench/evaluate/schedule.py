@@ -6,21 +6,27 @@ Several clips are processed at the same time, as many as fit into memory.
 
 import asyncio
 from collections.abc import Sequence
-from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reelbench.base.progress import Advance
+from reelbench.base.workers import cores
 from reelbench.client.client import Client, Stopped
 from reelbench.client.media_input import NO_MEDIA, MediaInput, RenderedMedia
 from reelbench.client.stopping import first_of
 from reelbench.evaluate.ask import Ask
+from reelbench.evaluate.plan import ClipQuestions, RunPlan
 from reelbench.evaluate.status import RunState, StatusFile
 from reelbench.media.errors import MediaError
-from reelbench.models.base import Response, TextPart
+from reelbench.models.base import ChatModel, Response, TextPart
+from reelbench.models.servers import servers_of
 
-_CLIPS = 64  # under way at the same time, if their frames fit
-_AHEAD = 4  # clips that may be decoded before there is room for them
-_MOST_BYTES = 64 * 2**20  # of frames and sound at hand
+if TYPE_CHECKING:
+    from reelbench.models.server import ModelServer
+
+_CLIPS = 256  # under way at the same time, if their frames fit: GPUs are asked in large batches
+_AHEAD = max(4, cores())  # clips that may be decoded before there is room for them
+_MOST_BYTES = 128 * 2**20  # of frames and sound at hand
+_QUESTIONS = 4096  # at hand: each costs a few kilobytes until it is answered
 
 
 class Schedule:
@@ -37,20 +43,21 @@ class Schedule:
         self._status, self._advance = status, advance
         self._room = _Room(_MOST_BYTES)
         self._ahead = asyncio.Semaphore(_AHEAD)
+        self._places = asyncio.Semaphore(_QUESTIONS)
+        self._taking = asyncio.Lock()  # of places: one clip after the other
         self._defect: Exception | None = None
 
-    async def ask_all(self, asks: Sequence[Ask]) -> None:
+    async def ask_all(self, plan: RunPlan) -> None:
         """Ask all; raise ``KeyboardInterrupt`` after Ctrl-C, once the requests in flight ended."""
         stopping = self._client.stopping
-        clips = [list(group) for _, group in groupby(sorted(asks, key=_shown), key=_shown)]
         places = asyncio.Semaphore(_CLIPS)
         try:
             async with asyncio.TaskGroup() as tasks:
-                for together in clips:
+                for clip in plan.by_clip():
                     await places.acquire()
                     if stopping.is_set():
                         break
-                    task = tasks.create_task(self._clip(together))
+                    task = tasks.create_task(self._clip(clip))
                     task.add_done_callback(lambda _: places.release())
         except BaseExceptionGroup as group:
             raise first_of(group) from None
@@ -59,17 +66,13 @@ class Schedule:
         if stopping.is_set():
             raise KeyboardInterrupt
 
-    async def _clip(self, together: list[Ask]) -> None:
-        journal, refused = self._client.journal, self._client.refused
-        pending = [ask for ask in together if not journal.answer(ask.key)]
+    async def _clip(self, clip: ClipQuestions) -> None:
         # Nothing is decoded where all answers are known, nor for models that are asked no more.
-        needed = any(ask.model.card.name not in refused for ask in pending)
+        needed = any(self._is_pending(ask) for ask in clip)
         async with self._ahead:
             try:
                 shown, broken = (
-                    await asyncio.to_thread(_rendered, together[0].media)
-                    if needed
-                    else (NO_MEDIA, None)
+                    await asyncio.to_thread(_rendered, clip.media) if needed else (NO_MEDIA, None)
                 )
             except Exception as error:
                 self._end_with(error)
@@ -78,14 +81,28 @@ class Schedule:
             await self._room.enter(size)
         self._state.warnings.update(shown.warnings)
         try:
-            async with asyncio.TaskGroup() as tasks:
-                for ask in together:
-                    gone = None if needed else refused.get(ask.model.card.name)
-                    tasks.create_task(self._one(ask, shown, broken or gone))
+            async with asyncio.TaskGroup() as tasks, self._taking:
+                for ask in clip:
+                    await self._places.acquire()
+                    if self._client.stopping.is_set():
+                        self._places.release()
+                        break
+                    gone = None if needed else self._client.refused.get(ask.model.card.name)
+                    known = self._client.journal.answer(ask.key) is not None
+                    task = tasks.create_task(self._one(ask, shown, broken or gone, known))
+                    task.add_done_callback(lambda _: self._places.release())
         finally:
             await self._room.leave(size)
 
-    async def _one(self, ask: Ask, shown: RenderedMedia, broken: Response | None) -> None:
+    def _is_pending(self, ask: Ask) -> bool:
+        """Whether a question is to be asked: it has no answer yet, and its model can be asked."""
+        if ask.model.card.name in self._client.refused:
+            return False
+        return self._client.journal.answer(ask.key) is None
+
+    async def _one(
+        self, ask: Ask, shown: RenderedMedia, broken: Response | None, known: bool
+    ) -> None:
         await asyncio.sleep(0)  # where Ctrl-C takes effect: models may never wait
         try:
             response = await self._client.ask_for(
@@ -105,12 +122,32 @@ class Schedule:
         if response.unasked:
             self._state.unasked[ask.key] = response
         self._status.refresh()
-        self._advance()
+        self._advance(known=known)
 
     def _end_with(self, error: Exception) -> None:
         """Send no more requests; those in flight are paid for, and may end."""
         self._defect = self._defect or error
         self._client.stop()
+
+
+def one_server_at_a_time(
+    models: Sequence[ChatModel], judges: Sequence[ChatModel]
+) -> list[list[ChatModel]]:
+    """Group models by the servers that they start: a GPU rarely has room for two.
+
+    Models without such a server are asked with the first group. Servers that judges use come last,
+    so that they need not be started twice.
+    """
+    used = [frozenset(servers_of([model])) for model in models]
+    last = frozenset(servers_of(judges))
+    groups = sorted(
+        {servers: 0 for servers in used if servers}, key=lambda servers: bool(servers & last)
+    )
+    first = groups[0] if groups else frozenset()
+    found: dict[frozenset[ModelServer], list[ChatModel]] = {each: [] for each in groups or [first]}
+    for model, servers in zip(models, used, strict=True):
+        found[servers or first].append(model)
+    return list(found.values())
 
 
 class _Room:
@@ -129,11 +166,6 @@ class _Room:
         async with self._freed:
             self._held -= size
             self._freed.notify_all()
-
-
-def _shown(ask: Ask) -> tuple[Any, ...]:
-    """Return a sort key of a question's media: questions that share them are asked together."""
-    return ask.media.order
 
 
 def _rendered(media: MediaInput) -> tuple[RenderedMedia, Response | None]:

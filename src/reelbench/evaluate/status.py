@@ -4,10 +4,12 @@ import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from reelbench.base.files import pretty_json, write_atomically
+from reelbench.base.limits import bounded_bytes, decode_json
 from reelbench.client.budget import Ledger
 from reelbench.client.client import Counts
 from reelbench.models.base import Response
@@ -37,9 +39,16 @@ class RunState:
 
     def in_short(self) -> str:
         """Return the failures and the cost so far, for the progress bar."""
-        usd = [spent.usd for spent in self.ledger.spent.values() if spent.usd]
-        cost = f" ${sum(usd):,.2f}" if usd else ""
-        return f"{len(self.failures):,} failed{cost}"
+        failed = f"{len(self.failures):,} failed"
+        return ", ".join(filter(None, [failed, self.ledger.in_words()]))
+
+
+def started_at(out: Path) -> str:
+    """Return when a run began, in UTC; empty where an earlier version did not write it down."""
+    try:
+        return str(decode_json(bounded_bytes(out / "status.json"))["started"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
 
 
 class StatusFile:
@@ -47,10 +56,17 @@ class StatusFile:
 
     def __init__(self, path: Path, state: RunState) -> None:
         self._path, self._state = path, state
+        # Not in run.json, which is the same for two runs that are.
+        self._started = started_at(path.parent) or datetime.now(UTC).isoformat(timespec="seconds")
         self._written = float("-inf")
 
     def __enter__(self) -> "StatusFile":
-        self._write("running")
+        try:
+            self._write("running")
+        except BaseException:
+            # Ctrl-C while the file is written: nothing leaves this block that was never entered.
+            self._mark_stopped()
+            raise
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
@@ -79,6 +95,7 @@ class StatusFile:
         state = self._state
         content = {
             "state": word,
+            "started": self._started,
             "total": state.total,
             "done": state.done,
             "truncated": dict(sorted(state.truncated.items())),

@@ -232,6 +232,13 @@ class TestUnequalCoverage:
         found = self.found(80).to_record()
         both = {"items": 0, "difference": None, "interval": None}
         assert found["pairs"][0]["both_answered"] == both
+        assert found["warnings"] == []  # without a score it has no standing that misleads
+
+    def test_models_that_answered_different_items_are_told_of(self) -> None:
+        scores, videos = answers([0.5], [2] * 40, seed=1)
+        scores = np.vstack([scores, scores])
+        scores[0, 40:] = scores[1, :40] = np.nan
+        found = compare(["a", "b"], scores, videos, 0).to_record()
         assert found["warnings"][0].endswith("no item was answered by both.")
 
 

@@ -13,9 +13,9 @@ from reelbench.base.files import pretty_json
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item, Media, freeze
 from reelbench.data.manifest import Manifest
+from reelbench.data.selection import items_with
 from reelbench.score.intervals import Cell, intervals
 from reelbench.score.score import score_predictions
-from reelbench.score.table_columns import select
 
 TABLES = {
     "table-2": {
@@ -222,8 +222,8 @@ def test_the_kind_needs_no_tag(tmp_path: Path) -> None:
     assert [column["items"] for column in table["columns"]] == [2, 4]
     assert (table["title"], table["warnings"]) == ("t", [])
     tagged = make_item(1, tags=freeze({"kind": "mine"}))
-    assert select([tagged], {"kind": "mine"}) == [tagged]
-    assert select([tagged], {"kind": "single"}) == []
+    assert items_with([tagged], {"kind": "mine"}) == [tagged]
+    assert items_with([tagged], {"kind": "single"}) == []
 
 
 def test_open_questions_alone_have_their_tables(tmp_path: Path) -> None:
@@ -284,7 +284,13 @@ def simulated(seed: int) -> tuple[list[Item], list[dict[str, Any]], list[dict[st
 
 def plainly(items: list[Item], rows: list[dict[str, Any]], grades: list[dict[str, Any]]) -> Any:
     """Every cell by a loop that shares no code with ours."""
-    said = {(row["model"], row["id"]): row for row in rows}
+    # Nothing is guessed for what a person did not answer.
+    said = {
+        (row["model"], row["id"]): row
+        for row in rows
+        if not row["model"].startswith("human:")
+        or (row["status"] == "ok" if "status" in row else row["parsed"])
+    }
     given = {(row["model"], row["id"]): row["score"] / 2 for row in grades if row["score"] is not None}  # fmt: skip
     judged = {model for model, _ in given}
 

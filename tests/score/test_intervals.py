@@ -160,7 +160,7 @@ def test_no_thread_and_no_order_changes_a_digit(graded: bool) -> None:
         "generator = np.random.default_rng(0)\n"
         "numbers = generator.integers(400, size=3000)\n"
         f"top = {7 if graded else 1}\n"
-        "right = generator.integers(0, top + 1, (40, 3000)) / top\n"
+        "right = generator.integers(0, top + 1, (8, 3000)) / top\n"
         "order = np.random.default_rng(SEED).permutation(3000)\n"
         "print(intervals([Cell(numbers[order], r[order]) for r in right], 400))\n"
     )

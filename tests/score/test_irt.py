@@ -142,3 +142,20 @@ def test_where_nothing_varies_the_fit_is_still_finite(shape: tuple[int, int], ve
 def test_a_subset_that_cannot_be_is_refused() -> None:
     with pytest.raises(ReelbenchError, match="from 1 to the number of items"):
         choose_subset(simulate(5, 3)[0], 6)
+
+
+def test_a_fit_that_begins_near_ends_at_the_same_place() -> None:
+    responses = simulate(300, 12, 4)[0].ordered()
+    part = responses.without(3)
+    near, anew = fit_2pl(part, fit_2pl(responses)), fit_2pl(part)
+    assert near.rounds < anew.rounds
+    assert np.abs(near.difficulty - anew.difficulty).max() < 0.05
+    assert np.abs(near.discrimination - anew.discrimination).max() < 0.05
+
+
+def test_of_many_models_forty_are_left_out_by_the_seed() -> None:
+    responses = simulate(30, 44, 5)[0]
+    found = [choose_subset(responses, 5, seed) for seed in (1, 1, 2)]
+    names = [[each.model for each in subset.models] for subset in found]
+    assert [len(set(each)) for each in names] == [40, 40, 40]
+    assert names[0] == names[1] != names[2]

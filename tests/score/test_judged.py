@@ -9,11 +9,12 @@ from support import blind_benchmark, make_item
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.benchmark import Benchmark
+from reelbench.data.clusters import video_clusters
 from reelbench.data.items import Item, Media
 from reelbench.score.grades import read_grades
 from reelbench.score.intervals import Cell, intervals
 from reelbench.score.judged import summed_up
-from reelbench.score.score import score_predictions, video_clusters
+from reelbench.score.score import score_predictions
 
 
 def opened(number: int, video: str = "") -> Item:

@@ -169,22 +169,22 @@ def test_people_have_a_row_with_mean_and_spread(tmp_path: Path) -> None:
         for n in range(10)
     ]
     alone = {"id": "q-1", "model": "human:1", "condition": "silent", "parsed": ["B"]}
-    assert scored(tmp_path, items, *rows, alone)["humans"] == [
-        {
-            "condition": "protocol",
-            "participants": 3,
-            "accuracy": 0.7,
-            "sd": pytest.approx(0.264575, abs=1e-6),
-            "range": [0.4, 0.9],
-        },
-        {
-            "condition": "silent",
-            "participants": 1,
-            "accuracy": 0.1,
-            "sd": None,
-            "range": [0.1, 0.1],
-        },
-    ]
+    blank = {"id": "q-2", "model": "human:1", "condition": "silent", "parsed": None}
+    scores = scored(tmp_path, items, *rows, alone, blank)
+    protocol, silent = scores["humans"]
+    assert {name: protocol[name] for name in ("participants", "accuracy", "sd", "range")} == {
+        "participants": 3,
+        "accuracy": 0.7,
+        "sd": pytest.approx(0.264575, abs=1e-6),
+        "range": [0.4, 0.9],
+    }
+    # Nothing is guessed for the nine that nobody answered there.
+    found = (silent["accuracy"], silent["sd"], silent["range"], silent["answered"])
+    assert found == (1.0, None, [1.0, 1.0], [1, 1])
+    assert (silent["overall"]["covered"], silent["overall"]["items"]) == (1, 10)
+    ranked = {(row["model"], row["condition"]) for row in scores["results"]}
+    assert ("human:1", "protocol") in ranked
+    assert ("human:1", "silent") not in ranked
 
 
 def test_a_published_model_gets_its_published_numbers(tmp_path: Path) -> None:

@@ -12,9 +12,10 @@ from support import make_item
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import pretty_json
 from reelbench.data.benchmark import Benchmark, BenchmarkError
-from reelbench.data.items import Item, Media, freeze
+from reelbench.data.clusters import video_clusters
+from reelbench.data.items import SOURCE_CLIPS, Item, Media, freeze
 from reelbench.score.intervals import Cell, Interval, intervals, wilson
-from reelbench.score.score import score_predictions, video_clusters
+from reelbench.score.score import score_predictions
 
 Save = Callable[..., Path]
 
@@ -141,6 +142,19 @@ class TestIntervals:
         clusters = video_clusters(items)
         assert clusters == {"q-1": 0, "q-2": 0, "q-3": 0, "q-4": 1, "q-5": 0}
         assert video_clusters(items[::-1]) == clusters
+
+    def test_videos_made_from_one_clip_are_one(self) -> None:
+        def item(number: int, *clips: str) -> Item:
+            extra = freeze({SOURCE_CLIPS: list(clips)} if clips else {})
+            return make_item(number, media=(Media(f"{number}.mp4"),), extra=extra)
+
+        items = [item(1, "street"), item(2, "sea"), item(3, "street"), item(4), item(5, "sea", "x")]
+        clusters = video_clusters(items)
+        assert clusters["q-1"] == clusters["q-3"]
+        assert clusters["q-2"] == clusters["q-5"]
+        assert len(set(clusters.values())) == 3
+        named_like_a_file = [item(1, "2.mp4"), item(2)]
+        assert len(set(video_clusters(named_like_a_file).values())) == 2
 
 
 @pytest.mark.parametrize(("row", "words"), [

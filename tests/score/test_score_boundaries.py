@@ -89,6 +89,10 @@ class TestCoverage:
         assert self.warning((0.75, 0.75), 50, 0.0) is None
         assert self.warning((0.75, 0.75), 49, 0.0)
 
+    def test_a_model_that_answered_nothing_has_no_standing_to_warn_of(self) -> None:
+        assert self.warning((0.01, 1.0), 1, 0.0)
+        assert self.warning((0.0, 1.0), 0, 0.0) is None
+
     def test_one_point_of_difference_matters(self) -> None:
         assert self.warning((0.75, 0.5), 49, 0.23)
         assert self.warning((0.75, 0.5), 49, 0.2425) is None

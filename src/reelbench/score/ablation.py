@@ -27,7 +27,8 @@ def ablations(
     scored = {(row["model"], row["condition"]): row for row in rows if not no_score(row)}
     models = sorted({model for model, _ in scored})
     found = []
-    for field, together in _alike(conditions):
+    names = distinct_conditions([condition["name"] for condition in conditions], conditions)
+    for field, together in _alike([each for each in conditions if each["name"] in names]):
         values = [(str(condition[field]), condition["name"]) for condition in together]
         found.append(
             {
@@ -54,11 +55,50 @@ def _alike(
             continue
         groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
         for condition in conditions:
-            rest = {n: v for n, v in condition.items() if n != field and n not in _NOT_ASKED}
+            rest = {n: v for n, v in _settings(condition).items() if n != field}
             groups[json.dumps(rest, sort_keys=True, default=str)].append(condition)
         for together in groups.values():
             if len({str(condition.get(field)) for condition in together}) > 1:
                 yield field, sorted(together, key=lambda c: natural_order(str(c.get(field))))
+
+
+def fields_that_differ(one: str, other: str, conditions: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the fields in which two conditions ask in different ways; none where unknown."""
+    found = {condition["name"]: condition for condition in conditions}
+    if one not in found or other not in found:
+        return []
+    return list(settings_that_differ(found[one], found[other]))
+
+
+def settings_that_differ(
+    one: Mapping[str, Any], other: Mapping[str, Any]
+) -> dict[str, tuple[Any, Any]]:
+    """Return the values of the fields in which two conditions ask in different ways."""
+    first, second = settings_as_asked(one), settings_as_asked(other)
+    return {
+        field: (first.get(field), second.get(field))
+        for field in sorted({*first, *second})
+        if first.get(field) != second.get(field)
+    }
+
+
+def distinct_conditions(names: Sequence[str], conditions: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the names without those whose condition asks as an earlier one does."""
+    settings = {condition["name"]: settings_as_asked(condition) for condition in conditions}
+    kept: dict[str, str] = {}
+    for name in names:
+        kept.setdefault(json.dumps(settings.get(name, name), sort_keys=True, default=str), name)
+    return list(kept.values())
+
+
+def _settings(condition: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in condition.items() if name not in _NOT_ASKED}
+
+
+def settings_as_asked(condition: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all that a condition says of how to ask, the content of its prompt included."""
+    digest = str(condition.get("prompt_digest", ""))[:12]
+    return _settings(condition) | {"prompt": f"{condition.get('prompt')} {digest}".strip()}
 
 
 def natural_order(text: str) -> list[tuple[int, float, str]]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reelbench.base.errors import ReelbenchError
+from reelbench.base.progress import working
 from reelbench.score.intervals import LEVEL, Interval, wilson
 from reelbench.score.ratings import Ratings, Scale
 from reelbench.score.rounding import rounded
@@ -53,6 +54,7 @@ class Coefficient:
         }
 
 
+@working("Measuring agreement")
 def agreement(ratings: Ratings, weights: str, methods: Sequence[str] = ()) -> list[Coefficient]:
     """Return the coefficients of these methods, or all that apply.
 

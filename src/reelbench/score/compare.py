@@ -160,14 +160,33 @@ def compare(
     table, clusters = _checked(names, scores, videos, missing)
     alphabet = sorted(range(len(names)), key=lambda number: names[number])
     names, table = [names[number] for number in alphabet], table[alphabet]
+    facts, pairs = _facts_and_pairs(names, table, clusters)
+    return Comparison(
+        table.shape[1], len(facts.counts), missing, _standings(names, facts, pairs, seed), pairs
+    )
+
+
+def compare_two(
+    names: tuple[str, str],
+    scores: Sequence[Sequence[float]] | Numbers,
+    videos: Sequence[int] | NDArray[np.integer],
+) -> Pair:
+    """Compare two rows of scores as they are given, the first less the second.
+
+    What has no score counts 0. Its ``p_holm`` is for a family of this pair alone.
+    """
+    _, (pair,) = _facts_and_pairs(names, *_checked(names, scores, videos, "wrong"))
+    return pair
+
+
+def _facts_and_pairs(
+    names: Sequence[str], table: Numbers, clusters: NDArray[np.int64]
+) -> tuple["_Facts", tuple[Pair, ...]]:
     answered = ~np.isnan(table)
     table = on_grid(np.nan_to_num(table, nan=0.0))
     order = np.lexsort((*table, clusters))  # sums are rounded alike, whatever the order was
     facts = _Facts.of(table[:, order], clusters[order])
-    pairs = _pairs(names, facts, _coverages(table, answered, clusters))
-    return Comparison(
-        table.shape[1], len(facts.counts), missing, _standings(names, facts, pairs, seed), pairs
-    )
+    return facts, _pairs(names, facts, _coverages(table, answered, clusters))
 
 
 def _checked(

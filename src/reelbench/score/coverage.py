@@ -46,8 +46,11 @@ def coverage_warning(
     both: BothAnswered | None,
     items: int,
 ) -> str | None:
-    """Return a warning where a difference comes from items that only one of two models answered."""
-    if both is None:
+    """Return a warning where a difference comes from items that only one of two models answered.
+
+    A model that answered nothing has no standing that could mislead.
+    """
+    if both is None or not all(coverage):
         return None
     unequal = abs(coverage[0] - coverage[1]) >= MATTERS or both.items < HALF * items
     if both.difference is not None and (not unequal or abs(difference - both.difference) < MATTERS):

@@ -71,7 +71,9 @@ def declared_tables(
     return made
 
 
-_SHOWN = ("random", "people", "tiers", "modality", "second_best")  # fields that pages need
+_SHOWN = (  # fields that pages need
+    "random", "people", "tiers", "modality", "frames", "best_by_tier", "second_best", "note",
+)  # fmt: skip
 
 
 def _scores(

@@ -20,11 +20,12 @@ DEFAULT_POLICY = "subsets"
 def expected_value(items: Sequence[Item], metric: str, policy: str) -> float | None:
     """Return what guessing comes to on items that a metric is about; None where there are none.
 
+    It is None too where several answers must agree: that depends on how often a model was asked.
     That of ``f1_of_means`` is the harmonic mean of the expected precision and recall, and those
     over all options together are ratios of expected sums: as for many items.
     """
     closed = [item for item in items if item.kind != "open"]
-    if not closed:
+    if not closed or (metric in METRICS and METRICS[metric].agreed):
         return None
     if metric == F1_OF_MEANS:
         return _harmonic(*(_mean(closed, name, policy) for name in ("precision", "recall")))

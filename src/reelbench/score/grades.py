@@ -42,7 +42,7 @@ class Grades:
 def read_grades(paths: Sequence[Path], benchmark: Benchmark) -> dict[Graded, Grades]:
     """Return the grades in files of judgements, in their order.
 
-    Of a split, judgements about items of other splits are left out.
+    Judgements about items that are not selected are left out.
     """
     elsewhere = {item.id for item in benchmark.whole.items} - {i.id for i in benchmark.items}
     return {

@@ -158,13 +158,19 @@ class _State:
         return max(float(np.abs(one - two).max(initial=0)) for one, two in pairs)
 
 
-def fit_2pl(responses: Responses) -> Fit:
-    """Fit items and abilities to the verdicts on several models."""
+def fit_2pl(responses: Responses, near: Fit | None = None) -> Fit:
+    """Fit items and abilities to the verdicts on several models.
+
+    ``near`` is the fit of the same items to these models and others, from which fewer rounds lead
+    to the same place.
+    """
     responses = responses.ordered()
     # Items with the same verdicts have the same curve, and with few models there are many such.
     found = np.unique(responses.right, axis=0, return_inverse=True, return_counts=True)
     patterns, kind, count = found
     state = _first(patterns)
+    if near is not None and patterns.size:
+        _begin_near(state, near, responses, kind)
     change, rounds, likelihood = float("inf") if patterns.size else 0.0, 0, 0.0
     while change > TOLERANCE and rounds < MOST_ROUNDS:
         state, change, likelihood = _round(patterns, count.astype(np.float64), state)
@@ -230,6 +236,16 @@ def _first(patterns: Verdicts) -> _State:
     spread = 2 / np.sqrt((patterns >= 0).sum(0) + 4)
     nothing = np.zeros((3, len(patterns)))
     return _State(nothing[0], odds[0], nothing, ability, spread, 0.0, 1.0)
+
+
+def _begin_near(state: _State, near: Fit, responses: Responses, kind: NDArray[np.intp]) -> None:
+    """Begin where another fit ended."""
+    known = {ability.model: ability for ability in near.abilities}
+    found = [known[model] for model in responses.models]
+    state.slope[kind] = np.log(near.discrimination)  # of items alike, any
+    state.ease[kind] = -near.difficulty * near.discrimination
+    state.mean = np.array([each.ability for each in found])
+    state.spread = np.array([each.error for each in found])
 
 
 def _round(patterns: Verdicts, count: Floats, state: _State) -> tuple[_State, float, float]:
@@ -309,16 +325,24 @@ def _anchored(state: _State, count: Floats) -> _State:
     )
 
 
-def placed(chances: Floats, rows: NDArray[np.intp], right: NDArray[np.bool_]) -> Prediction:
-    """Return a model's ability and its expected share right, from the abilities of the grid."""
-    seen = chances[rows]
-    heights = _GRID_PRIOR + np.log(np.where(right[:, None], seen, 1 - seen)).sum(0)
-    weights = np.exp(heights - logsumexp(heights))
-    counted = right.sum() + chances.sum(0) - seen.sum(0)
-    mean = float(weights @ counted)
-    noise = (chances * (1 - chances)).sum(0) - (seen * (1 - seen)).sum(0)
-    variance = float(weights @ ((counted - mean) ** 2 + noise))
-    return Prediction(mean / len(chances), np.sqrt(variance) / len(chances))
+class AbilityGrid:
+    """A fit's chances at the abilities of the grid, to place further models by a few items."""
+
+    def __init__(self, fit: Fit) -> None:
+        self._chances = fit.chances(GRID)
+        self._expected = self._chances.sum(0)
+        self._noise = (self._chances * (1 - self._chances)).sum(0)
+
+    def placed(self, rows: NDArray[np.intp], right: NDArray[np.bool_]) -> Prediction:
+        """Return a model's expected share right over all items, from verdicts on some of them."""
+        seen, count = self._chances[rows], len(self._chances)
+        heights = _GRID_PRIOR + np.log(np.where(right[:, None], seen, 1 - seen)).sum(0)
+        weights = np.exp(heights - logsumexp(heights))
+        counted = right.sum() + self._expected - seen.sum(0)
+        mean = float(weights @ counted)
+        noise = self._noise - (seen * (1 - seen)).sum(0)
+        variance = float(weights @ ((counted - mean) ** 2 + noise))
+        return Prediction(mean / count, np.sqrt(variance) / count)
 
 
 def plain_record(result: Any) -> dict[str, Any]:

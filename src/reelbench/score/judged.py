@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from reelbench.base.progress import counted
 from reelbench.data.benchmark import Benchmark
 from reelbench.score.criteria import closed_counterparts, criterion_rows
 from reelbench.score.estimates import estimate_record
@@ -43,6 +44,12 @@ def summed_up(
             }
         )
     return {"judged": rows, "judges": list(_compared(graded))}
+
+
+def ungraded_in_words(scores: Mapping[str, Any]) -> str:
+    """Return that open items have no grades, where no judge was asked; empty otherwise."""
+    count = scores["benchmark"].get("ungraded_items", 0)
+    return f"{counted(count, 'open item')}: no judge" if count else ""
 
 
 def _with_closed(

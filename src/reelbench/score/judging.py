@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import json_line, write_atomically
 from reelbench.client.budget import Budget, Ledger
 from reelbench.client.session import open_session
 from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.condition import conditions_for
-from reelbench.evaluate.judge import Judgement, Judges, Reply, decided, judge_all
+from reelbench.evaluate.judge import JudgedChoice, Judgement, Judges, Key, Reply, decided, judge_all
 from reelbench.evaluate.predict import answer_fields
 from reelbench.evaluate.rubric import load_rubric
 from reelbench.models.load import Loader
@@ -35,13 +36,21 @@ def judge_rows(
     judges: Sequence[str],
     folder: Path,
     budget: Budget | None = None,
+    same_as: Sequence[str] = (),
 ) -> JudgingResult:
     """Ask judges about rows, and fill in the answers that they find.
 
-    ``folder`` keeps their replies: what was judged once is not asked again.
+    ``folder`` keeps their replies: what was judged once is not asked again. ``same_as`` are the
+    names of the judges of a run beside which the rows are to stand: tables have the grades of the
+    first, so it must be among these.
     """
     loader = Loader()
     models = [loader.load(name) for name in dict.fromkeys(judges)]
+    if same_as and same_as[0] not in [model.card.name for model in models]:
+        raise ReelbenchError(
+            f"The run was graded by {same_as[0]}: name that judge with --judge, so that all rows "
+            "of a table are on one scale."
+        )
     asked = Judges(models, _rubrics(benchmark, rows))
     found = JudgingResult(
         folder / "judgements.jsonl",
@@ -84,7 +93,7 @@ def _replies(benchmark: Benchmark, rows: Rows) -> Iterator[Reply]:
                     yield reply_in(items[name], asked, place, row)
 
 
-def _fill_in(rows: Rows, replies: Sequence[Reply], judged: Mapping[Any, Judgement]) -> None:
+def _fill_in(rows: Rows, replies: Sequence[Reply], judged: Mapping[Key, JudgedChoice]) -> None:
     for reply in replies:
         judgement = judged.get(reply.key)
         if judgement is not None:

@@ -36,12 +36,17 @@ class Metric:
         """Return the credit of an answer; refuse one below that of a wrong answer, or over 1."""
         credit: object = self.credit(item, answer)
         least = self.least(item)
-        if not isinstance(credit, SupportsFloat) or not least - _TINY <= float(credit) <= 1 + _TINY:
+        value: float | None = None
+        if type(credit) is float:  # to ask whether it is like one takes longer than most metrics
+            value = credit
+        elif isinstance(credit, SupportsFloat):
+            value = float(credit)
+        if value is None or not least - _TINY <= value <= 1 + _TINY:
             raise ReelbenchError(
                 f"The metric {self.title!r} gives item {item.id} a credit of {credit!r}: return a "
                 f"number from {least:g}, the credit of a wrong answer (`least`), to 1."
             )
-        return float(credit)
+        return value
 
 
 def exact(item: Item, answer: Answer | None) -> float:

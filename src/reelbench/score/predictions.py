@@ -1,8 +1,10 @@
 """Read predictions, from a run or from anyone, and check them against the benchmark."""
 
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,11 @@ class Turn:
     reply: str  # what was said, or why nothing was
     by_judge: bool  # whether a judge has read it for us
     replied: bool  # whether anything was said, in full or not
+    number: int = 0  # of the option order
+    round: int = 0
+    judge: str = ""  # who has read it, or tried to
+    method: str = ""  # how the parser has read it now; empty for letters that came with it
+    failure: str = ""  # why no answer could be read
 
     @property
     def cut_short(self) -> bool:
@@ -53,11 +60,35 @@ class ItemOutcome:
 Rows = dict[Asked, dict[str, Turns]]  # of all files, by model and condition, and by item
 
 
+@dataclass(frozen=True, slots=True)
+class AddedPredictions:
+    """Predictions that are scored beside those of runs, such as people's."""
+
+    rows: Rows
+    judgements: Sequence[Path] = ()  # what judges gave the replies among them
+    judges: Sequence[str] = ()  # their names
+    files: Sequence[str] = ()  # names and digests
+
+
 def read_predictions(
     paths: Path | Sequence[Path], benchmark: Benchmark
 ) -> dict[Asked, dict[str, ItemOutcome]]:
     """Return the outcome of each item, for each model and condition in the files."""
     return outcomes_in(read_rows(paths, benchmark), benchmark)
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionFile:
+    """A file of predictions: lines in our form, unless ``rows`` has what was read from it."""
+
+    path: Path
+    model: str = ""  # of rows that name none; default: the name of the file
+    rows: Sequence[tuple[int, Any]] | None = None  # each with its line
+
+    @property
+    def name(self) -> str:
+        """The model of rows that name none."""
+        return self.model or self.path.stem
 
 
 def read_rows(paths: Path | Sequence[Path], benchmark: Benchmark) -> Rows:
@@ -66,55 +97,62 @@ def read_rows(paths: Path | Sequence[Path], benchmark: Benchmark) -> Rows:
     A row needs an ``id`` and either ``parsed`` (letters in the benchmark's order) or
     ``response`` (a reply, which our parser reads). ``model``, ``condition``, ``order``, ``round``
     and ``status`` may be left out where there is one of each; a model without a name gets that of
-    its file. Of a split, rows about items of other splits are checked and left out.
+    its file. Rows about items that are not selected are checked and left out.
     """
+    paths = [paths] if isinstance(paths, Path) else paths
+    return checked_rows([PredictionFile(path) for path in paths], benchmark)
+
+
+def checked_rows(files: Sequence[PredictionFile], benchmark: Benchmark) -> Rows:
+    """Return the rows of files as ``read_rows`` does, be they lines or already read."""
     items = {item.id: item for item in benchmark.whole.items}
     rows: Rows = defaultdict(lambda: defaultdict(dict))
     problems: list[Problem] = []
-    paths = [paths] if isinstance(paths, Path) else paths
-    stems = [path.stem for path in paths]
-    for path in paths:
+    names = [file.name for file in files]
+    for file in files:
         before = len(problems)
-        if stems.count(path.stem) > 1 and not _names_models(path):
+        if names.count(file.name) > 1 and not _names_models(file):
             expected = "a name of its own, or a field model in every line"
-            problems.append(Problem("SAME_NAME", "file", path.stem, expected, str(path)))
+            problems.append(Problem("SAME_NAME", "file", file.name, expected, str(file.path)))
             continue
-        read = _read_file(path, items, rows, problems)
+        read = _read_file(file, items, rows, problems)
         if not read and len(problems) == before:
             expected = "at least one line"
-            problems.append(Problem("NO_PREDICTIONS", "file", "nothing", expected, str(path)))
+            problems.append(Problem("NO_PREDICTIONS", "file", "nothing", expected, str(file.path)))
     if problems:
         raise BenchmarkError(problems)
     return {asked: _within(benchmark, found) for asked, found in sorted(rows.items())}
 
 
 def _within(benchmark: Benchmark, rows: dict[str, Turns]) -> dict[str, Turns]:
-    """Leave out rows about items of other splits."""
-    if not benchmark.split_name:
+    """Leave out rows about items that were not selected."""
+    if not benchmark.selection:
         return rows
     items = {item.id for item in benchmark.items}
     return {name: turns for name, turns in rows.items() if name in items}
 
 
-def _names_models(path: Path) -> bool:
+def _names_models(file: PredictionFile) -> bool:
     """Whether every line says whose it is; what is no line of ours is told of later."""
-    return all("model" in row for _, row in _rows(path, []) if isinstance(row, dict))
+    return all("model" in row for _, row in _rows(file, []) if isinstance(row, dict))
 
 
-def _read_file(path: Path, items: Mapping[str, Item], rows: Rows, problems: list[Problem]) -> int:
+def _read_file(
+    file: PredictionFile, items: Mapping[str, Item], rows: Rows, problems: list[Problem]
+) -> int:
     """Read the rows of one file; return how many there are."""
     count = 0
-    for number, row in _rows(path, problems):
+    for number, row in _rows(file, problems):
         count += 1
         faults = list(_faults(row, items))
         if not faults:
-            asked = (row.get("model", path.stem), row.get("condition", "protocol"))
+            asked = (row.get("model", file.name), row.get("condition", "protocol"))
             turns, turn = rows[asked][row["id"]], (row.get("order", 0), row.get("round", 0))
             if turn in turns:
                 same = f"{shown(row['id'])} twice for {asked[0]}, order {turn[0]}"
                 faults.append(Problem("DUPLICATE", "id", same, "one row each"))
             turns[turn] = row
-        problems += [replace(fault, file=str(path), line=number) for fault in faults]
+        problems += [replace(fault, file=str(file.path), line=number) for fault in faults]
     return count
 
 
@@ -129,9 +167,19 @@ def outcomes_in(rows: Rows, benchmark: Benchmark) -> dict[Asked, dict[str, ItemO
 
 def reply_in(item: Item, asked: Asked, place: tuple[int, int], row: Mapping[str, Any]) -> Reply:
     """Return the reply in a row whose status says that there is one."""
-    order = tuple(row.get("permutation") or range(len(item.options)))
+    order = tuple(row.get("permutation") or ()) or _in_order(len(item.options))
     text, cut = row.get("response") or "", row.get("status") == "truncated"
     return Reply(item, *asked, place[0], order, place[1], text, cut)
+
+
+@lru_cache  # one for all replies: there are as many as items times models
+def _in_order(count: int) -> tuple[int, ...]:
+    return tuple(range(count))
+
+
+@lru_cache
+def _answer_of(letters: tuple[str, ...]) -> Answer:
+    return frozenset(letters)
 
 
 def has_reply(row: Mapping[str, Any]) -> bool:
@@ -140,7 +188,12 @@ def has_reply(row: Mapping[str, Any]) -> bool:
     return row.get("status", "ok") in REPLIED and bool(text)
 
 
-def _rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Any]]:
+def _rows(file: PredictionFile, problems: list[Problem]) -> Iterator[tuple[int, Any]]:
+    return iter(file.rows) if file.rows is not None else prediction_lines(file.path, problems)
+
+
+def prediction_lines(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Any]]:
+    """Yield the values of JSON lines with their numbers; add what is wrong with other lines."""
     try:
         with path.open("rb") as file:
             for number, line in enumerate(bounded_lines(file), 1):
@@ -212,13 +265,19 @@ def _outcome(item: Item, asked: Asked, rows: Turns) -> ItemOutcome:
 
 def _turn(item: Item, asked: Asked, place: tuple[int, int], row: Mapping[str, Any]) -> Turn:
     reply = reply_in(item, asked, place, row)
+    answer, method, failure = _answer(reply, row)
     return Turn(
-        answer=_answer(reply, row),
+        answer,
         order=reply.order,
-        status=row.get("status", "ok"),
+        status=sys.intern(row.get("status", "ok")),
         reply=_words(row),
         by_judge="judge" in row and bool(row.get("parsed")),
         replied=has_reply(row),
+        number=place[0],
+        round=place[1],
+        judge=str(row.get("judge") or ""),
+        method=method,
+        failure=failure,
     )
 
 
@@ -229,10 +288,14 @@ def _words(row: Mapping[str, Any]) -> str:
     return f"{text} [cut off]" if row.get("status") == "truncated" else text
 
 
-def _answer(reply: Reply, row: Mapping[str, Any]) -> Answer | None:
+def _answer(reply: Reply, row: Mapping[str, Any]) -> tuple[Answer | None, str, str]:
+    """Return the answer, and how it was read or why it was not."""
     if not has_reply(row) or reply.item.kind == "open":
-        return None
+        return None, "", ""
     if "parsed" in row:
-        return frozenset(row["parsed"]) if row["parsed"] else None
-    places = reply.parsed().places
-    return None if places is None else frozenset(reply.letters(places))
+        answer = _answer_of(tuple(row["parsed"])) if row["parsed"] else None
+        return answer, "", "" if answer else str(row.get("parse_failure") or "")
+    parsed = reply.parsed()
+    places = parsed.places
+    answer = None if places is None else frozenset(reply.letters(places))
+    return answer, parsed.method, parsed.failure

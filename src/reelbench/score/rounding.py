@@ -28,6 +28,12 @@ def points(share: float, digits: int = 1) -> str:
     return fixed(_decimal(share) * 100, digits)
 
 
+def signed(share: float, digits: int = 1) -> str:
+    """Write a difference of shares in points, always with a sign."""
+    text = points(share, digits)
+    return text if text.startswith("-") else f"+{text}"
+
+
 def fixed(value: float | Decimal, digits: int) -> str:
     """Write a number with so many digits behind the point."""
     found = _half_up(value if isinstance(value, Decimal) else _decimal(value), digits)

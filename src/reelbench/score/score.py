@@ -1,8 +1,9 @@
 """Compute the content of ``scores.json``."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -11,30 +12,44 @@ import numpy as np
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import pretty_json, write_atomically
+from reelbench.base.progress import working
 from reelbench.data.benchmark import Benchmark
+from reelbench.data.clusters import video_clusters
 from reelbench.data.items import NOTHING, Item
 from reelbench.evaluate.condition import PROTOCOL
-from reelbench.evaluate.folder import of_runs, read_run
+from reelbench.evaluate.folder import read_run
+from reelbench.evaluate.selected import asked_alike, of_runs
 from reelbench.evaluate.usage import read_usage
 from reelbench.evaluate.vote import TIE_RULE
 from reelbench.score.ablation import ablations
 from reelbench.score.compare import Missing, compare
+from reelbench.score.condition_pairs import condition_pairs
 from reelbench.score.declared import declared_tables
+from reelbench.score.given import Given, given_in
 from reelbench.score.grades import Graded, Grades, read_grades, with_failed
 from reelbench.score.groups import grouped
 from reelbench.score.helped import models_that_helped
 from reelbench.score.intervals import METHOD
 from reelbench.score.irt import fit_2pl
-from reelbench.score.item_analysis import Answers, distractors, item_facts
+from reelbench.score.item_analysis import distractors, item_facts
+from reelbench.score.item_summary import answers_of, item_summary
 from reelbench.score.judge_order import first_judge, judge_orders
 from reelbench.score.judged import summed_up
 from reelbench.score.metrics import METRICS, guessing
-from reelbench.score.modalities import modalities_in
 from reelbench.score.origins import wrong_by_origin
-from reelbench.score.people import HUMAN, humans
-from reelbench.score.predictions import Asked, ItemOutcome, read_predictions
+from reelbench.score.people import humans, on_what_people_answered, without_partial_people
+from reelbench.score.predictions import (
+    AddedPredictions,
+    Asked,
+    ItemOutcome,
+    Rows,
+    outcomes_in,
+    read_predictions,
+    read_rows,
+)
 from reelbench.score.results import ModelResult, on_common_items, result_rows
 from reelbench.score.rounding import rounded
+from reelbench.score.run_names import RunNames, names_apart, source_labels
 from reelbench.score.subset import choose_subset
 from reelbench.score.table_rows import RowFacts
 from reelbench.score.tiers import tiers_in
@@ -42,6 +57,7 @@ from reelbench.score.wrong_keys import suspects_note, wrong_key_suspects
 
 POLICY = "an item without an answer counts as wrong"
 COMMON_POLICY = "only the {} of {} items that every model answered are scored"
+ReadAgain = Callable[[Rows, Benchmark], Rows]
 SUBSET = 0.1  # of the items, to foretell the score on all of them
 
 
@@ -57,7 +73,7 @@ def score_predictions(
 
     ``judgements`` is the file of what judges gave the replies to open questions, and ``conditions``
     are those of ``run.json``, where there is one. ``benchmark.split("dev")`` in place of the
-    benchmark scores that split alone.
+    benchmark scores that split alone; see also ``Benchmark.select``.
     """
     paths = [predictions] if isinstance(predictions, Path | str) else predictions
     outcomes = read_predictions([Path(path) for path in paths], benchmark)
@@ -65,24 +81,26 @@ def score_predictions(
     return score_outcomes(benchmark, outcomes, seed, judged, conditions, common=common)
 
 
+@working("Scoring")
 def score_outcomes(
     benchmark: Benchmark,
     outcomes: Mapping[Asked, Mapping[str, ItemOutcome]],
     seed: int,
-    judgements: Sequence[Path] = (),
+    judgements: Sequence[Path] | Mapping[Graded, Grades] = (),
     conditions: Sequence[Mapping[str, Any]] = (),
     judges: Sequence[str] = (),
     common: bool = False,
     tiers: Mapping[str, str] = NOTHING,
     usage: Mapping[Asked, Mapping[str, float]] = MappingProxyType({}),
-    modalities: Mapping[Asked, str] = MappingProxyType({}),
+    given: Mapping[Asked, Given] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Score outcomes, of one run or of several together.
 
+    ``judgements`` are files of what judges gave, or what was read of them.
     ``judges`` are the names of ``run.json``: tables have the grades of the first. ``common`` scores
     the items alone that every model answered, where else those without an answer count as wrong.
     Declared tables have means over ``tiers``, groups of models by the model's name, what models
-    took (``usage``) and what they were given (``modalities``).
+    took (``usage``) and what they were ``given``.
     """
     results = _results(benchmark, outcomes)
     if common:
@@ -91,21 +109,29 @@ def score_outcomes(
     # One clustering for all: a number that stands in two places has one interval.
     clusters = video_clusters(benchmark.items)
     groups = grouped(benchmark, closed)
-    rows = result_rows(results, groups, clusters)
+    ranked_results = without_partial_people(results)
+    rows = result_rows(ranked_results, groups, clusters)
     answers = {(result.model, result.condition): result.answers for result in results}
     main = main_condition(results)
-    graded = with_failed(_grades(judgements, benchmark), results)
-    ranked = [(row["model"], row["condition"]) for row in rows] or list(answers)
+    replied = on_what_people_answered(results)
+    graded = with_failed(_grades(judgements, benchmark), replied)
+    ranked = list(dict.fromkeys([*((row["model"], row["condition"]) for row in rows), *answers]))
     judge = first_judge(graded, judges)
+    selection = benchmark.selection
+    opened = sum(item.kind == "open" for item in benchmark.items)
+    clips = {clip for item in benchmark.items for clip in item.source_clips}
     return {
         "benchmark": {
             "name": benchmark.manifest.name,
             "version": benchmark.manifest.version,
-            **({"split": benchmark.split_name} if benchmark.split_name else {}),
+            **({"selection": selection.to_record()} if selection else {}),
             "digest": benchmark.digest,
             "items": len(benchmark.items),
+            **({"all_items": len(benchmark.whole.items)} if selection else {}),
             "scored_items": len(closed),
+            **({"ungraded_items": opened} if opened and not graded else {}),  # of open ones
             "videos": len({media.path for item in benchmark.items for media in item.media}),
+            **({"source_clips": len(clips)} if clips else {}),
         },
         "policy": _policy(benchmark, results) if common else POLICY,
         "ties": TIE_RULE,
@@ -121,12 +147,15 @@ def score_outcomes(
         "main_condition": main,
         "tags": sorted({tag for item in closed for tag in item.tags}),  # the benchmark's own
         "results": rows,
-        "humans": humans(rows),
-        "comparison": compared([r for r in results if r.condition == main], clusters, seed, common),
-        "items": item_summary([r for r in results if r.condition == main]),
+        "humans": humans(results, groups, clusters),
+        "comparison": compared(
+            [r for r in ranked_results if r.condition == main], clusters, seed, common
+        ),
+        "condition_pairs": condition_pairs(ranked_results, conditions, rows, clusters, main),
+        "items": item_summary([r for r in ranked_results if r.condition == main]),
         **({"origins": origins} if (origins := wrong_by_origin(results)) else {}),
         "ablations": ablations(conditions, rows, answers),
-        **summed_up(graded, benchmark, results, clusters),
+        **summed_up(graded, benchmark, replied, clusters),
         "judge_orders": judge_orders(graded, judges, results, clusters),
         "tables": declared_tables(
             benchmark,
@@ -135,7 +164,7 @@ def score_outcomes(
             judge,
             graded,
             clusters,
-            RowFacts(tiers, models_that_helped(benchmark), usage, modalities),
+            RowFacts(tiers, models_that_helped(benchmark), usage, given),
         ),
         **({"tiers": dict(tiers)} if tiers else {}),
     }
@@ -145,10 +174,13 @@ def score_outcomes(
 class ScoredRuns:
     """Runs of one benchmark, scored together: the outcome of every item, and the scores."""
 
-    benchmark: Benchmark  # or the split that the runs are about
+    benchmark: Benchmark  # or the part of it that the runs are about
     runs: Mapping[Path, dict[str, Any]]  # the content of each ``run.json``, by the run's folder
     outcomes: Mapping[Asked, Mapping[str, ItemOutcome]]
     scores: dict[str, Any]  # the content of ``scores.json``
+    # What models and conditions are called here, where several runs have the same.
+    names: Mapping[Path, RunNames] = field(default_factory=dict)
+    files: Sequence[str] = ()  # of predictions beside runs, or without one: names and digests
 
 
 def score_run(benchmark: Benchmark, out: Path) -> ScoredRuns:
@@ -164,43 +196,90 @@ def score_runs(
     seed: int | None = None,
     common: bool = False,
     tiers: Mapping[str, str] = NOTHING,
+    read_again: ReadAgain | None = None,
+    added: AddedPredictions | None = None,
 ) -> ScoredRuns:
     """Score runs of one benchmark together; the seed of the intervals is that of the first.
 
-    ``tiers`` are groups of models beside those that their cards name.
+    ``tiers`` are groups of models beside those that their cards name. ``read_again`` replaces the
+    letters of the runs' predictions, such as by those that another parser reads. ``added`` are
+    predictions of others, scored as if they were the runs'.
     """
+    added = added or AddedPredictions({})
+    labels = source_labels(outs)
     runs = {out: read_run(out) for out in outs}
-    benchmark = of_runs(benchmark, runs)
-    conditions: dict[str, Mapping[str, Any]] = {}
-    judges: dict[str, None] = {}
-    for out, run in runs.items():
-        judges |= dict.fromkeys(judge["name"] for judge in run.get("judges", ()))
-        for condition in run["conditions"]:
-            if conditions.setdefault(condition["name"], condition) != condition:
-                raise ReelbenchError(
-                    f"The condition {condition['name']} of {out} differs from that of another run: "
-                    "score and report these runs apart."
-                )
-    judgements = [out / "judgements.jsonl" for out in outs]
-    outcomes = outcomes_of(benchmark, outs)
-    asked = list(conditions.values())
+    benchmark = of_runs(benchmark, runs, common)
+    found = {out: outcomes_of(benchmark, out, read_again) for out in outs}
+    names = names_apart(labels, runs, found, partial(asked_alike, benchmark, runs))
+    runs = {out: names[out].record(run) for out, run in runs.items()}
     seed = runs[outs[0]]["seed"] if seed is None else seed
+    outcomes = {names[out].of(asked): each for out in outs for asked, each in found[out].items()}
+    usage = {names[out].of(asked): t for out in outs for asked, t in read_usage(out).items()}
+    grades = {
+        (*names[out].of((key[0], key[1])), *key[2:]): given
+        for out in outs
+        for key, given in _grades([out / "judgements.jsonl"], benchmark).items()
+    }
+    _check_apart(outcomes, added.rows)
+    grades |= _grades(added.judgements, benchmark)
+    outcomes = dict(sorted((outcomes | outcomes_in(added.rows, benchmark)).items()))
+    judges = [each["name"] for run in runs.values() for each in run.get("judges", ())]
     scores = score_outcomes(
         benchmark,
         outcomes,
         seed,
-        judgements,
-        asked,
-        list(judges),
+        grades,
+        list({each["name"]: each for run in runs.values() for each in run["conditions"]}.values()),
+        list(dict.fromkeys([*judges, *added.judges])),
         common,
         {**tiers_in(runs.values()), **tiers},
-        {asked: taken for out in outs for asked, taken in read_usage(out).items()},
-        modalities_in(runs.values()),
+        usage,
+        given_in(runs.values()),
     )
-    return ScoredRuns(benchmark, runs, outcomes, scores)
+    return ScoredRuns(benchmark, runs, outcomes, scores, names, added.files)
 
 
-def _grades(judgements: Sequence[Path], benchmark: Benchmark) -> dict[Graded, Grades]:
+def _check_apart(outcomes: Mapping[Asked, Any], rows: Rows) -> None:
+    """Refuse predictions of what a run has itself."""
+    if twice := sorted(outcomes.keys() & rows.keys()):
+        names = ", ".join(f"{model} under {condition}" for model, condition in twice)
+        raise ReelbenchError(
+            f"The run has predictions of {names} already: give the model in --predictions another "
+            "name, or leave it out."
+        )
+
+
+def outcomes_of(
+    benchmark: Benchmark, out: Path, read_again: ReadAgain | None = None
+) -> dict[Asked, dict[str, ItemOutcome]]:
+    """Return the outcomes of the items in a run."""
+    rows = read_rows(out / "predictions.jsonl", benchmark)
+    rows = read_again(rows, benchmark) if read_again else rows
+    found: dict[Asked, dict[str, ItemOutcome]] = {}
+    for asked in list(rows):  # which are not in memory twice
+        found |= outcomes_in({asked: rows.pop(asked)}, benchmark)
+    return found
+
+
+def score_rows(
+    benchmark: Benchmark,
+    rows: Rows,
+    seed: int = 0,
+    common: bool = False,
+    tiers: Mapping[str, str] = NOTHING,
+    files: Sequence[str] = (),
+) -> ScoredRuns:
+    """Score predictions that anyone produced: there is no run, and so no record of one."""
+    outcomes = outcomes_in(rows, benchmark)
+    scores = score_outcomes(benchmark, outcomes, seed, common=common, tiers=tiers)
+    return ScoredRuns(benchmark, {}, outcomes, scores, files=files)
+
+
+def _grades(
+    judgements: Sequence[Path] | Mapping[Graded, Grades], benchmark: Benchmark
+) -> Mapping[Graded, Grades]:
+    if isinstance(judgements, Mapping):
+        return judgements
     return read_grades([path for path in judgements if path.exists()], benchmark)
 
 
@@ -220,20 +299,6 @@ def _policy(benchmark: Benchmark, results: Sequence[ModelResult]) -> str:
     return COMMON_POLICY.format(scored, len(benchmark.items))
 
 
-def outcomes_of(benchmark: Benchmark, outs: Sequence[Path]) -> dict[Asked, dict[str, ItemOutcome]]:
-    """Return the outcomes of the items in all these runs."""
-    outcomes: dict[Asked, dict[str, ItemOutcome]] = {}
-    for out in outs:
-        for asked, found in read_predictions(out / "predictions.jsonl", benchmark).items():
-            if asked in outcomes:
-                raise ReelbenchError(
-                    f"{out} asked {asked[0]} under {asked[1]}, and so did another run: leave one "
-                    "of them out."
-                )
-            outcomes[asked] = found
-    return dict(sorted(outcomes.items()))
-
-
 def main_condition(results: Sequence[ModelResult]) -> str:
     """The condition that most models were asked under: there they are compared."""
     counts = Counter(result.condition for result in results)
@@ -249,38 +314,11 @@ def compared(
     items = results[0].items
     scores = np.stack([result.credits(METRICS["accuracy"]) for result in results])
     for row, result in zip(scores, results, strict=True):
-        if not (common and result.model.startswith(HUMAN)):  # who need not answer all of them
-            row[[not result.answered(item) for item in items]] = np.nan
+        row[[not result.answered(item) for item in items]] = np.nan
     videos = [clusters[item.id] for item in items]
     missing: Missing = "common" if common else "wrong"
     found = compare([result.model for result in results], scores, videos, seed, missing)
     return {"condition": results[0].condition, **found.to_record()}
-
-
-def item_summary(results: Sequence[ModelResult]) -> dict[str, Any] | None:
-    """Return the item analysis of several models' answers; None where there are too few."""
-    if len(results) < 2 or not results[0].items:
-        return None
-    answers = answers_of(results)
-    wrong = distractors(answers).to_record()
-    return {
-        "condition": results[0].condition,
-        "models": list(answers.models),
-        "distractors": {name: value for name, value in wrong.items() if name != "never"},
-        "suspects": [suspect.to_record() for suspect in wrong_key_suspects(answers)],
-        "suspects_note": suspects_note(answers),
-    }
-
-
-def answers_of(results: Sequence[ModelResult]) -> Answers:
-    """The answers of models under one condition, as the analysis of items takes them."""
-    items = results[0].items
-    scored = {item.id for item in items}
-    answers = {
-        result.model: {name: answer for name, answer in result.answers.items() if name in scored}
-        for result in results
-    }
-    return Answers.of(items, answers)
 
 
 def analyse_items(
@@ -293,7 +331,7 @@ def analyse_items(
     results = _results(benchmark, outcomes)
     results = on_common_items(results) if common else results
     main = main_condition(results)
-    results = [result for result in results if result.condition == main]
+    results = without_partial_people([r for r in results if r.condition == main])
     closed = results[0].items if results else ()
     if not closed:
         raise ReelbenchError("There are no closed items to analyse: open ones have no options.")
@@ -334,25 +372,6 @@ def unanswered_in_words(row: Mapping[str, Any]) -> str:
     if row["missing"]:
         words.append(f"{row['missing']} not asked")
     return ", ".join(words)
-
-
-def video_clusters(items: Sequence[Item]) -> dict[str, int]:
-    """Number the clusters of items that share a video, directly or through a pair."""
-    leader: dict[str, str] = {}
-
-    def find(path: str) -> str:
-        while leader.setdefault(path, path) != path:
-            path = leader[path]
-        return path
-
-    for item in items:
-        for media in item.media[1:]:
-            # The first in the alphabet leads, so that the order of items does not matter.
-            one, other = sorted([find(item.media[0].path), find(media.path)])
-            leader[other] = one
-    names = sorted({find(item.media[0].path) for item in items})
-    numbers = {name: number for number, name in enumerate(names)}
-    return {item.id: numbers[find(item.media[0].path)] for item in items}
 
 
 def _mean_chance(items: Sequence[Item]) -> float:

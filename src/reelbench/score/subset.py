@@ -1,6 +1,7 @@
 """Choose few items that predict the score on all, by item response theory, and measure it."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -10,17 +11,17 @@ from scipy.special import ndtri
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.seeds import seed_for
 from reelbench.score.irt import (
-    GRID,
+    AbilityGrid,
     Fit,
     Floats,
     Responses,
     fit_2pl,
-    placed,
     plain_record,
 )
 
 RANDOM_SUBSETS = 40
 FEWEST_MODELS = 3  # to leave one out
+MOST_LEFT_OUT = 40  # models, drawn where there are more: each costs a fit to all the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +65,16 @@ def choose_subset(responses: Responses, size: int, seed: int = 0) -> Subset:
             "from 1 to the number of items."
         )
     responses = responses.ordered()
-    chosen = _most_telling(fit_2pl(responses), size, seed)
+    whole = fit_2pl(responses)
+    chosen = _most_telling(whole, size, seed)
     items = tuple(responses.items[row] for row in sorted(chosen))
     answered = np.flatnonzero((responses.right >= 0).any(axis=0))
     if len(answered) < FEWEST_MODELS:
         return Subset(items, len(responses.items), (), None, None, None)
-    trials = [_leave_out(responses, int(model), size, seed) for model in answered]
+    if len(answered) > MOST_LEFT_OUT:
+        generator = np.random.Generator(np.random.PCG64(seed_for(seed, "models left out")))
+        answered = np.sort(generator.choice(answered, MOST_LEFT_OUT, replace=False))
+    trials = [_leave_out(responses, whole, int(model), size, seed) for model in answered]
     errors = np.array([[abs(t[0].predicted - t[0].accuracy), *t[1:]] for t in trials]).mean(0)
     return Subset(items, len(responses.items), tuple(t[0] for t in trials), *map(float, errors))
 
@@ -79,13 +84,18 @@ def _most_telling(fit: Fit, size: int, seed: int) -> list[int]:
 
     The few most telling of all would look alike, and be the luckiest where models are few.
     """
-    ties = np.array([seed_for(seed, "subset", item) / 2**64 for item in fit.items])
+    ties = _ties(fit.items, seed)
     models = ndtri((np.arange(21) + 0.5) / 21)  # abilities, spread as the models' are
     telling = _information(fit, models).mean(1) * (1 + 1e-9 * ties)
     pool = np.argsort(-telling, kind="stable")[: max(size, len(telling) // 2)]
     hard_first = pool[np.argsort(fit.chances(np.zeros(1))[pool, 0], kind="stable")]
     bands = np.array_split(hard_first, size)
     return [int(band[np.argmax(telling[band])]) for band in bands]
+
+
+@lru_cache(maxsize=1)  # the same for every model that is left out
+def _ties(items: tuple[str, ...], seed: int) -> Floats:
+    return np.array([seed_for(seed, "subset", item) / 2**64 for item in items])
 
 
 def _information(fit: Fit, abilities: Floats) -> Floats:
@@ -97,17 +107,17 @@ def _information(fit: Fit, abilities: Floats) -> Floats:
 
 
 def _leave_out(
-    responses: Responses, model: int, size: int, seed: int
+    responses: Responses, whole: Fit, model: int, size: int, seed: int
 ) -> tuple[PredictedAccuracy, float, float]:
     """Predict one model from the others; also return the errors of random items."""
-    fit = fit_2pl(responses.without(model))
-    verdicts, chances = responses.right[:, model], fit.chances(GRID)
+    fit = fit_2pl(responses.without(model), whole)
+    verdicts, grid = responses.right[:, model], AbilityGrid(fit)
     given = np.flatnonzero(verdicts >= 0)
     accuracy = float((verdicts[given] == 1).mean())
 
     def predicted(rows: NDArray[np.intp]) -> float:
         rows = rows[verdicts[rows] >= 0]
-        return placed(chances, rows, verdicts[rows] == 1).accuracy
+        return grid.placed(rows, verdicts[rows] == 1).accuracy
 
     plain, ours = [], []
     generator = np.random.Generator(np.random.PCG64(seed_for(seed, "random subsets")))

@@ -8,6 +8,7 @@ from math import fsum
 from typing import Any
 
 from reelbench.data.items import Item
+from reelbench.data.selection import items_with, listed, values_of
 from reelbench.data.table_rules import (
     ACCURACY,
     AGAINST,
@@ -82,11 +83,11 @@ class DeclaredTable:
 
 def declared_table(name: str, table: Mapping[str, Any], items: Sequence[Item]) -> DeclaredTable:
     """Return a table with the items of its columns, of those that are scored."""
-    left = select(items, table.get("where", {}))
+    left = items_with(items, table.get("where", {}))
     columns: dict[str, TableColumn] = {}
     for column, choice in table["columns"].items():
         if MEAN_OF not in choice:
-            chosen = [] if MEASURED in choice else select(left, tags_in(choice))
+            chosen = [] if MEASURED in choice else items_with(left, tags_in(choice))
             if METRIC in choice:
                 chosen = [item for item in chosen if item.kind in kinds_of(choice[METRIC])]
             columns[column] = TableColumn(column, choice, chosen)
@@ -106,25 +107,6 @@ def kinds_of(metric: str) -> tuple[str, ...]:
 def tags_in(choice: Choice) -> Choice:
     """Return what of a choice is about tags."""
     return {tag: values for tag, values in choice.items() if tag not in NOT_TAGS}
-
-
-def select(items: Sequence[Item], choice: Choice) -> list[Item]:
-    """Return the items that have, of each tag, one of the values that are asked for."""
-    wanted = {tag: set(_listed(values)) for tag, values in choice.items()}
-    return [
-        item
-        for item in items
-        if all(not values.isdisjoint(_values(item, tag)) for tag, values in wanted.items())
-    ]
-
-
-def _listed(values: Any) -> tuple[str, ...]:
-    return (values,) if isinstance(values, str) else tuple(values)
-
-
-def _values(item: Item, tag: str) -> tuple[str, ...]:
-    """The values of a tag; the kind needs no tag that names it."""
-    return item.tag(tag) or ((item.kind,) if tag == "kind" else ())
 
 
 def column_records(declared: DeclaredTable) -> list[dict[str, Any]]:
@@ -173,12 +155,12 @@ def column_warnings(declared: DeclaredTable, items: Sequence[Item]) -> Iterator[
     known: dict[str, set[str]] = defaultdict(set)
     for item in items:
         for tag in (*item.tags, "kind"):
-            known[tag].update(_values(item, tag))
+            known[tag].update(values_of(item, tag))
     asked: dict[str, dict[str, None]] = defaultdict(dict)
     chosen = [tags_in(each) for each in declared.table["columns"].values()]
     for choice in (declared.table.get("where", {}), *chosen):
         for tag, values in choice.items():
-            asked[tag] |= dict.fromkeys(_listed(values))
+            asked[tag] |= dict.fromkeys(listed(values))
     yield from _left_out(declared)
     table = f"The table {declared.name} asks for"
     for tag, values in asked.items():

@@ -10,10 +10,11 @@ from reelbench.data.items import NOTHING, Item
 from reelbench.data.table_rules import ACCURACY, F1_OF_MEANS, METRIC, POOLED_METRICS
 from reelbench.evaluate.vote import Answer
 from reelbench.score.ablation import natural_order
+from reelbench.score.given import Given
 from reelbench.score.grades import Graded, Grades, worth
 from reelbench.score.metrics import METRICS
 from reelbench.score.mistakes import chosen_with
-from reelbench.score.people import HUMAN
+from reelbench.score.people import is_person
 from reelbench.score.predictions import Asked
 from reelbench.score.results import ModelResult
 
@@ -27,7 +28,7 @@ class RowFacts:
     tiers: Mapping[str, str] = NOTHING  # the groups that the user has put models into
     helped: Mapping[str, Sequence[str]] = NOTHING  # the roles of models that made the items
     usage: Mapping[Asked, Usage] = field(default_factory=dict)
-    modalities: Mapping[Asked, str] = field(default_factory=dict)  # what models were given
+    given: Mapping[Asked, Given] = field(default_factory=dict)  # media, by model and condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def table_rows(
     people: dict[str, list[TableRow]] = defaultdict(list)
     for asked in ranked:
         row = _row(known[asked], grades.get(asked), facts, metrics)
-        (people[row.condition] if asked[0].startswith(HUMAN) else models).append(row)
+        (people[row.condition] if is_person(asked[0]) else models).append(row)
     return models + [_people(condition, them) for condition, them in sorted(people.items())]
 
 
@@ -111,7 +112,9 @@ def _row(
         metric = METRICS[name]
         pairs = zip(result.items, result.credits(metric), strict=True)
         values[name] = {item.id: float(one) for item, one in pairs if item.kind in metric.kinds}
-    if result.model.startswith(HUMAN):  # who need not be asked everything
+    if is_person(result.model):  # who need not answer everything
+        every = (*result.items, *result.opened)
+        asked = frozenset(item.id for item in every if result.answered(item))
         values = {
             name: {item: value for item, value in each.items() if item in asked}
             for name, each in values.items()
@@ -166,13 +169,17 @@ def rows_of(rows: Sequence[TableRow], table: Mapping[str, Any], facts: RowFacts)
                 natural_order(row.condition),
             )
         )
+    if table.get("frames"):
+        left = _by_frames(left, facts)
     models = [row for row in left if "participants" not in row.names]
     people = [row for row in left if "participants" in row.names]
     averages = list(_averages(models, table, facts))
     if table.get("tiers"):
         models = _by_tier(models, facts)
     if table.get("modality"):
-        models = [_with_modality(row, facts) for row in models]
+        models = [_with_name(row, "modality", _given(row, facts).modalities) for row in models]
+    if table.get("frames"):
+        models = [_with_name(row, "frames", _given(row, facts).frames) for row in models]
     # People whose protocol is declared stand first, as papers print them.
     return [*people, *models, *averages] if "people" in table else [*models, *averages, *people]
 
@@ -189,9 +196,25 @@ def _by_tier(models: Sequence[TableRow], facts: RowFacts) -> list[TableRow]:
     ]
 
 
-def _with_modality(row: TableRow, facts: RowFacts) -> TableRow:
-    given = facts.modalities.get((row.who, row.condition), "")
-    return replace(row, names={**row.names, "modality": given})
+def _given(row: TableRow, facts: RowFacts) -> Given:
+    return facts.given.get((row.who, row.condition), Given())
+
+
+def _with_name(row: TableRow, name: str, value: str) -> TableRow:
+    return replace(row, names={**row.names, name: value})
+
+
+def _by_frames(rows: Sequence[TableRow], facts: RowFacts) -> list[TableRow]:
+    """Return the rows of each model by the number of frames, those that asked the same once."""
+    together: dict[str, dict[Given | str, TableRow]] = defaultdict(dict)
+    for row in rows:
+        asked = facts.given.get((row.who, row.condition), row.condition)
+        together[row.who].setdefault(asked, row)
+    return [
+        row
+        for mine in together.values()
+        for row in sorted(mine.values(), key=lambda row: natural_order(_given(row, facts).frames))
+    ]
 
 
 def place_of(condition: str, wanted: Sequence[str]) -> int | None:

@@ -17,6 +17,7 @@ from reelbench.pages.table import Table
 from reelbench.report.comparison import p_value, pairs, people
 from reelbench.report.report import report_run
 from reelbench.report.tables import leaderboard, tables
+from reelbench.score.rounding import percent
 from reelbench.score.score import score_runs
 
 VIDEOS, EACH = 12, 3
@@ -84,9 +85,12 @@ def test_letters_and_ranks_stand_in_the_leaderboard(scores: dict[str, Any]) -> N
 
 def test_the_range_of_people_is_no_interval(scores: dict[str, Any], run: Path) -> None:
     table = people(scores)
+    (found,) = scores["humans"]
+    interval = " to ".join(map(percent, found["overall"]["interval"]))
     assert table.to_csv() == (
-        "People,Mean accuracy,Lowest to highest,Standard deviation\n"
-        "2 people,87.5%,75.0% to 100.0%,17.7%\n"
+        "People,Mean of participants,Lowest to highest,Standard deviation,By item,95% interval,"
+        "Items answered\n"
+        f'2 people,87.5%,75.0% to 100.0%,17.7%,87.5%,{interval},"36 of 36, 36 by each"\n'
     )
     page = report_run(Benchmark.load(run.parent / "b"), run).read_text()
     (row,) = re.findall(r"<tr[^>]*>(?:(?!</tr>).)*people, 2 participants.*?</tr>", page, re.DOTALL)

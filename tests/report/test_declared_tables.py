@@ -151,7 +151,7 @@ def run(tmp_path: Path) -> Path:
     columns |= {f"Column {n}": {} for n in range(12)}
     declared = {
         "table-2": {"title": EVIL, "where": {"split": "test"}, "columns": columns},
-        "Leaderboard": {"columns": {"Overall": {}}},
+        "Leaderboard": {"note": f"All {EVIL}.", "frames": True, "columns": {"Overall": {}}},
         "empty": {"where": {"split": "dev"}, "columns": {"Overall": {}}},
         "lost": {"columns": {"T": {"tpye": "plain"}, "Overall": {}}},
     }
@@ -219,6 +219,16 @@ def test_the_page_has_the_judges_and_their_order(run: Path) -> None:
     cells = re.findall(r"<td><b>(\d.*?)</b><small>(.*?)</small></td>", section)
     assert [cell for cell, _ in cells] == ["1.00 (1)", "0.00 (2)", "0.75 (1)", "0.25 (2)"]
     assert all(re.fullmatch(r"\d\.\d\d to \d\.\d\d", ends) for _, ends in cells)
+
+
+def test_the_page_has_frames_and_notes_where_a_table_asks_for_them(run: Path) -> None:
+    page = (run / "report.html").read_text()
+    section = page[page.index("<h3>Leaderboard</h3>") :]
+    section = section[: section.index("</table>")]
+    assert html.escape(f"All {EVIL}.", quote=False).split("'")[0] in section
+    assert section.count('<th scope="col">Frames</th>') == 1
+    rows = re.findall(r"<tr.*?</tr>", section, re.DOTALL)
+    assert {len(re.findall(r"<t[hd]", row)) for row in rows} == {3}  # chance as well
 
 
 def test_a_benchmark_without_tables_has_no_such_section(small_demo: Path) -> None:

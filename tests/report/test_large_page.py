@@ -96,4 +96,4 @@ def test_it_becomes_interactive(page: Path, chromium: str, tmp_path: Path) -> No
     profile = f"--user-data-dir={tmp_path / 'profile'}"
     command = [chromium, *FLAGS, profile, "--dump-dom", page.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert f"{ITEMS} of {ITEMS} items</output>" in done.stdout
+    assert f"{ITEMS:,} of {ITEMS:,} items</output>" in done.stdout

@@ -43,7 +43,8 @@ def test_markdown_has_a_line_for_each_row_and_as_many_cells_as_columns() -> None
 
 def read_latex(text: str) -> str:
     """The text that LaTeX would print; fails at a sign that means something to it."""
-    names = {"textbackslash": "\\", "textasciitilde": "~", "textasciicircum": "^"}
+    names = {"textbackslash": "\\", "textasciitilde": "~", "textasciicircum": "^", "textless": "<",
+             "textgreater": ">", "textbar": "|"}  # fmt: skip
     text = re.sub(r"\\(text\w+)\{\}", lambda found: f"\0{ord(names[found[1]])}\0", text)
     text = re.sub(r"\\([&%$#_{}])", lambda found: f"\0{ord(found[1])}\0", text)
     text = re.sub(r"\{([\[*]?)\}", r"\1", text)  # braces keep a bracket from being an option
@@ -51,12 +52,18 @@ def read_latex(text: str) -> str:
     return re.sub("\0(\\d+)\0", lambda found: chr(int(found[1])), text)
 
 
+def body_of(text: str) -> tuple[str, list[str]]:
+    """The header and the lines between the rules of a table in LaTeX."""
+    lines = text.split("\n")
+    assert lines.count(r"\toprule") == lines.count(r"\bottomrule") == 1
+    top, bottom = lines.index(r"\toprule"), lines.index(r"\bottomrule")
+    assert lines[top + 2] == r"\midrule"
+    return lines[top + 1], lines[top + 3 : bottom]
+
+
 def test_latex_prints_every_sign_and_runs_none() -> None:
-    comment, begin, top, header, rule, *body, bottom, end, last = TABLE.to_latex().split("\n")
-    assert (comment, begin) == ("% Title", r"\begin{tabular}{lrr}")
-    assert (top, rule, bottom, end, last) == (
-        r"\toprule", r"\midrule", r"\bottomrule", r"\end{tabular}", "",
-    )  # fmt: skip
+    header, body = body_of(TABLE.to_latex())
+    assert r"\begin{tabular}{lrr}" in TABLE.to_latex()
     assert len(body) == len(HOSTILE)
     for line, cells in zip([header, *body], [TABLE.columns, *TABLE.rows], strict=True):
         assert line.endswith(r" \\")
@@ -66,9 +73,12 @@ def test_latex_prints_every_sign_and_runs_none() -> None:
         ]
 
 
-def test_a_title_of_two_lines_stays_a_comment() -> None:
+def test_a_title_of_two_lines_stays_a_comment_and_a_caption() -> None:
     text = Table("t", "by a\n\\input{x}", ["Model"], [["m"]]).to_latex()
-    assert text.split("\n")[1] == r"\begin{tabular}{l}"
+    assert text.startswith("% by a \\input{x}\n%")
+    assert [line for line in text.split("\n") if "input" in line][1:] == [
+        r"\caption{by a \textbackslash{}input\{x\}.}"
+    ]
 
 
 def test_no_row_of_latex_begins_with_what_its_line_break_would_take_for_an_option() -> None:
@@ -130,6 +140,10 @@ def test_the_command_writes_every_table_thrice_and_the_items(
     assert {"leaderboard", "failures"} < names
     expected = {f"{name}.{ending}" for name in names for ending in ("csv", "md", "tex")}
     assert {path.name for path in folder.iterdir()} == expected
+    assert f"Tables in {folder}, each as .csv, .md and .tex: leaderboard, " in done.stderr
+    board = (folder / "leaderboard.tex").read_text()
+    assert "Two models share a letter if and only if" in board
+    assert "CAA is accuracy corrected for guessing." in board
     found = json.loads(items.read_text())
     assert len(found["items"]) == scores["benchmark"]["scored_items"]
     assert found["models"] == sorted(row["model"] for row in scores["results"])

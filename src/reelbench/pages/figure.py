@@ -42,8 +42,9 @@ def layout_of(y: str | None, **more: Any) -> dict[str, Any]:
         "autosize": True,
         "margin": {"l": 54, "r": 12, "t": 24, "b": 64},
         "showlegend": False,
-        "legend": {"orientation": "h", "y": -0.3},
-        "xaxis": {"type": "category"},
+        # Above: names of categories below may be long, and turned.
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        "xaxis": {"type": "category", "automargin": True},
     }
     if y is not None:
         layout["yaxis"] = {"title": {"text": y}, "range": [-3, 103]}

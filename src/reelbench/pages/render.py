@@ -8,8 +8,9 @@ import base64
 import functools
 import hashlib
 import re
-from collections.abc import Sequence
-from importlib.resources import files
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from types import MappingProxyType
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
@@ -35,6 +36,7 @@ def page(
     data: Any = None,
     figures: bool = False,
     media: bool = False,
+    files: Mapping[str, str] = MappingProxyType({}),
     **values: Any,
 ) -> str:
     """Return the text of a page.
@@ -42,6 +44,7 @@ def page(
     ``room`` is the package whose ``templates`` hold the template, styles and scripts, by file name;
     those of this room can be named too. Scripts are put together into one module. ``data`` is
     embedded as JSON for them, and ``figures`` adds Plotly. ``media`` lets it show files beside it.
+    ``files`` are put into it as Base64, each in a script element of this id, which is never run.
     """
     module = "\n".join(_read(room, name) for name in scripts)
     plotly = _plotly() if figures else ""
@@ -55,6 +58,7 @@ def page(
     )
     # Not through the template: these are megabytes, and ours.
     ends = [] if data is None else [f'<script type="application/json" id="data">{_json(data)}']
+    ends += [f'<script type="text/plain" id="{name}">{text}' for name, text in files.items()]
     ends += [f"<script>{plotly}"] if plotly else []
     ends += [f'<script type="module">{module}'] if module else []
     return text + "".join(f"{end}</script>\n" for end in ends) + "</body>\n</html>\n"
@@ -91,23 +95,24 @@ def content_policy(scripts: Sequence[str], media: bool = False) -> str:
         base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in scripts
     ]
     # To a page that is opened as a file, 'self' is nothing.
-    beside = " 'self' file:" if media else ""
+    beside = " blob: 'self' file:" if media else ""
     allowed = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
-        f"img-src data: blob:{beside}; {f'media-src{beside}; ' if media else ''}"
+        f"img-src data: {beside.strip() or 'blob:'}; {f'media-src{beside}; ' if media else ''}"
         "base-uri 'none'; form-action 'none'"
     )
 
 
 def _read(room: str, name: str) -> str:
     """Return the text of a room's template, or else of a shared one."""
-    own = files(room).joinpath("templates", name)
-    return (own if own.is_file() else files(_SHARED).joinpath("templates", name)).read_text("utf-8")
+    own = resources.files(room).joinpath("templates", name)
+    shared = resources.files(_SHARED).joinpath("templates", name)
+    return (own if own.is_file() else shared).read_text("utf-8")
 
 
 def _plotly() -> str:
-    return files("plotly").joinpath("package_data/plotly.min.js").read_text("utf-8")
+    return resources.files("plotly").joinpath("package_data/plotly.min.js").read_text("utf-8")
 
 
 def _json(data: Any) -> str:

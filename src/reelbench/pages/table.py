@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from reelbench.pages.latex import in_latex, latex_table
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -15,6 +17,9 @@ class Table:
     rows: Sequence[Sequence[str]]
     best: Collection[tuple[int, int]] = ()  # rows and columns of the cells to be set in bold
     second: Collection[tuple[int, int]] = ()  # and of those to be underlined
+    groups: Collection[int] = ()  # rows that name those below them, over all columns
+    ends: int = 0  # rows at the end that are no results, such as chance: a rule parts them
+    note: str = ""  # a sentence for the caption, behind the title
 
     def to_csv(self) -> str:
         """Return it for spreadsheets."""
@@ -28,16 +33,15 @@ class Table:
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
     def to_latex(self) -> str:
-        """Return it for a paper, with the rules of booktabs."""
-        kinds = "l" + "r" * (len(self.columns) - 1)
-        marks = (r"\textbf{{{}}}", r"\underline{{{}}}")
-        cells = [[*map(_in_latex, self.columns)], *self._spelled(_in_latex, *marks)]
-        lines = [" & ".join(line) + r" \\" for line in cells]
-        body = "\n".join(lines[1:])
-        title = " ".join(self.title.split())
-        return (
-            f"% {title}\n\\begin{{tabular}}{{{kinds}}}\n\\toprule\n{lines[0]}\n\\midrule\n"
-            f"{body}\n\\bottomrule\n\\end{{tabular}}\n"
+        """Return it for a paper: a float with a caption, a label and the rules of booktabs."""
+        body = self._spelled(in_latex, r"\textbf{{{}}}", r"\underline{{{}}}")
+        return latex_table(
+            self.name,
+            (self.title, self.note),
+            [*map(in_latex, self.columns)],
+            list(body),
+            self.groups,
+            self.ends,
         )
 
     def _spelled(self, spell: Callable[[str], str], bold: str, line: str) -> Iterator[list[str]]:
@@ -63,20 +67,10 @@ def _in_csv(cell: str) -> str:
 
 
 _FORMULA = re.compile(r"\s*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
-_ONE_NUMBER = r"[+-]?(?:\d[\d,]*)?\.?\d+(?:[eE][+-]?\d+)?\s?%?"
+_ONE_NUMBER = r"[+-]?(?:\d++(?:,\d++)*+(?:\.\d++)?|\.\d++)(?:[eE][+-]?\d++)?\s?%?"
 _PAIR = rf"{_ONE_NUMBER}(?: (?:to|of) {_ONE_NUMBER})?"
 _NUMBER = re.compile(rf"{_PAIR}(?: \({_PAIR}\))?|-")
 
 
 def _in_markdown(cell: str) -> str:
     return " ".join(cell.replace("\\", "\\\\").replace("|", "\\|").split())
-
-
-_SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-_SPECIAL |= {character: f"\\{character}" for character in "&%$#_{}"}
-
-
-def _in_latex(cell: str) -> str:
-    text = " ".join("".join(_SPECIAL.get(character, character) for character in cell).split())
-    # Behind the end of a row, these would belong to that.
-    return f"{{{text[0]}}}{text[1:]}" if text.startswith(("[", "*")) else text

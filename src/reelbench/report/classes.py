@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reelbench.pages.table import Table
-from reelbench.score.modalities import given_modalities
+from reelbench.score.given import given_modalities
 from reelbench.score.rounding import percent
 
 CLASSES = ("audio-visual", "video-only", "audio-only", "text-only", "cascaded")

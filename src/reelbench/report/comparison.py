@@ -6,7 +6,7 @@ from typing import Any
 from reelbench.base.progress import counted
 from reelbench.pages.table import Table
 from reelbench.score.letters import spelled
-from reelbench.score.rounding import fixed, percent, points
+from reelbench.score.rounding import fixed, percent, points, signed
 
 Scores = Mapping[str, Any]
 _SMALLEST = 0.0001  # p that is written out
@@ -46,7 +46,11 @@ def pairs(scores: Scores) -> Table:
         ]
         for pair in ordered
     ]
-    return Table("pairs", "Pairs of models", columns, rows)
+    note = (
+        "The first model less the other on the same items, with an interval by video; p is "
+        "corrected after Holm."
+    )
+    return Table("pairs", "Pairs of models", columns, rows, note=note)
 
 
 def _best_first(pair: Mapping[str, Any], place: Mapping[str, int]) -> Mapping[str, Any]:
@@ -81,11 +85,41 @@ def p_value(p: float) -> str:
     return fixed(p, 4) if p >= _SMALLEST else f"<{_SMALLEST}"
 
 
+def condition_pairs(scores: Scores) -> Table:
+    """Each model's conditions against each other, on the same items."""
+    found = (scores.get("condition_pairs") or {"pairs": ()})["pairs"]
+    rows = [[pair["model"], *pair["conditions"], *paired_cells(pair)] for pair in found]
+    columns = ["Model", "Condition", "Other condition", *PAIRED_COLUMNS]
+    return Table("conditions", "Conditions, paired", columns, rows)
+
+
+PAIRED_COLUMNS = (
+    *("Accuracy", "Other accuracy", "Difference, points", "95% interval", "p (Holm)", "Different"),
+    *("Right to wrong", "Wrong to right", "Items needed", "Items"),
+)
+
+
+def paired_cells(pair: Mapping[str, Any]) -> list[str]:
+    """Write two results on the same items: both accuracies, their difference, what changed."""
+    return [
+        *(percent(count / pair["items"]) for count in pair["correct"]),
+        signed(pair["difference"]),
+        " to ".join(map(signed, pair["interval"])),
+        p_value(pair["p_holm"]),
+        "yes" if pair["different"] else "no",
+        str(pair["right_to_wrong"]),
+        str(pair["wrong_to_right"]),
+        "" if pair["needed_items"] is None else f"{pair['needed_items']:,}",
+        str(pair["items"]),
+    ]
+
+
 def people(scores: Scores) -> Table:
     """The mean of people who answered as models do; their range is no interval of it."""
     several = len(scores["humans"]) > 1
-    columns = ["People", *(["Condition"] if several else []), "Mean accuracy"]
-    columns += ["Lowest to highest", "Standard deviation"]
+    columns = ["People", *(["Condition"] if several else []), "Mean of participants"]
+    columns += ["Lowest to highest", "Standard deviation", "By item", "95% interval"]
+    columns += ["Items answered"]
     rows = [
         [
             counted(each["participants"], "person", "people"),
@@ -93,10 +127,25 @@ def people(scores: Scores) -> Table:
             percent(each["accuracy"]),
             people_range(each),
             "" if each["sd"] is None else percent(each["sd"]),
+            percent(each["overall"]["value"]),
+            " to ".join(map(percent, each["overall"]["interval"])),
+            people_coverage(each),
         ]
         for each in scores["humans"]
     ]
-    return Table("people", "People", columns, rows)
+    note = (
+        "The mean of participants counts each person once, on what they answered. By item, each "
+        "item counts once, worth its mean over those who answered it, as in rows called Human: the "
+        "same where everyone answered everything."
+    )
+    return Table("people", "People", columns, rows, note=note)
+
+
+def people_coverage(each: Mapping[str, Any]) -> str:
+    """Write how many closed items someone answered, and how many each person did."""
+    overall, (least, most) = each["overall"], each["answered"]
+    own = str(least) if least == most else f"{least} to {most}"
+    return f"{overall['covered']} of {overall['items']}, {own} by each"
 
 
 def people_range(each: Mapping[str, Any]) -> str:

@@ -12,8 +12,9 @@ from reelbench.data.table_rules import (
     WRONG_WITH,
 )
 from reelbench.pages.table import Table
-from reelbench.report.rows import label
-from reelbench.score.rounding import fixed, percent, points
+from reelbench.report.rows import NO_TIER, label
+from reelbench.score.metrics import STEADY
+from reelbench.score.rounding import fixed, percent, points, signed
 
 Scores = Mapping[str, Any]
 
@@ -30,28 +31,39 @@ def declared(scores: Scores) -> list[Mapping[str, Any]]:
     ]
 
 
-def shown(found: Mapping[str, Any]) -> Table:
-    """A declared table as a paper prints it: means, and what guessing comes to."""
+def shown(found: Mapping[str, Any], intervals: bool = False) -> Table:
+    """A declared table as a paper prints it: means, and what guessing comes to.
+
+    ``intervals`` puts the interval behind each mean.
+    """
     columns = _columns(found)
-    before = len(columns) - len(found["columns"])  # the model, and perhaps its modality
+    before = len(columns) - len(found["columns"])  # the model, and perhaps what it was given
     guessed = [
         [name, *[""] * (before - 1), *(NONE if s is None else percent(s) for s in shares)]
         for name, shares in guessing_rows(found)
     ]
     rows = list(guessed) if found.get("random") else []
-    places = {}
+    places, groups = {}, set()
     for place, row in enumerate(found["rows"]):
         if tier := tier_above(found, place):
+            groups.add(len(rows))
             rows.append([tier, *[""] * (len(columns) - 1)])
         places[place] = len(rows)
         cells = [text_of(found, row, column) for column in range(len(row["cells"]))]
+        if intervals:
+            ends = (interval_of(cell, points) for cell in row["cells"])
+            cells = [f"{c} [{e}]" if e else c for c, e in zip(cells, ends, strict=True)]
         rows.append([*_heads(row, found), *cells])
-    rows += [] if found.get("random") else guessed
+    last = [] if found.get("random") else guessed
+    rows += last
     best, second = (
         {(places[row], column + before) for row, column in cells}
         for cells in (best_cells(found), second_cells(found))
     )
-    return Table(found["name"], found["title"], columns, rows, best, second)
+    note = " ".join(notes_on(found))
+    return Table(
+        found["name"], found["title"], columns, rows, best, second, groups, len(last), note
+    )
 
 
 def tier_above(found: Mapping[str, Any], place: int) -> str:
@@ -60,17 +72,31 @@ def tier_above(found: Mapping[str, Any], place: int) -> str:
         return ""
     rows = found["rows"]
     tier, above = (_tier(rows[at]) if at >= 0 else "" for at in (place, place - 1))
+    if above and not tier and _is_model(rows[place]):
+        return NO_TIER  # or they would stand under the tier before
     return tier if tier != above else ""
 
 
 def _tier(row: Mapping[str, Any]) -> str:
     """The tier of a model; means of models and people are in none."""
-    return "" if {"models", "participants"} & set(row) else str(row.get("tier", ""))
+    return str(row.get("tier", "")) if _is_model(row) else ""
+
+
+def _is_model(row: Mapping[str, Any]) -> bool:
+    return not {"models", "participants"} & set(row)
+
+
+def given_columns(found: Mapping[str, Any]) -> dict[str, str]:
+    """Return the headings of the columns that tell what models were given, each with its field."""
+    return {title: field for title, field in _GIVEN.items() if found.get(field)}
+
+
+_GIVEN = {"Modality": "modality", "Frames": "frames"}
 
 
 def _heads(row: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
     """The cells that name a row."""
-    given = [str(row.get("modality") or NONE)] if found.get("modality") else []
+    given = (str(row.get(field) or NONE) for field in given_columns(found).values())
     return [name_of(row, found), *given]
 
 
@@ -123,15 +149,9 @@ def difference_in(cell: Mapping[str, Any]) -> str:
     return "" if difference is None else signed(difference["value"])
 
 
-def signed(share: float) -> str:
-    """Write a difference of shares in points, always with a sign."""
-    text = points(share)
-    return text if text.startswith("-") else f"+{text}"
-
-
 def notes_on(found: Mapping[str, Any]) -> list[str]:
     """Return sentences on what the signs of a table mean."""
-    notes = []
+    notes = [found["note"]] if found.get("note") else []
     helpers = {row["model"]: row["helped"] for row in found["rows"] if row.get("helped")}
     if helpers:
         listed = "; ".join(f"{name}: {', '.join(roles)}" for name, roles in helpers.items())
@@ -146,7 +166,9 @@ def notes_on(found: Mapping[str, Any]) -> list[str]:
     if found.get("people"):
         notes.append(f"{people_title(found)}: {found['people']['protocol']}")
     if found.get("second_best"):
-        notes.append("The best of each column is bold, the second best underlined.")
+        grouped = found.get("best_by_tier") and any(map(_tier, found["rows"]))
+        each = "each column and group" if grouped else "each column"
+        notes.append(f"The best of {each} is bold, the second best underlined.")
     notes += _on_metrics(found)
     for column in found["columns"]:
         of = column.get("of", {})
@@ -170,6 +192,10 @@ def _on_metrics(found: Mapping[str, Any]) -> list[str]:
 
 
 _METRICS_IN_WORDS = {
+    "steady": (
+        f"Steady: an answer counts where at least {STEADY:.0%} of the replies to the question, "
+        "over orders and rounds, agree on it. What guessing comes to depends on how many these are."
+    ),
     "caa": "CAA is accuracy corrected for guessing, so that guessing comes to 0.",
     "exact_match": "EM is the share of multi-select questions whose set is exactly right.",
     "precision": "P is the mean over questions of the share of what was chosen that is right.",
@@ -187,13 +213,18 @@ def people_title(found: Mapping[str, Any]) -> str:
 
 def _columns(found: Mapping[str, Any]) -> list[str]:
     first = "Wrong options" if found.get("kind") == "distractors" else "Model"
-    given = ["Modality"] if found.get("modality") else []
-    return [first, *given, *(column["name"] for column in found["columns"])]
+    return [first, *given_columns(found), *(column["name"] for column in found["columns"])]
 
 
 def name_of(row: Mapping[str, Any], found: Mapping[str, Any]) -> str:
-    """Name a row: by its condition too, where there are several, and people by their number."""
-    name = label(row, found["rows"])
+    """Name a row: by its condition too, where there are several, and people by their number.
+
+    Where the frames tell a model's conditions apart, their names are left out.
+    """
+    rows = found["rows"]
+    if found.get("frames"):
+        rows = [r for r in rows if all(r.get(name) == row.get(name) for name in _APART)]
+    name = label(row, rows)
     if "participants" in row and found.get("people"):
         return f"{people_title(found)}, {counted(row['participants'], 'participant')}"
     if row.get("participants", 1) > 1:
@@ -201,6 +232,9 @@ def name_of(row: Mapping[str, Any], found: Mapping[str, Any]) -> str:
     if "models" in row:
         return f"{name}, {counted(len(row['models']), 'model')}"
     return f"{name} {HELPED}" if row.get("helped") else name
+
+
+_APART = ("model", "frames")
 
 
 def mean_of(cell: Mapping[str, Any]) -> str:
@@ -252,24 +286,25 @@ def second_cells(found: Mapping[str, Any]) -> set[tuple[int, int]]:
 def _held_together(found: Mapping[str, Any]) -> Iterator[dict[tuple[int, int], float]]:
     """Yield the means of each column that can be held together, by row and column.
 
-    A model whose replies nobody graded has no open questions in its mean, which are the harder
-    ones: it does not win by that. People and means of models do not compete.
+    They are those of all models, or of each tier where the table asks for that. A model whose
+    replies nobody graded has no open questions in its mean, which are the harder ones: it does not
+    win by that. People and means of models do not compete.
     """
     for column, about in enumerate(found["columns"]):
         if found.get("kind") == "distractors" or {MEASURED, WRONG_WITH} & set(about.get("of", ())):
             continue
-        cells = {
-            (place, column): row["cells"][column]
-            for place, row in enumerate(found["rows"])
-            if not {"participants", "models"} & set(row)
-            and row["cells"][column]["covered"]
-            and row["cells"][column]["value"] is not None
-        }
-        widest = max((cell["covered"] for cell in cells.values()), default=0)
-        means = {
-            place: cell["value"]
-            for place, cell in cells.items()
-            if cell["covered"] >= _ENOUGH * widest
-        }
-        if len(means) > 1:
-            yield means
+        tiers: dict[str, dict[tuple[int, int], Mapping[str, Any]]] = {}
+        for place, row in enumerate(found["rows"]):
+            cell = row["cells"][column]
+            if _is_model(row) and cell["covered"] and cell["value"] is not None:
+                tier = _tier(row) if found.get("best_by_tier") else ""
+                tiers.setdefault(tier, {})[place, column] = cell
+        for cells in tiers.values():
+            widest = max(cell["covered"] for cell in cells.values())
+            means = {
+                place: cell["value"]
+                for place, cell in cells.items()
+                if cell["covered"] >= _ENOUGH * widest
+            }
+            if len(means) > 1:
+                yield means

@@ -52,6 +52,7 @@ def by_tag(scores: Scores, tag: str, place: int) -> Figure | None:
         for row in rows
     ]  # fmt: skip
     layout = layout_of("accuracy, %", scattermode="group", scattergap=0.35, shapes=dashes)
+    layout["showlegend"] = len(data) > 1
     words = f"Accuracy of each model by {tag}, with intervals; the table below has the numbers."
     return Figure(f"by-tag-{place}", f"Accuracy by {tag}", words, data, layout)
 
@@ -75,6 +76,7 @@ def radar(scores: Scores, tag: str) -> Figure | None:
         for row in rows
     ]
     layout = {"polar": {"radialaxis": {"range": [0, 100], "ticksuffix": "%"}}, "showlegend": True}
+    layout["legend"] = {"orientation": "h", "y": -0.3}
     words = f"The same accuracies by {tag} around a circle, one line per model."
     return Figure("radar", f"Profile over {tag}", words, data, layout_of(None, **layout))
 
@@ -90,7 +92,8 @@ def curve(scores: Scores, tag: str) -> Figure | None:
     titles = {"length": "Accuracy by length of the clip",
               "evidence": "Accuracy by where the evidence lies"}  # fmt: skip
     words = f"{titles[tag]}, one line per model, with intervals."
-    return Figure(f"curve-{tag}", titles[tag], words, data, layout_of("accuracy, %"))
+    layout = layout_of("accuracy, %", showlegend=len(data) > 1)
+    return Figure(f"curve-{tag}", titles[tag], words, data, layout)
 
 
 def positions(scores: Scores) -> Figure | None:
@@ -142,7 +145,8 @@ def ablation(scores: Scores, number: int) -> Figure | None:
     ]  # fmt: skip
     title = f"Accuracy by {found['field'].replace('_', ' ')}"
     words = f"{title}, all else equal, one line per model, with intervals."
-    return Figure(f"ablation-{number}", title, words, data, layout_of("accuracy, %"))
+    layout = layout_of("accuracy, %", showlegend=len(data) > 1)
+    return Figure(f"ablation-{number}", title, words, data, layout)
 
 
 def distractors(scores: Scores) -> Figure | None:
@@ -170,3 +174,9 @@ def shown_tags(scores: Scores) -> list[str]:
         return tag.endswith(TOGETHER), tag not in scores["tags"], tag == "kind", tag
 
     return sorted(scores["chance"]["by"], key=place)
+
+
+def tags_with_values(scores: Scores) -> list[str]:
+    """The tags to show: those with more than one value, the benchmark's own first."""
+    tags = [tag for tag in shown_tags(scores) if len(scores["chance"]["by"][tag]) > 1]
+    return tags or list(scores["chance"]["by"])[:1]

@@ -6,6 +6,7 @@ from typing import Any
 from reelbench.score.coverage import no_score
 
 Scores = Mapping[str, Any]
+NO_TIER = "Other models"  # the heading of those in no tier, where others have one
 
 
 def main_rows(scores: Scores) -> list[Mapping[str, Any]]:

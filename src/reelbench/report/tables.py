@@ -8,13 +8,17 @@ from typing import Any
 from reelbench.base.files import write_atomically
 from reelbench.data.table_rules import F1_OF_MEANS
 from reelbench.pages.table import Table
-from reelbench.report.comparison import pairs, people, standings
+from reelbench.report.category_tables import category_tables
+from reelbench.report.comparison import condition_pairs, pairs, people, standings
 from reelbench.report.criteria import criterion_tables, origins
 from reelbench.report.declared import declared, shown, sureness
 from reelbench.report.figures import shown_tags
+from reelbench.report.history import history_table
 from reelbench.report.profile_figures import position_table
 from reelbench.report.rows import label, main_rows
+from reelbench.score.compare import LETTER_RULE
 from reelbench.score.coverage import no_score
+from reelbench.score.estimates import few_videos
 from reelbench.score.metrics import METRICS
 from reelbench.score.rounding import fixed, percent, points
 
@@ -22,15 +26,17 @@ Scores = Mapping[str, Any]
 _LONGEST = 80  # characters of a file's name
 
 
-def tables(scores: Scores) -> list[Table]:
-    """Return all tables for which the scores have data."""
+def tables(scores: Scores, intervals: bool = False) -> list[Table]:
+    """Return all tables for which the scores have data; ``intervals`` puts those into cells."""
     made = [
         leaderboard(scores),
         people(scores),
         pairs(scores),
-        *(table for found in declared(scores) for table in (shown(found), sureness(found))),
+        condition_pairs(scores),
+        history_table(scores),
+        *(t for found in declared(scores) for t in (shown(found, intervals), sureness(found))),
         measures(scores),
-        *(by_tag(scores, tag) for tag in shown_tags(scores)),
+        *(t for tag in shown_tags(scores) for t in category_tables(scores, tag, intervals)),
         failures(scores),
         position_table(scores),
         origins(scores),
@@ -42,20 +48,32 @@ def tables(scores: Scores) -> list[Table]:
     return [table for table in made if table.rows]
 
 
-def write_tables(scores: Scores, folder: Path) -> list[Path]:
-    """Write every table three times into a folder; return the files."""
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
+def named_tables(scores: Scores, intervals: bool = False) -> dict[str, Table]:
+    """Return all tables, each by a name of its own that a file can have."""
+    found: dict[str, Table] = {}
     names: set[str] = set()
-    for table in tables(scores):
+    for table in tables(scores, intervals):
         name, number = table.name[:_LONGEST], 1
         while name.casefold() in names:  # tags whose names differ in signs alone
             number += 1
             name = f"{table.name[:_LONGEST]}-{number}"
         names.add(name.casefold())
-        forms = {".csv": table.to_csv(), ".md": table.to_markdown(), ".tex": table.to_latex()}
-        for ending, text in forms.items():
-            written.append(folder / f"{name}{ending}")
+        found[name] = table
+    return found
+
+
+def forms_of(table: Table) -> dict[str, str]:
+    """Return a table in each form, by the ending of its file."""
+    return {"csv": table.to_csv(), "md": table.to_markdown(), "tex": table.to_latex()}
+
+
+def write_tables(scores: Scores, folder: Path, intervals: bool = False) -> list[Path]:
+    """Write every table three times into a folder; return the files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, table in named_tables(scores, intervals).items():
+        for ending, text in forms_of(table).items():
+            written.append(folder / f"{name}.{ending}")
             write_atomically(written[-1], text)
     return written
 
@@ -75,7 +93,8 @@ def leaderboard(scores: Scores) -> Table:
             accuracy_of(row),
             no_score(row) or " to ".join(map(percent, row["interval"])),
             ""
-            if row["standard_error"] is None or no_score(row)
+            # Of few videos it may come out as nothing, which the interval knows better.
+            if row["standard_error"] is None or no_score(row) or few_videos(row)
             else percent(row["standard_error"]),
             str(row["videos"]),
             *(_standing(row, scores, standing) if standing else ()),
@@ -87,7 +106,11 @@ def leaderboard(scores: Scores) -> Table:
     ]
     blank = [""] * (len(columns) - 2 - several)
     chance = ["chance", *([""] if several else []), percent(scores["chance"]["accuracy"]), *blank]
-    return Table("leaderboard", "Leaderboard", columns, [*lines, chance] if lines else [])
+    note = ["An item without an answer counts as wrong."]
+    note += [f"{LETTER_RULE[0].upper()}{LETTER_RULE[1:]}."] if standing else []
+    note += [_CAA_MEANS] if "caa" in names else []
+    shown = [*lines, chance] if lines else []
+    return Table("leaderboard", "Leaderboard", columns, shown, note=" ".join(note))
 
 
 def _standing(
@@ -111,6 +134,7 @@ def accuracy_of(row: Mapping[str, Any]) -> str:
     return percent(row["correct"] / row["items"])
 
 
+_CAA_MEANS = "CAA is accuracy corrected for guessing."
 _TITLES = {
     "steady": "Steady",
     "caa": "CAA",
@@ -146,7 +170,8 @@ def measures(scores: Scores) -> Table:
     ]
     columns = ["Model", *(t for _, t in names), *(["F1 of means"] if pooled else [])]
     columns += [f"Micro {_TITLES[name]}" for name in pooled]
-    return Table("measures", "Other measures", columns, rows if names else [])
+    note = _CAA_MEANS if "caa" in dict(names) else ""
+    return Table("measures", "Other measures", columns, rows if names else [], note=note)
 
 
 def _with_interval(metric: Mapping[str, Any] | None) -> str:
@@ -161,21 +186,6 @@ def _with_interval(metric: Mapping[str, Any] | None) -> str:
 def _metric(row: Mapping[str, Any], name: str) -> str:
     shown = name in row["metrics"] and not no_score(row)
     return percent(row["metrics"][name]["value"]) if shown else ""
-
-
-def by_tag(scores: Scores, tag: str) -> Table:
-    """Accuracy by the values of a tag."""
-    values = list(scores["chance"]["by"][tag])
-    rows = [
-        [
-            label(row, scores["results"]),
-            *("" if no_score(row) else accuracy_of(row["by"][tag][v]) for v in values),
-        ]
-        for row in scores["results"]
-    ]
-    chance = ["chance", *(percent(scores["chance"]["by"][tag][value]) for value in values)]
-    name = _file_name(tag) or "tag"
-    return Table(f"by-{name}", f"Accuracy by {tag}", ["Model", *values], [*rows, chance])
 
 
 def _file_name(text: str) -> str:

@@ -31,11 +31,20 @@ const FORMS = {
   },
 };
 
+// The page may carry its tables as the command writes them; what it does not carry is read off it.
+let carried;
+const written = (name, kind) =>
+  (carried ??= JSON.parse(document.getElementById("data")?.textContent ?? "{}").tables ?? {})[name]?.[kind];
+
 for (const button of document.querySelectorAll("[data-table]")) button.addEventListener("click", () => {
+  const kind = button.dataset.table, { name } = button.closest("[data-name]").dataset;
+  save(`${name.replace(/\W+/g, "-")}.${kind}`, written(name, kind) ?? FORMS[kind](cellsOf(button)), "text/plain");
+});
+
+function cellsOf(button) {
   const table = button.closest(".tabled").querySelector("table");
   const rows = [...table.rows].map((row) => [...row.cells].filter((cell) => !cell.classList.contains("chart")).map(cellText));
   // A heading over all columns is one cell here, and as many there.
   rows.forEach((row) => row.push(...Array(rows[0].length - row.length).fill("")));
-  const kind = button.dataset.table;
-  save(`${button.closest("[data-name]").dataset.name.replace(/\W+/g, "-")}.${kind}`, FORMS[kind](rows), "text/plain");
-});
+  return rows;
+}

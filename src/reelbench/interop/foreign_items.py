@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reelbench.data.items import LETTERS, NOTHING, Item, Kind, Media, freeze
+from reelbench.interop.imports.answers import AnswerForm, letters_or_none
+from reelbench.interop.imports.values import OptionList, read_options
 
 _QUESTION = ("question", "stem", "query", "prompt")
 _OPTIONS = ("options", "choices", "candidates", "answers", "answer_choices")
@@ -42,13 +44,11 @@ def _first(record: Mapping[str, Any], names: Sequence[str]) -> Any:
 
 
 def _options(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """Options as a list of texts, or as an object from letters to texts."""
-    found = _first(record, _OPTIONS)
-    if isinstance(found, Mapping):
-        found = [found[letter] for letter in sorted(found, key=str)]
-    if not isinstance(found, list | tuple) or len(found) > len(LETTERS):
+    """Options in any form that can be imported."""
+    try:
+        return read_options(_first(record, _OPTIONS)).texts
+    except ValueError:
         return ()
-    return tuple(map(str, found)) if all(isinstance(o, str | int | float) for o in found) else ()
 
 
 def _answer(record: Mapping[str, Any], options: tuple[str, ...]) -> tuple[str, ...]:
@@ -56,22 +56,25 @@ def _answer(record: Mapping[str, Any], options: tuple[str, ...]) -> tuple[str, .
     for name in _ANSWER:
         given = record.get(name)
         parts = given if isinstance(given, list | tuple) else [given]
-        letters = [_letter(part, options) for part in parts]
+        letters = [letter for part in parts for letter in _letters(part, OptionList(options))]
         if letters and all(letters):
-            return tuple(letter for letter in letters if letter)
+            return tuple(letters)
     return ()
 
 
-def _letter(given: Any, options: tuple[str, ...]) -> str | None:
+def _letters(given: Any, options: OptionList) -> tuple[str, ...]:
+    """The letters that a value names; one beyond the options as it is, so that it is reported."""
     if isinstance(given, int) and not isinstance(given, bool):
-        return LETTERS[given] if 0 <= given < len(LETTERS) else "?"
+        return (LETTERS[given],) if 0 <= given < len(LETTERS) else ("?",)
     if not isinstance(given, str) or not given.strip():
-        return None
-    text = given.strip()
-    label = text.strip("().:").upper()
-    if len(label) == 1 and label in LETTERS and text not in options:
-        return label
-    return LETTERS[options.index(text)] if text in options else None
+        return ("",)
+    label = given.strip("().: ").upper()
+    beyond = (label,) if len(label) == 1 and label in LETTERS else ("",)
+    forms: tuple[AnswerForm, ...] = (
+        ("text", "letter") if given.strip() in options.texts else ("letter", "text")
+    )
+    found = (letters_or_none(given, options, form) for form in forms)
+    return next((letters for letters in found if letters), beyond)
 
 
 def _kind(record: Mapping[str, Any], options: tuple[str, ...], answer: tuple[str, ...]) -> Kind:

@@ -59,17 +59,22 @@ class _Reading:
     speaking: dict[str, set[tuple[str, str]]] = field(default_factory=dict)  # by task
 
 
-def published_humanvbench(source: Path, medium: int = MEDIUM, high: int = HIGH) -> Sources:
-    """Return the published rows of a folder as items.
+def published_humanvbench(
+    source: Path, medium: int = MEDIUM, high: int = HIGH, media: Path | None = None
+) -> Sources:
+    """Return the published rows of a folder, or of one file, as items.
 
-    ``medium`` and ``high`` are the numbers of people from which on a clip is dense.
+    ``medium`` and ``high`` are the numbers of people from which on a clip is dense; ``media`` is
+    where the videos are, if not in the folder.
     """
-    if not source.is_dir():
+    media = media or (source.parent if source.is_file() else source)
+    if not source.exists():
         raise ReelbenchError(f"{source} is not a folder: name the one with the tasks' *.jsonl.")
-    files = sorted(path for path in _files(source, ENDINGS) if path.name[0] != ".")
+    files = [source] if source.is_file() else [*_files(source, ENDINGS)]
+    files = sorted(path for path in files if path.name[0] != ".")
     if not files:
         raise ReelbenchError(f"{source} has no *.jsonl: put HumanVBench's files there, by task.")
-    videos = [path.relative_to(source).as_posix() for path in _files(source, VIDEO_ENDINGS)]
+    videos = [path.relative_to(media).as_posix() for path in _files(media, VIDEO_ENDINGS)]
     reading = _Reading(videos, medium, high)
     for path in files:
         for row in read_rows(path, reading.notes):

@@ -56,29 +56,39 @@ _OURS = frozenset(
 NO_KEY = "no correct_option_letter, so no reply can be scored"
 
 
-def published_rows_in(source: Path) -> Sources:
-    """Return the published rows of a folder as items; raise ``BenchmarkError`` with all faults."""
-    if not source.is_dir():
-        raise ReelbenchError(f"{source} is not a folder: name the folder with MMOU.json in it.")
-    files = sorted(p for p in source.iterdir() if p.suffix.lower() in ENDINGS and p.name[0] != ".")
-    if not files:
-        raise ReelbenchError(f"{source} has no *.json or *.jsonl: put MMOU.json there.")
-    notes, videos = Notes(), _videos(source)
+def published_rows_in(source: Path, media: Path | None = None, strict: bool = True) -> Sources:
+    """Return the published rows of a folder, or of one file, as items.
+
+    ``media`` is where the videos are, if not in the folder. Rows that are no questions raise
+    ``BenchmarkError`` with all faults where ``strict``, and are left out by name else.
+    """
+    media = media or (source.parent if source.is_file() else source)
+    files = [source] if source.is_file() and not strict else _files(source)
+    notes, videos = Notes(), _videos(media)
     items: list[Item] = []
     broken: list[tuple[str, str]] = []
     for row in (row for path in files for row in read_rows(path, notes)):
         if not _is_question(row.place, row.record, notes):
             continue
-        item, reason = _read(source, row.place, row.record, videos, notes)
+        item, reason = _read(media, row.place, row.record, videos, notes)
         if item is None:
             broken.append((str(row.record["question_id"]), reason))
         else:
             items.append(item)
     notes.problems += _repeated(items, files)
-    if notes.problems:
+    if notes.problems and strict:
         raise BenchmarkError(notes.problems)
     warnings = [*notes.warnings, *_left_out(broken)]
-    return Sources(tuple(items), tuple(broken), tuple(warnings))
+    return Sources(tuple(items), (*broken, *notes.broken), tuple(warnings))
+
+
+def _files(source: Path) -> list[Path]:
+    if not source.is_dir():
+        raise ReelbenchError(f"{source} is not a folder: name the folder with MMOU.json in it.")
+    files = sorted(p for p in source.iterdir() if p.suffix.lower() in ENDINGS and p.name[0] != ".")
+    if not files:
+        raise ReelbenchError(f"{source} has no *.json or *.jsonl: put MMOU.json there.")
+    return files
 
 
 def _videos(source: Path) -> dict[str, str]:

@@ -33,6 +33,14 @@ class Notes:
         self._odd.setdefault(note, []).append(place)
 
     @property
+    def broken(self) -> Iterator[tuple[str, str]]:
+        """Yield each problem as the place and the reason, for who goes on without such rows."""
+        for problem in self.problems:
+            line = f":{problem.line}" if problem.line else ""
+            reason = f"{problem.field}: found {problem.found}, expected {problem.expected}"
+            yield f"{problem.file}{line}", reason
+
+    @property
     def warnings(self) -> Iterator[str]:
         """Yield a sentence for each warning."""
         for note, places in self._odd.items():

@@ -51,16 +51,21 @@ from reelbench.interop.qbench_video.words import UNGRADED, contexts_in, is_of_on
 KEPT_BACK = "no correct_choice, so no reply can be scored (the published test file has none)"
 
 
-def questions_in(source: Path) -> Sources:
-    """Return the questions of a folder as items; raise ``BenchmarkError`` with all problems."""
-    files, notes = _files(source), Notes()
+def questions_in(source: Path, media: Path | None = None, strict: bool = True) -> Sources:
+    """Return the questions of a folder, or of one file, as items.
+
+    ``media`` is where the videos are, if not in the folder. What is wrong raises ``BenchmarkError``
+    with all problems where ``strict``; else such questions are left out by name.
+    """
+    files, notes = [source] if source.is_file() and not strict else _files(source), Notes()
+    media = media or (source.parent if source.is_file() else source)
     questions = [
         question
         for path in files
         for row in read_rows(path, notes)
         if (question := read_question(row, notes)) is not None
     ]
-    videos, items, broken = Videos(source), [], []
+    videos, items, broken = Videos(media), [], []
     for question in _each_once(questions, notes):
         contexts = contexts_in(question.context)
         found = videos.find(question.video_name, _says_pair(contexts))
@@ -72,13 +77,13 @@ def questions_in(source: Path) -> Sources:
         elif found.paths:
             context = _context(question, contexts, found, notes)
             items.append(_item(question, found, context))
-    if notes.problems:
+    if notes.problems and strict:
         raise BenchmarkError(notes.problems)
     if not items:
         raise ReelbenchError(_nothing_left(source, broken, len(videos)))
     items.sort(key=lambda item: item.id)
     warnings = (*notes.warnings, *_left_out(broken))
-    return Sources(tuple(items), tuple(sorted(broken)), warnings)
+    return Sources(tuple(items), (*sorted(broken), *notes.broken), warnings)
 
 
 def _files(source: Path) -> list[Path]:

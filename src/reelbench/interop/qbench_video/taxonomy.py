@@ -1,6 +1,7 @@
 """The words of Q-Bench-Video (3.3) that its three recipes share, and its protocol (3.4, 11)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from reelbench.data.items import Item, freeze
@@ -20,6 +21,21 @@ PROTOCOL = Protocol(sampling="uniform:16", prompt="qbench", frame_encoding="png"
 CONDITIONS = {
     "image-models": {"sampling": "uniform:8"},
     "fps-1": {"sampling": "fps:1"},
+    # As the evaluation program that the authors published asks: its frames, in its size and JPEG.
+    "published-code": {
+        "sampling": "uniform:16,start",
+        "frame_size": "long:512",
+        "frame_encoding": "jpeg:75",
+    },
+}
+
+# 12: mean of people, open questions graded by the judge of the models.
+PEOPLE = {
+    "protocol": (
+        "people answer once, without the key and with no way back, after they have watched the "
+        "whole video; open answers are graded by the judge of the models. An item is worth the "
+        "mean over those who answered it."
+    )
 }
 
 
@@ -42,6 +58,19 @@ def quality_manifest(name: str, title: str, items: Sequence[Item], **extra: Any)
     )
 
 
+def published_manifest(name: str, title: str, items: Sequence[Item]) -> Manifest:
+    """Return the manifest, with values in its taxonomy that only the files have."""
+    manifest = quality_manifest(name, title, items)
+    taxonomy = dict(manifest.taxonomy)
+    for tag in _OPEN_LISTS:
+        listed = list(taxonomy.get(tag, ()))
+        own = {value for item in items for value in item.tag(tag)} - set(listed)
+        if own:
+            taxonomy[tag] = [*listed, *sorted(own)]
+    return replace(manifest, taxonomy=freeze(taxonomy))
+
+
+_OPEN_LISTS = ("context", "concern")  # tags of which files may have values of their own
 _TAGS = {
     "question_type": QUESTION_TYPES,
     "concern": CONCERNS,
@@ -69,6 +98,7 @@ def _tables(items: Sequence[Item]) -> dict[str, Mapping[str, Any]]:
         tables[f"table-{first}"] = {
             "title": f"Question types and quality concerns{suffix}",
             "where": where,
+            "people": PEOPLE,
             "columns": {
                 **{value: {"question_type": value} for value in QUESTION_TYPES},
                 **{value: {"concern": value} for value in CONCERNS},
@@ -78,6 +108,7 @@ def _tables(items: Sequence[Item]) -> dict[str, Mapping[str, Any]]:
         tables[f"table-{second}"] = {
             "title": f"Single videos and video pairs{suffix}",
             "where": where,
+            "people": PEOPLE,
             "columns": {
                 **{value: {"context": value} for value in SINGLE},
                 "Single, overall": {"context": list(SINGLE)},

@@ -1,0 +1,279 @@
+"""One file of anyone's predictions, brought into our form; what was taken for what is noted."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reelbench.data.items import Problem, shown
+from reelbench.interop.imports.column_names import ID
+from reelbench.interop.predictions.answers import (
+    AskedValue,
+    PredictionForm,
+    key_agreement,
+    prediction_form,
+    reply_in,
+)
+from reelbench.interop.predictions.columns import (
+    CONDITIONS,
+    KEYS,
+    MODELS,
+    Values,
+    columns_called,
+    flat,
+    prediction_columns,
+    text_of,
+)
+from reelbench.interop.predictions.matching import ItemIndex, Match
+from reelbench.interop.predictions.names import file_name, model_of
+from reelbench.interop.predictions.options import OptionColumns
+from reelbench.interop.records import read_records
+from reelbench.models.base import STATUSES
+
+_SEEN = 200  # rows that show whether a column has ids
+_SAME_KEYS = 0.95  # of the keys in a file, for it to be about this benchmark
+_NAMED = 10  # ids that a sentence names
+_FORMS = {
+    "reply": "replies",
+    "index": "numbers of options from 0",
+    "index1": "numbers of options from 1",
+    "truth": "truths, 1 for yes",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """What the user says of the files: the form of answers, columns by role, unknown ids."""
+
+    answers_as: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    skip_unmatched: bool = False
+
+
+class Conversion:
+    """The rows of a file in our form, with notes and problems."""
+
+    def __init__(self, path: Path, index: ItemIndex, options: ReadOptions) -> None:
+        self.path, self._index, self._options = path, index, options
+        self.rows: list[tuple[int, dict[str, Any]]] = []
+        self.folder_model = model_of(path)  # for rows that name no model
+        file = read_records(path)
+        self.problems: list[Problem] = list(file.problems)
+        self.notes: list[str] = list(file.notes)
+        self._lines = [record.line for record in file.records]
+        self._values = [flat(record) for record in file.records]
+        self._columns = list(dict.fromkeys(name for row in self._values for name in row))
+        self._keys = columns_called(self._columns, KEYS)
+        if self._values:
+            self._convert()
+
+    def _convert(self) -> None:
+        prediction = self._prediction_column()
+        if not prediction:
+            return
+        match = self._matched()
+        if not match.count:
+            self._say_nothing_fits(match)
+            return
+        orders = self._orders(match, prediction)
+        keys = self._given_keys(match.items, orders, prediction)
+        values = [reply_in(row.get(prediction)) for row in self._values]
+        asked = self._asked(match.items, values, orders)
+        form = prediction_form(
+            [each for each in asked if each],
+            keys,
+            self._options.answers_as,
+            str(self.path),
+        )
+        self.notes.append(
+            f"{match.count:,} of {len(self._values):,} rows match items. Ids: column "
+            f"{match.column!r}, by {match.rule}. Predictions: column {prediction!r}, read as "
+            f"{_FORMS[form.name]} ({form.why})."
+        )
+        self._compare_keys(keys)
+        self._write_rows(match, asked, form)
+
+    def name_after_file(self) -> None:
+        """Call the model that the folder named by the file instead."""
+        for _, row in self.rows:
+            if row.get("model") == self.folder_model:
+                row["model"] = file_name(self.path)
+
+    def _orders(self, match: Match, prediction: str) -> list[tuple[int, ...]]:
+        """The order of options in each row, where it is not that of the benchmark."""
+        columns = OptionColumns(self._columns, prediction)
+        orders = [
+            columns.order_in(row, self._index.by_id[item]) if item else ()
+            for item, row in zip(match.items, self._values, strict=True)
+        ]
+        if count := sum(map(bool, orders)):
+            self.notes.append(
+                f"In {count:,} rows the options stand in another order than in the benchmark, "
+                "which is taken into account."
+            )
+        return orders
+
+    def _asked(
+        self, items: Sequence[str | None], values: Sequence[Any], orders: Sequence[tuple[int, ...]]
+    ) -> list[AskedValue | None]:
+        return [
+            AskedValue(self._index.by_id[item], value, order) if item else None
+            for item, value, order in zip(items, values, orders, strict=True)
+        ]
+
+    def _compare_keys(self, keys: Sequence[AskedValue]) -> None:
+        """Say so where the keys of the file are not those of the benchmark."""
+        same, known = key_agreement(keys) or (0, 0)
+        if same < _SAME_KEYS * known:
+            self.notes.append(
+                f"warning: of {known:,} keys in the file (column {self._keys[0]!r}), {same:,} are "
+                "those of the benchmark: its options may stand in another order, or its questions "
+                "may be others."
+            )
+
+    def _prediction_column(self) -> str:
+        if named := self._options.columns.get("prediction", ""):
+            return self._known(named)
+        found = prediction_columns(self._columns)
+        if not found:
+            key = f" ({self._keys[0]!r} is taken for the key)" if self._keys else ""
+            expected = f"a column with predictions{key}: name it, as in --column prediction=NAME"
+            if any(name in self._index.by_id for name in self._columns):
+                expected = "a first line with the names of the columns, such as id,prediction"
+            self._fault("file", self._all_columns(), expected)
+            return ""
+        if len(found) > 1:
+            others = ", ".join(map(repr, found[1:5]))
+            self.notes.append(
+                f"Predictions may be in {others} too: --column prediction=NAME takes another."
+            )
+        return found[0]
+
+    def _all_columns(self) -> str:
+        return f"the columns {', '.join(shown(name, 40) for name in self._columns[:40])}"
+
+    def _known(self, named: str) -> str:
+        if named in self._columns:
+            return named
+        self._fault(
+            "file", f"no column {named!r}", f"one of {shown(', '.join(self._columns), 200)}"
+        )
+        return ""
+
+    def _fault(self, name: str, found: str, expected: str) -> None:
+        self.problems.append(Problem("NO_COLUMN", name, found, expected, str(self.path)))
+
+    def _matched(self) -> Match:
+        named = self._options.columns.get("id", "")
+        if named and not self._known(named):
+            return Match([None] * len(self._values), named, "")
+        known = [named] if named else columns_called(self._columns, ID)
+        others = [] if named else [name for name in self._columns if name not in known]
+        exact = [name for name in others if self._has_ids(name)]
+        match = self._index.match(self._values, [*known, *exact])
+        if match.count == len(self._values):
+            return match
+        placed = self._index.by_place(self._values, known, self._key_agreement)
+        return placed if placed.count > match.count else match
+
+    def _has_ids(self, column: str) -> bool:
+        some = [text_of(row.get(column)) for row in self._values[:_SEEN]]
+        return len(set(some)) == len(some) and any(each in self._index.by_id for each in some)
+
+    def _key_agreement(self, items: Sequence[str | None]) -> float | None:
+        found = key_agreement(self._given_keys(items, [()] * len(items)))
+        return found[0] / found[1] if found else None
+
+    def _given_keys(
+        self, items: Sequence[str | None], orders: Sequence[tuple[int, ...]], prediction: str = ""
+    ) -> list[AskedValue]:
+        """The keys that the file itself has, by its first column of keys."""
+        columns = [name for name in self._keys if name != prediction][:1]
+        values = [row.get(columns[0]) for row in self._values] if columns else [None] * len(items)
+        return [each for each in self._asked(items, values, orders) if each]
+
+    def _say_nothing_fits(self, match: Match) -> None:
+        if self.problems:
+            return
+        if not match.column:
+            expected = "a column with ids of items: name it, as in --column id=NAME"
+            self._fault("file", self._all_columns(), expected)
+            return
+        theirs = ", ".join(shown(text_of(row.get(match.column))) for row in self._values[:3])
+        ours = ", ".join(shown(item.id) for item in self._index.items[:3])
+        found = f"{len(self._values):,} ids of which none is of an item, such as {theirs}"
+        expected = f"ids such as {ours} (--column id=NAME names another column)"
+        self._fault(match.column, found, expected)
+
+    def _write_rows(
+        self, match: Match, asked: Sequence[AskedValue | None], form: PredictionForm
+    ) -> None:
+        model, condition = self._column("model", MODELS), self._column("condition", CONDITIONS)
+        folder = self.folder_model
+        counts = _Counts()
+        seen: dict[tuple[Any, ...], Any] = {}
+        for line, row, each in zip(self._lines, self._values, asked, strict=True):
+            if each is None:
+                self._unmatched(line, row, match, counts)
+                continue
+            ours = {"id": each.item.id, **form.fields(each), **_beside(row)}
+            if name := text_of(row.get(model)) or folder:
+                ours["model"] = name
+            if name := text_of(row.get(condition)):
+                ours["condition"] = name
+            place = tuple(ours.get(name) for name in ("id", "model", "condition", "order", "round"))
+            if place in seen and seen[place] == each.value:
+                counts.again.append(shown(each.item.id))
+                continue
+            seen[place] = each.value
+            if each.is_empty:
+                counts.empty.append(shown(each.item.id))
+            self.rows.append((line, ours))
+        self.notes += counts.sentences()
+
+    def _column(self, role: str, names: Sequence[str]) -> str:
+        if named := self._options.columns.get(role, ""):
+            return self._known(named)
+        return next(iter(columns_called(self._columns, names)), "")
+
+    def _unmatched(self, line: int, row: Values, match: Match, counts: "_Counts") -> None:
+        found = shown(text_of(row.get(match.column)))
+        counts.unmatched.append(found)
+        if not self._options.skip_unmatched:
+            expected = "the id of an item (--skip-unmatched leaves such rows out)"
+            problem = Problem("UNKNOWN_ID", match.column, found, expected, str(self.path), line)
+            self.problems.append(problem)
+
+
+def _beside(row: Values) -> dict[str, Any]:
+    """Fields of our form that others use alike: the order, the round and the status."""
+    found: dict[str, Any] = {}
+    for name in ("order", "round"):
+        text = text_of(row.get(name))
+        if text.isdecimal() and len(text) < 10:
+            found[name] = int(text)
+    if row.get("status") in STATUSES:
+        found["status"] = row["status"]
+    return found
+
+
+@dataclass(slots=True)
+class _Counts:
+    """Rows that give no prediction, by the reason."""
+
+    unmatched: list[str] = field(default_factory=list)
+    again: list[str] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
+
+    def sentences(self) -> list[str]:
+        """Say how many there are, and name the first."""
+        texts = (
+            (self.unmatched, "Rows about no item of the benchmark, left out"),
+            (self.again, "Rows that say the same once more, counted once"),
+            (self.empty, "Rows without a prediction, counted as unanswered"),
+        )
+        return [f"{text}: {len(ids):,} ({_first(ids)})." for ids, text in texts if ids]
+
+
+def _first(ids: Sequence[str]) -> str:
+    return ", ".join([*ids[:_NAMED], *(["..."] if len(ids) > _NAMED else [])])

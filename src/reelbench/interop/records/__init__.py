@@ -1,0 +1,6 @@
+"""Reads the rows of anyone's file: CSV, TSV, Excel, JSON, JSON lines and Parquet."""
+
+from reelbench.interop.records.read import read_records, record_files
+from reelbench.interop.records.record import RecordFile, SourceRecord
+
+__all__ = ["RecordFile", "SourceRecord", "read_records", "record_files"]

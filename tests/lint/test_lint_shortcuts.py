@@ -4,11 +4,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rewriting import long_keys, worded_keys
 from scipy import stats
 from support import make_item
 
-from reelbench.data.items import LETTERS, Item, Media
+from reelbench.data.items import LETTERS, SOURCE_CLIPS, Item, Media, freeze
 from reelbench.lint import Severity, lint_benchmark
+from reelbench.lint.shortcuts import shortcut_findings
+from reelbench.lint.wording import baselines_of
 
 Save = Callable[..., Path]
 
@@ -145,3 +148,52 @@ def test_many_templates_on_one_video_take_no_time(save: Save) -> None:
     ]
     report = lint_benchmark(save(*items), check_media=False)
     assert max(sum(f.item == f"q-{n}" for f in report.findings) for n in (1, 500, 2999)) <= 1
+
+
+def test_the_wording_of_keys_gives_them_away(save: Save) -> None:
+    """What no simpler rule sees: keys say another word than wrong options do."""
+    items = worded_keys(120, 0.6)
+    report = lint_benchmark(save(*items), check_media=False)
+    finding = next(f for f in report.findings if f.tag == "KEY_WORDING")
+    assert finding.severity is Severity.HIGH
+    figure = report.figures["key_wording"]
+    assert f"is right in {100 * figure['accuracy']:.1f}% of the 120 items" in finding.message
+    assert figure["chance"] == 0.2
+    assert {"KEY_LENGTH", "KEY_POSITION"}.isdisjoint(tags(save(*items)))
+
+
+def test_wording_that_says_nothing_is_no_finding(save: Save) -> None:
+    """Of forty sets of fair items, some are guessed better than others, as chance has it."""
+    found = [shortcut_findings(long_keys(60, 0.0, f"fair {n}"))[1] for n in range(40)]
+    right = [figure["key_wording"]["accuracy"] for figure in found]
+    assert sum(right) / 40 == pytest.approx(0.2, abs=0.03)
+    p = [figure["key_wording"]["p"] for figure in found]
+    assert min(p) > 0.001
+    assert sum(each < 0.05 for each in p) <= 4
+
+
+def test_what_is_learnt_is_of_other_videos(save: Save) -> None:
+    """A word that only the keys of one video say tells nothing of others."""
+    items = [
+        keyed(n, "A", media=(Media(f"media/{n % 4}.mp4"),), id=f"q-{n}",
+              options=(f"it is v{n % 4}", f"it is w{n % 3}", f"it is x{n % 5}", f"it is y{n % 2}"))
+        for n in range(80)
+    ]  # fmt: skip
+    by_id = baselines_of(items)
+    for item in items:
+        own = f"says 'v{item.media[0].path[6]}'"
+        assert own not in by_id[item.id].weights
+    assert baselines_of(items[:30]) == {}, "there is nothing to learn from fifteen"
+
+
+def test_what_was_made_from_one_clip_is_in_one_half() -> None:
+    """So that nothing is learnt of a clip from other videos that were made from it."""
+    items = [
+        keyed(n, "A", id=f"q-{n}", extra=freeze({SOURCE_CLIPS: [f"{n % 4}.mp4"]}),
+              options=(f"it is v{n % 4}", f"it is w{n % 3}", f"it is x{n % 5}", f"it is y{n % 2}"))
+        for n in range(80)
+    ]  # fmt: skip
+    by_id = baselines_of(items)
+    assert len({item.media for item in items}) == len(by_id) == 80
+    for item in items:
+        assert f"says 'v{item.source_clips[0][0]}'" not in by_id[item.id].weights

@@ -39,6 +39,7 @@ TAGS: dict[str, tuple[Severity, str]] = {
     "KEY_POSITION": (Severity.MEDIUM, "the right option's place gives it away"),
     "KEY_LENGTH": (Severity.MEDIUM, "the right option's length gives it away"),
     "KEY_NUMBER": (Severity.MEDIUM, "the rank of the right number gives it away"),
+    "KEY_WORDING": (Severity.MEDIUM, "the right option's wording gives it away"),
     "NONE_OF_THE_ABOVE": (Severity.MEDIUM, "'none of the above' is right too often or too rarely"),
     "YES_NO_IMBALANCE": (Severity.MEDIUM, "one of yes and no is right much more often"),
     "NEAR_DUPLICATE": (Severity.MEDIUM, "nearly the same question about the same media"),

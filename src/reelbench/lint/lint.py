@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.limits import MOST_TABLE, bounded_bytes, bounded_lines
-from reelbench.base.progress import track
+from reelbench.base.progress import track, working
 from reelbench.data.benchmark import (
     ITEMS_FILE,
     MANIFEST_FILE,
@@ -45,8 +45,9 @@ def lint_benchmark(path: Path | str, *, check_media: bool = True) -> LintReport:
             findings += answer_findings(item, line)
     if material.manifest:
         findings += tag_findings(whole, material.manifest.taxonomy)
-    findings += duplicate_findings(whole)
-    given_away, figures = shortcut_findings([item for _, item in whole])
+    with working("Looking for duplicates and shortcuts"):
+        findings += duplicate_findings(whole)
+        given_away, figures = shortcut_findings([item for _, item in whole])
     findings += given_away
     if check_media and not material.foreign:
         findings += media_findings(items_path(path).parent, whole, material.manifest)

@@ -1,6 +1,5 @@
-"""Shortcuts of a whole benchmark: positions, lengths, ranks, and answers that are too frequent."""
+"""Shortcuts of a whole benchmark: positions, lengths, ranks, words, and too frequent answers."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -8,12 +7,25 @@ from typing import Any
 
 from reelbench.base.text import is_none_of_them, plain
 from reelbench.data.items import LETTERS, Item
-from reelbench.lint.evenness import Stratum, at_least, binomial_p, evenness_of
+from reelbench.lint.evenness import Stratum, binomial_p, evenness_of
 from reelbench.lint.findings import Finding, Severity
+from reelbench.lint.guesses import (
+    LENGTHS,
+    NUMBERS,
+    by_length,
+    by_letter,
+    by_number,
+    figure_of,
+    ranked_numbers,
+)
+from reelbench.lint.wording import wording_figure
 from reelbench.score.rounding import percent
 
 UNLIKELY = 0.001  # many checks are made: report only what chance would hardly do
 GAIN = 0.10  # what a guesser must win over chance for a shortcut to be HIGH
+
+# In the provenance of a yes/no item: that a make could not turn its question into the opposite.
+NOT_NEGATED = "not_negated"
 
 ShortcutResult = tuple[list[Finding], dict[str, Any] | None]  # and its statistics
 
@@ -79,11 +91,10 @@ def _chance(items: Sequence[Item]) -> float:
 
 def _key_lengths(items: Sequence[Item]) -> ShortcutResult:
     """Bet on the longest option, and on the shortest: how often is it a right one?"""
-    closed = [item for item in items if item.kind in ("single", "multi")]
     figure: dict[str, Any] = {}
     findings = []
-    for word, best in (("longest", max), ("shortest", min)):
-        bet = _bet(closed, best)
+    for word in LENGTHS:
+        bet = figure_of(by_length(items, word))
         if bet is None:
             continue
         figure[word] = bet
@@ -97,50 +108,16 @@ def _key_lengths(items: Sequence[Item]) -> ShortcutResult:
     return findings, figure or None
 
 
-def _bet(items: Sequence[Item], best: Callable[[list[int]], int]) -> dict[str, Any] | None:
-    """What the bet wins, shares split where several options tie, beside chance.
-
-    How unlikely that is, is told by the items in which one option stands out alone.
-    """
-    won = expected = 0.0
-    clear_wins, clear_chances = 0, []
-    for item in items:
-        lengths = [len(option) for option in item.options]
-        tied = [place for place, length in enumerate(lengths) if length == best(lengths)]
-        right = {LETTERS.index(letter) for letter in item.answer}
-        won += len(right & set(tied)) / len(tied)
-        expected += len(right) / len(item.options)
-        if len(tied) == 1:
-            clear_wins += tied[0] in right
-            clear_chances.append(len(right) / len(item.options))
-    if not clear_chances:
-        return None
-    return {
-        "items": len(items),
-        "accuracy": round(won / len(items), 4),
-        "chance": round(expected / len(items), 4),
-        "p": at_least(clear_wins, clear_chances),
-    }
-
-
 def _key_numbers(items: Sequence[Item]) -> ShortcutResult:
     """Test whether the right number is as often the least, a middle one or the greatest."""
     strata: dict[Stratum, Counter[int]] = defaultdict(Counter)
-    for item in items:
-        numbers = [_number(option) for option in item.options]
-        known = [number for number in numbers if number is not None]
-        if item.kind == "single" and len(set(known)) == len(item.options):
-            rank = sorted(known).index(known[LETTERS.index(item.answer[0])])
-            strata[len(known), 1][rank] += 1
+    for item, places in ranked_numbers(items):
+        strata[len(places), 1][places.index(LETTERS.index(item.answer[0]))] += 1
     evenness = evenness_of(strata)
     if evenness is None:
         return [], None
     total = sum(counts.total() for counts in strata.values())
-    wins = {
-        "least": sum(counts[0] for counts in strata.values()),
-        "greatest": sum(counts[places - 1] for (places, _), counts in strata.items()),
-        "middle": sum(counts[(places - 1) // 2] for (places, _), counts in strata.items()),
-    }
+    wins = {word: int(sum(guess.right for guess in by_number(items, word))) for word in NUMBERS}
     best = max(wins, key=lambda word: wins[word])
     chance = sum(counts.total() / places for (places, _), counts in strata.items()) / total
     figure = evenness | {"items": total, "best": best, "accuracy": round(wins[best] / total, 4)}
@@ -154,10 +131,23 @@ def _key_numbers(items: Sequence[Item]) -> ShortcutResult:
     return [_shortcut("KEY_NUMBER", message, wins[best] / total - chance)], figure
 
 
-def _number(option: str) -> float | None:
-    """The number that an option gives, or the first of a span; None if it is no number."""
-    found = re.fullmatch(r"\D*?(-?\d+(?:\.\d+)?)(?:\D+\d+(?:\.\d+)?)?[^\d]*", option)
-    return float(found[1]) if found and len(option) <= 40 else None
+def _key_wording(items: Sequence[Item]) -> ShortcutResult:
+    """Let a baseline learn from one half what keys say, and answer the other half blind.
+
+    What a simpler rule wins as well is that rule's finding.
+    """
+    figure = wording_figure(items)
+    if figure is None or figure["p"] >= UNLIKELY:
+        return [], figure
+    simpler = [by_letter(items), *(by_length(items, word) for word in LENGTHS)]
+    if figure["accuracy"] <= max(each["accuracy"] for each in map(figure_of, simpler) if each):
+        return [], figure
+    message = (
+        f"a blind baseline that learns from one half of the items is right in "
+        f"{percent(figure['accuracy'])} of the {figure['items']} items of both halves, where "
+        f"chance gives {percent(figure['chance'])} (p = {figure['p']:.1g})"
+    )
+    return [_shortcut("KEY_WORDING", message, figure["accuracy"] - figure["chance"])], figure
 
 
 _YES = frozenset({"yes", "true", "correct", "right", "是", "对", "正确", "はい"})
@@ -173,10 +163,19 @@ def _yes_no(items: Sequence[Item]) -> ShortcutResult:
     seldom -= often
     p = binomial_p(often, len(asked), 0.5)
     figure = {**dict(sorted(answers.items())), "p": p}
-    if p >= UNLIKELY:
+    unturned = sum(_is_unturned(item) for item in asked)
+    if p >= UNLIKELY and not (unturned and often > seldom + 1):
         return [], figure
     message = f"{often} of {len(asked)} yes/no items have the answer {first} (p = {p:.1g})"
+    if unturned:
+        questions = "1 question" if unturned == 1 else f"{unturned} questions"
+        message += f"; {questions} could not be turned into an opposite for the balance"
     return [Finding.of("YES_NO_IMBALANCE", message)], figure
+
+
+def _is_unturned(item: Item) -> bool:
+    notes = item.provenance.values()
+    return any(isinstance(note, Mapping) and NOT_NEGATED in note for note in notes)
 
 
 def _side(item: Item) -> str:
@@ -208,6 +207,7 @@ _CHECKS: dict[str, Callable[[Sequence[Item]], ShortcutResult]] = {
     "key_positions": _key_positions,
     "key_lengths": _key_lengths,
     "key_numbers": _key_numbers,
+    "key_wording": _key_wording,
     "yes_no": _yes_no,
     "none_of_the_above": _none_of_the_above,
 }

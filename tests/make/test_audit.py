@@ -107,6 +107,21 @@ def test_an_item_that_the_model_refuses_or_garbles_is_not_in_its_shares(tmp_path
     assert "critic gave no audit of 2 items" in note
 
 
+def test_a_reply_without_end_costs_its_own_item_alone(tmp_path: Path) -> None:
+    def endless(body: dict[str, Any], number: int) -> Reply:
+        if ITEMS["stem not aimed at intent"].question in said_to(body):
+            return completion('{"issues": [{"issue": "', reason="length")
+        return auditor(body, number)
+
+    out, ctx, _ = audited(tmp_path, endless, reviewer=["critic"])
+    assert len(out) == len(ITEMS), "nothing is rejected or left undecided"
+    shares = {(row[0], row[1]): row[3:5] for row in ctx.tables[0]["rows"]}
+    assert shares["visual evidence not required", "all"] == [1, len(ITEMS) - 1]
+    cut, unread = ctx.notes
+    assert "raise max_tokens" in cut
+    assert "critic gave no audit of 1 item" in unread
+
+
 def test_without_a_model_code_decides_what_it_can_and_the_rest_is_said(tmp_path: Path) -> None:
     out, ctx, asked = audited(tmp_path)
     assert asked == 0

@@ -21,7 +21,7 @@ from reelbench.make.parts.balance_stages import (
     none_of_the_above,
     split,
 )
-from reelbench.make.pipeline.stage import Rejected, Undecided
+from reelbench.make.pipeline.stage import Undecided
 from reelbench.make.pipeline.store import RowResult
 
 WRITER = {"writer": ["pen"]}
@@ -111,23 +111,26 @@ class TestAnOpposite:
         assert result.rows[0].correct == ("No",)
         assert len(server.requests) == 2
 
-    def test_that_stays_the_same_question_is_rejected(self, tmp_path: Path) -> None:
+    def test_that_stays_the_same_question_leaves_it_as_it_is(self, tmp_path: Path) -> None:
         row, _, _ = negated(tmp_path / "which", GOOD)
         _, result, server = negated(tmp_path, json.dumps({"question": row.question}))
         assert isinstance(result, RowResult)
-        assert result.rejected is not None
-        assert result.rejected.reason == "no opposite question"
-        assert result.rejected.detail == "the question has not been changed"
-        assert len(server.requests) == 4
+        (item,) = result.rows
+        assert (item.question, item.correct) == (row.question, ("Yes",))
+        note = item.provenance["negate"]
+        assert note["not_negated"] == "no opposite question"
+        assert note["detail"] == "the question has not been changed"
+        assert len(server.requests) >= 4  # the other one was tried in its place
 
     @pytest.mark.parametrize("bad", ["No.", '{"question": ""}', '{"question": "  "}', '{"question": ["why?"]}', "null"])  # fmt: skip
-    def test_that_is_none_is_repaired_then_rejected(self, bad: str, tmp_path: Path) -> None:
+    def test_that_is_none_is_repaired_then_given_up(self, bad: str, tmp_path: Path) -> None:
         _, result, server = negated(tmp_path / "a", bad, GOOD)
         assert result.rows[0].question == "Is the lamp dark?"
         assert len(server.requests) == 2
-        _, result, server = negated(tmp_path / "b", bad)
-        assert isinstance(result.rejected, Rejected)
-        assert len(server.requests) == 4
+        row, result, server = negated(tmp_path / "b", bad)
+        assert result.rows[0].question == row.question
+        assert result.rows[0].provenance["negate"]["not_negated"] == "no opposite question"
+        assert len(server.requests) == 8  # for both
 
     def test_that_cannot_be_had_decides_nothing(self, tmp_path: Path) -> None:
         assert isinstance(negated(tmp_path, (500, {}, b"oops"))[1], Undecided)

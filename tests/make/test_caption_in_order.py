@@ -101,7 +101,7 @@ def test_each_clip_is_shown_with_its_speech_and_all_captions_before(tmp_path: Pa
 
 
 def test_clips_of_one_video_wait_for_each_other_and_videos_do_not(tmp_path: Path) -> None:
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=100)
 
     def answer(body: dict[str, Any], number: int) -> Reply:
         if number_of(said_to(body)) == 1:

@@ -345,6 +345,7 @@ def test_few_items_of_a_real_benchmark_are_twins(use: Embedder) -> None:
         items = [
             asked(f"{number:04}", row["question"], row[f"a{row['answer']}"], row["video"])
             for number, row in enumerate(islice(csv.DictReader(lines), 1500))
+            if row["video"].endswith("2")  # a tenth of the videos, for time
         ]
     found = near_duplicates(items, use)
     assert [twin.item for twin in found] == ["1425"]  # of all 4,996 there are 8

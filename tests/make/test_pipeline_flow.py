@@ -39,7 +39,7 @@ class TestWhatGoesWrong:
     ) -> None:
         async def work(item: Item, _ctx: StageContext) -> list[Item]:
             if item.id == "q-3":
-                await asyncio.wait_for(before_it.wait(), 30)
+                await asyncio.wait_for(before_it.wait(), 100)
                 raise error
             finished.append(item.id)
             if len(finished) == 2:
@@ -128,7 +128,7 @@ class TestOrder:
         async def work(item: Item, _ctx: StageContext) -> list[Item]:
             number = int(item.id.removeprefix("q-"))
             if number + 1 < len(rows):
-                await asyncio.wait_for(finished[number + 1].wait(), 30)
+                await asyncio.wait_for(finished[number + 1].wait(), 100)
             order.append(number)
             finished[number].set()
             return [item]
@@ -163,7 +163,7 @@ class TestOrder:
             most.append(len(inside))
             if len(inside) >= 32:
                 enough.set()
-            await asyncio.wait_for(enough.wait(), 30)
+            await asyncio.wait_for(enough.wait(), 100)
             inside.remove(item.id)
             return [item]
 

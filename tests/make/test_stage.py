@@ -1,6 +1,7 @@
 """A recipe that cannot work is refused at once, and what one asks of it is answered in sentences."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -60,6 +61,13 @@ class TestUntil:
         assert [stage.name for stage in RECIPE.until("check").stages] == ["write", "check"]
         assert [stage.name for stage in RECIPE.until("write").stages] == ["write"]
         assert RECIPE.until(None) is RECIPE
+
+    def test_a_stage_for_trials_belongs_to_a_recipe_that_ends_before_it_or_later(self) -> None:
+        recipe = a_recipe(WRITE, CHECK, replace(END, name="try", trial=True), END)
+        assert [stage.name for stage in recipe.until(None).stages] == ["write", "check", "end"]
+        assert [stage.name for stage in recipe.until("write").stages] == ["write"]
+        assert [stage.name for stage in recipe.until("check").stages] == ["write", "check", "try"]
+        assert len(recipe.until("end").stages) == 4
 
     def test_no_stage_is_a_sentence_with_all(self) -> None:
         told = "The recipe parts has no stage 'chek'; it has write, check, end."

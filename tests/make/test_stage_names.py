@@ -32,6 +32,7 @@ from reelbench.make.parts.filters import (
 )
 from reelbench.make.parts.narration_filters import filter_narrated, filter_transcript
 from reelbench.make.parts.perturb import perturb
+from reelbench.make.parts.repair_shortcuts import repair_shortcuts
 from reelbench.make.parts.shortcuts import filter_shortcuts
 from reelbench.make.parts.static_filters import (
     filter_key_length,
@@ -64,6 +65,7 @@ FACTORIES: dict[str, Any] = {
     "negate": negate,
     "none_of_the_above": none_of_the_above,
     "perturb": lambda **more: perturb({"time": "changes when"}, **more),
+    "repair_shortcuts": repair_shortcuts,
     "split": lambda **more: split({"dev": 0.5, "test": 0.5}, **more),
 }
 
@@ -209,7 +211,8 @@ class TestShortfalls:
         yes = sum(item.correct == ("Yes",) for item in passed.out)
         assert notes == [
             f"yes-no: the keys of the yes/no questions are Yes {yes}, No {len(passed.out) - yes}: "
-            "not enough questions could be negated"
+            "3 more questions would have to be turned into the opposite, and none is left that "
+            "can be"
         ]
 
     def test_and_what_is_too_many_can_be_left_out(self, tmp_path: Path) -> None:

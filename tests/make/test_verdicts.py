@@ -12,7 +12,9 @@ from support import make_item, run_here
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.sources import Sources
-from reelbench.data.verdicts import read_verdicts
+from reelbench.data.verdicts import Verdict, read_verdicts
+from reelbench.make.parts.balance import negated
+from reelbench.make.parts.verdict_agreement import agreement_table
 from reelbench.make.parts.verdicts import verdicts
 from reelbench.make.pipeline.make import MakeOptions, make_benchmark, waiting_file
 from reelbench.make.pipeline.stage import WAITING, Undecided
@@ -137,6 +139,21 @@ class TestDecisions:
         earlier = {**settled, "digest": ITEM.replace(question="What was it?").content_digest}
         assert isinstance(fate(tmp_path, earlier), Undecided)
 
+    def test_on_a_turned_question_say_that_they_are_about_it(self, tmp_path: Path) -> None:
+        asked = make_item(1, kind="yesno", options=("Yes", "No"), answer=("A",))
+        turned = negated(asked, "Does it stay dry?")
+        for words in ({}, {"decision": "change", "changes": {"question": asked.question}}):
+            line = {**said("ann", "accept"), **words}
+            write(tmp_path, line)
+            (passed,), _ = Studio(tmp_path).take([turned], verdicts())
+            (waiting,) = passed.results
+            assert isinstance(waiting, Undecided), "it may be about what was turned"
+            assert f'with "digest": "{turned.content_digest}"' in waiting.error
+        write(tmp_path, line, {**said("ann", "accept"), "digest": turned.content_digest})
+        (passed,), _ = Studio(tmp_path).take([turned], verdicts())
+        (item,) = passed.out
+        assert (item.question, item.correct) == ("Does it stay dry?", ("No",))
+
     def test_by_one_person_twice_are_the_last(self, tmp_path: Path) -> None:
         assert accepted(tmp_path, said("ann", "reject"), said("ann", "accept"))
 
@@ -182,7 +199,7 @@ def test_the_command_says_how_many_rows_wait_and_where(
     told = capsys.readouterr().err
     assert re.search(rf"3 rows wait for people: \S*reelbench review {out}\n", told)
     assert f"verdicts: 3 items in {waiting_file(out, 'verdicts')}; " in told
-    assert re.search(rf"Then go on: \S*reelbench make \S+ --out {out}\n", told)
+    assert re.search(rf"Then resume: \S*reelbench make \S+ --out {out}\n", told)
     assert f"1 more verdict needed in {out / 'verdicts.jsonl'}" in told
     write(out, *({**said("ann", "accept"), "item": f"q-{n}"} for n in range(3)))
     assert run_here(*words) == 0
@@ -203,3 +220,109 @@ def test_a_make_waits_for_people_and_goes_on(tmp_path: Path) -> None:
     assert [item.id for item in made.items] == ["q-1"]
     assert made.funnel["undecided"] == []
     assert not waiting_file(out, "verdicts").exists()
+
+
+def test_what_is_made_stays_while_people_decide_about_more(tmp_path: Path) -> None:
+    rows = [make_item(1), make_item(2)]
+    recipe = a_recipe(verdicts(together=True), sources=lambda _: Sources(rows[: len(given)]))
+    out, options = tmp_path / "out", MakeOptions(sources=[tmp_path / "source"])
+    given = [said("ann", "accept")]
+    write(out, *given)
+    make_benchmark(recipe, out, options)
+    before = (out / "items.jsonl").read_bytes()
+    given.append({**said("ann", "reject"), "item": "q-2"})  # a late row, nothing said of it yet
+    made = make_benchmark(recipe, out, options)
+    assert made.items == ()
+    assert (out / "items.jsonl").read_bytes() == before
+    (told,) = [each for each in made.warnings if "earlier make" in each]
+    assert told.startswith(f"{out / 'items.jsonl'} is still that of an earlier make; ")
+    assert told.endswith("undecided in this one: 2 rows")
+    write(out, *({**each, "decision": "reject"} for each in given))
+    assert make_benchmark(recipe, out, options).items == ()
+    assert not (out / "items.jsonl").exists(), "nothing is left of it"
+
+
+class TestSeveral:
+    """Three people who must all agree, and items that go on together."""
+
+    def took(self, folder: Path, *given: Any, **more: Any) -> list[Any]:
+        items = [make_item(number) for number in (1, 2, 3)]
+        write(folder, *given)
+        (passed,), _ = Studio(folder).take(
+            items, verdicts(**{"needed": 3, "unanimous": True, **more})
+        )
+        return list(passed.results)
+
+    def all_say(self, item: str, *decisions: str) -> list[dict[str, Any]]:
+        people = zip(("ann", "ben", "cat"), decisions, strict=False)
+        return [said(who, decision, item=item) for who, decision in people]
+
+    def test_one_who_does_not_agree_rejects_it_and_is_quoted(self, tmp_path: Path) -> None:
+        accept, reject = ("accept",) * 3, ("accept", "accept", "reject")
+        first, second, third = self.took(
+            tmp_path,
+            *self.all_say("q-1", *accept),
+            *self.all_say("q-2", *reject),
+            *self.all_say("q-3", "accept", "accept"),
+        )
+        assert first.rejected is None
+        assert (second.rejected.reason, second.rejected.detail) == (
+            "rejected by people",
+            "not all agree",
+        )
+        assert "cat: reject" in second.rejected.words
+        assert third.status == WAITING
+        assert "1 more verdict needed" in third.error
+
+    def test_what_all_would_change_alike_its_author_would_not(self, tmp_path: Path) -> None:
+        more = {"changes": {"question": "What then?"}}
+        alike = [{**each, **more} for each in self.all_say("q-1", *["change"] * 3)]
+        bad = [{**each, "tags": ["dull"]} for each in self.all_say("q-2", *["reject"] * 3)]
+        changed, refused, _ = self.took(tmp_path, *alike, *bad)
+        assert changed.rejected.detail == "not all agree"
+        assert refused.rejected.detail == "dull", "what all reject has their reasons"
+
+    def test_together_what_is_decided_waits_for_the_others(self, tmp_path: Path) -> None:
+        given = [*self.all_say("q-1", *["accept"] * 3), *self.all_say("q-2", *["reject"] * 3)]
+        first, second, third = self.took(tmp_path, *given, together=True)
+        assert isinstance(first, Undecided)
+        assert [item.id for item in first.items] == ["q-3"], "what people are to decide about"
+        assert "1 of 3 items still need verdicts" in first.error
+        assert second.rejected is not None, "a rejection need not wait"
+        assert isinstance(third, Undecided)
+        first, *_ = self.took(
+            tmp_path, *given, *self.all_say("q-3", *["accept"] * 3), together=True
+        )
+        assert isinstance(first, RowResult)
+
+    def test_what_the_stage_is_not_about_passes(self, tmp_path: Path) -> None:
+        first, *others = self.took(tmp_path, applies=lambda item: item.id != "q-1", together=True)
+        assert isinstance(first, RowResult)
+        assert "verdicts" not in first.rows[0].provenance
+        assert all(isinstance(each, Undecided) for each in others)
+
+    def test_how_many_agree_is_counted_with_the_author(self) -> None:
+        def given(*decisions: str, settled: bool = True) -> list[Verdict]:
+            people = [
+                Verdict(item="q", who=f"p{n}", decision=each) for n, each in enumerate(decisions)
+            ]  # type: ignore[arg-type]
+            return [
+                *people,
+                *([Verdict(item="q", who="", decision="reject", settled=True)] if settled else []),
+            ]
+
+        found = [
+            given("accept", "accept", "accept"), given("accept", "reject", "accept"),
+            given("reject", "reject", "accept"), given("reject", "reject", "reject"),
+            given("accept", "accept", settled=False),
+        ]  # fmt: skip
+        table = agreement_table("verify", found, 3, {4: 0.851, 3: 0.102, 2: 0.047})
+        assert table is not None
+        assert [row[:3] for row in table["rows"]] == [
+            ["4 of 4", 1, "25.0%"], ["3 of 4", 2, "50.0%"], ["2 of 4", 1, "25.0%"],
+        ]  # fmt: skip
+        assert agreement_table("verify", [given("accept")], 3, {}) is None
+        alone = agreement_table("verify", found, 3, {})
+        assert alone is not None
+        assert alone["columns"] == table["columns"][:-1], "nothing is published of it"
+        assert alone["rows"] == [row[:-1] for row in table["rows"]]

@@ -31,6 +31,7 @@ __all__ = [
     "choose_negations",
     "collect",
     "distract",
+    "feedback",
     "filter_above_chance",
     "filter_blind",
     "filter_context",
@@ -48,13 +49,16 @@ __all__ = [
     "none_of_the_above",
     "only",
     "open_counterparts",
+    "or_people",
     "perturb",
     "quota",
     "refine",
     "release",
+    "repair_shortcuts",
     "report_narrators",
     "rounds",
     "same_manifest",
+    "scenes",
     "silence",
     "split",
     "verdicts",
@@ -75,6 +79,7 @@ if TYPE_CHECKING:
         none_of_the_above,
         split,
     )
+    from reelbench.make.parts.by_people import or_people
     from reelbench.make.parts.caption import caption_apart
     from reelbench.make.parts.caption_in_order import CaptionPlan, caption_in_order
     from reelbench.make.parts.check_narrator import check_narrator
@@ -95,10 +100,13 @@ if TYPE_CHECKING:
     from reelbench.make.parts.narrator_report import report_narrators
     from reelbench.make.parts.only import only
     from reelbench.make.parts.perturb import perturb
+    from reelbench.make.parts.prompt_feedback import feedback
     from reelbench.make.parts.quality_loop import refine
     from reelbench.make.parts.quota import quota
+    from reelbench.make.parts.repair_shortcuts import repair_shortcuts
     from reelbench.make.parts.reserve import release
     from reelbench.make.parts.rounds import RoundOutcome, RoundState, rounds
+    from reelbench.make.parts.scenes import scenes
     from reelbench.make.parts.shortcuts import filter_shortcuts
     from reelbench.make.parts.static_filters import (
         filter_key_length,
@@ -137,6 +145,7 @@ _HOMES = {
     "choose_negations": "parts.balance_stages",
     "collect": "parts.existing",
     "distract": "parts.distract",
+    "feedback": "parts.prompt_feedback",
     "filter_above_chance": "parts.filters",
     "filter_blind": "parts.filters",
     "filter_context": "parts.filters",
@@ -153,14 +162,17 @@ _HOMES = {
     "negate": "parts.balance_stages",
     "none_of_the_above": "parts.balance_stages",
     "only": "parts.only",
+    "or_people": "parts.by_people",
     "open_counterparts": "parts.counterparts",
     "perturb": "parts.perturb",
     "quota": "parts.quota",
     "refine": "parts.quality_loop",
     "release": "parts.reserve",
+    "repair_shortcuts": "parts.repair_shortcuts",
     "report_narrators": "parts.narrator_report",
     "rounds": "parts.rounds",
     "same_manifest": "parts.existing",
+    "scenes": "parts.scenes",
     "silence": "parts.narrator",
     "split": "parts.balance_stages",
     "verdicts": "parts.verdicts",

@@ -12,14 +12,8 @@ files, and a search may come from somebody else. It needs yt-dlp, which Reelbenc
 ``https://example.org/essay.mp4``, is downloaded without it.
 """
 
-import http.client
-import shutil
-import urllib.error
-import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -28,17 +22,22 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import whole_data
 from reelbench.base.yaml_files import YamlError, read_yaml
 from reelbench.data.fields import Rule, field_faults, is_text
-from reelbench.data.paths import SUBTITLE_ENDINGS, VIDEO_ENDINGS
+from reelbench.data.paths import VIDEO_ENDINGS
+from reelbench.interop.imports.http_files import FetchRules, fetch_file, partial_name
+from reelbench.interop.imports.web_pages import (
+    INSTALL_YT_DLP,
+    ask_yt_dlp,
+    download_from_page,
+    has_yt_dlp,
+)
 from reelbench.make.candidates.catalogue import VideoCandidate, candidate_fields
 from reelbench.make.pipeline.stage import Undecided
-from reelbench.media.errors import MediaError
 
 REACHING = (
     *("cookiefile", "extractor_args", "geo_verification_proxy", "http_headers", "proxy"),
     *("retries", "sleep_interval_requests", "socket_timeout", "source_address"),
 )
-_TIMEOUT = 60  # seconds without a byte
-_INSTALL = "run `pip install yt-dlp`"
+_ONCE = FetchRules(tries=1, media_only=False)  # a stage is tried again, and measures what came
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ class WebSearch:
         """
         found: dict[str, VideoCandidate] = {}
         for name in self.searches:
-            reply, errors = _asked(f"{name}{most}:{keyword}", self.reaching)
+            reply, errors = ask_yt_dlp(f"{name}{most}:{keyword}", self.reaching)
             entries = [info for info in (reply or {}).get("entries") or () if info]
             if not entries and (errors or reply is None):
                 why = errors[0] if errors else "no reply"
@@ -102,10 +101,10 @@ def web_search(path: Path) -> WebSearch:
     ]
     if faults:
         raise ReelbenchError("\n".join(faults))
-    if find_spec("yt_dlp") is None:
+    if not has_yt_dlp():
         raise ReelbenchError(
-            f"{path} searches the web with yt-dlp, which is not installed: {_INSTALL}, or name a "
-            "folder or a catalogue in --source."
+            f"{path} searches the web with yt-dlp, which is not installed: {INSTALL_YT_DLP}, or "
+            "name a folder or a catalogue in --source."
         )
     return WebSearch(tuple(record["searches"]), record.get("options") or {}, path.parent)
 
@@ -133,80 +132,11 @@ def download_video(url: str, folder: Path, name: str, source: Path | None = None
     """
     ending = Path(urlsplit(url).path).suffix.lower()
     if ending in VIDEO_ENDINGS:
-        return _downloaded_file(url, folder / f"{name}{ending}")
-    if find_spec("yt_dlp") is None:
-        raise MediaError(url, f"cannot be downloaded, as yt-dlp is not installed: {_INSTALL}")
-    # The best file with picture and sound; two files can be joined only where there is FFmpeg.
-    joined = "bv*[height<=1080]+ba/" if shutil.which("ffmpeg") else ""
-    options = {
-        **(web_search(source).reaching if source and is_search(source) else {}),
-        "format": f"{joined}b[height<=1080]/b",
-        "outtmpl": f"{str(folder).replace('%', '%%')}/{name}.%(ext)s",
-        "writesubtitles": True,
-        "subtitleslangs": ["en.*"],
-        "noplaylist": True,
-    }
-    _, errors = _asked(url, options, download=True)
-    files = sorted(folder.iterdir())
-    videos = [path for path in files if path.suffix.lower() in VIDEO_ENDINGS]
-    if not videos:
-        raise MediaError(url, f"cannot be downloaded: {errors[0] if errors else 'no video there'}")
-    for path in files:
-        if path.suffix in SUBTITLE_ENDINGS:  # "name.en.vtt"
-            path.replace(folder / f"{name}{path.suffix}")
-    return videos[0]
-
-
-def _downloaded_file(url: str, path: Path) -> Path:
-    if urlsplit(url).scheme not in ("http", "https"):
-        raise MediaError(url, "cannot be downloaded: give an address with http:// or https://")
-    try:
-        with (
-            urllib.request.urlopen(url, timeout=_TIMEOUT) as reply,  # noqa: S310 - see above
-            path.open("wb") as file,
-        ):
-            shutil.copyfileobj(reply, file)
-            expected = reply.headers.get("Content-Length", "")
-    except urllib.error.URLError as error:
-        why = f"{error.code} {error.reason}" if isinstance(error, urllib.error.HTTPError) else ""
-        raise MediaError(url, f"cannot be downloaded: {why or error.reason}") from None
-    except (OSError, ValueError, http.client.HTTPException) as error:
-        raise MediaError(url, f"cannot be downloaded: {error}") from None
-    if expected.isdecimal() and path.stat().st_size != int(expected):
-        raise MediaError(url, f"cannot be downloaded: it ended before its {expected} bytes")
-    return path
-
-
-class _Log:
-    """Takes what yt-dlp would print."""
-
-    def __init__(self) -> None:
-        self.errors: list[str] = []
-
-    def debug(self, _text: str) -> None:
-        """Drop a note."""
-
-    info = warning = debug
-
-    def error(self, text: str) -> None:
-        """Keep an error."""
-        self.errors.append(text.removeprefix("ERROR: "))
-
-
-def _asked(
-    url: str, options: Mapping[str, Any], download: bool = False
-) -> tuple[Mapping[str, Any] | None, list[str]]:
-    """Return what yt-dlp says of an address or a search, and the errors on the way."""
-    log = _Log()
-    ours = {"quiet": True, "noprogress": True, "color": "no_color", "ignoreerrors": True}
-    library = import_module("yt_dlp")
-    try:
-        with library.YoutubeDL({**ours, **options, "logger": log}) as client:
-            return client.extract_info(url, download=download), log.errors
-    except library.utils.YoutubeDLError as error:
-        return None, [*log.errors, str(error)]
-    except (SyntaxError, ValueError, TypeError, OSError) as error:
-        raise ReelbenchError(f"yt-dlp fails ({error}): check the options for it.") from error
+        path = folder / f"{name}{ending}"
+        fetch_file(url, path, folder / partial_name(url), _ONCE)
+        return path
+    reaching = web_search(source).reaching if source and is_search(source) else {}
+    return download_from_page(url, folder, name, reaching)
 
 
 _SETTINGS: dict[str, Rule] = {

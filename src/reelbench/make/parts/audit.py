@@ -21,7 +21,7 @@ from reelbench.make.parts.shape import TEXT, closed, listed
 from reelbench.make.parts.shares import share_of, stage_table
 from reelbench.make.pipeline.context import StageContext, together
 from reelbench.make.pipeline.funnel import FLAGGED, category_of
-from reelbench.make.pipeline.stage import BatchStage, Rejected
+from reelbench.make.pipeline.stage import BatchStage, Rejected, Undecided
 from reelbench.score.rounding import percent
 
 ALIKE = "low option discriminability"
@@ -171,7 +171,10 @@ def _vague(item: Item, least: int, distracted: str) -> str | None:
 async def _asked(
     item: Item, ctx: StageContext, role: str, issues: Mapping[str, str], material: Material
 ) -> dict[str, str | None]:
-    """Return what a model finds, by issue; None for each where it refuses or cannot be read."""
+    """Return what a model finds, by issue; None for each where it refuses or cannot be read.
+
+    So it is where the reply is cut off: a small model that finds no end costs its own item alone.
+    """
     prompt = ctx.prompts.prompt(
         "audit",
         category=category_of(item),
@@ -182,6 +185,12 @@ async def _asked(
     try:
         reply = await ctx.json(role, prompt, closed({"issues": listed(schema, 0)}))
     except Rejected:
+        return dict.fromkeys(issues)
+    except Undecided as undecided:
+        if undecided.status != "truncated":
+            raise
+        note = f"{ctx.stage}: {undecided.error}"
+        ctx.notes += [] if note in ctx.notes else [note]
         return dict.fromkeys(issues)
     if reply.data is None:
         return dict.fromkeys(issues)

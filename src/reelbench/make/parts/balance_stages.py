@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import structs
 
-from reelbench.base.text import plain
+from reelbench.base.progress import counted
 from reelbench.data.items import NOTHING, Item, freeze
 from reelbench.lint.options import ANSWER_TEXT_FIELDS
 from reelbench.lint.shortcuts import shortcut_findings
@@ -17,17 +17,16 @@ from reelbench.make.parts.balance import (
     ids_by_answer,
     items_to_negate,
     keep_ratio,
-    negated,
     offer_none_of_the_above,
     split_items,
     spread_key_positions,
 )
 from reelbench.make.parts.balance.none_of_the_above import can_have
 from reelbench.make.parts.balance.split import known_splits
+from reelbench.make.parts.negating import balance_table, judged, negate_until_even
 from reelbench.make.parts.notes import Kept, with_note
-from reelbench.make.parts.shape import TEXT, closed
 from reelbench.make.pipeline.context import StageContext
-from reelbench.make.pipeline.stage import BatchStage, Rejected, RowStage
+from reelbench.make.pipeline.stage import BatchStage, Rejected, Undecided
 from reelbench.score.rounding import percent
 
 
@@ -129,7 +128,7 @@ def split(
 ) -> BatchStage:
     """Return the stage that tags items with splits, each tag's values divided by the same shares.
 
-    All items on a video are in the same split.
+    All items on a video, or on videos made from one clip, are in the same split.
 
     With ``keep``, items that have a split stay in it, and so do others on their videos.
     """
@@ -145,8 +144,8 @@ def split(
             wanted = ", ".join(f"{each} {percent(share)}" for each, share in shares.items())
             there = ", ".join(f"{each} {sizes[each]:,}" for each in shares)
             ctx.notes.append(
-                f"{ctx.stage}: the shares asked for are {wanted}; as items on the same video stay "
-                f"together, there are {there}"
+                f"{ctx.stage}: the shares asked for are {wanted}; as items on the same video or "
+                f"clip stay together, there are {there}"
             )
         known |= {item.id: item.tags["split"] for item in made}
         return [
@@ -176,27 +175,21 @@ def choose_negations(*, name: str = "choose-negations", **more: Any) -> BatchSta
 
 def negate(
     chosen_by: str = "choose-negations", *, name: str = "negate", role: str = "writer", **more: Any
-) -> RowStage:
+) -> BatchStage:
     """Return the stage that has marked questions rewritten to their opposite, the key flipped.
 
-    ``chosen_by`` is the name of the stage that marked them.
+    ``chosen_by`` is the name of the stage that marked them. Where the writer's opposite is none,
+    such as a mere negation, or people rejected it, the question stays as it is, with the reason in
+    its provenance, and another is rewritten in its place as long as there is one.
     """
 
-    async def work(item: Item, ctx: StageContext, *, chosen_by: str) -> list[Item]:
-        if not item.provenance.get(chosen_by, {}).get(_TO_NEGATE):
-            return [item]
-        prompt = ctx.prompts.prompt("opposite", question=item.question)
+    async def work(
+        items: Sequence[Item], ctx: StageContext, *, chosen_by: str
+    ) -> list[Item | Undecided]:
+        marked = [i.id for i in items if i.provenance.get(chosen_by, {}).get(_TO_NEGATE)]
+        return await negate_until_even(items, marked, ctx, role)
 
-        def unchanged(reply: dict[str, str]) -> str:
-            asks_the_same = plain(reply["question"]) == plain(item.question)
-            return "the question has not been changed" if asks_the_same else ""
-
-        reply = await ctx.json(role, prompt, closed({"question": TEXT}), check=unchanged)
-        if reply.data is None:
-            raise Rejected("no opposite question", reply.failure, [reply.words])
-        return [negated(item, reply.data["question"].strip(), ctx.stage)]
-
-    return RowStage(
+    return BatchStage(
         name=name,
         input=Item,
         output=Item,
@@ -204,25 +197,31 @@ def negate(
         roles=(role,),
         prompts=("opposite",),
         parameters={"chosen_by": chosen_by},
+        reads=judged,
         **more,
     )
 
 
 def balance_yes_no(*, drop: bool = False, name: str = "yes-no") -> BatchStage:
-    """Return the stage that warns if the keys are not as many Yes as No.
+    """Return the stage that reports the balance of Yes and No, and warns if they are not as many.
 
     With ``drop``, items with the more frequent answer are dropped until they are.
     """
 
     def work(items: Sequence[Item], ctx: StageContext, *, drop: bool) -> Kept:
-        fewer, more = sorted(ids_by_answer(items, ctx.seed).items(), key=lambda side: len(side[1]))
+        sides = ids_by_answer(items, ctx.seed)
+        fewer, more = sorted(sides.items(), key=lambda side: len(side[1]))
         counts = f"{more[0].title()} {len(more[1]):,}, {fewer[0].title()} {len(fewer[1]):,}"
         left_out = set(more[1][len(fewer[1]) :]) if len(more[1]) > len(fewer[1]) + 1 else set()
+        if more[1]:
+            numbers = {answer: len(ids) for answer, ids in sides.items()}
+            ctx.tables.append(balance_table(items, numbers))
         if left_out:
             what = (
                 f"{len(left_out):,} with the answer {more[0].title()} are left out"
                 if drop
-                else "not enough questions could be negated"
+                else f"{counted(len(left_out) // 2, 'more question')} would have to be turned into "
+                "the opposite, and none is left that can be"
             )
             ctx.notes.append(f"{ctx.stage}: the keys of the yes/no questions are {counts}: {what}")
         return [

@@ -322,12 +322,16 @@ def _options_fault(
     """Return what is wrong with the options together, by our checks and the recipe's rules."""
     new, wrong = _worded(keys, reply), reply["distractors"]
     texts = [each["text"].strip() for each in wrong]
-    fault = options_fault(new, texts, plan.longest)
+    return options_fault(new, texts, plan.longest) or broken_rules(item, new, texts, ctx)
+
+
+def broken_rules(item: Item, keys: Sequence[str], wrong: Sequence[str], ctx: StageContext) -> str:
+    """Return which of the recipe's rules an item breaks with these options; empty for none."""
     rules = rules_of(item, ctx)
-    if fault or rules is None:
-        return fault
+    if rules is None:
+        return ""
     names = item.context.get(NAMES, ())
-    broken = rules.broken(category_of(item), item.question, [*new, *texts], new, names)
+    broken = rules.broken(category_of(item), item.question, [*keys, *wrong], keys, names)
     return "; ".join(f"rule {each.rule}: {each.what}" for each in broken)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import LETTERS, Kind, Media
@@ -143,6 +144,10 @@ class WritingTask(msgspec.Struct, frozen=True, kw_only=True):
         """The category that its items are tagged with."""
         return str(self.tags.get("category", ""))
 
+    def with_provenance(self, facts: Mapping[str, Any]) -> "WritingTask":
+        """Return the task with more in the provenance of its items."""
+        return structs.replace(self, provenance={**self.provenance, **facts})
+
     def form_of(self, reply: Any) -> QuestionForm | None:
         """Return the form that one question of a reply is meant to have."""
         if len(self.forms) == 1:
@@ -169,6 +174,7 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     reply: Any
     writer: str
     stage: str = "write"  # that had it written
+    by_people: bool = False  # who are not held to the rules that a program can check
 
     @property
     def category(self) -> str:

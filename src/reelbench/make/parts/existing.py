@@ -1,15 +1,13 @@
 """Recipes that start from an existing benchmark: read its items, collect their media."""
 
-import os
-import shutil
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.base.files import partial_file
+from reelbench.base.files import link_or_copy
 from reelbench.data.benchmark import (
     ITEMS_FILE,
     MANIFEST_FILE,
@@ -118,23 +116,15 @@ async def _collect(item: Item, ctx: StageContext) -> list[Item]:
 
 def bring_media(item: Item, source: Path, out: Path) -> None:
     """Link the files of an item into the folder that is made, for people; what is there stays."""
-    for name in _files(item, source):
+    bring_files(_files(item, source), source, out)
+
+
+def bring_files(names: Iterable[str], source: Path, out: Path) -> None:
+    """Link files into the folder that is made; what is there stays."""
+    for name in names:
         there, here = source / name, out / name
         if there.is_file() and not here.exists() and Path(name).parts[0] != "make":
             link_or_copy(there, here)
-
-
-def link_or_copy(there: Path, here: Path) -> None:
-    """Link a file to another place, or copy it where links are not possible."""
-    here.parent.mkdir(parents=True, exist_ok=True)
-    here.unlink(missing_ok=True)
-    try:
-        os.link(os.path.realpath(there), here)  # the file, not a link that leads to it
-    except OSError:
-        with partial_file(here.parent) as (_, temporary):  # a crash leaves no half of it
-            shutil.copyfile(there, temporary)
-            shutil.copymode(there, temporary)
-            os.replace(temporary, here)
 
 
 def _is_collected(item: Item, ctx: StageContext) -> bool:

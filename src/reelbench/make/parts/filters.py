@@ -1,7 +1,8 @@
 """Filters that ask models: can a question be answered without the video, or not even with its text?
 
 Each asks models a question several times and counts the right answers. A reply that cannot be read
-is not right. The options are in another order each time, so that always replying B gains nothing.
+is not right. The options are in another order each time, so that always replying B gains nothing,
+and each time another seed is sent to servers that take one.
 Open questions have no options and pass.
 """
 
@@ -59,7 +60,7 @@ async def answers(
         options = tuple(item.options[place] for place in order)
         slots = {"question": item.question, "options": lettered(options), "context": context}
         text = ctx.prompts.prompt(prompt, **slots)
-        reply = await ctx.choice(model, item, order, text, number, media)
+        reply = await ctx.choice(model, item, order, text, number, media, repeated=seeds > 1)
         words = reply.text or ""
         read = parse_answer if reply.status == "ok" else complete_answer
         places = read(words, item.kind, options).places

@@ -1,7 +1,5 @@
 """The files and tables of a quality loop: rule sets with diffs, bad cases, and the rounds."""
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +12,7 @@ from reelbench.make.parts.bad_cases import answers
 from reelbench.make.parts.loop_history import LoopHistory, LoopRound, PilotItem
 from reelbench.make.parts.pilot_review import PilotVerdict, item_slots
 from reelbench.make.parts.rules import Rule, rules_diff
-from reelbench.make.parts.shares import share_of, stage_table
+from reelbench.make.parts.shares import csv_text, share_of, stage_table
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.store import record_of
 
@@ -31,7 +29,7 @@ def publish(histories: Sequence[LoopHistory], ctx: StageContext, quiet: int, mos
     for history in histories:
         write_history(history, ctx.out)
     rows = [_round_row(history, each) for history in histories for each in history.rounds]
-    write_atomically(ctx.out / ROUNDS_FILE, _csv(_COLUMNS, rows))
+    write_atomically(ctx.out / ROUNDS_FILE, csv_text(_COLUMNS, rows))
     title = "Rounds of the quality loop (pass rate with its 95 % interval)"
     ctx.tables.append(stage_table(title, _COLUMNS, rows))
     types = [row for history in histories for row in _type_rows(history)]
@@ -180,10 +178,3 @@ def _shown(item: Item) -> str:
     slots = item_slots(item, "")
     ends = f"Key: {slots['key']}", f"Clips: {slots['clips']}"
     return "\n\n".join(part for part in (slots["question"], slots["options"], *ends) if part)
-
-
-def _csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([columns, *rows])
-    return text.getvalue()

@@ -13,7 +13,6 @@ items are near duplicates when all of this holds:
 The figures behind both numbers are in tests/make/test_near_duplicates.py.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.text import bare, plain, words
 from reelbench.data.items import Item
 from reelbench.make.parts.embed import Embedder, Vectors
+from reelbench.make.parts.negations import is_negated
 
 ALIKE = 0.92
 SAME_ANSWER = 0.8
@@ -50,7 +50,6 @@ _CONTRASTS = [
     {word: side.split()[0] for side in line.split("|") for word in side.split()}
     for line in _TABLE.strip().splitlines()
 ]
-_NEGATION = re.compile(r"\b(?:not|never|nobody|nothing|without|cannot|\w+n['’]t)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +132,7 @@ def _marks(text: str) -> _Marks:
     found = words(text)
     groups = [frozenset(group[word] for word in found if word in group) for group in _CONTRASTS]
     digits = frozenset(word for word in found if word.isdecimal())
-    return _NEGATION.search(text) is not None, (*groups, digits)
+    return is_negated(text), (*groups, digits)
 
 
 class _Vectors:

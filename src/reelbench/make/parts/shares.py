@@ -1,5 +1,7 @@
 """Shares with their intervals, for the tables of stages and of makes."""
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -38,6 +40,14 @@ def share_by(clusters: Sequence[str], holds: Sequence[bool]) -> ItemShare:
     (found,) = intervals([cell], len(numbers))
     low, high = (rounded(end) for end in found.interval)
     return ItemShare(sum(holds), len(clusters), rounded(sum(holds) / len(clusters)), (low, high))
+
+
+def csv_text(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Return a table as the text of a CSV file."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([columns, *rows])
+    return text.getvalue()
 
 
 def stage_table(

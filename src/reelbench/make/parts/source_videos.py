@@ -6,6 +6,7 @@ import msgspec
 
 from reelbench.annotate.annotate import clips_in
 from reelbench.data.sources import Sources
+from reelbench.make.pipeline.context import StageContext
 
 
 class SourceVideo(msgspec.Struct, frozen=True):
@@ -33,3 +34,8 @@ def videos_in(source: Path) -> Sources:
         else:
             broken = {**broken, name: f"It is a copy of {first[clip.digest]}."}
     return Sources(rows, sorted(broken.items()))
+
+
+def source_root(ctx: StageContext) -> Path:
+    """Return the folder that the names of source videos are relative to."""
+    return ctx.source if ctx.source.is_dir() else ctx.source.parent

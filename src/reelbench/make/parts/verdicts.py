@@ -1,6 +1,6 @@
 """Verdicts of people: accepted items go on, rejected ones are dropped, the others wait."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,9 @@ from reelbench.data.verdicts import VERDICTS_FILE, Verdict, read_verdicts
 from reelbench.lint.findings import TAGS
 from reelbench.lint.fix import aligned
 from reelbench.lint.items import release_tags
+from reelbench.make.parts.balance import was_negated
+from reelbench.make.parts.only import among_others
+from reelbench.make.parts.verdict_agreement import agreement_table, positions_in
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import WAITING, BatchStage, Rejected, Undecided
 
@@ -21,37 +24,79 @@ REJECTED_BY_PEOPLE = "rejected by people"
 
 
 def verdicts(
-    file: str = VERDICTS_FILE, *, name: str = "verdicts", needed: int = 1, **more: Any
+    file: str = VERDICTS_FILE,
+    *,
+    name: str = "verdicts",
+    needed: int = 1,
+    unanimous: bool = False,
+    together: bool = False,
+    applies: Callable[[Item], bool] = lambda _item: True,
+    published_shares: Mapping[int, float] | None = None,
+    **more: Any,
 ) -> BatchStage:
     """Return the stage that accepts, changes or rejects items as people decided.
 
     ``file`` has the verdicts (``data/verdicts.py``), as a path under the folder that is made; those
     that ``reelbench review`` settled are in ``verdicts.jsonl`` and are used in any case. ``needed``
     people must have decided, and most of them must agree: an item on which as many accept as reject
-    waits for one more. A settled verdict decides alone. A change counts as an acceptance; of
+    waits for one more. With ``unanimous`` all must, the author included, and an item on which they
+    do not is rejected. A settled verdict decides alone. A change counts as an acceptance; of
     several, those of the last person by name are used. The verdicts are noted in the item's
     provenance.
+
+    Items to which the stage does not apply pass. With ``together``, none goes on before all are
+    decided, for later stages that look at all of them. With ``published_shares`` of a paper, by how
+    many agree, the page of the make has ours beside them; where they are empty, ours alone.
     """
 
     def work(
-        items: Sequence[Item], ctx: StageContext, *, file: str, needed: int
+        items: Sequence[Item],
+        ctx: StageContext,
+        *,
+        file: str,
+        needed: int,
+        together: bool = False,
     ) -> list[Item | Rejected | Undecided]:
         path = ctx.out / file
         given, reviewed = read_verdicts(path), read_verdicts(ctx.out / VERDICTS_FILE)
-        return [
-            decided(item, verdicts_on(item, given, reviewed), ctx.stage, needed, path)
-            for item in items
+        chosen = [item for item in items if applies(item)]
+        found = [verdicts_on(item, given, reviewed) for item in chosen]
+        results = [
+            decided(item, each, ctx.stage, needed, path, unanimous=unanimous)
+            for item, each in zip(chosen, found, strict=True)
         ]
+        if published_shares is not None:
+            table = agreement_table(ctx.stage, found, needed, published_shares)
+            ctx.tables.extend([table] if table else [])
+        return among_others(items, chosen, _held(chosen, results) if together else results)
 
+    parameters = {"file": file, "needed": needed} | ({"together": True} if together else {})
     return BatchStage(
         name=name,
         input=Item,
         output=Item,
         work=work,
-        parameters={"file": file, "needed": needed},
+        parameters=parameters,
         validate=lambda values: "" if values["needed"] >= 1 else "needed must be 1 or more",
         **more,
     )
+
+
+def _held(
+    items: Sequence[Item], results: Sequence[Item | Rejected | Undecided]
+) -> Sequence[Item | Rejected | Undecided]:
+    """Hold back what is decided while people are to decide about others."""
+    pairs = zip(items, results, strict=True)
+    waiting = [item for item, result in pairs if isinstance(result, Undecided)]
+    if not waiting:
+        return results
+    why = f"{len(waiting):,} of {counted(len(items), 'item')} still need verdicts"
+    return [
+        Undecided(WAITING, f"{why}; it goes on with them", waiting)
+        if isinstance(result, Item)
+        else result
+        for result in results
+    ]
 
 
 def verdicts_on(
@@ -66,21 +111,38 @@ def verdicts_on(
 
 
 def _about(item: Item, given: Mapping[str, Sequence[Verdict]]) -> list[Verdict]:
-    """Return the verdicts on an item as it is now; those on what had its id before are left out."""
-    found = given.get(item.id, ())
-    return [each for each in found if each.digest in ("", item.content_digest)]
+    """Return the verdicts on an item as it is now; those on what had its id before are left out.
+
+    A question that was turned into its opposite has the id of the one that was written: which of
+    them a verdict without a digest is about, nobody can say.
+    """
+    digests = [item.content_digest, *([] if was_negated(item) else [""])]
+    return [each for each in given.get(item.id, ()) if each.digest in digests]
 
 
 def decided(
-    item: Item, given: Sequence[Verdict], name: str, needed: int, path: Path
+    item: Item,
+    given: Sequence[Verdict],
+    name: str,
+    needed: int,
+    path: Path,
+    *,
+    unanimous: bool = False,
 ) -> Item | Rejected | Undecided:
     """Return an item as people changed it, why they rejected it, or how many are still needed."""
     counting = [each for each in given if each.settled] or given
     needed = 1 if counting is not given else needed
     rejects = [each for each in counting if each.decision == "reject"]
-    lacking = max(needed - len(counting), int(2 * len(rejects) == len(counting)))
+    tied = 2 * len(rejects) == len(counting) and not unanimous
+    lacking = max(needed - len(counting), int(tied))
+    # Of what all of them reject, their reasons are told.
+    disputed = len(positions_in(counting)) > 1 and len(rejects) < len(counting)
+    if not lacking and unanimous and disputed:
+        words = [f"{each.who}: {each.decision}, {each.comment}".rstrip(", ") for each in counting]
+        return Rejected(REJECTED_BY_PEOPLE, "not all agree", words, {"verdicts": _facts(given)})
     if lacking:
-        return Undecided(WAITING, f"{counted(lacking, 'more verdict')} needed in {path}")
+        which = f', with "digest": "{item.content_digest}"' if was_negated(item) else ""
+        return Undecided(WAITING, f"{counted(lacking, 'more verdict')} needed in {path}{which}")
     if 2 * len(rejects) > len(counting):
         tags = dict.fromkeys(tag for each in rejects for tag in each.tags)
         explained = [each for each in given if each.decision == "reject" and each.comment]

@@ -26,6 +26,7 @@ from reelbench.models.secrets import redacted
 if TYPE_CHECKING:
     from reelbench.engine.base import Engine
     from reelbench.make.parts.rules import RuleSet
+    from reelbench.make.pipeline.run import StageResult
 
 Result = TypeVar("Result")
 _ROUND = 1_000  # requests that a stage may repeat within a round, see `derived`
@@ -54,7 +55,9 @@ class StageContext:
         self.stage = ""  # the name of the one at work
         self.at_work: Stage | None = None  # it may use only what it declares
         self.stages: tuple[Stage, ...] = ()  # all that the rows go through
+        self.passed: Sequence[StageResult] = ()  # what came of those before, rejects included
         self.is_forecast = False  # then replies are made up, and nothing is written or fetched
+        self.imagined: set[str] = set()  # in a forecast: ids of rows whose words are made up
         # Of each stage: replies that came as JSON, and calls that they took.
         self.replies: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         self.notes: list[str] = []  # shown to the user as warnings when the make ends
@@ -183,8 +186,12 @@ class StageContext:
         prompt: str,
         round: int = 0,
         media: MediaInput | None = None,
+        repeated: bool = False,
     ) -> Response:
-        """Return a model's response to a closed question, its options shown in the given order."""
+        """Return a model's response to a closed question, its options shown in the given order.
+
+        ``repeated`` is whether it is asked in several rounds: then each has a seed of its own.
+        """
         response = await self.client.ask_prompt(
             model,
             prompt,
@@ -194,6 +201,7 @@ class StageContext:
             options=tuple(item.options[place] for place in order),
             round=self._number(round),
             draw=(self.seed, item.id),
+            repeated=repeated,
         )
         _text_of(response)
         return response

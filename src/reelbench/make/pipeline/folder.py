@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,11 @@ from reelbench.base.limits import decode_json
 from reelbench.client.budget import Budget
 from reelbench.data.benchmark import ITEMS_FILE
 from reelbench.make.pipeline.prompts import Prompts
-from reelbench.make.pipeline.roles import RoleModels
+from reelbench.make.pipeline.roles import RoleModels, repeated_roles
 from reelbench.make.pipeline.stage import Recipe, Stage
+from reelbench.models.base import ChatModel, sends_seeds
 from reelbench.models.load import CARDS
+from reelbench.models.servers import commands_of
 
 if TYPE_CHECKING:
     from reelbench.make.pipeline.make import MakeOptions
@@ -79,7 +82,7 @@ def make_record(
     recipe: Recipe, order: "MakeOptions", role_models: RoleModels, prompts: Prompts, out: Path
 ) -> dict[str, Any]:
     """Return the content of ``make.json``: everything that decides the result."""
-    named = [_seen_from(out, source) for source in order.sources]
+    named, repeated = [_seen_from(out, s) for s in order.sources], repeated_roles(recipe)
     return {
         "recipe": recipe.name,
         "seed": order.seed or 0,
@@ -89,9 +92,10 @@ def make_record(
             for role, names in order.models.items()
         },
         "models": {
-            role: [{"name": m.card.name, "parameters": dict(m.parameters)} for m in models]
+            role: [_model(each, role in repeated) for each in models]
             for role, models in role_models.items()
         },
+        **({"servers": servers} if (servers := commands_of(chain(*role_models.values()))) else {}),
         **({"prompts": _seen_from(out, order.prompts)} if order.prompts else {}),
         "rules": prompts.rules.record if prompts.rules else None,
         "changed": dict(order.parameters),
@@ -107,6 +111,11 @@ def make_record(
         **({"budget": bound} if (bound := (order.budget or Budget()).to_record()) else {}),
         "versions": {"reelbench": __version__},
     }
+
+
+def _model(model: ChatModel, repeated: bool) -> dict[str, Any]:
+    seeds = {"sends_seeds": True} if sends_seeds(model, repeated) else {}
+    return {"name": model.card.name, "parameters": dict(model.parameters), **seeds}
 
 
 def _stage_record(stage: Stage, prompts: Prompts) -> Mapping[str, Any]:

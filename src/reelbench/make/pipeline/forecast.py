@@ -183,7 +183,7 @@ class DryRunPipeline(Pipeline):
                 self._note_waiting(stage)
                 results[row.id] = row if self._passes(stage, row) else _EXPECTED
             elif replies or row.id in self._imagined:
-                self._note(results[row.id])
+                self._note(stage, results[row.id])
         return [results[row.id] for row in rows]
 
     async def work(self, stage: RowStage, row: Any) -> Sequence[Any]:
@@ -208,6 +208,9 @@ class DryRunPipeline(Pipeline):
             self._note_unmade(stage)
             return self._expected(stage, row, None)
         except (Rejected, Undecided) as error:
+            if _waits(error) and not _cannot_estimate(stage):
+                self._note_waiting(stage)
+                return self._expected(stage, row, None)
             if _cannot_estimate(stage) or (not replies and row.id not in self._imagined):
                 raise
             rejected = isinstance(error, Rejected)
@@ -226,7 +229,7 @@ class DryRunPipeline(Pipeline):
             raise _EXPECTED
         if made is None or stage.estimate is not as_it_is:
             made = stage.estimate(row, self._ctx)
-        self._note(made)
+        self._note(stage, made)
         return made
 
     def _unlabelled(self, stage: BatchStage, rows: Sequence[Any]) -> Sequence[Any]:
@@ -235,7 +238,7 @@ class DryRunPipeline(Pipeline):
         if stage.input is not stage.output:
             raise NotLabelled(", ".join(stage.labels))
         made = [row if self._passes(stage, row) else _EXPECTED for row in rows]
-        self._note(made)
+        self._note(stage, made)
         return made
 
     def _note_unlabelled(self, stage: Stage) -> None:
@@ -297,9 +300,12 @@ class DryRunPipeline(Pipeline):
         if note not in self._ctx.notes:
             self._ctx.notes.append(note)
 
-    def _note(self, made: Any) -> None:
+    def _note(self, stage: Stage, made: Any) -> None:
         rows = made if isinstance(made, list | tuple) else [made]
-        self._imagined |= {row.id for row in rows if hasattr(row, "id")}
+        ids = {row.id for row in rows if hasattr(row, "id")}
+        self._imagined |= ids
+        if not stage.filters:  # what passes a filter says what it said before
+            self._ctx.imagined |= ids
 
 
 def _waits(result: Any) -> bool:

@@ -92,13 +92,17 @@ def answers_of(facts: Mapping[str, Any]) -> tuple[int, int] | None:
     return None
 
 
-def funnel_record(passed: Sequence[StageResult], broken: Sequence[tuple[str, str]]) -> Any:
-    """Return the content of ``funnel.json``."""
+LeftOut = Sequence[tuple[str, str]]  # what cannot be used of the sources: names and reasons
+
+
+def funnel_record(passed: Sequence[StageResult], broken: LeftOut, without: LeftOut = ()) -> Any:
+    """Return the content of ``funnel.json``; see ``Sources`` for what was left out."""
     return {
         "sources": {
             "in": len(passed[0].rows) + len(broken) if passed else len(broken),
             "out": len(passed[0].rows) if passed else 0,
             "rejected": len(broken),
+            **({"without": len(without)} if without else {}),
         },
         "stages": [_stage_record(each) for each in passed],
         "undecided": [
@@ -212,11 +216,14 @@ def _media(row: Any) -> tuple[str, ...]:
     return tuple(medium.path for medium in row.media) if isinstance(row, Item) else (row.id,)
 
 
-def reject_lines(passed: Sequence[StageResult], broken: Sequence[tuple[str, str]]) -> Iterator[str]:
+def reject_lines(
+    passed: Sequence[StageResult], broken: LeftOut, without: LeftOut = ()
+) -> Iterator[str]:
     """Yield the lines of ``rejects.jsonl``: every row that was left out, why, and who said what."""
-    for name, reason in broken:
-        why = rejected_record(Rejected("source", reason))
-        yield json_line({"stage": "sources", "id": name, **why})
+    for what, left_out in (("source", broken), ("part of a source", without)):
+        for name, reason in left_out:
+            why = rejected_record(Rejected(what, reason))
+            yield json_line({"stage": "sources", "id": name, **why})
     for each in passed:
         for outcome in row_outcomes(each):
             if outcome.rejected:

@@ -13,6 +13,7 @@ from typing import Any
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import json_line, pretty_json, write_atomically
+from reelbench.base.progress import counted, working
 from reelbench.base.seeds import seed_for
 from reelbench.client.budget import Budget, Ledger
 from reelbench.client.client import Client, Counts
@@ -23,7 +24,8 @@ from reelbench.data.items import Item
 from reelbench.data.sources import Sources
 from reelbench.engine.base import Engine
 from reelbench.make.page.page import write_pages
-from reelbench.make.parts.existing import bring_media
+from reelbench.make.parts.existing import bring_files, bring_media
+from reelbench.make.parts.prompt_changes import SettledChanges, settle_changes
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.folder import earlier_make, make_record, refuse_to_overwrite
 from reelbench.make.pipeline.forecast import (
@@ -80,6 +82,7 @@ class _Prepared:
     role_models: RoleModels
     prompts: Prompts
     left_out: Mapping[str, Sequence[str]]
+    settled: SettledChanges  # of prompts, which are in ``prompts`` and not yet in their files
 
     @property
     def source(self) -> Path:
@@ -95,6 +98,7 @@ class _Prepared:
         ctx = kind(self.source, out, store, client, self.role_models, self.prompts, self.seed)
         ctx.engine = self.order.engine or ctx.engine
         ctx.sources = tuple(self.order.sources)
+        ctx.notes += self.settled.notes
         ctx.media = self.source if self.recipe.media == "source" else out
         return ctx
 
@@ -108,9 +112,12 @@ def make_benchmark(recipe: Recipe, out: Path, order: MakeOptions) -> MakeResult:
     prepared = _prepare(recipe, out, order)
     work = out / "make"
     with (
-        open_session(work / "journal.sqlite", prepared.models, prepared.order.budget) as session,
+        open_session(
+            work / "journal.sqlite", prepared.models, prepared.order.budget, seed=prepared.seed
+        ) as session,
         open_store(work / "rows.sqlite") as rows,
     ):
+        prepared.settled.write(out, prepared.order.prompts)
         record = make_record(
             prepared.recipe, prepared.order, prepared.role_models, prepared.prompts, out
         )
@@ -121,7 +128,7 @@ def make_benchmark(recipe: Recipe, out: Path, order: MakeOptions) -> MakeResult:
             return ctx, await Pipeline(prepared.recipe, ctx, rows).take(prepared.sources.rows)
 
         ctx, passed = session.run(take)
-        funnel = funnel_record(passed, prepared.sources.broken)
+        funnel = funnel_record(passed, prepared.sources.broken, prepared.sources.without)
         items = _write(prepared, out, ctx, passed, record, funnel)
         write_rates(work, passed, ctx.replies)
     warnings = [
@@ -136,11 +143,12 @@ def make_benchmark(recipe: Recipe, out: Path, order: MakeOptions) -> MakeResult:
 
 def _prepare(recipe: Recipe, out: Path, order: MakeOptions) -> _Prepared:
     refuse_to_overwrite(recipe, out, order.seed)
+    named_now = [name for names in order.models.values() for name in names]
     order = earlier_make(out, order)
     _check_sources(recipe, out, order.sources)
     recipe = recipe.changed(order.parameters)
-    role_models = load_models(recipe, order.models)
-    recipe, left_out = _played(recipe.until(order.until).without(order.without), role_models)
+    role_models = load_models(recipe, order.models, named_now)
+    recipe, left_out = _played(_shortened(recipe, order), role_models)
     lacking = missing_roles(recipe, role_models)
     if lacking:
         raise ReelbenchError(lacking)
@@ -150,7 +158,16 @@ def _prepare(recipe: Recipe, out: Path, order: MakeOptions) -> _Prepared:
     if not sources.rows and not sources.broken:
         where = f" in {', '.join(map(str, order.sources))}: check --source" if order.sources else ""
         raise ReelbenchError(f"No sources for {recipe.name} were found{where}.")
-    return _Prepared(recipe, order, sources, role_models, prompts, left_out)
+    settled = settle_changes(out, order.prompts, prompts.texts)
+    prompts = replace(prompts, texts={**prompts.texts, **settled.texts})
+    return _Prepared(recipe, order, sources, role_models, prompts, left_out, settled)
+
+
+def _shortened(recipe: Recipe, order: MakeOptions) -> Recipe:
+    """Return the recipe up to a stage; what is left out may stand behind it, or not be done."""
+    kept = {stage.name for stage in recipe.without(order.without).stages}
+    shorter = recipe.until(order.until)
+    return shorter.only(tuple(stage for stage in shorter.stages if stage.name in kept))
 
 
 def _check_sources(recipe: Recipe, out: Path, sources: Sequence[Path]) -> None:
@@ -167,6 +184,7 @@ def _check_sources(recipe: Recipe, out: Path, sources: Sequence[Path]) -> None:
             )
 
 
+@working("Reading the sources")
 def _read_sources(recipe: Recipe, paths: Sequence[Path]) -> Sources:
     """Read the sources by the recipe's function; refuse rows that its first stage cannot take."""
     found: object = recipe.sources(*paths, **recipe.source_parameters)
@@ -210,6 +228,7 @@ def _limited(sources: Sources, limit: int | None, seed: int) -> Sources:
     return replace(sources, rows=[row for row in sources.rows if row.id in ids])
 
 
+@working("Writing what was made")
 def _write(
     prepared: _Prepared,
     out: Path,
@@ -219,9 +238,9 @@ def _write(
     funnel: Mapping[str, Any],
 ) -> Sequence[Item]:
     """Write what was made; the benchmark itself only where all stages ran."""
-    broken = prepared.sources.broken
+    broken, without = prepared.sources.broken, prepared.sources.without
     write_atomically(out / "funnel.json", pretty_json(funnel))
-    write_atomically(out / "rejects.jsonl", "".join(reject_lines(passed, broken)))
+    write_atomically(out / "rejects.jsonl", "".join(reject_lines(passed, broken, without)))
     statistics = prepared.recipe.statistics
     found = statistics({each.stage.name: each.out for each in passed}) if statistics else {}
     if found:
@@ -232,15 +251,20 @@ def _write(
     last = passed[-1].out
     if prepared.order.until is not None:
         lines = [json_line(record_of(row)) for row in last]
-        write_atomically(out / "make" / f"{passed[-1].stage.name}.jsonl", "".join(lines))
+        write_atomically(out / "make" / f"{prepared.order.until}.jsonl", "".join(lines))
         return ()
     items = tuple(last)
     if items:
         _write_contexts(out, ctx, items)
         manifest = prepared.recipe.manifest(items, prepared.source)
         Benchmark(out, manifest, items).save(out)
-    else:
+    elif not funnel["undecided"]:
         (out / ITEMS_FILE).unlink(missing_ok=True)  # of an earlier time: nothing is left of it
+    elif (out / ITEMS_FILE).exists():
+        rows = counted(len(funnel["undecided"]), "row")
+        ctx.notes.append(
+            f"{out / ITEMS_FILE} is still that of an earlier make; undecided in this one: {rows}"
+        )
     return items
 
 
@@ -265,6 +289,8 @@ def _write_waiting(out: Path, media: Path, passed: Sequence[StageResult]) -> Non
         for row in rows:
             if isinstance(row, Item) and media != out:
                 bring_media(row, media, out)
+            elif media != out:  # a video or pair that questions are to be written about
+                bring_files((each.path for each in getattr(row, "media", ())), media, out)
         if rows:
             write_atomically(path, "".join(json_line(record_of(row)) for row in rows))
         else:
@@ -310,14 +336,15 @@ def forecast(
     work = out / "make"
     with contextlib.ExitStack() as stack:
         path = work / "journal.sqlite"
-        session = stack.enter_context(open_session(path, prepared.models, reading=True))
+        opened = open_session(path, prepared.models, reading=True, seed=prepared.seed)
+        session = stack.enter_context(opened)
         store = stack.enter_context(copied_store(work / "rows.sqlite"))
         rates = read_rates(work)
         client = DryRunClient(session.journal, rates)
         ctx = prepared.ctx(DryRunContext, out, store, client)
         pipeline = DryRunPipeline(prepared.recipe, ctx, store, client, rates)
         passed = session.run(lambda _: pipeline.take(prepared.sources.rows), lambda *_: client)
-    return client.found, passed, ctx.notes
+    return client.found, passed, [*prepared.sources.warnings, *ctx.notes]
 
 
 def used_prompts(recipe: Recipe) -> Iterator[str]:

@@ -1,11 +1,11 @@
 """Models by the roles that they have in a recipe."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.make.pipeline.stage import Recipe, Role
-from reelbench.models.base import ChatModel
+from reelbench.models.base import ChatModel, is_greedy
 from reelbench.models.load import Loader
 
 RoleModels = Mapping[str, tuple[ChatModel, ...]]
@@ -33,9 +33,14 @@ def parse_roles(words: Sequence[str], recipe: Recipe) -> dict[str, list[str]]:
     return dict(named)
 
 
-def load_models(recipe: Recipe, named: Mapping[str, Sequence[str]]) -> RoleModels:
-    """Load the models of all roles; one that is named twice is loaded once, with one rate limit."""
-    loader = Loader()
+def load_models(
+    recipe: Recipe, named: Mapping[str, Sequence[str]], may_serve: Iterable[str] | None = None
+) -> RoleModels:
+    """Load the models of all roles; one that is named twice is loaded once, with one rate limit.
+
+    ``may_serve`` are the cards that may start a server; None for all.
+    """
+    loader = Loader(may_serve)
     role_models: dict[str, tuple[ChatModel, ...]] = {}
     for role, part in recipe.roles.items():
         names = named.get(role) or _standing_in(recipe.roles, part, named)
@@ -80,15 +85,20 @@ def missing_roles(recipe: Recipe, role_models: RoleModels) -> str:
     return f"{recipe.name} needs a model for:{lines}" if lacking else ""
 
 
-def warnings_about(recipe: Recipe, role_models: RoleModels) -> Iterator[str]:
-    """Yield warnings about models that are a poor choice for a role."""
-    writers = {model for role in ("writer", "distractor") for model in role_models.get(role, ())}
-    repeated = {
+def repeated_roles(recipe: Recipe) -> set[str]:
+    """Return the roles whose models answer the same question several times, by ``seeds``."""
+    return {
         role
         for stage in recipe.stages
         if stage.parameters.get("seeds", 1) > 1
         for role in (*stage.roles, *stage.may_ask)
     }
+
+
+def warnings_about(recipe: Recipe, role_models: RoleModels) -> Iterator[str]:
+    """Yield warnings about models that are a poor choice for a role."""
+    writers = {model for role in ("writer", "distractor") for model in role_models.get(role, ())}
+    repeated = repeated_roles(recipe)
     for role, part in recipe.roles.items():
         for model in role_models.get(role, ()):
             if part.verifies and model in writers:
@@ -96,7 +106,7 @@ def warnings_about(recipe: Recipe, role_models: RoleModels) -> Iterator[str]:
                     f"{model.card.name} has the role {role} and checks what it wrote itself: a "
                     f"model tends to accept its own errors; name another with --model {role}=NAME"
                 )
-            if part.verifies and role in repeated and model.parameters.get("temperature") == 0:
+            if part.verifies and role in repeated and is_greedy(model):
                 yield (
                     f"{model.card.name} has the role {role} at temperature 0: its repeated answers "
                     "differ only by the order of the options"

@@ -126,6 +126,7 @@ class Pipeline:
     async def take(self, rows: Sequence[Any]) -> list[StageResult]:
         """Take rows through all stages; raise ``KeyboardInterrupt`` after Ctrl-C."""
         passed: list[StageResult] = []
+        self._ctx.passed = passed
         stages = self._recipe.stages
         for number, stage in enumerate(stages, 1):
             _check_ids(stage, rows)

@@ -84,6 +84,7 @@ class Stage:
     expected_tokens: int = 0
     filters: bool = False  # whether the share that it rejects is a finding
     labels: tuple[str, ...] = ()  # that it reads with ``ctx.labels``; a change of them redoes it
+    trial: bool = False  # done only in a make that ends early, with ``--until``
     # Returns what is wrong with parameters, or an empty string; called before any model is.
     validate: Callable[[Mapping[str, Any]], str] = lambda _parameters: ""
 
@@ -217,15 +218,22 @@ class Recipe:
         _check_roles(self)
 
     def until(self, name: str | None) -> "Recipe":
-        """Return the recipe up to a stage; it may end with other rows than items."""
+        """Return the recipe up to a stage; it may end with other rows than items.
+
+        Stages for trials are done in such a recipe alone; one that follows its end belongs to it.
+        """
         if name is None:
-            return self
+            whole = tuple(stage for stage in self.stages if not stage.trial)
+            return self if whole == self.stages else self.only(whole)
         names = [stage.name for stage in self.stages]
         if name not in names:
             raise ReelbenchError(
                 f"The recipe {self.name} has no stage {name!r}; it has {', '.join(names)}."
             )
-        return self.only(self.stages[: names.index(name) + 1])
+        end = names.index(name) + 1
+        while end < len(self.stages) and self.stages[end].trial:
+            end += 1
+        return self.only(self.stages[:end])
 
     def without(self, names: Sequence[str]) -> "Recipe":
         """Return a recipe without some of its stages."""

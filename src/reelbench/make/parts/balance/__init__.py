@@ -8,7 +8,7 @@ from reelbench.make.parts.balance.key_positions import spread_key_positions
 from reelbench.make.parts.balance.none_of_the_above import offer_none_of_the_above
 from reelbench.make.parts.balance.ratio import keep_ratio, keep_ratio_where_possible
 from reelbench.make.parts.balance.split import split_items
-from reelbench.make.parts.balance.yes_no import ids_by_answer, items_to_negate, negated
+from reelbench.make.parts.balance.yes_no import ids_by_answer, items_to_negate, negated, was_negated
 
 __all__ = [
     "KeyPlacer",
@@ -20,4 +20,5 @@ __all__ = [
     "offer_none_of_the_above",
     "split_items",
     "spread_key_positions",
+    "was_negated",
 ]

@@ -1,4 +1,4 @@
-"""Splits: every stratum divided by the same shares, items on the same video kept together."""
+"""Splits: every stratum divided by the same shares, items on one video or clip kept together."""
 
 import math
 from collections import Counter, defaultdict
@@ -9,6 +9,7 @@ from msgspec import structs
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.seeds import seed_for
+from reelbench.data.clusters import cluster_leaders, footage_of
 from reelbench.data.items import FrozenDict, Item, freeze
 from reelbench.make.parts.balance.draw import in_order_of_chance
 from reelbench.make.parts.balance.shares import (
@@ -35,12 +36,12 @@ def split_items(
     """Return items tagged with splits, each with its share of all items and of each stratum.
 
     A stratum is the items with equal values of the tags ``by``. With ``together``, items on the
-    same media are in the same split, and sizes are as near as that allows; otherwise the sizes are
-    exact, and those within a stratum one item off at most.
+    same media, or on media made from the same clip, are in the same split, and sizes are as near as
+    that allows; otherwise the sizes are exact, and those within a stratum one item off at most.
     """
     wanted = _checked(shares)
     drawn = in_order_of_chance(items, seed, "split")
-    groups = _on_the_same_media(drawn) if together else [[item] for item in drawn]
+    groups = _clusters(drawn) if together else [[item] for item in drawn]
     tags = (by,) if isinstance(by, str) else tuple(by)
     strata = {item.id: stratum_of(item, tags) for item in drawn}
     divide = _groups if any(len(group) > 1 for group in groups) else _single_items
@@ -56,12 +57,12 @@ def known_splits(items: Sequence[Item]) -> dict[str, str]:
     ordered, before = sorted(items, key=lambda item: item.id), -1
     while len(split) != before:
         before = len(split)
-        of_video: dict[str, str] = {}
+        of_footage: dict[str, str] = {}
         for item in ordered:
-            for media in item.media if item.id in split else ():
-                of_video.setdefault(media.path, split[item.id])
+            for name in footage_of(item) if item.id in split else ():
+                of_footage.setdefault(name, split[item.id])
         for item in ordered:
-            known = [of_video[media.path] for media in item.media if media.path in of_video]
+            known = [of_footage[name] for name in footage_of(item) if name in of_footage]
             if known:
                 split.setdefault(item.id, known[0])
     return split
@@ -81,21 +82,12 @@ def _checked(shares: Mapping[str, float]) -> Shares:
     return {name: share / total for name, share in fractions.items()}
 
 
-def _on_the_same_media(items: Sequence[Item]) -> list[list[Item]]:
-    """Group items that share a file, also by way of others: an item on two files joins both."""
-    leader: dict[str, str] = {}
-
-    def lead(path: str) -> str:
-        while leader.setdefault(path, path) != path:
-            leader[path] = path = leader[leader[path]]  # the way is shorter for who comes next
-        return path
-
-    for item in items:
-        for media in item.media[1:]:
-            leader[lead(media.path)] = lead(item.media[0].path)
+def _clusters(items: Sequence[Item]) -> list[list[Item]]:
+    """Group items that share a file or a clip, also by way of others: a pair joins what both do."""
+    leaders = cluster_leaders(items)
     groups: dict[str, list[Item]] = defaultdict(list)
     for item in items:
-        groups[lead(item.media[0].path)].append(item)
+        groups[leaders[item.id]].append(item)
     return list(groups.values())
 
 

@@ -1,7 +1,7 @@
 """Yes against no: which questions to negate, and what negating one makes of its item."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import structs
 
@@ -11,6 +11,8 @@ from reelbench.data.items import LETTERS, Item
 from reelbench.make.parts.balance.draw import in_order_of_chance, reference_after, right_places
 from reelbench.make.parts.balance.shares import Stratum, apportion_within, share_of_all, stratum_of
 from reelbench.make.parts.notes import with_note
+
+NEGATED = "negated_from"  # in the provenance of a question that was turned: as it was before
 
 
 def items_to_negate(
@@ -57,7 +59,13 @@ def negated(item: Item, question: str, note: str = "negate") -> Item:
         answer=(LETTERS[other],),
         reference=reference_after(item, item.options[other]),
     )
-    return with_note(changed, note, {"negated_from": item.question})
+    return with_note(changed, note, {NEGATED: item.question})
+
+
+def was_negated(item: Item) -> bool:
+    """Whether an item has the opposite of the question that was written."""
+    notes = item.provenance.values()
+    return any(isinstance(note, Mapping) and NEGATED in note for note in notes)
 
 
 def ids_by_answer(items: Sequence[Item], seed: int) -> dict[str, list[str]]:

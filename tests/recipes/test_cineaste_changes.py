@@ -8,6 +8,7 @@ import pytest
 import yaml
 from actors import write_card, write_movie
 from filming import (
+    NO_REPAIR,
     QUESTIONS,
     SCENES,
     Studio,
@@ -22,6 +23,7 @@ from filming import (
 )
 from videos import make_video
 
+from reelbench.base.files import digest_of
 from reelbench.data.benchmark import Benchmark
 from reelbench.media.decode.probe import probe
 
@@ -43,7 +45,8 @@ class TestOtherWords:
         for category in ("Visual Reasoning", "Temporal Ordering", "Cause and Effect"):
             assert of_category(bench, category) == of_category(made[0], category)
         check_funnel(bench)
-        again = studio.command("make", "cineaste", "--out", bench)  # the folder is remembered
+        # The folder is remembered.
+        again = studio.command("make", "cineaste", "--out", bench, *NO_REPAIR)
         assert not again.calls
 
     def test_going_back_to_the_old_words_asks_nothing(
@@ -265,6 +268,18 @@ class TestMoreAndLess:
         assert first.calls + second.calls == made[1].calls
         assert bytes_of(out) == bytes_of(made[0])
 
+    def test_the_title_of_the_film_is_given_to_nobody_unless_asked_for(
+        self, studio: Studio, bench: Path
+    ) -> None:
+        texts = {film: (bench / "context" / f"{film}.md").read_text() for film in ("ash", "birch")}
+        titled = {film: text.replace("# A film", f"# Film {film}") for film, text in texts.items()}
+        assert all(titled[film] != texts[film] for film in texts)
+        told = studio.make(bench, "--set", "writing-tasks.film_title=true", "--until", "writing-tasks")  # fmt: skip
+        assert told.status == 0, told.err
+        assert not told.calls
+        tasks = lines(bench / "make" / "writing-tasks.jsonl")
+        assert {task["context"] for task in tasks} == {digest_of(t) for t in titled.values()}
+
     def test_a_stage_can_be_left_out(self, studio: Studio, unfiltered: Path) -> None:
         told = studio.make(unfiltered, "--without", "independence")
         assert told.status == 0, told.err
@@ -324,7 +339,7 @@ class TestMoreAndLess:
         self, studio: Studio, made: tuple[Path, Told], bench: Path
     ) -> None:
         card = write_card(studio.root / "others", "blind-2", studio.server.url)
-        told = studio.make(bench, words=["--model", f"blind={card}"])
+        told = studio.make(bench, words=["--model", f"blind={card}", *NO_REPAIR])
         assert told.status == 0, told.err
         assert told.calls == {"blind-2": made[1].calls["blind"]}
         assert asked_by(bench) == asked_by(made[0])

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from actors import perform, roles
-from filming import Studio, Told, bytes_of, check_funnel, funnel, lines
+from filming import NO_REPAIR, Studio, Told, bytes_of, check_funnel, funnel, lines
 from servers import completion, json_reply, serving
 from support import starting, wait_until
 
@@ -35,7 +35,7 @@ class TestKilled:
         cards = studio.root / "slow"
         with serving(studio.actors, latency=0.01) as server:
             words = roles(cards, server.url, connections=connections)
-            words += ["--source", str(studio.source), "--out", str(out)]
+            words += ["--source", str(studio.source), "--out", str(out), *NO_REPAIR]
             for number in range(KILLS):
                 process = start("make", "cineaste", *words)
                 aim = len(server.calls) + chance.randint(1, 45)
@@ -62,7 +62,7 @@ class TestKilled:
         out = studio.fresh("stopped")
         with serving(studio.actors, latency=0.02) as server:
             words = roles(studio.root / "stopped cards", server.url, connections=4)
-            words += ["--source", str(studio.source), "--out", str(out)]
+            words += ["--source", str(studio.source), "--out", str(out), *NO_REPAIR]
             process = start("make", "cineaste", *words)
             wait_until(lambda: len(server.calls) >= 40)
             os.kill(process.pid, signal.SIGINT)
@@ -71,7 +71,7 @@ class TestKilled:
             assert process.exitcode == 130, told
             assert "Nothing is lost" in told
             assert "Traceback" not in told
-            assert studio.command("make", "cineaste", "--out", out).status == 0
+            assert studio.command("make", "cineaste", "--out", out, *NO_REPAIR).status == 0
             assert len(server.calls) == made[1].calls.total()
         assert bytes_of(out) == bytes_of(made[0])
 

@@ -1,19 +1,23 @@
 """The CSV files of CondensedMovies, or of the same layout, read and checked.
 
-``source.py`` describes the files and their columns.
+``source.py`` describes the files and their columns. Whoever reads the dataset has some of its
+films, and some clips of these: the others are left out by name. What is wrong with clips that are
+there, or with a file as a whole, is a problem, and all problems are listed.
 """
 
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from reelbench.base.progress import counted
 from reelbench.data.items import Problem, shown
 from reelbench.data.paths import VIDEO_ENDINGS
 from reelbench.interop.csv_tables import CsvTable, Place, read_table
+from reelbench.recipes.cineaste.clip_order import ListedClip, in_one_order
 
 Value = TypeVar("Value")
 
@@ -45,6 +49,7 @@ class ListedScene:
     place: Place
     captions: str = ""  # empty: those beside the video, if any
     listed: float | None = None  # seconds that durations.csv gives it
+    uploaded: int | None = None  # in which year
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,9 @@ class ReadFilms:
     films: list[Film] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)  # films, each with the reason
+    without: list[tuple[str, str]] = field(default_factory=list)  # clips of the films that are read
+    clip_by_clip: bool = False  # whether a video that cannot be used costs its clip, not its film
 
 
 def metadata_folder(source: Path) -> Path | None:
@@ -76,22 +84,25 @@ def metadata_folder(source: Path) -> Path | None:
 
 def read_condensed(source: Path, folder: Path) -> ReadFilms:
     """Return the movies in the CSV files, with all problems listed; nothing is raised."""
-    read = ReadFilms()
+    read = ReadFilms(clip_by_clip=True)
     tables = {name: _table(folder / name, read) for name in _NEEDED}
-    rows = list(_clip_rows(tables[CLIPS], read))
-    if not rows and not read.problems:
-        place = Place(str(folder / CLIPS))
+    place, lines = Place(str(folder / CLIPS)), tables[CLIPS].rows
+    if not lines and not read.problems:
         read.problems.append(place.problem("NO_ITEMS", "file", "no clips", "a line for each clip"))
-    _refuse_duplicates(rows, read)
     videos = _videos(source)
-    _refuse_missing(rows, videos, folder, read)
-    films = _by_film(rows)
+    there = [(line, row) for line, row in lines if row["videoid"] in videos]
+    if lines and not there:
+        found = f"no video for any of its {len(lines)} clips"
+        read.problems.append(place.problem("NO_VIDEO", "videoid", found, _VIDEOS))
+    clips = list(_clips(there, place.file, videos, read))
     facts = _Facts(folder, tables, read)
-    if films and not facts.summaries:
-        read.problems.append(_no_summary(folder, "", f"none for any of {len(films)} movies"))
-    read.films = [_film(imdbid, clips, videos, facts, read) for imdbid, clips in films.items()]
-    _warn_undescribed(rows, facts, read)
+    if lines and not facts.summaries:
+        read.problems.append(_no_summary(folder, len({row["imdbid"] for _, row in lines})))
+    _sort_out(tables[CLIPS], clips, facts, videos, read)
     return read
+
+
+_VIDEOS = f"videos/<videoid>.mp4 or videos/<year>/<videoid>.mp4 ({', '.join(VIDEO_ENDINGS)})"
 
 
 def _table(path: Path, read: ReadFilms) -> CsvTable:
@@ -101,77 +112,6 @@ def _table(path: Path, read: ReadFilms) -> CsvTable:
     table, problems = read_table(path, _NEEDED[path.name])
     read.problems += problems
     return table
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One line of clips.csv that is right in itself."""
-
-    place: Place
-    videoid: str
-    imdbid: str
-    index: int
-    name: str
-    title: str
-    year: int | None
-
-
-def _clip_rows(table: CsvTable, read: ReadFilms) -> Iterator[_Row]:
-    for line, row in table.rows:
-        place = Place(str(table.path), line)
-        problems = [
-            place.problem("MISSING_FIELD", name, "nothing", "text")
-            for name in ("videoid", "clip_name")
-            if not row[name]
-        ]
-        imdbid = row["imdbid"]
-        if not USABLE_ID.fullmatch(imdbid):
-            found = shown(imdbid) if imdbid else "nothing"
-            problems.append(place.problem("BAD_FIELD", "imdbid", found, USABLE_ID_RULE))
-        index = _whole(row["clip_idx"])
-        if index is None or index < 0:  # the dataset has -1 for a number that is not known
-            found, expected = shown(row["clip_idx"]), "a whole number from 0"
-            problems.append(place.problem("BAD_FIELD", "clip_idx", found, expected))
-        year = _year(row.get("year", ""), place, problems)
-        read.problems += problems
-        if not problems and index is not None:
-            title = row.get("title", "")
-            yield _Row(place, row["videoid"], imdbid, index, row["clip_name"], title, year)
-
-
-def _whole(text: str) -> int | None:
-    """Read a whole number, which pandas writes as 3.0 where the column has gaps."""
-    match = re.fullmatch(r"(-?[0-9]{1,9})(?:\.0*)?", text)
-    return int(match[1]) if match else None
-
-
-def _year(text: str, place: Place, problems: list[Problem]) -> int | None:
-    """Read a year; nothing, or the dataset's -1, where it is not known."""
-    year = _whole(text)
-    if text.lower() in ("", "nan") or year == -1:
-        return None
-    if year not in YEARS:
-        expected = f"a year from {YEARS.start} to {YEARS.stop - 1}, or nothing"
-        problems.append(place.problem("BAD_FIELD", "year", shown(text), expected))
-    return year
-
-
-def _refuse_duplicates(rows: Iterable[_Row], read: ReadFilms) -> None:
-    videos: dict[str, int] = {}
-    places: dict[tuple[str, int], int] = {}
-    for row in rows:
-        earlier = videos.setdefault(row.videoid, row.place.line)
-        if earlier != row.place.line:
-            found = f"{shown(row.videoid)}, as on line {earlier}"
-            read.problems.append(
-                row.place.problem("DUPLICATE_ID", "videoid", found, "each videoid once")
-            )
-            continue
-        earlier = places.setdefault((row.imdbid, row.index), row.place.line)
-        if earlier != row.place.line:
-            found = f"{row.index}, as on line {earlier}"
-            expected = f"a number of its own among the clips of {row.imdbid}"
-            read.problems.append(row.place.problem("DUPLICATE_ID", "clip_idx", found, expected))
 
 
 def _videos(source: Path) -> dict[str, list[str]]:
@@ -186,37 +126,63 @@ def _videos(source: Path) -> dict[str, list[str]]:
     return found
 
 
-def _refuse_missing(
-    rows: Sequence[_Row], videos: dict[str, list[str]], folder: Path, read: ReadFilms
-) -> None:
-    """List the clips without a video, movie by movie, and those with two."""
-    expected = f"videos/<videoid>.mp4 or videos/<year>/<videoid>.mp4 ({', '.join(VIDEO_ENDINGS)})"
-    if rows and not any(row.videoid in videos for row in rows):
-        found = f"no video for any of its {len(rows)} clips"
-        read.problems.append(
-            Place(str(folder / CLIPS)).problem("NO_VIDEO", "videoid", found, expected)
-        )
-        return
-    for imdbid, clips in _by_film(rows).items():
-        lacking = [row for row in clips if row.videoid not in videos]
-        if lacking:
-            named = ", ".join(f"{row.videoid} (line {row.place.line})" for row in lacking)
-            found = f"no video for {len(lacking)} of the {len(clips)} clips of {imdbid}: {named}"
-            instead = f"{expected}, or {CLIPS} without those lines"
-            first = lacking[0].place
-            read.problems.append(first.problem("NO_VIDEO", "videoid", found, instead))
-    for row in rows:
-        if len(files := videos.get(row.videoid, [])) > 1:
+def _clips(
+    rows: Iterable[tuple[int, Mapping[str, str]]],
+    file: str,
+    videos: Mapping[str, Sequence[str]],
+    read: ReadFilms,
+) -> Iterator[ListedClip]:
+    """Yield the clips whose videos are there, and list what is wrong with them."""
+    seen: dict[str, int] = {}
+    for line, row in rows:
+        place, videoid, imdbid = Place(file, line), row["videoid"], row["imdbid"]
+        problems = []
+        if not USABLE_ID.fullmatch(imdbid):
+            found = shown(imdbid) if imdbid else "nothing"
+            problems.append(place.problem("BAD_FIELD", "imdbid", found, USABLE_ID_RULE))
+        index = _whole(row["clip_idx"])
+        if index is None and not _is_unknown(row["clip_idx"]):
+            expected = "a whole number from 0, or nothing"
+            problems.append(
+                place.problem("BAD_FIELD", "clip_idx", shown(row["clip_idx"]), expected)
+            )
+        years = [
+            _year(row.get(name, ""), name, place, problems) for name in ("year", "upload_year")
+        ]
+        if (earlier := seen.setdefault(videoid, line)) != line:
+            found = f"{shown(videoid)}, as on line {earlier}"
+            problems.append(place.problem("DUPLICATE_ID", "videoid", found, "each videoid once"))
+        if len(files := videos[videoid]) > 1:
             found = f"{len(files)} videos: {', '.join(files)}"
-            read.problems.append(row.place.problem("NO_VIDEO", "videoid", found, "one video"))
+            problems.append(place.problem("NO_VIDEO", "videoid", found, "one video"))
+        read.problems += problems
+        if not problems:
+            title, total = row.get("title", ""), _whole(row.get("clip_tot", ""))
+            yield ListedClip(
+                place, videoid, imdbid, index, row["clip_name"], title, years[0], total, years[1]
+            )
 
 
-def _by_film(rows: Iterable[_Row]) -> dict[str, list[_Row]]:
-    """The clips of each movie, the movies by id and the clips in order."""
-    films: dict[str, list[_Row]] = defaultdict(list)
-    for row in sorted(rows, key=lambda row: (row.imdbid, row.index, row.place.line)):
-        films[row.imdbid].append(row)
-    return films
+def _whole(text: str) -> int | None:
+    """Read a whole number, which pandas writes as 3.0 where the column has gaps; -1 is none."""
+    match = re.fullmatch(r"([0-9]{1,9})(?:\.0*)?", text)
+    return int(match[1]) if match else None
+
+
+def _is_unknown(text: str) -> bool:
+    """Whether a number is said not to be known: by nothing, or by the dataset's -1."""
+    return bool(re.fullmatch(r"|nan|-1(?:\.0*)?", text.lower()))
+
+
+def _year(text: str, name: str, place: Place, problems: list[Problem]) -> int | None:
+    """Read a year; None where it is not known."""
+    if _is_unknown(text):
+        return None
+    year = _whole(text)
+    if year not in YEARS:
+        expected = f"a year from {YEARS.start} to {YEARS.stop - 1}, or nothing"
+        problems.append(place.problem("BAD_FIELD", name, shown(text), expected))
+    return year
 
 
 class _Facts:
@@ -249,8 +215,8 @@ def _column(table: CsvTable, column: str, read: ReadFilms) -> dict[str, str]:
 
 
 def _numbers(table: CsvTable, read: ReadFilms) -> dict[str, float]:
-    """The durations, in seconds."""
-    seconds = {}
+    """Read the durations."""
+    seconds: dict[str, float] = {}
     for videoid, text in _column(table, "duration", read).items():
         if re.fullmatch(r"[0-9]{1,6}(\.[0-9]*)?", text):
             seconds[videoid] = float(text)
@@ -260,35 +226,83 @@ def _numbers(table: CsvTable, read: ReadFilms) -> dict[str, float]:
     return seconds
 
 
-def _film(
-    imdbid: str, rows: Sequence[_Row], videos: dict[str, list[str]], facts: _Facts, read: ReadFilms
-) -> Film:
-    """Put together one movie, of the clips whose videos are there."""
-    first = rows[0].place
-    # The channel has called a film now by one name, now by another.
-    title = facts.titles.get(imdbid) or _most_usual(row.title for row in rows if row.title)
-    if not title:
-        found = f"none for {imdbid}"
-        expected = f"a title in {CLIPS} or movies.csv"
-        read.problems.append(first.problem("MISSING_FIELD", "title", found, expected))
-    summary = facts.summaries.get(imdbid, "")
-    if not summary and facts.summaries:
-        read.problems.append(_no_summary(facts.folder, imdbid, f"none for {imdbid}"))
-    place = Place(str(facts.folder / "movies.csv"))
-    year = _year(facts.years.get(imdbid, ""), place, read.problems)
-    clips = tuple(
-        ListedScene(
-            videos[row.videoid][0],
-            row.name,
-            facts.descriptions.get(row.videoid, ""),
-            row.place,
-            listed=facts.durations.get(row.videoid),
-        )
-        for row in rows
-        if row.videoid in videos
+def _no_summary(folder: Path, films: int) -> Problem:
+    expected = (
+        "summaries.csv with imdbid and summary, or a column summary or plot in movie_info.csv"
     )
-    usual = _most_usual(row.year for row in rows if row.year)
-    return Film(imdbid, title or "", summary, clips, year or usual)
+    found = f"none for any of {films} movies"
+    return Place(str(folder)).problem("MISSING_FIELD", "summary", found, expected)
+
+
+def _sort_out(
+    table: CsvTable,
+    clips: Sequence[ListedClip],
+    facts: _Facts,
+    videos: Mapping[str, Sequence[str]],
+    read: ReadFilms,
+) -> None:
+    """Take the films that are there; leave out the others, and the clips that are not there."""
+    lines: dict[str, list[tuple[int, str]]] = defaultdict(list)  # of each film, with the video
+    for line, row in table.rows:
+        lines[row["imdbid"]].append((line, row["videoid"]))
+    by_film: dict[str, list[ListedClip]] = defaultdict(list)
+    for clip in clips:
+        by_film[clip.imdbid].append(clip)
+    lacking: Counter[str] = Counter()
+    for imdbid in sorted(lines):
+        here = by_film[imdbid]
+        kept, others = in_one_order(here)
+        title = facts.titles.get(imdbid) or _most_usual(clip.title for clip in kept if clip.title)
+        without = [(clip.place.line, clip.videoid, why) for clip, why in others]
+        reasons = {
+            "no video": not here,
+            "no clip that can be used": here and not kept,
+            "no title": kept and not title,
+            "no summary": imdbid not in facts.summaries,
+        }
+        if lacks := [reason for reason, is_so in reasons.items() if is_so]:
+            lacking.update(lacks)
+            words = [*lacks, *(f"{videoid}: {why}" for _, videoid, why in without)]
+            read.skipped.append((imdbid or "(no imdbid)", "; ".join(words)))
+            continue
+        without += [(line, v, "it has no video") for line, v in lines[imdbid] if v not in videos]
+        read.without += [
+            (videoid or "(no videoid)", f"{why} ({CLIPS}:{line}, {imdbid})")
+            for line, videoid, why in sorted(without)
+        ]
+        read.films.append(_film(imdbid, title or "", kept, facts, videos, read))
+    _tell_skipped(lacking, len(lines), table, read)
+    if unknown := sorted(videos.keys() - {videoid for of in lines.values() for _, videoid in of}):
+        read.warnings.append(
+            f"{counted(len(unknown), 'video')} in no line of {CLIPS}: {some_of(unknown)}."
+        )
+    _warn_undescribed(facts, read)
+
+
+def _film(
+    imdbid: str,
+    title: str,
+    clips: Sequence[ListedClip],
+    facts: _Facts,
+    videos: Mapping[str, Sequence[str]],
+    read: ReadFilms,
+) -> Film:
+    """Put together one movie, of the clips that are there."""
+    place = Place(str(facts.folder / "movies.csv"))
+    year = _year(facts.years.get(imdbid, ""), "year", place, read.problems)
+    scenes = tuple(
+        ListedScene(
+            videos[clip.videoid][0],
+            clip.name,
+            facts.descriptions.get(clip.videoid, ""),
+            clip.place,
+            listed=facts.durations.get(clip.videoid),
+            uploaded=clip.uploaded,
+        )
+        for clip in clips
+    )
+    usual = _most_usual(clip.year for clip in clips if clip.year)
+    return Film(imdbid, title, facts.summaries[imdbid], scenes, year or usual)
 
 
 def _most_usual(values: Iterable[Value]) -> Value | None:
@@ -296,19 +310,24 @@ def _most_usual(values: Iterable[Value]) -> Value | None:
     return next((value for value, _ in Counter(values).most_common(1)), None)
 
 
-def _no_summary(folder: Path, imdbid: str, found: str) -> Problem:
-    expected = (
-        "summaries.csv with imdbid and summary, or a column summary or plot in movie_info.csv"
-    )
-    name = f"summary of {imdbid}" if imdbid else "summary"
-    return Place(str(folder)).problem("MISSING_FIELD", name, found, expected)
+def _tell_skipped(lacking: Counter[str], films: int, table: CsvTable, read: ReadFilms) -> None:
+    """Say how many films are left out, by reason; that all of them are is a problem."""
+    why = ", ".join(f"{reason} ({count:,})" for reason, count in lacking.most_common())
+    if not read.films and not read.problems:
+        found = f"no film of {films:,} that can be used: {why}"
+        expected = "a film with a summary, a title, and clips with a video, a name and a number"
+        read.problems.append(Place(str(table.path)).problem("NO_ITEMS", "file", found, expected))
+    elif read.skipped:
+        count = f"{len(read.skipped):,} of {films:,} films"
+        read.warnings.append(f"{count} in {CLIPS} are left out: {why}.")
 
 
-def _warn_undescribed(rows: Sequence[_Row], facts: _Facts, read: ReadFilms) -> None:
-    lacking = [row.videoid for row in rows if row.videoid not in facts.descriptions]
+def _warn_undescribed(facts: _Facts, read: ReadFilms) -> None:
+    scenes = [scene for film in read.films for scene in film.clips]
+    lacking = [Path(scene.video).stem for scene in scenes if not scene.logline]
     if lacking and facts.has_descriptions:
         read.warnings.append(
-            f"{len(lacking)} of {len(rows)} clips have no description in descriptions.csv, so "
+            f"{len(lacking)} of {len(scenes)} clips have no description in descriptions.csv, so "
             f"their log-lines are empty: {some_of(lacking)}."
         )
     elif lacking:

@@ -102,13 +102,14 @@ def _clip(folder: str, scene: Any, at: Place, problems: list[Problem]) -> Listed
     problems += [place.problem(*fault) for fault in faults]
     if any(name in ("video", "captions") for _, name, _, _ in faults):
         return None
-    captions = scene.get("captions")
+    captions, uploaded = scene.get("captions"), scene.get("upload_year")
     return ListedScene(
         f"{folder}/{scene['video']}",
         _text(scene.get("title")),
         _text(scene.get("logline")),
         place,
         f"{folder}/{captions}" if captions is not None else "",
+        uploaded=uploaded if _is_year(uploaded) else None,
     )
 
 
@@ -130,15 +131,17 @@ def _are_scenes(value: Any) -> bool:
 
 _TEXT: Rule = (True, is_text, 'text (put a number in quotes: "1917")')
 _INSIDE = "a relative path in the movie's folder, such as scenes/01"
+_YEAR: Rule = (False, _is_year, f"a year from {YEARS.start} to {YEARS.stop - 1}")
 _MOVIE: dict[str, Rule] = {
     "title": _TEXT,
     "summary": _TEXT,
     "scenes": (True, _are_scenes, "a list of at least one scene"),
-    "year": (False, _is_year, f"a year from {YEARS.start} to {YEARS.stop - 1}"),
+    "year": _YEAR,
 }
 _SCENE: dict[str, Rule] = {
     "video": (True, is_path, f"{_INSIDE}.mp4"),
     "title": _TEXT,
     "logline": _TEXT,
     "captions": (False, _is_captions, f"{_INSIDE}.srt or .vtt"),
+    "upload_year": _YEAR,
 }

@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import structs
 
 from reelbench.base.files import digest_of_file, write_atomically
@@ -102,9 +103,17 @@ def estimate_described(movie: Movie, _ctx: StageContext) -> list[Movie]:
 
 
 async def writing_tasks(
-    movie: Movie, ctx: StageContext, *, categories: Mapping[str, str], distractors: int
+    movie: Movie,
+    ctx: StageContext,
+    *,
+    categories: Mapping[str, str],
+    distractors: int,
+    film_title: bool,
 ) -> list[WritingTask]:
-    """Return a writing task for each category, all with the text of the whole film as context."""
+    """Return a writing task for each category, all with the text of the whole film as context.
+
+    ``film_title`` says whether the film's title is in it: who knows the film may go by memory.
+    """
     prompts = ctx.prompts
     scenes = [
         prompts.prompt(
@@ -117,9 +126,8 @@ async def writing_tasks(
         )
         for number, scene in enumerate(movie.scenes, 1)
     ]
-    text = prompts.prompt(
-        "context", film=movie.title, summary=movie.summary, scenes="\n\n".join(scenes)
-    )
+    film = movie.title if film_title else "A film"
+    text = prompts.prompt("context", film=film, summary=movie.summary, scenes="\n\n".join(scenes))
     context = ctx.store.keep(text)
     # A scene ends where the next one begins: joining rounds to whole frames.
     bounds = [*(scene.offset for scene in movie.scenes), movie.seconds]
@@ -155,8 +163,9 @@ def film_statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
         "Words of descriptions per scene": [len(scene.description.split()) for scene in scenes],
         "Words of captions per scene": [len(scene.captions.split()) for scene in scenes],
     }
-    years = [movie.year for movie in movies if movie.year is not None]
-    if years:
+    if uploads := [scene.uploaded for scene in scenes if scene.uploaded is not msgspec.UNSET]:
+        distributions["Upload year"] = uploads
+    if years := [movie.year for movie in movies if movie.year is not None]:
         distributions["Year"] = years
     numbers = {
         "movies": len(movies),

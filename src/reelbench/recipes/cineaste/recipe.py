@@ -2,9 +2,10 @@
 
 Sections and tables are the paper's. Read the stages beside its Figure 2.
 
-Phase 1 refines the prompts on some movies: ``--limit 20 --until independence --prompts MINE``, look
-at ``made.html``, edit, again. Phase 2 is the same without ``--limit`` and ``--until``; what phase 1
-paid for is not paid for again.
+Phase 1 refines the prompts on some movies: ``--limit 20 --until independence --prompts MINE``. A
+``reviewer``, where one is named, reads drafts and proposes changes of the prompts; people accept,
+edit or reject them (``reelbench review``), and the next make applies what they accepted. Phase 2 is
+the same without ``--limit`` and ``--until``; what phase 1 paid for is not paid for again.
 """
 
 from collections.abc import Sequence
@@ -18,6 +19,8 @@ from reelbench.data.manifest import Manifest, Protocol
 from reelbench.make.parts.balance_stages import balance_key_positions
 from reelbench.make.parts.drafts import WritingTask
 from reelbench.make.parts.filters import filter_blind, filter_context
+from reelbench.make.parts.prompt_feedback import feedback
+from reelbench.make.parts.repair_shortcuts import repair_shortcuts
 from reelbench.make.parts.write import check_drafts, write
 from reelbench.make.pipeline.stage import Recipe, Role, RowStage
 from reelbench.recipes.cineaste.film import (
@@ -30,6 +33,7 @@ from reelbench.recipes.cineaste.film import (
     writing_tasks,
 )
 from reelbench.recipes.cineaste.source import Movie, movies_in
+from reelbench.recipes.cineaste.tables import paper_tables
 
 HOME = files(__package__)
 TAXONOMY = yaml.safe_load((HOME / "taxonomy.yaml").read_text("utf-8"))["categories"]
@@ -39,6 +43,11 @@ QUESTIONS = 12  # of each category and movie: 11,729 of 5 and 200 (3.3)
 DISTRACTORS = 4  # five options (3.3)
 SEEDS = 5  # of both filters (3.3)
 GENERATED, INDEPENDENT, TRUE = 11_729, 4_185, 3_119  # the paper's funnel (3.4), for forecasts
+
+# 3.3: removed when all five of five seeds are right without the film.
+INDEPENDENCE = filter_blind(SEEDS, drop_at=5, expected_pass_rate=INDEPENDENT / GENERATED)
+# 3.3, equation 1: kept when V(Q, A, C) is at least 0.8.
+VERACITY = filter_context(SEEDS, keep_at=0.8, expected_pass_rate=TRUE / INDEPENDENT)
 
 STAGES = (
     # 3.1: the scenes of a movie, in order, become one video of about 19 minutes.
@@ -64,27 +73,29 @@ STAGES = (
         estimate=estimate_described,
         expected_tokens=460,  # 344.5 words (3.4)
     ),
-    # 3.3: descriptions, captions, titles, log-lines and the summary as one context; a prompt for
-    # each of the five categories.
+    # 3.3: descriptions, captions, titles, log-lines and the summary as one context, and not the
+    # film's title (equation 1); a prompt for each of the five categories.
     RowStage(
         name="writing-tasks",
         input=Movie,
         output=WritingTask,
         work=writing_tasks,
         prompts=("context", "scene", *CATEGORIES.values()),
-        parameters={"categories": CATEGORIES, "distractors": DISTRACTORS},
+        parameters={"categories": CATEGORIES, "distractors": DISTRACTORS, "film_title": False},
     ),
     # 3.3: questions as JSON, each with key, distractors, reasoning and relevant scenes.
     write((*CATEGORIES.values(), "reply"), count=QUESTIONS),
     check_drafts(),
-    # 3.3: removed when all five of five seeds are right without the film.
-    filter_blind(SEEDS, drop_at=5, expected_pass_rate=INDEPENDENT / GENERATED),
-    # 3.3, equation 1: kept when V(Q, A, C) is at least 0.8.
-    filter_context(SEEDS, keep_at=0.8, expected_pass_rate=TRUE / INDEPENDENT),
+    INDEPENDENCE,
+    # Figure 2, phase 1: feedback of models and people on how many can be answered so.
+    feedback(),
+    VERACITY,
+    # Ours: what gives keys away over all questions is seen in none of them alone.
+    repair_shortcuts((INDEPENDENCE, VERACITY)),
     balance_key_positions(),
 )
 
-# 4.1, Tables 2 to 5. Accuracy is by category and on average under each of them.
+# 4.1: the ways of asking of Tables 2 to 5, which ``tables.py`` declares.
 CONDITIONS = {
     "frames-64": {"sampling": "uniform:64"},
     "frames-128": {"sampling": "uniform:128"},
@@ -106,6 +117,7 @@ def _manifest(items: Sequence[Item], source: Path) -> Manifest:
         taxonomy=freeze({"category": [name for name in CATEGORIES if name in kept]}),
         protocol=Protocol(sampling="uniform:32"),
         conditions=freeze(CONDITIONS),
+        tables=freeze(paper_tables({c["code"]: c["name"] for c in TAXONOMY if c["name"] in kept})),
         extra=freeze({"made_from": source.name}),
     )
 
@@ -119,6 +131,7 @@ RECIPE = Recipe(
         "captioner": Role("describes what is seen in a scene", stands_in="writer"),
         "writer": Role("writes questions, keys and distractors"),
         "blind": Role("answers without the film; what it gets right is dropped", verifies=True),
+        "reviewer": Role("reads drafts and proposes changes of prompts, in phase 1", verifies=True),
         "veracity": Role("answers from the text of the film", stands_in="blind", verifies=True),
     },
     manifest=_manifest,

@@ -13,6 +13,7 @@ items: letters, digits, ``.``, ``_`` and ``-``. In it is a ``movie.yaml``::
         title: The Storm Begins
         logline: Tom sees the ship's light and runs for the lamp.
         captions: captions/01.srt       # .srt or .vtt; may be left out
+        upload_year: 2012               # may be left out
 
 Without ``captions``, a file of the video's name beside it is used: ``01.srt``,
 ``01.vtt``, ``01.en.srt`` or ``01.en.vtt``. A scene may have none. Folders whose names begin with
@@ -23,7 +24,8 @@ alike: CSV files in the folder or in its ``metadata``, and videos.
 
 - ``clips.csv``, a clip per line: ``videoid``, ``imdbid`` (the movie's id), ``clip_idx`` (the place
   of the clip in the film), ``clip_name`` (the scene's title), ``title`` (the film's) and, where
-  known, ``year``. The dataset has -1 for a year that is not known.
+  known, ``clip_tot`` (of how many), ``year`` and ``upload_year``. The dataset has -1 for a number
+  that is not known.
 - ``descriptions.csv``: ``videoid``, ``description``: the log-lines. Without it they are empty.
 - ``summaries.csv``: ``imdbid``, ``summary`` (or ``plot``): the films' summaries, which the dataset
   does not hold: its ``movie_info.csv`` has genre and country alone. A column ``summary`` or
@@ -34,10 +36,14 @@ alike: CSV files in the folder or in its ``metadata``, and videos.
   that the channel appends. Videos that are longer are warned about, not cut.
 - ``videos/<videoid>.<ending>`` or ``videos/<year>/<videoid>.<ending>`` (the year of the upload,
   or any one folder), where the dataset's script puts them, with captions beside them. Other
-  columns and files are ignored. A line whose video is not there is an error, not a gap.
+  columns and files are ignored.
+
+Nobody has all of CondensedMovies. A film without videos, or without a summary, is left out, and so
+is a clip that was taken down, has no name, or has a number that cannot be told from another's
+(``clip_order.py``). A video that cannot be used costs its clip; in the first layout, where a film
+is its scenes, it costs its movie. All of these are named with the reason.
 
 What is wrong in files of text, paths and captions is listed all at once, as a ``MovieSourceError``.
-A video that cannot be used costs its own movie alone, which is named with the reason.
 """
 
 import os
@@ -83,6 +89,9 @@ class MovieScene(msgspec.Struct, frozen=True):
     cues: tuple[tuple[float, float, str], ...] = ()
     offset: float = 0.0  # where it begins in the joined video
     description: str = ""  # what is seen
+    # In which year. Left out of records where nobody tells it, so that rows of earlier makes,
+    # which lack it, are still the same rows.
+    uploaded: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class Movie(msgspec.Struct, frozen=True):
@@ -105,7 +114,7 @@ class MovieSourceError(BenchmarkError):
 def movies_in(source: Path | str) -> Sources:
     """Return the movies of a folder in either layout; raise ``MovieSourceError`` with all problems.
 
-    A movie with a video that cannot be used is in ``broken``; the others are returned.
+    What cannot be used is in ``broken``, and of movies that are returned in ``without``.
     """
     source = Path(source)
     read = _read_films(source)
@@ -161,6 +170,7 @@ def _scene(
         "\n".join(cue.text for cue in cues),
         captions,
         tuple((cue.start, cue.end, cue.text) for cue in cues),
+        uploaded=msgspec.UNSET if clip.uploaded is None else clip.uploaded,
     )
 
 
@@ -191,30 +201,33 @@ def _fault(source: Path, folder: str, path: str) -> str:
 
 
 def _measured(source: Path, movies: list[Movie], read: ReadFilms) -> Sources:
-    """Measure all videos; a movie with one that cannot be used is in ``broken``."""
-    whole, broken = [], []
+    """Measure all videos; those that cannot be used cost their clip, or their movie."""
+    whole, broken, without = [], list(read.skipped), list(read.without)
     for movie in movies:
-        faults: list[str] = []
+        faults: dict[str, str] = {}
         scenes = [_measured_scene(source, scene, faults) for scene in movie.scenes]
-        if faults:
-            broken.append((movie.id, "; ".join(faults)))
+        usable = tuple(scene for scene in scenes if scene is not None)
+        if faults and not (read.clip_by_clip and usable):
+            broken.append((movie.id, "; ".join(f"{video}: {why}" for video, why in faults.items())))
         else:
-            whole.append(structs.replace(movie, scenes=tuple(scenes)))
+            without += [(Path(v).stem, f"{v}: {why} ({movie.id})") for v, why in faults.items()]
+            whole.append(structs.replace(movie, scenes=usable))
     warnings = [*read.warnings, *_outros(whole, read)]
-    return Sources(tuple(whole), tuple(broken), tuple(warnings))
+    return Sources(tuple(whole), tuple(sorted(broken)), tuple(warnings), tuple(without))
 
 
-def _measured_scene(source: Path, scene: MovieScene, faults: list[str]) -> MovieScene:
+def _measured_scene(source: Path, scene: MovieScene, faults: dict[str, str]) -> MovieScene | None:
+    """Return a scene with its length and hash; None, and why by its video, for an unusable one."""
     path = source / scene.video
     try:
         # The memory that duration_of has: it alone would not say why, nor refuse mere sound.
         seconds = float(remembered("seconds", path, _seconds))
         return structs.replace(scene, seconds=seconds, sha256=media_digest(path))
     except MediaError as error:
-        faults.append(f"{scene.video}: {error.reason}")
+        faults[scene.video] = error.reason
     except OSError as error:
-        faults.append(f"{scene.video}: {error.strerror or error}")
-    return scene
+        faults[scene.video] = error.strerror or str(error)
+    return None
 
 
 def _seconds(path: Path) -> str:

@@ -38,6 +38,7 @@ class Critics:
     disputed: str = ""  # words of the order for questions on which the second reviewer errs
     instead: Callable[[str, str], Reply | None] | None = None
     keys: dict[str, str] = field(default_factory=dict)  # by question
+    opposites: dict[str, str] = field(default_factory=dict)  # the same of those that were turned
     asked: Counter[str] = field(default_factory=Counter)  # by model
     bodies: list[dict[str, Any]] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -54,7 +55,10 @@ class Critics:
             return completion(self.review(model, prompt))
         if "asks the opposite" in prompt:
             question = next(line for line in prompt.splitlines() if line.endswith("high?"))
-            return completion(json.dumps({"question": question.replace("high?", "low?")}))
+            opposite = question.replace("high?", "low?")
+            with self.lock:
+                self.opposites[opposite] = "No"
+            return completion(json.dumps({"question": opposite}))
         return completion(json.dumps(self.write(prompt, seen_in(body))))
 
     def write(self, prompt: str, seen: str) -> dict[str, Any]:
@@ -82,12 +86,14 @@ class Critics:
         return said
 
     def review(self, model: str, prompt: str) -> str:
-        question = next(line for line in prompt.splitlines() if line in self.keys)
-        options = dict(re.findall(r"^([A-Z])\. (.+)$", prompt, re.M))
+        keys = self.keys | self.opposites
+        question = next(line for line in prompt.splitlines() if line in keys)
         errs = model == "reviewer-2" and " faint " in question
-        return next(
-            letter for letter, text in options.items() if (text == self.keys[question]) != errs
-        )
+        if not keys[question]:
+            assert f"There is {_DAMAGES[0]} on" in prompt, "an open question without its reference"
+            return json.dumps({"reason": "It is seen.", "agree": not errs})
+        options = dict(re.findall(r"^([A-Z])\. (.+)$", prompt, re.M))
+        return next(letter for letter, text in options.items() if (text == keys[question]) != errs)
 
 
 def seen_in(body: Mapping[str, Any]) -> str:
@@ -136,7 +142,8 @@ def hang(source: Path) -> None:
     for folder, count in (("park", 12), ("dream", 7)):
         (source / folder).mkdir(parents=True)
         for number in range(count):
-            make_video(source / folder / f"{folder}{number}.mp4", seconds=1 + number / 5, rate=5)
+            path = source / folder / f"{folder}{number}.mp4"
+            make_video(path, seconds=1 + number / 5, rate=5, seed=10 * count + number)
     rows = [f"park{number},{1 + number * 0.35:.2f}" for number in range(12)]
     rows += ["park99,3.3", "park0x,NaN"]  # a video that is not there, and one without a score
     (source / "park.csv").write_text("\n".join(["id,mos", *rows]) + "\n")

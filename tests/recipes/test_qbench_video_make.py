@@ -19,6 +19,7 @@ from videos import make_video
 from reelbench.data.benchmark import Benchmark
 
 PARK, DREAM, PAIRS = 10, 6, 4 + 3
+UNREVIEWED = ("--without", "verify", "--without", "verify-opposites")
 
 
 @pytest.fixture(scope="module")
@@ -159,10 +160,8 @@ class TestShown:
     ) -> None:
         reviews = [body for body in hall.critics.bodies if body["model"].startswith("reviewer")]
         assert {pictures(body) for body in reviews} == {16}
-        closed = stage_of(made[0], "check")["out"] - sum(
-            not key for key in hall.critics.keys.values()
-        )
-        assert len(reviews) == 3 * closed
+        turned = sum("negate" in item["provenance"] for item in lines(made[0] / "items.jsonl"))
+        assert len(reviews) == 3 * (stage_of(made[0], "check")["out"] + turned)
 
 
 class TestReview:
@@ -173,37 +172,49 @@ class TestReview:
         assert left
         for row in left:
             assert row["reason"] == "reviewers do not all agree"
-            assert row["detail"] == "2 of 3 reviews agree with the key"
+            is_open = row["row"]["kind"] == "open"
+            against = "reference" if is_open else "key"
+            assert row["detail"] == f"2 of 3 reviews agree with the {against}"
             assert len(row["words"]) == 3
         stage = stage_of(made[0], "agree")
         assert stage["rate"] == pytest.approx(len(left) / stage["in"], abs=1e-6)
         agreement = statistics(made[0])["agreement"]
         assert agreement["3 of 4"] == len(left)
-        assert sum(agreement.values()) == stage["in"] - sum(
-            row["question_type"] == "Open-ended" for row in _tags(made[0], "agree")
-        )
+        assert sum(agreement.values()) == stage["in"]
 
-    def test_open_questions_pass_unreviewed(self, items: list[dict[str, Any]]) -> None:
+    def test_no_question_passes_unreviewed(self, items: list[dict[str, Any]]) -> None:
         for item in items:
-            assert ("review" in item["provenance"]) == (item["kind"] != "open")
+            notes = item["provenance"]
+            assert notes["review"]["right"] == notes["review"]["of"] == 3
+            assert ("review-opposites" in notes) == ("negate" in notes)
+        assert {item["kind"] for item in items} == {"yesno", "single", "open"}
 
-    def test_without_reviewers_it_is_left_out_and_said(self, hall: Gallery) -> None:
+    def test_an_opposite_that_reviewers_do_not_sign_is_left_out(
+        self, hall: Gallery, made: tuple[Path, Told]
+    ) -> None:
+        out = Path(shutil.copytree(made[0], hall.root / "disputed-opposites"))
+        hall.critics.instead = lambda model, prompt: (
+            completion("A" if model == "reviewer-3" else "B") if "low?" in prompt else None
+        )
+        try:
+            told = hall.make(out, *hall.words, "--set", "review-opposites.seeds=2")
+        finally:
+            hall.critics.instead = None
+        assert told.status == 0, told.err
+        left = [row for row in lines(out / "rejects.jsonl") if row["stage"] == "agree-opposites"]
+        assert left
+        assert all(row["row"]["question"].endswith("low?") for row in left)
+        assert not any("negate" in item["provenance"] for item in lines(out / "items.jsonl"))
+
+    def test_without_reviewers_every_question_waits_for_people(self, hall: Gallery) -> None:
         out = hall.root / "unreviewed"
         told = hall.make(out, *hall.words[:2])
-        assert told.status == 0, told.err
-        assert (
-            "review was left out: no model for role reviewer: add --model reviewer=NAME."
-            in told.err
-        )
-        assert stage_of(out, "agree")["rejected"] == 0
-        assert len(lines(out / "items.jsonl")) == PARK + DREAM + PAIRS
-        assert "agreement" not in statistics(out)
-
-
-def _tags(out: Path, stage: str) -> list[dict[str, Any]]:
-    """Tags of all that went into a stage: what was rejected there, and what came out of it."""
-    rejected = [row["row"] for row in lines(out / "rejects.jsonl") if row["stage"] == stage]
-    return [row["tags"] for row in (*rejected, *lines(out / "items.jsonl"))]
+        assert told.status == 1, told.err
+        count = PARK + DREAM + PAIRS
+        assert re.search(rf"{count} rows wait for people: .*reelbench review {out}\n", told.err)
+        assert re.search(rf"Then resume: .*reelbench make qbench-video --out {out}\n", told.err)
+        assert len(lines(out / "make" / "verify-waiting.jsonl")) == count
+        assert not (out / "items.jsonl").exists()
 
 
 class TestStatistics:
@@ -332,7 +343,7 @@ class TestWrong:
             completion(json.dumps(bad)) if model == "writer" and '"distractors"' in prompt else None
         )
         try:
-            told = hall.make(tmp_path / "out", *hall.words[:2])
+            told = hall.make(tmp_path / "out", *UNREVIEWED, *hall.words[:2])
         finally:
             hall.critics.instead = None
         assert told.status == 0, told.err
@@ -349,7 +360,7 @@ class TestWrong:
             completion(json.dumps(said)) if '"answer": "Yes"' in prompt else None
         )
         try:
-            assert hall.make(tmp_path / "out", *hall.words[:2]).status == 0
+            assert hall.make(tmp_path / "out", *UNREVIEWED, *hall.words[:2]).status == 0
         finally:
             hall.critics.instead = None
         rejected = [
@@ -382,7 +393,7 @@ class TestWrong:
         (source / "dream" / "dream3.mp4").write_bytes(b"no video")
         text = (source / "datasets.yaml").read_text().replace("sample: 6", "sample: 7")
         (source / "datasets.yaml").write_text(text)
-        told = hall.make(tmp_path / "out", *hall.words[:2], source=source)
+        told = hall.make(tmp_path / "out", *hall.words, source=source)
         assert told.status == 0, told.err
         media = [
             row for row in lines(tmp_path / "out" / "rejects.jsonl") if row["reason"] == "media"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from quality_actors import write_datasets
+from support import SHARED
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.sources import Sources
@@ -125,6 +126,97 @@ class TestSetApart:
         assert "several videos: c.mp4, c.webm" in reasons["set:c"]
         assert "e is not in v" in reasons["set:e"]
         assert "leads out" in reasons["set:out"]
+
+
+def many(*more: str, rows: int = 20) -> str:
+    """A file of so many good rows, and others."""
+    return "\n".join(["id,mos", *(f"v{n},{n}" for n in range(rows)), *more]) + "\n"
+
+
+class TestFewBadRows:
+    @pytest.mark.parametrize(
+        ("row", "name", "reason"),
+        [
+            ("a,good", "set:a", "mos: found 'good', expected a number such as 3.5 in s.csv"),
+            ("a,inf", "set:a", "mos: found 'inf', expected a number such as 3.5 in s.csv"),
+            ("a,1,7", "set:a", "row: found 3 fields, expected 2, as in the first line in s.csv"),
+            ("a", "set:a", "row: found 1 fields, expected 2, as in the first line in s.csv"),
+            (",3", "set:", "video: found nothing, expected a video's name in s.csv"),
+            ("v3,8", "set:v3", "several scores: '3' and '8' in s.csv"),
+            ("v3,NaN", "set:v3", "several scores: '3' and 'NaN' in s.csv"),
+        ],
+    )
+    def test_are_set_apart_with_the_reason_and_named(
+        self, row: str, name: str, reason: str, tmp_path: Path
+    ) -> None:
+        sources = read(tmp_path, many(row))
+        assert sources.broken == ((name, reason),)
+        assert len(sources.rows) == 20 - (name == "set:v3")
+        (warning,) = sources.warnings
+        assert warning.startswith("set: 1 of 21 rows of s.csv are bad and set apart: ")
+        assert reason in warning
+
+    def test_thirteen_names_with_two_scores_leave_the_others(self, tmp_path: Path) -> None:
+        """As in a published list; neither score is known to be right."""
+        twice = [f"v{n},{n + 0.5}" for n in range(13)]
+        sources = read(tmp_path, many(*twice, rows=200))
+        assert set(scores(sources)) == {f"v{n}" for n in range(13, 200)}
+        assert len(sources.broken) == 13
+        mixed = "\n".join(["id,mos", *reversed(many(*twice, rows=200).splitlines()[1:])])
+        again = read(tmp_path, mixed)
+        assert (again.rows, again.broken) == (sources.rows, sources.broken)
+        assert again.warnings == sources.warnings
+
+    def test_of_json_and_of_names_that_lead_out(self, tmp_path: Path) -> None:
+        good = ", ".join(f'"v{n}": {n}' for n in range(30))
+        content = f'{{{good}, "a": true, "b": [1], "v3": 9}}'
+        sources = read(tmp_path, content, scores="s.json", video=None, score=None)
+        assert dict(sources.broken) == {
+            "set:a": "score: found true, expected a number or text in s.json",
+            "set:b": "score: found a list, expected a number or text in s.json",
+            "set:v3": "several scores: '3' and '9' in s.json",
+        }
+        listed = [{"id": f"v{n}", "mos": n} for n in range(30)] + ["x", {"id": "c"}, {"mos": 1}]
+        sources = read(tmp_path, json.dumps(listed), scores="s.json")
+        assert [name for name, _ in sources.broken] == ["set:", "set:", "set:c"]
+        (tmp_path / "v").mkdir()
+        for n in range(10):
+            (tmp_path / "v" / f"v{n}.mp4").write_bytes(b"x")
+        ((_, reason),) = read(tmp_path, many("../s.csv,1", rows=10), videos="v").broken
+        assert "it leaves the folder" in reason
+
+    def test_more_than_a_tenth_is_a_wrong_file_and_every_row_is_named(self, tmp_path: Path) -> None:
+        assert len(read(tmp_path, many("a,x", "b,y", rows=18)).rows) == 18
+        told = refused(tmp_path, many("a,x", "b,y", rows=17))
+        assert "s.csv: file: found 2 bad rows of 19, expected at most a tenth" in told
+        assert "s.csv:19: mos: found 'x'" in told
+        assert "s.csv:20: mos: found 'y'" in told
+
+    @pytest.mark.parametrize(
+        ("file", "column", "name"),
+        [("KONVID_1K_metadata.csv", "mos", "flickr_id"), ("YOUTUBE_UGC_metadata.csv", "MOSFull", "vid")],
+    )  # fmt: skip
+    def test_of_real_files(self, file: str, column: str, name: str, tmp_path: Path) -> None:
+        path = SHARED / "data" / "quality_scores" / file
+        if not path.exists():
+            pytest.skip(f"{path} is absent: it is reference data, which is not ours to copy")
+        content = path.read_text()
+        head, *rows = content.splitlines()
+        columns = head.split(",")
+        whole = read(tmp_path, content, video=name, score=column)
+        place = columns.index(column)
+        other = [row.split(",") for row in rows[::100][:13]]
+        twice = [",".join([*row[:place], "1.234", *row[place + 1 :]]) for row in other]
+        sources = read(
+            tmp_path, "\n".join([head, *rows, *twice, "mean,3"]), video=name, score=column
+        )
+        left_out = {each.split(",")[columns.index(name)] for each in twice}
+        assert scores(sources) == {n: s for n, s in scores(whole).items() if n not in left_out}
+        assert len(sources.broken) == len(whole.broken) + len(twice) + 1
+        pieces = [row.replace(".", ",") for row in rows]
+        assert "bad rows of" in refused(
+            tmp_path, "\n".join([head, *pieces]), video=name, score=column
+        )
 
 
 class TestRefused:

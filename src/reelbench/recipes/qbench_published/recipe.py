@@ -6,30 +6,19 @@ test (4.1). The format of the files is in ``source.py``.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from reelbench.data.items import Item, freeze
+from reelbench.data.items import Item
 from reelbench.data.manifest import Manifest
 from reelbench.interop.qbench_video.source import questions_in
-from reelbench.interop.qbench_video.taxonomy import SPLITS, quality_manifest
+from reelbench.interop.qbench_video.taxonomy import SPLITS, published_manifest
 from reelbench.make.parts.balance_stages import balance_yes_no, choose_negations, negate, split
 from reelbench.make.parts.existing import collect
 from reelbench.make.pipeline.stage import Recipe, Role
 
-_OPEN_LISTS = ("context", "concern")  # tags of which files may have values of their own
 
-
-def published_manifest(items: Sequence[Item], _source: Path) -> Manifest:
-    """Return the manifest, with values in its taxonomy that only the files have."""
-    manifest = quality_manifest("qbench-video", "Q-Bench-Video: video quality", items)
-    taxonomy = dict(manifest.taxonomy)
-    for tag in _OPEN_LISTS:
-        listed = list(taxonomy.get(tag, ()))
-        own = {value for item in items for value in item.tag(tag)} - set(listed)
-        if own:
-            taxonomy[tag] = [*listed, *sorted(own)]
-    return replace(manifest, taxonomy=freeze(taxonomy))
+def _manifest(items: Sequence[Item], _source: Path) -> Manifest:
+    return published_manifest("qbench-video", "Q-Bench-Video: video quality", items)
 
 
 RECIPE = Recipe(
@@ -46,6 +35,6 @@ RECIPE = Recipe(
         collect(),
     ),
     roles={"writer": Role("rewrites yes/no questions to their opposite")},
-    manifest=published_manifest,
+    manifest=_manifest,
     media="source",
 )

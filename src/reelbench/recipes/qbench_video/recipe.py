@@ -2,9 +2,9 @@
 
 Sections, equations and the algorithm are the paper's; 7 to 17 are in its supplement.
 
-The paper's questions are written and reviewed by experts. Here models do it, and what they make is
-to be looked at by people. ``--until pair`` needs neither models nor videos: it draws the sample and
-the pairs, for experts of your own.
+The paper's questions are written and reviewed by experts. Here people do it too, on the review
+pages, or models where they have the roles. ``--until pair`` needs neither models nor videos: it
+draws the sample and the pairs, for experts of your own.
 """
 
 from collections.abc import Sequence
@@ -26,17 +26,20 @@ from reelbench.make.parts.balance_stages import (
     negate,
     split,
 )
+from reelbench.make.parts.by_people import or_people
 from reelbench.make.parts.drafts import WritingTask
 from reelbench.make.parts.existing import collect
+from reelbench.make.parts.label import label
+from reelbench.make.parts.scenes import FINGERPRINT, scenes
 from reelbench.make.parts.write import check_drafts, write
 from reelbench.make.pipeline.stage import BatchStage, Recipe, Role, RowStage
 from reelbench.recipes.qbench_video.facts import quality_statistics
 from reelbench.recipes.qbench_video.pairing import assign, pair
-from reelbench.recipes.qbench_video.reviewing import agreeing, reviewing
+from reelbench.recipes.qbench_video.reviewing import review_of_opposites, review_stages
 from reelbench.recipes.qbench_video.rows import ScoredVideo
 from reelbench.recipes.qbench_video.sampling import INTERVALS, sample
 from reelbench.recipes.qbench_video.source import videos_in
-from reelbench.recipes.qbench_video.tasks import PROMPTS, writing_tasks
+from reelbench.recipes.qbench_video.tasks import PROMPTS, as_written, writing_tasks
 
 STAGES = (
     # 3.2 and 8: of each dataset, equally many videos from each fifth of the range of its scores.
@@ -64,17 +67,20 @@ STAGES = (
         work=writing_tasks,
         prompts=PROMPTS,
     ),
-    write(("write",), shown=PROTOCOL, repair_rules=True),
+    # By a model, or by people on the review pages where none has the role (3.3.4, Figure 3).
+    or_people(write(("write",), shown=PROTOCOL, repair_rules=True), as_written),
     check_drafts(),
-    # 3.3.4 and 9: reviewed by others, and kept where all agree.
-    reviewing(),
-    agreeing(),
+    # 3.3.4 and 9: reviewed by others, people or models, and kept where all agree.
+    *review_stages(),
     # 3.3.1 and 10: as many Yes as No, by asking for the opposite.
     choose_negations(),
-    negate(),
+    negate(role="rewriter", optional=True),
+    *review_of_opposites(),
     balance_yes_no(),
     balance_key_positions(),
-    # 4.1: 1,192 and 1,186 of 2,378.
+    # 4.1: 1,192 and 1,186 of 2,378. Datasets have one scene in several videos, as distorted copies.
+    label((FINGERPRINT,), name="label-videos"),
+    scenes(),
     split(SPLITS, by=("question_type", "context")),
     collect(),
 )
@@ -91,9 +97,11 @@ RECIPE = Recipe(
     sources=videos_in,
     stages=STAGES,
     roles={
-        "writer": Role("looks at videos and writes questions about their quality"),
+        "writer": Role("looks at videos and writes questions about their quality; or people do"),
+        "rewriter": Role("turns yes/no questions into their opposite", stands_in="writer"),
         "reviewer": Role(
-            "looks at videos and answers; questions on which not all agree are dropped",
+            "looks at videos and reviews; questions on which not all agree are dropped; or people "
+            "do",
             many=True,
             verifies=True,
         ),

@@ -1,12 +1,13 @@
 """Files of quality scores as the datasets have them: CSV, plain lists and JSON.
 
-Each is read as names of videos, each with its score as text and the place in the file.
-``source.py`` decides what a score means.
+Each is read as names of videos, each with its score as text and the place in the file. A row that
+cannot be read is kept apart from what is wrong with the file as a whole. ``source.py`` decides what
+a score means, and how many bad rows a file may have.
 """
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,16 +49,45 @@ class Columns:
         return self.place.problem("MISSING_FIELD", name, "nothing", expected)
 
 
-def read_scores(path: Path, columns: Columns) -> tuple[list[WrittenScore], list[Problem]]:
-    """Return the scores in a file, read by its ending and content, and all problems."""
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A row that cannot be used: the video it names, if any, why, and the problem with its place.
+
+    The reason does not tell the line: the order of rows decides nothing, not even what is said.
+    """
+
+    name: str
+    reason: str
+    problem: Problem
+
+    @classmethod
+    def of(cls, name: str, place: Place, problem: Problem) -> "BadRow":
+        """Return the row of a problem, which is the reason too."""
+        what = problem.field.removeprefix(place.prefix)
+        text = f"{what}: found {problem.found}, expected {problem.expected}"
+        return cls(name, f"{text.removeprefix(': ')} in {Path(place.file).name}", problem)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreFile:
+    """What a file of scores holds; with problems of the file as a whole, it holds nothing."""
+
+    scores: list[WrittenScore] = field(default_factory=list)
+    bad: list[BadRow] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    rows: int = 0  # that the file has, good and bad
+
+
+def read_scores(path: Path, columns: Columns) -> ScoreFile:
+    """Return the scores in a file, read by its ending and content, and all that is wrong."""
     text, problems = read_text(path, "a file of scores")
     if problems:
-        return [], problems
+        return ScoreFile(problems=problems)
     ending, start = path.suffix.lower(), text.lstrip()[:1]
     if ending == ".json" or (ending not in (".csv", ".tsv") and start in ("[", "{")):
         return _from_json(path, text, columns)
     records, problems = _records(path, text, ending)
-    return ([], problems) if problems else _from_records(path, records, columns)
+    return ScoreFile(problems=problems) if problems else _from_records(path, records, columns)
 
 
 def _records(path: Path, text: str, ending: str) -> tuple[list[Record], list[Problem]]:
@@ -70,9 +100,7 @@ def _records(path: Path, text: str, ending: str) -> tuple[list[Record], list[Pro
     return [(number, line.split()) for number, line in lines if line.strip()], []
 
 
-def _from_records(
-    path: Path, records: Sequence[Record], columns: Columns
-) -> tuple[list[WrittenScore], list[Problem]]:
+def _from_records(path: Path, records: Sequence[Record], columns: Columns) -> ScoreFile:
     declared = {"video": columns.video, "score": columns.score}
     expected = "the name of a column, or its number where there is no first line of names"
     problems = [
@@ -86,7 +114,7 @@ def _from_records(
         found, wanted = "an empty file", "a line for each video"
         problems.append(Place(str(path)).problem("NOT_CSV", "file", found, wanted))
     if problems:
-        return [], problems
+        return ScoreFile(problems=problems)
     header = [name.strip() for name in records[0][1]]
     places: dict[str, int] = {}
     for name, column in declared.items():
@@ -96,16 +124,19 @@ def _from_records(
             problems.append(found_at)
         else:
             places[name] = found_at
-    problems += uneven(path, records)
     if problems:
-        return [], problems
+        return ScoreFile(problems=problems)
     rows = records if isinstance(columns.score, int) else records[1:]
-    return [
-        WrittenScore(
-            row[places["video"]].strip(), row[places["score"]].strip(), Place(str(path), line)
-        )
-        for line, row in rows
-    ], []
+    uneven_rows = {problem.line: problem for problem in uneven(path, records)}
+    read = ScoreFile()
+    for line, row in rows:
+        place = Place(str(path), line)
+        name = row[places["video"]].strip() if places["video"] < len(row) else ""
+        if line in uneven_rows:
+            read.bad.append(BadRow.of(name, place, uneven_rows[line]))
+        else:
+            read.scores.append(WrittenScore(name, row[places["score"]].strip(), place))
+    return replace(read, rows=len(rows))
 
 
 def _place_of(head: Place, header: Sequence[str], column: Column) -> int | Problem:
@@ -128,7 +159,7 @@ class _Fields(list[tuple[str, Any]]):
     """An object of JSON, with names that come twice kept twice."""
 
 
-def _from_json(path: Path, text: str, columns: Columns) -> tuple[list[WrittenScore], list[Problem]]:
+def _from_json(path: Path, text: str, columns: Columns) -> ScoreFile:
     """Read a list of objects, or a mapping from names to scores or to objects."""
     place = Place(str(path))
     try:
@@ -138,76 +169,80 @@ def _from_json(path: Path, text: str, columns: Columns) -> tuple[list[WrittenSco
         )
     except json.JSONDecodeError as error:
         fault, line, _ = json_fault(error)
-        return [], [Place(place.file, line).problem("UNREADABLE", "file", fault, "JSON")]
+        broken = Place(place.file, line).problem("UNREADABLE", "file", fault, "JSON")
+        return ScoreFile(problems=[broken])
     except RecursionError:
-        return [], [place.problem("UNREADABLE", "file", "too many levels of nesting", "JSON")]
-    scores: list[WrittenScore] = []
-    problems: list[Problem] = []
-    entries = _listed(data) if not isinstance(data, _Fields) else iter(data)
-    if entries is None:
+        deep = place.problem("UNREADABLE", "file", "too many levels of nesting", "JSON")
+        return ScoreFile(problems=[deep])
+    mapped = isinstance(data, _Fields)
+    if not isinstance(data, list):
         expected = "a list of objects, or a mapping from the names of videos"
-        return [], [place.problem("BAD_FIELD", "file", _found(data), expected)]
+        return ScoreFile(problems=[place.problem("BAD_FIELD", "file", _found(data), expected)])
+    if problems := list(_undeclared(data, mapped, columns)):
+        return ScoreFile(problems=problems)
+    read = ScoreFile()
+    entries = data if mapped else [(f"[{number}]", entry) for number, entry in enumerate(data)]
     for name, entry in entries:
         at = Place(place.file, prefix=f"{name}.")
-        made = _entry(name, entry, columns, at, isinstance(data, _Fields))
-        if isinstance(made, Problem):
-            problems.append(made)
+        made = _entry(name if mapped else None, entry, columns, at)
+        if isinstance(made, BadRow):
+            read.bad.append(made)
         else:
-            scores.append(made)
-    if not scores and not problems:
-        problems.append(place.problem("NO_ITEMS", "file", "no scores", "a score per video"))
-    return scores, _once(problems)
+            read.scores.append(made)
+    if not entries:
+        read.problems.append(place.problem("NO_ITEMS", "file", "no scores", "a score per video"))
+    return replace(read, rows=len(entries))
 
 
-def _listed(data: Any) -> Iterator[tuple[str, Any]] | None:
-    if not isinstance(data, list):
-        return None
-    return ((f"[{number}]", entry) for number, entry in enumerate(data))
+def _undeclared(data: list[Any], mapped: bool, columns: Columns) -> Iterator[Problem]:
+    """Yield a problem for each field that objects must have and that is not named."""
+    needed = {"video": columns.video, "score": columns.score}
+    if mapped:
+        objects = any(isinstance(entry, _Fields) for _, entry in data)
+        needed = {"score": columns.score} if objects else {}
+    for what, named in needed.items():
+        if not isinstance(named, str):
+            yield columns.lacking(what, "the name of a field")
 
 
-def _entry(
-    name: str, entry: Any, columns: Columns, at: Place, mapped: bool
-) -> WrittenScore | Problem:
-    """Return the score of one entry, or the first thing that is wrong with it."""
-    if not mapped:
+def _entry(name: str | None, entry: Any, columns: Columns, at: Place) -> WrittenScore | BadRow:
+    """Return the score of one entry, or the first thing that is wrong with it.
+
+    It is that of a mapping where it has a name, else one of a list.
+    """
+    if name is None:
         if not isinstance(entry, _Fields):
-            return at.problem("BAD_FIELD", "", _found(entry), "an object")
-        video = _field(entry, "video", columns.video, columns, at)
+            return BadRow.of("", at, at.problem("BAD_FIELD", "", _found(entry), "an object"))
+        video = _field(entry, columns.video, at)
         if isinstance(video, Problem):
-            return video
+            return BadRow.of("", at, video)
         name = video
-    if not isinstance(entry, _Fields):
-        return _scalar(entry, "score", at, name)
-    score = _field(entry, "score", columns.score, columns, at)
-    return score if isinstance(score, Problem) else WrittenScore(name, score, at)
+    score = (
+        _field(entry, columns.score, at)
+        if isinstance(entry, _Fields)
+        else _scalar(entry, "score", at)
+    )
+    if isinstance(score, Problem):
+        return BadRow.of(name, at, score)
+    return WrittenScore(name, score, at)
 
 
-def _field(
-    entry: _Fields, what: str, named: Column | None, columns: Columns, at: Place
-) -> str | Problem:
-    if not isinstance(named, str):
-        return columns.lacking(what, "the name of a field")
+def _field(entry: _Fields, named: Column | None, at: Place) -> str | Problem:
     values = [value for name, value in entry if name == named]
     if len(values) == 1:
-        made = _scalar(values[0], named, at, "")
-        return made if isinstance(made, Problem) else made.score
+        return _scalar(values[0], str(named), at)
     found = f"{len(values)} fields of that name" if values else "no such field"
     names = shown(", ".join(name for name, _ in entry), 120)
-    return at.problem("BAD_FIELD", named, f"{found} among {names}", "one field of that name")
+    return at.problem("BAD_FIELD", str(named), f"{found} among {names}", "one field of that name")
 
 
-def _scalar(value: Any, field: str, at: Place, name: str) -> WrittenScore | Problem:
+def _scalar(value: Any, field_name: str, at: Place) -> str | Problem:
     if value is None or isinstance(value, str):
-        return WrittenScore(name, (value or "").strip(), at)
-    return at.problem("BAD_FIELD", field, _found(value), "a number or text")
+        return (value or "").strip()
+    return at.problem("BAD_FIELD", field_name, _found(value), "a number or text")
 
 
 def _found(value: Any) -> str:
     if isinstance(value, _Fields):
         return "an object"
     return str(value).lower() if isinstance(value, bool) else found_as(value)
-
-
-def _once(problems: Sequence[Problem]) -> list[Problem]:
-    """Return each problem once: one of the declaration comes with every entry."""
-    return list(dict.fromkeys(problems))

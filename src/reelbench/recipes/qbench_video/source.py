@@ -22,9 +22,10 @@ A source is a folder with a ``datasets.yaml``::
 - Without ``sample``, five times as many are drawn as the thinnest of the five intervals of scores
   has, so that all are equal; without ``pairs``, a third as many pairs as videos.
 
-What is wrong with files, columns and scores is listed all at once. A row without a score, or whose
-video is not there, is set apart with the reason, as real files have such rows; a file in which no
-row can be used is an error.
+What is wrong with files, columns and scores is listed all at once. Real files have rows that cannot
+be used: one without a score, or whose video is not there, is set apart with the reason. So is a bad
+row, such as a word for a score or a second score of a video, as long as at most a tenth of a file's
+rows are bad; beyond that the file is not what it is taken for, and each is an error with its line.
 """
 
 import math
@@ -33,6 +34,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -47,13 +49,20 @@ from reelbench.interop.csv_tables import Place
 from reelbench.interop.described_file import read_described_file
 from reelbench.interop.qbench_video.taxonomy import CONTENT
 from reelbench.recipes.qbench_video.rows import ScoredVideo
-from reelbench.recipes.qbench_video.scores import Columns, WrittenScore, read_scores
+from reelbench.recipes.qbench_video.scores import (
+    BadRow,
+    Columns,
+    ScoreFile,
+    WrittenScore,
+    read_scores,
+)
 
 DATASETS = "datasets.yaml"
 _NO_SCORE = frozenset({"", "nan", "na", "n/a", "null", "none"})
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
 _NAMED = 10  # how many a warning names
+_MOST_BAD = Fraction(1, 10)  # of the rows of a file
 
 
 class ScoreSourceError(BenchmarkError):
@@ -161,40 +170,45 @@ def _read_dataset(source: Path, entry: Mapping[str, Any], place: Place, found: _
         return
     path = source / entry["scores"]
     columns = Columns(entry.get("video"), entry.get("score"), place)
-    scores, problems = read_scores(path, columns)
-    found.problems += problems
-    if not problems:
-        _add_videos(source, entry, path, _without_repeats(scores, entry["name"], found), found)
+    read = read_scores(path, columns)
+    found.problems += read.problems
+    if not read.problems:
+        _add_videos(source, entry, path, _without_repeats(read, entry, found), found)
 
 
-def _without_repeats(
-    scores: Sequence[WrittenScore], dataset: str, found: _Found
-) -> list[WrittenScore]:
-    """Return each score once; two different scores for one video are a problem."""
-    first: dict[str, WrittenScore] = {}
+def _without_repeats(read: ScoreFile, entry: Mapping[str, Any], found: _Found) -> ScoreFile:
+    """Return each score once; a row without a name and a video with two scores are bad."""
+    named: dict[str, list[WrittenScore]] = defaultdict(list)
+    bad = list(read.bad)
+    for each in read.scores:
+        named[each.name].append(each)
+    for each in named.pop("", ()):
+        problem = each.place.problem("MISSING_FIELD", "video", "nothing", "a video's name")
+        bad.append(BadRow.of("", each.place, problem))
     again: list[str] = []
-    for each in scores:
-        if not each.name:
-            problem = each.place.problem("MISSING_FIELD", "video", "nothing", "a video's name")
-            found.problems.append(problem)
-            continue
-        earlier = first.setdefault(each.name, each)
-        if earlier is each:
-            continue
-        if _same_score(earlier.score, each.score):
-            again.append(each.name)
+    once: list[WrittenScore] = []
+    for name, (first, *others) in named.items():
+        different = [each for each in others if not _same_score(first.score, each.score)]
+        if different:
+            bad.append(_contradicting(name, first, different))
         else:
-            conflict = (
-                f"{shown(each.name)} again, with {shown(each.score)}, not {shown(earlier.score)}"
-            )
-            problem = each.place.problem("DUPLICATE_ID", "video", conflict, "one score per video")
-            found.problems.append(problem)
+            once.append(first)
+            again += [name] * len(others)
     if again:
         found.warnings.append(
-            f"{dataset}: {len(again)} of {len(scores)} rows repeat an earlier one and count once: "
-            f"{_some_of(again)}"
+            f"{entry['name']}: {len(again)} of {read.rows} rows repeat an earlier one and count "
+            f"once: {_some_of(again)}"
         )
-    return list(first.values())
+    return replace(read, scores=once, bad=bad)
+
+
+def _contradicting(name: str, first: WrittenScore, others: Sequence[WrittenScore]) -> BadRow:
+    """Return the row of a video that has several scores: none of them is known to be right."""
+    last = others[-1]
+    conflict = f"{shown(name)} again, with {shown(last.score)}, not {shown(first.score)}"
+    problem = last.place.problem("DUPLICATE_ID", "video", conflict, "one score per video")
+    scores = " and ".join(sorted({shown(each.score) for each in (first, *others)}))
+    return BadRow(name, f"several scores: {scores} in {Path(last.place.file).name}", problem)
 
 
 def _same_score(one: str, other: str) -> bool:
@@ -204,25 +218,22 @@ def _same_score(one: str, other: str) -> bool:
 
 
 def _add_videos(
-    source: Path,
-    entry: Mapping[str, Any],
-    path: Path,
-    scores: Sequence[WrittenScore],
-    found: _Found,
+    source: Path, entry: Mapping[str, Any], path: Path, read: ScoreFile, found: _Found
 ) -> None:
     """Add the videos that can be used and those that cannot; none at all is a problem."""
     files = _files(source, entry.get("videos"))
-    problems: list[Problem] = []
+    bad = list(read.bad)
     broken: list[tuple[str, str]] = []
     videos: list[ScoredVideo] = []
-    for each in scores:
-        name = f"{entry['name']}:{quote(each.name, safe='')}"
+    for each in read.scores:
+        name = _id_of(entry, each.name)
         score = _score_of(each, str(entry.get("score") or "score"))
         file, fault = _file_of(source, entry, each, files)
         if isinstance(score, Problem):
-            problems.append(_with_hint(score, each, scores, entry))
+            score = _with_hint(score, each, read.scores, entry)
+            bad.append(BadRow.of(each.name, each.place, score))
         elif isinstance(fault, Problem):
-            problems.append(fault)
+            bad.append(BadRow.of(each.name, each.place, fault))
         elif isinstance(score, str) or fault:
             broken.append((name, score if isinstance(score, str) else str(fault)))
         else:
@@ -238,9 +249,17 @@ def _add_videos(
                     pairs=entry.get("pairs"),
                 )
             )
+    problems: list[Problem] = []
+    if len(bad) > _MOST_BAD * read.rows:
+        many, few = f"{len(bad):,} bad rows of {read.rows:,}", "at most a tenth, to be set apart"
+        problems = [Place(str(path)).problem("BAD_FIELD", "file", many, few)]
+        problems += [row.problem for row in bad]
+    elif bad:
+        broken += [(_id_of(entry, row.name), row.reason) for row in bad]
+        found.warnings.append(_set_apart(entry["name"], path, bad, read.rows))
     if not videos and not problems:
         why = (
-            f"none of {len(scores)} rows can be used; {broken[0][0]}: {broken[0][1]}"
+            f"none of {read.rows} rows can be used; {broken[0][0]}: {broken[0][1]}"
             if broken
             else ""
         )
@@ -249,6 +268,19 @@ def _add_videos(
     found.problems += problems
     found.broken += broken
     found.videos += videos
+
+
+def _id_of(entry: Mapping[str, Any], name: str) -> str:
+    return f"{entry['name']}:{quote(name, safe='')}"
+
+
+def _set_apart(dataset: str, path: Path, bad: Sequence[BadRow], rows: int) -> str:
+    """Return the warning that names the bad rows of a file that is used all the same."""
+    named = sorted(f"{row.name or 'a row without a name'} ({row.reason})" for row in bad)
+    return (
+        f"{dataset}: {len(bad)} of {rows:,} rows of {path.name} are bad and set apart: "
+        f"{_some_of(named)}. Mend them there, or leave them out"
+    )
 
 
 def _score_of(written: WrittenScore, column: str) -> float | str | Problem:

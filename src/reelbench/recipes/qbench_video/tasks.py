@@ -9,12 +9,22 @@ so that the question does not contradict what people saw.
 from collections.abc import Sequence
 from typing import Any
 
-from reelbench.data.items import Kind
-from reelbench.interop.qbench_video.taxonomy import CONCERNS, QUESTION_TYPES, SINGLE
+from msgspec import structs
+
+from reelbench.data.items import Item, Kind
+from reelbench.interop.qbench_video.taxonomy import (
+    COMPARE,
+    CONCERNS,
+    PAIR,
+    QUESTION_TYPES,
+    SINGLE,
+    TYPE_OF_KIND,
+)
 from reelbench.make.parts.drafts import MediaRef, QuestionForm, WritingTask
 from reelbench.make.parts.shape import listed
 from reelbench.make.pipeline.context import StageContext
-from reelbench.recipes.qbench_video.pairing import JOINT
+from reelbench.make.pipeline.stage import Rejected
+from reelbench.recipes.qbench_video.pairing import COARSE, FINE, JOINT
 from reelbench.recipes.qbench_video.rows import Partner, ScoredVideo
 
 YES_OR_NO, WHAT_HOW, OPEN_ENDED = QUESTION_TYPES
@@ -73,6 +83,27 @@ def _task(
         },
         provenance={"videos": [video.name for video in videos], "scores": _scores(videos)},
     )
+
+
+def as_written(task: WritingTask, item: Item) -> WritingTask:
+    """Return a task as people answered it: the type is that of the question, the context theirs.
+
+    How much the scores of a pair differ is a fact: whoever compares cannot choose it.
+    """
+    (asked,) = task.forms
+    kind = TYPE_OF_KIND.get(item.kind, "")
+    contexts = SINGLE if len(task.media) == 1 else PAIR
+    if not kind or not set(item.tag("context")) <= set(contexts) or len(item.tag("context")) > 1:
+        asked_for = f"one of {', '.join(TYPE_OF_KIND)}, about one of {', '.join(contexts)}"
+        found = f"{item.id} is {item.kind}, about {', '.join(item.tag('context')) or 'nothing'}"
+        raise Rejected("not as asked for", f"{found}: it must be {asked_for}")
+    form = structs.replace(asked, kind=item.kind, distractors=(1, DISTRACTORS))
+    (context,) = item.tag("context") or (task.tags["context"],)
+    scores = task.provenance["scores"]
+    if context in COMPARE:
+        context = COARSE if scores["dq"] > scores["median"] else FINE
+    tags = {**task.tags, "question_type": kind, "context": context}
+    return structs.replace(task, forms=(form,), tags=tags, rules_for=kind)
 
 
 def _score_slots(first: ScoredVideo, videos: Sequence[ScoredVideo | Partner]) -> dict[str, str]:

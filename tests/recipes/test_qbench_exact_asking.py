@@ -108,7 +108,7 @@ class TestNumbers:
             questions = [question(order) for order in orders(300, seed)]
             for items in (45, 100, 145, 200, 300):
                 closed = [item for item in kept(questions, items) if item.kind == "yesno"]
-                assert len(closed) >= items * 0.25
+                assert len(closed) >= items * 0.2
                 counts = Counter(item.correct[0] for item in closed)
                 assert abs(counts["Yes"] - counts["No"]) <= 2, (seed, items)
 
@@ -119,7 +119,7 @@ class TestNumbers:
         for name, facts in FAMILIES.items():
             counts = Counter(goals[item.id] for item in found if family(item) == name)
             ways = 2 if facts.get("turns") else 1
-            assert len(counts) == facts["keys"] * ways or sum(counts.values()) < 4
+            assert len(counts) == min(counts.total(), facts["keys"] * ways), name
             assert max(counts.values()) - min(counts.values()) <= 1, name
 
     def test_damages_that_could_not_be_shown_do_not_tip_the_keys(self) -> None:
@@ -143,7 +143,7 @@ class TestWrongOptions:
     ) -> None:
         by_id = {each.id: each for each in questions}
         named = [item for item in kept(questions, 300) if family(item) in ("what", "shared")]
-        assert len(named) > 50
+        assert len(named) > 40
         for item in named:
             assert len(item.options) == len(set(item.options)) == 4
             own = by_id[item.id]

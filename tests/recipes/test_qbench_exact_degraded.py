@@ -1,5 +1,6 @@
 """What is measured of a segment is what a model is shown of the file that is written."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from reelbench.recipes.qbench_exact.degraded import (
     DamageTarget,
     SegmentFrames,
     UnfitError,
+    _search,
     write_degraded,
 )
 
@@ -25,7 +27,7 @@ def segment(start: float, end: float) -> Segment:
 
 def strays(footage: SegmentFrames, out: Path, videos: int) -> list[int]:
     """Which of the frames that are shown of a file are others than those that were measured."""
-    write_degraded(footage, DamageTarget("noise", "noise"), out, 0)  # which needs none
+    write_degraded(footage, [DamageTarget("noise", "noise")], out, 0)  # which needs none
     seen = shown(out, videos)
     assert len(seen) == len(footage.shown) == 16 // videos
     return [
@@ -73,7 +75,7 @@ class TestDamage:
         for least in (0.2, 0.5):
             out = tmp_path / f"{least}.mp4"
             seen = write_degraded(
-                footage, DamageTarget("noise", "noise", least=least, most=least + 0.1), out, 3
+                footage, [DamageTarget("noise", "noise", least=least, most=least + 0.1)], out, 3
             )
             assert least <= seen.extent <= least + 0.1
             assert strength(Seen(all_qualities(shown(out, 1))), "noise") == pytest.approx(
@@ -81,13 +83,13 @@ class TestDamage:
             )
             out = tmp_path / f"level {least}.mp4"
             seen = write_degraded(
-                footage, DamageTarget("blur", "motion blur", least, least + 0.1), out, 3
+                footage, [DamageTarget("blur", "motion blur", least, least + 0.1)], out, 3
             )
             assert least <= strength(Seen(all_qualities(shown(out, 1))), "blur") <= least + 0.1
 
     def test_what_is_bad_enough_is_left_alone(self, footage: SegmentFrames, tmp_path: Path) -> None:
         seen = write_degraded(
-            footage, DamageTarget("noise", "noise", -0.5, 0.5), tmp_path / "out.mp4", 3
+            footage, [DamageTarget("noise", "noise", -0.5, 0.5)], tmp_path / "out.mp4", 3
         )
         assert seen.severity == 0
         assert abs(seen.extent) < 0.05
@@ -98,7 +100,7 @@ class TestDamage:
     ) -> None:
         out = tmp_path / "out.mp4"
         seen = write_degraded(
-            footage, DamageTarget("noise", "noise", 0.4, 0.6, begin=begin), out, 3
+            footage, [DamageTarget("noise", "noise", 0.4, 0.6, begin=begin)], out, 3
         )
         levels = [strength(Seen(all_qualities([image])), "noise") for image in shown(out, 1)]
         assert seen.levels == pytest.approx(levels, abs=1e-3)
@@ -115,4 +117,42 @@ class TestDamage:
         self, footage: SegmentFrames, tmp_path: Path, target: DamageTarget, why: str
     ) -> None:
         with pytest.raises(UnfitError, match=why):
-            write_degraded(footage, target, tmp_path / "out.mp4", 3)
+            write_degraded(footage, [target], tmp_path / "out.mp4", 3)
+
+
+class TestSearch:
+    @pytest.mark.parametrize("shape", [
+        lambda s: s, lambda s: s**3, lambda s: s**0.3, lambda s: max(0.0, s - 0.7) * 3,
+        lambda s: round(s * 12) / 12,
+    ])  # fmt: skip
+    @pytest.mark.parametrize("window", [(0.3, 0.45), (0.5, 0.6), (0.85, 9.0)])
+    def test_it_finds_what_is_wanted_with_few_tries(
+        self, shape: Callable[[float], float], window: tuple[float, float]
+    ) -> None:
+        tried: list[float] = []
+
+        def extent(severity: float) -> float:
+            tried.append(severity)
+            return shape(severity)
+
+        found = _search(extent, sum(window) / 2, *window)
+        assert window[0] <= shape(found) <= window[1]
+        assert len(tried) <= 9
+
+    def test_what_is_so_already_needs_nothing(self) -> None:
+        assert _search(lambda _: 1 / 0, 0.0, -0.1, 0.1) == 0.0
+
+    def test_too_little_at_the_worst_is_said(self) -> None:
+        with pytest.raises(UnfitError, match="the highest severity reaches"):
+            _search(lambda severity: severity / 4, 0.5, 0.4, 0.6)
+
+
+def test_questions_of_one_segment_share_its_frames_and_leave_them_alone(tmp_path: Path) -> None:
+    clip = ordinary_clip(tmp_path / "clip.mp4", 1, 1.0)
+    one = SegmentFrames(clip, segment(0.0, 1.0), 512, 1)
+    before = [image.copy() for image in one.images]
+    for damage, kind in (("noise", "noise"), ("low contrast", "low contrast")):
+        write_degraded(one, [DamageTarget(damage, kind, least=0.1)], tmp_path / "out.mp4", 1)
+    two = SegmentFrames(clip, segment(0.0, 1.0), 512, 2)
+    assert two.images is one.images
+    assert all(map(np.array_equal, two.images, before))

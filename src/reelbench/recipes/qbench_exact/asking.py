@@ -7,13 +7,15 @@ from typing import Any
 
 from reelbench.base.progress import counted
 from reelbench.base.seeds import rng_for
-from reelbench.data.items import LETTERS, Item, Media, freeze
+from reelbench.data.items import LETTERS, SOURCE_CLIPS, Item, Media, freeze
 from reelbench.interop.qbench_video.taxonomy import COMPARE, TYPE_OF_KIND
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected
-from reelbench.media.measure.quality import DAMAGES
+from reelbench.media.measure.quality import DAMAGES, NOT_THERE
+from reelbench.recipes.qbench_exact.degraded import SeenLayer
+from reelbench.recipes.qbench_exact.layered import evidence_of, options_of
 from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, seed_of
-from reelbench.recipes.qbench_exact.targets import NOT_THERE
+from reelbench.recipes.qbench_exact.turns import uneven_clips
 from reelbench.recipes.qbench_exact.videos import MadeQuestion, MadeVideo
 
 _WRONG = 3  # options beside the key
@@ -26,12 +28,14 @@ def ask(
     """Return an item for each question that is kept, the others rejected."""
     kept = _kept(questions, items)
     ctx.notes.extend(_not_clean(questions))
+    chosen = [question for question in questions if question.id in kept]
+    ctx.notes.extend(_spread(chosen))
+    ctx.notes.extend(_smaller(chosen))
     if len(kept) < items:
         ctx.notes.append(
             f"Only {len(kept)} of {items} items were made: the clips cannot show more of the "
             "planned damages. Add more or longer clips to --source, or set a smaller --margin."
         )
-    chosen = [question for question in questions if question.id in kept]
     segments = (video.segment for question in questions for video in question.videos)
     wrong = _wrong_options(chosen, seed_of(ctx.seed, segments))
     apart = {question.id: _apart(question) for question in chosen if _compares(question)}
@@ -60,6 +64,24 @@ def _not_clean(questions: Sequence[MadeQuestion]) -> Iterator[str]:
             f"{counted(len(bad), 'clip does', 'clips do')} not look clean: {', '.join(bad[:10])}"
             f"{' and others' if len(bad) > 10 else ''}. Their own damage is taken into account, "
             "but clean clips make better questions."
+        )
+
+
+def _spread(questions: Sequence[MadeQuestion]) -> Iterator[str]:
+    """Yield a warning if the clips of questions were not used alike."""
+    planned = (s.source for each in questions for tried in each.order.segments for s in tried)
+    used = (video.segment.source for question in questions for video in question.videos)
+    yield from uneven_clips(used, planned)
+
+
+def _smaller(questions: Sequence[MadeQuestion]) -> Iterator[str]:
+    """Yield a note if videos have fewer pixels than their clips."""
+    videos = [video.shown for question in questions for video in question.videos]
+    smaller = [max(shown.size) for shown in videos if shown.smaller]
+    if smaller:
+        yield (
+            f"{len(smaller)} of {counted(len(videos), 'video')} have fewer pixels than their "
+            f"clips, {max(smaller)} at most on the longer side: --longest 0 keeps the clips' size."
         )
 
 
@@ -144,7 +166,8 @@ def _item(question: MadeQuestion, wrong: Sequence[str], context: str) -> Item:
     words = {**WORDS[order.damage], "corner": question.corner}
     text = family["opposite"] if order.turned else family["question"]
     options, key = _options(question, wrong)
-    begin = question.videos[0].target.begin * question.seconds
+    first = question.videos[0]
+    layers = [layer.target for layer in first.shown.layers]
     return Item(
         id=question.id,
         kind=family["kind"],
@@ -153,7 +176,7 @@ def _item(question: MadeQuestion, wrong: Sequence[str], context: str) -> Item:
         options=options,
         answer=(LETTERS[key],) if options else (),
         reference=None if options else _reference(question),
-        evidence=((round(begin, 3), question.seconds),) if begin else (),
+        evidence=evidence_of(order, first.target, layers, question.seconds),
         tags=freeze(
             {
                 "question_type": TYPE_OF_KIND[family["kind"]],
@@ -164,6 +187,7 @@ def _item(question: MadeQuestion, wrong: Sequence[str], context: str) -> Item:
             }
         ),
         provenance=freeze({"exact": _facts(question)}),
+        extra=freeze({SOURCE_CLIPS: sorted({v.segment.source for v in question.videos})}),
     )
 
 
@@ -177,6 +201,8 @@ def _options(question: MadeQuestion, wrong: Sequence[str]) -> tuple[tuple[str, .
             return ("Yes", "No"), 1 - order.goal
     if "options" in family:
         return tuple(family["options"]), order.goal
+    if layers := question.videos[0].shown.layers:
+        return options_of(order, [layer.target for layer in layers]), order.goal
     return tuple(WORDS[name]["noun"].capitalize() for name in (order.damage, *wrong)), 0
 
 
@@ -215,9 +241,26 @@ def _fact(video: MadeVideo) -> dict[str, Any]:
         "kind": target.kind,
         "severity": shown.severity,
         **{name: value for name, value in where.items() if value},
+        **({"layers": [_layer(layer) for layer in shown.layers]} if shown.layers else {}),
         "extent": shown.extent,
         "level": shown.level,
         "before": {name: round(value, 4) for name, value in shown.before.items()},
         "after": {name: round(value, 4) for name, value in shown.after.items()},
+        "size": list(shown.size),
         "written": video.sha256,
+    }
+
+
+def _layer(layer: SeenLayer) -> dict[str, Any]:
+    target = layer.target
+    return {
+        "damage": target.damage,
+        "kind": target.kind,
+        "severity": layer.severity,
+        "begin": round(target.begin, 4),
+        "end": round(target.end, 4),
+        **({"corner": target.corner} if target.corner else {}),
+        "extent": layer.extent,
+        "level": layer.level,
+        **({"levels": layer.levels} if layer.levels else {}),
     }

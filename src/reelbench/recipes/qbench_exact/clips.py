@@ -15,6 +15,17 @@ class Segment(msgspec.Struct, frozen=True):
     sha256: str
     start: float
     end: float
+    scene: str = ""  # the name of its clip, or of the first of those that show the same
+
+    @property
+    def clip(self) -> str:
+        """The path that its labels belong to."""
+        return self.path
+
+    @property
+    def source(self) -> str:
+        """The clip that counts as its own where clips are drawn, split and counted."""
+        return self.scene or self.path
 
 
 async def cut(clip: SourceVideo, _ctx: StageContext, *, seconds: float) -> list[Segment]:

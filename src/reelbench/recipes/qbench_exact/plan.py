@@ -1,7 +1,8 @@
 """Which question is asked of which segment.
 
 Families have their shares, and the keys of each come in equal numbers, so that neither the question
-nor its options give away what is right. Damages are random.
+nor its options give away what is right. Damages are random. Clips come in turns, whatever their
+length, and a question shows one clip alone, so that clips can be divided between splits.
 """
 
 import math
@@ -20,6 +21,7 @@ from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.media.measure.quality import DAMAGES
 from reelbench.recipes.qbench_exact.clips import Segment
+from reelbench.recipes.qbench_exact.turns import ClipTurns
 
 HOME = files(__package__)
 FAMILIES: Mapping[str, Mapping[str, Any]] = yaml.safe_load(
@@ -27,6 +29,9 @@ FAMILIES: Mapping[str, Mapping[str, Any]] = yaml.safe_load(
 )
 WORDS: Mapping[str, Mapping[str, str]] = yaml.safe_load((HOME / "words.yaml").read_text("utf-8"))
 STILL = tuple(name for name, damage in DAMAGES.items() if not damage.in_time)
+# An encoder knows few severities, and what they do differs from frame to frame.
+_FINE = tuple(name for name in STILL if name != "compression")
+_DAMAGES = {"any": tuple(DAMAGES), "still": STILL, "fine": _FINE}
 TWO_SEGMENTS = ("both", "shared")  # whose two videos show different things
 RESERVE = 0.15  # of the items, ordered besides: some segments cannot show what is ordered
 _TRIES = 6  # segments that an order may go to, one after the other
@@ -77,8 +82,7 @@ async def order(segment: SegmentPlan, _ctx: StageContext) -> list[QuestionPlan]:
 
 def _orders(segments: Sequence[Segment], number: int, seed: int) -> Iterator[QuestionPlan]:
     sequences = {name: _damages_and_keys(name, seed) for name in FAMILIES}
-    pool = sorted(segments, key=lambda segment: segment.id)
-    rng_for(seed, "takes").shuffle(pool)
+    turns = ClipTurns(segments, seed)
     for place, family in enumerate(_families(number, seed)):
         damage, goal, turned = next(sequences[family])
         rng = rng_for(seed, "order", place)
@@ -89,7 +93,7 @@ def _orders(segments: Sequence[Segment], number: int, seed: int) -> Iterator[Que
             kind=rng.choice(DAMAGES[damage].kinds),
             goal=goal,
             turned=turned,
-            segments=_candidates(pool, place, family, rng),
+            segments=_candidates(turns, family, rng),
             instead=tuple(
                 (name, rng.choice(DAMAGES[name].kinds))
                 for name in rng.sample(damages_of(family), _TRIES // 2)
@@ -111,7 +115,7 @@ def _families(number: int, seed: int) -> list[str]:
 
 def damages_of(family: str) -> tuple[str, ...]:
     """The damages that a family of questions can be about."""
-    return STILL if FAMILIES[family]["damages"] == "still" else tuple(DAMAGES)
+    return _DAMAGES[FAMILIES[family]["damages"]]
 
 
 def _damages_and_keys(family: str, seed: int) -> Iterator[tuple[str, int, bool]]:
@@ -129,15 +133,13 @@ def _damages_and_keys(family: str, seed: int) -> Iterator[tuple[str, int, bool]]
             yield rng.choice(damages), goal, turned
 
 
-def _candidates(
-    pool: Sequence[Segment], place: int, family: str, rng: Random
-) -> tuple[tuple[Segment, ...], ...]:
-    """Return the next segment of the pool, and others in case it cannot show the damage."""
-    firsts = [pool[place % len(pool)], *(rng.choice(pool) for _ in range(_TRIES - 1))]
+def _candidates(turns: ClipTurns, family: str, rng: Random) -> tuple[tuple[Segment, ...], ...]:
+    """Return segments of the clip whose turn it is, then of others in case it shows no damage."""
+    two = family in TWO_SEGMENTS
+    clip, half = turns.next(two), _TRIES // 2
+    firsts = [*turns.segments(clip, half), *turns.others(clip, _TRIES - half, two, rng)]
     if FAMILIES[family]["context"] in SINGLE:
         return tuple((segment,) for segment in firsts)
-    if family not in TWO_SEGMENTS:
+    if not two:
         return tuple((segment, segment) for segment in firsts)
-    return tuple(
-        (segment, rng.choice([t for t in pool if t != segment] or pool)) for segment in firsts
-    )
+    return tuple((segment, turns.beside(segment, rng)) for segment in firsts)

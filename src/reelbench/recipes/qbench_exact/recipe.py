@@ -17,7 +17,9 @@ from reelbench.data.items import NOTHING, Item
 from reelbench.data.manifest import Manifest
 from reelbench.interop.qbench_video.taxonomy import SPLITS, quality_manifest
 from reelbench.make.parts.balance_stages import balance_key_positions, split
-from reelbench.make.parts.source_videos import SourceVideo, videos_in
+from reelbench.make.parts.label import label
+from reelbench.make.parts.scenes import FINGERPRINT, scenes
+from reelbench.make.parts.source_videos import SourceVideo, source_root, videos_in
 from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, RowStage, whole_number
 from reelbench.media.measure.quality import COURSE, DAMAGES, STILL
 from reelbench.recipes.qbench_exact.asking import ask
@@ -42,7 +44,9 @@ def _validate_damage(parameters: Mapping[str, Any]) -> str:
     if not least <= margin <= most:
         return f"margin is {margin}: give a number from {least} to {most}"
     longest = parameters["longest"]
-    return "" if longest >= 64 else f"longest is {longest}: give 64 pixels or more"
+    if longest == 0 or longest >= 64:
+        return ""
+    return f"longest is {longest}: give 64 pixels or more, or 0 for the size that clips have"
 
 
 def _validate_seconds(parameters: Mapping[str, Any]) -> str:
@@ -55,6 +59,8 @@ def _validate_items(parameters: Mapping[str, Any]) -> str:
 
 
 STAGES = (
+    # Clips that show one scene are one, where clips are drawn and divided between splits.
+    label((FINGERPRINT,), name="label-clips", rows=SourceVideo, root=source_root),
     # Segments of equal length, which share no frame.
     RowStage(
         name="cut",
@@ -64,12 +70,14 @@ STAGES = (
         parameters={"seconds": 4.0},
         validate=_validate_seconds,
     ),
-    # Families in their shares, keys in equal numbers, damages by chance; some more than are needed.
+    scenes(Segment),
+    # Families in their shares, keys in equal numbers, clips in turns; some more than are needed.
     BatchStage(
         name="plan",
         input=Segment,
         output=SegmentPlan,
         work=plan,
+        version=2,
         parameters={"items": ITEMS},
         validate=_validate_items,
     ),
@@ -80,6 +88,7 @@ STAGES = (
         input=QuestionPlan,
         output=MadeQuestion,
         work=damage,
+        version=2,
         parameters={"margin": 0.15, "longest": 512},
         validate=_validate_damage,
         writes=True,
@@ -87,7 +96,14 @@ STAGES = (
         estimate=estimated_question,
     ),
     # The question, with wrong options that are not seen; pairs coarse and fine by the median.
-    BatchStage(name="ask", input=MadeQuestion, output=Item, work=ask, parameters={"items": ITEMS}),
+    BatchStage(
+        name="ask",
+        input=MadeQuestion,
+        output=Item,
+        work=ask,
+        version=2,
+        parameters={"items": ITEMS},
+    ),
     balance_key_positions(),
     split(SPLITS, by=("question_type", "context")),
     RowStage(
@@ -132,6 +148,7 @@ def _statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
     return {
         "numbers": {
             "segments": len(rows.get("cut", ())),
+            "clips": len({clip for item in items for clip in item.source_clips}),
             "videos written": sum(len(question.videos) for question in questions),
             "mean extent": round(statistics.fmean(video.shown.extent for video in videos), 3),
             **{f"{name} items": count for name, count in sorted(kinds.items())},
@@ -156,6 +173,12 @@ RECIPE = Recipe(
             "how far right and wrong differ in what is measured, from 0.02 (hard) to 0.2 (easy)",
             ("damage.margin",),
             float,
+        ),
+        Flag(
+            "longest",
+            "pixels of the longer side of videos; 0 for the size that clips have",
+            ("damage.longest",),
+            int,
         ),
     ),
 )

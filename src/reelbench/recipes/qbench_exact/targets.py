@@ -10,12 +10,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from reelbench.base.seeds import rng_for
-from reelbench.media.measure.quality import CORNERS, DAMAGES, MUCH, PRESENT, SLIGHTLY, STRENGTHS
+from reelbench.media.measure.quality import (
+    CORNERS,
+    DAMAGES,
+    MUCH,
+    NOT_THERE,
+    PRESENT,
+    SEVERE,
+    SLIGHTLY,
+)
 from reelbench.recipes.qbench_exact.degraded import DamageTarget, UnfitError, WrittenVideo
 from reelbench.recipes.qbench_exact.plan import QuestionPlan
 
 MARGINS = (0.02, 0.2)  # beyond the second, little can be told so far apart
-NOT_THERE = 0.2  # the highest level of what is not there; a little more is there for a sharp eye
 # How far what is measured may go beyond the least that is wanted.
 _WIDE, _NARROW = 0.15, 0.05
 # What makes a picture look like something else too, whatever is measured of that.
@@ -98,15 +105,11 @@ class QuestionTargets:
 
     def _strong(self) -> DamageTarget:
         """As strong as its word says, in what is seen and in what was done."""
-        middle = list(STRENGTHS.values())[self.order.goal]
-        reach = self._reach_of_slight if self.order.goal == 1 else _WIDE
-        window = (middle - reach, middle + reach)
+        half = self.margin / 2
+        window = (SEVERE + half, SEVERE + half + 2 * _WIDE)
+        if self.order.goal == 1:
+            window = (self.there, SEVERE - half)
         return DamageTarget(self.order.damage, self.order.kind, *window, *window)
-
-    @property
-    def _reach_of_slight(self) -> float:
-        """How far slight may be from its middle, so that none is the margin below it."""
-        return (STRENGTHS["slight"] - self.margin) / 2
 
     def _present(self) -> DamageTarget:
         """So much of a damage that it is there, by the more the wider the margin is."""
@@ -174,7 +177,7 @@ class QuestionTargets:
             level = max(
                 DAMAGES[name].level(seen.after), DAMAGES[name].extent(seen.before, seen.after)
             )
-            if level > self._none_at_most:
+            if level > NOT_THERE:
                 raise UnfitError(f"{name} is at {level:.2f}, though it should be absent")
         self._check_place(target[0], shown[0])
         if self.order.family in COMPARED:
@@ -182,13 +185,6 @@ class QuestionTargets:
         if self.order.family in ("what", "shared", "explain"):
             return self._unlike(shown)
         return ()
-
-    @property
-    def _none_at_most(self) -> float:
-        """The most of a damage that is none; for strengths, the margin below the least slight."""
-        if self.order.family != "strength":
-            return NOT_THERE
-        return STRENGTHS["slight"] - self._reach_of_slight - self.margin
 
     def _check_place(self, target: DamageTarget, shown: WrittenVideo) -> None:
         """A damage must be seen where and when it is, and nowhere and at no time else."""

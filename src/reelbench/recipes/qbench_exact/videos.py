@@ -2,17 +2,16 @@
 
 import asyncio
 from collections.abc import Sequence
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 import msgspec
 from msgspec import structs
 
-from reelbench.base.files import digest_of_file
+from reelbench.base.files import digest_of_file, link_or_copy
 from reelbench.base.seeds import seed_for
 from reelbench.client.client import Stopped
 from reelbench.data.items import Item
-from reelbench.make.parts.existing import link_or_copy
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.media.decode.isolated import run_isolated
@@ -22,13 +21,15 @@ from reelbench.media.measure.quality import CORNERS, DAMAGES
 from reelbench.recipes.qbench_exact.clips import Segment
 from reelbench.recipes.qbench_exact.degraded import (
     DamageTarget,
+    SeenLayer,
     SegmentFrames,
     UnfitError,
     WrittenVideo,
     write_degraded,
 )
+from reelbench.recipes.qbench_exact.layered import COPIES, check_layers, layers_of
 from reelbench.recipes.qbench_exact.plan import QuestionPlan, seed_of
-from reelbench.recipes.qbench_exact.targets import QuestionTargets
+from reelbench.recipes.qbench_exact.targets import MARGINS, QuestionTargets
 
 _FOLDER = "make/videos"  # of all that were made, those among them that no item needs
 _LIMIT = 900  # seconds that one attempt may take, on a slow machine
@@ -59,12 +60,20 @@ class MadeQuestion(msgspec.Struct, frozen=True):
 async def damage(
     order: QuestionPlan, ctx: StageContext, *, margin: float, longest: int
 ) -> list[MadeQuestion]:
-    """Write the videos of a question, from the first of its segments that can show its damage."""
+    """Write the videos of a question, from the first of its segments that can show its damage.
+
+    Where no segment of the clip whose turn it is can, another damage is tried in it before another
+    clip is: clips are to be asked about equally often.
+    """
     folder = ctx.out / _FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     outs = [folder / name for name in _names(order)]
     reasons = []
-    tries = product([(order.damage, order.kind), *order.instead], order.segments)
+    damages = [(order.damage, order.kind), *order.instead]
+    clip = order.segments[0][0].source
+    own = [tried for tried in order.segments if tried[0].source == clip]
+    others = [tried for tried in order.segments if tried[0].source != clip]
+    tries = chain(product(damages, own), product(damages, others))
     for attempt, ((name, kind), segments) in enumerate(tries):
         if ctx.client.stopping.is_set():
             raise Stopped
@@ -77,7 +86,7 @@ async def damage(
         try:
             made = await asyncio.to_thread(
                 run_isolated,
-                _write_videos,
+                write_videos,
                 paths[0],
                 paths,
                 segments,
@@ -110,13 +119,17 @@ def estimated_question(order: QuestionPlan, _ctx: StageContext) -> list[MadeQues
     """Return the question as it is planned, without its videos, for forecasts."""
     others = tuple(name for name in DAMAGES if name != order.damage)
     nothing = dict.fromkeys((damage.quality for damage in DAMAGES.values()), 0.0)
+    layers = tuple(
+        SeenLayer(target, 0.0, 0.0, 0.0, (), (0, 0))
+        for target in layers_of(QuestionTargets(order, MARGINS[-1], 0))
+    )
     videos = tuple(
         MadeVideo(
             name,
             "",
             segment,
             DamageTarget(order.damage, order.kind),
-            WrittenVideo(nothing, nothing),
+            WrittenVideo(nothing, nothing, layers=layers),
         )
         for name, segment in zip(_names(order), order.segments[0], strict=True)
     )
@@ -124,7 +137,7 @@ def estimated_question(order: QuestionPlan, _ctx: StageContext) -> list[MadeQues
     return [MadeQuestion(order.id, order, videos, seconds, 0.0, others, next(iter(CORNERS)))]
 
 
-def _write_videos(
+def write_videos(
     _first: Path,
     paths: Sequence[Path],
     segments: Sequence[Segment],
@@ -136,11 +149,16 @@ def _write_videos(
     shown: list[WrittenVideo] = []
     target: list[DamageTarget] = []
     try:
+        layers = layers_of(targets)
         for number, (path, segment, out) in enumerate(zip(paths, segments, outs, strict=True)):
-            target.append(targets.video(number, shown))
-            footage = SegmentFrames(path, segment, longest, len(outs))
-            shown.append(write_degraded(footage, target[-1], out, targets.seed))
-        fits = targets.check(target, shown)
+            damages = layers or (targets.video(number, shown),)
+            target.append(damages[0])
+            copies = targets.order.family == COPIES
+            footage = SegmentFrames(path, segment, longest, len(outs), copies)
+            shown.append(write_degraded(footage, damages, out, targets.seed))
+        if layers:
+            check_layers(targets, shown[0])
+        fits = () if layers else targets.check(target, shown)
     except UnfitError as unfit:
         return str(unfit)
     return MadeQuestion(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from actors import Actors, on_stage, tiny_videos, write_movie
-from filming import QUESTIONS, Studio, Told
+from filming import NO_REPAIR, QUESTIONS, Studio, Told
 from filtering import SECRET
 from videos import make_video
 
@@ -18,7 +18,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     for name in ("ash", "birch"):
         write_movie(root / "movies", name, videos)
     with on_stage(root, actors) as (server, words):
-        yield Studio(root, actors, server, words)
+        yield Studio(root, actors, server, [*words, *NO_REPAIR])
 
 
 @pytest.fixture(scope="session")

@@ -45,6 +45,16 @@ class TestEachFilter:
             assert "ferry crosses" not in said_to(body)
             assert "dog sleeps" not in said_to(body)
 
+    def test_each_of_five_answers_is_asked_for_with_a_seed_of_its_own(self, bench: Bench) -> None:
+        told = bench.filter(*bench.role("blind"))
+        seeds = [body["seed"] for body in bench.server.requests]
+        assert len(seeds) == len(set(seeds)) == told.calls["blind"] == 60
+        again = bench.filter(*bench.role("blind"), "--seed", 1, out=bench.root / "other")
+        assert again.calls["blind"] == 60
+        assert not set(seeds) & {body["seed"] for body in bench.server.requests[60:]}
+        record = json.loads((told.folder / "make" / "make.json").read_text())
+        assert record["models"]["blind"][0]["sends_seeds"]
+
     def test_several_may_be_blind_and_one_who_knows_is_enough(self, bench: Bench) -> None:
         told = bench.filter(*bench.role("blind", "fool"), *bench.role("blind", "blind"))
         assert told.kept == bench.of_kind("fine", "false")

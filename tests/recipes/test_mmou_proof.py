@@ -125,7 +125,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     items = []
     for number in range(VIDEOS):
         scene, answers = planted(number)
-        synthesize(scene, folder / f"{scene.name}.mp4", folder / f"{scene.name}.json")
+        synthesize(folder / f"{scene.name}.mp4", scene, folder / f"{scene.name}.json")
         items += [question(number, text, answer) for text, answer in answers.items()]
     recipe = load_recipe("mmou").changed({f"{name}.drop": True for name in STAGES})
     stages = [stage for stage in recipe.stages if stage.name in STAGES]

@@ -14,7 +14,6 @@ from parts import Studio, recipe_of
 from videos import make_video
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.make.parts import existing
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.forecast import DryRunClient, DryRunContext, DryRunPipeline
 from reelbench.make.pipeline.stage import RowStage
@@ -90,7 +89,7 @@ def test_where_links_cannot_be_made_the_file_is_copied(
     def refuse(*_: object) -> None:
         raise OSError("another disk")
 
-    monkeypatch.setattr(existing.os, "link", refuse)
+    monkeypatch.setattr(os, "link", refuse)
     made = fetched(out)
     there = out / "source" / "films" / "a.mp4"
     assert (out / made.file).read_bytes() == there.read_bytes()

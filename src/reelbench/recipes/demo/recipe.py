@@ -70,14 +70,11 @@ async def render(planned: PlannedScene, ctx: StageContext) -> list[RenderedScene
             if ctx.client.stopping.is_set():
                 raise Stopped
             if not is_synthesized(scene, *_files(ctx.out, scene)):
-                run_isolated(_synthesize, ctx.out / _video(scene), scene, ctx.out / _truth(scene))
+                video, truth = _files(ctx.out, scene)
+                run_isolated(synthesize, video, scene, truth)
 
     await asyncio.to_thread(write)
     return [RenderedScene(scene.name)]
-
-
-def _synthesize(video: Path, scene: Scene, truth: Path) -> None:
-    synthesize(scene, video, truth)
 
 
 def is_rendered(rendered: RenderedScene, ctx: StageContext) -> bool:
@@ -92,7 +89,7 @@ def ask(
     """Return some of the questions that each scene can answer; remove videos of other scenes."""
     scenes = [compose(ctx.seed, each.id) for each in rendered]
     _tidy(ctx.out, {scene.name for scene in scenes})
-    return list(_items(ctx.seed, scenes, questions))
+    return list(scene_items(ctx.seed, scenes, questions))
 
 
 def _tidy(out: Path, wanted: set[str]) -> None:
@@ -118,7 +115,8 @@ def _truth(scene: Scene) -> str:
     return f"truth/{scene.name}.json"
 
 
-def _items(seed: int, scenes: Sequence[Scene], questions: int) -> Iterator[list[Item]]:
+def scene_items(seed: int, scenes: Sequence[Scene], questions: int) -> Iterator[list[Item]]:
+    """Yield at most so many questions about each scene, with their keys balanced over all."""
     placer = KeyPlacer(seed)
     asked: Counter[str] = Counter()
     number = 0

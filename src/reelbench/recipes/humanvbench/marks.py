@@ -7,11 +7,10 @@ from pathlib import Path
 from msgspec import structs
 
 from reelbench.annotate.operator import Value
-from reelbench.base.files import digest_of
+from reelbench.base.files import digest_of, link_or_copy
 from reelbench.base.seeds import seed_for
 from reelbench.data.items import LETTERS, Item, Media
 from reelbench.make.parts.balance.key_placer import KeyPlacer
-from reelbench.make.parts.existing import link_or_copy
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.media.decode.isolated import run_isolated

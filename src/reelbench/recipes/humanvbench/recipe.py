@@ -21,7 +21,7 @@ from reelbench.make.parts.label import label
 from reelbench.make.parts.only import only
 from reelbench.make.parts.perturb import perturb
 from reelbench.make.parts.quota import quota
-from reelbench.make.parts.source_videos import SourceVideo, videos_in
+from reelbench.make.parts.source_videos import SourceVideo, source_root, videos_in
 from reelbench.make.parts.verdicts import verdicts
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, Role, RowStage
@@ -55,7 +55,6 @@ from reelbench.recipes.humanvbench.source import (
     AESTHETICS,
     clip_exists,
     cut,
-    source_root,
     suitable,
     whole_video,
     with_people,

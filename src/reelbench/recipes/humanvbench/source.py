@@ -3,13 +3,12 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from reelbench.annotate.operator import Value
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of, digest_of_file
-from reelbench.make.parts.source_videos import SourceVideo
+from reelbench.make.parts.source_videos import SourceVideo, source_root
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.media.decode.isolated import run_isolated
@@ -22,11 +21,6 @@ from reelbench.score.rounding import percent
 AESTHETICS = "aesthetics"  # the label of a user's own operator: a score
 _EDGE = 0.02  # seconds: clips are this far from a cut, so that no frame of the next shot is in them
 _LIMIT = 900  # seconds that writing a clip may take, on a slow machine
-
-
-def source_root(ctx: StageContext) -> Path:
-    """Return the folder that the names of source videos are relative to."""
-    return ctx.source if ctx.source.is_dir() else ctx.source.parent
 
 
 async def suitable(

@@ -14,10 +14,10 @@ from typing import Any
 
 from msgspec import structs
 
+from reelbench.base.files import link_or_copy
 from reelbench.data.paths import SUBTITLE_ENDINGS, path_escapes
 from reelbench.make.candidates.catalogue import source_folder
 from reelbench.make.candidates.web import download_video
-from reelbench.make.parts.existing import link_or_copy
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected, RowStage
 from reelbench.media.decode.isolated import probe_isolated

@@ -12,22 +12,6 @@ from review.databases import PostgresServer, postgresql_programs
 from review.serving import ServedReview, served
 
 
-@pytest.fixture(scope="module")
-def chrome(chromium: str) -> Iterator[Any]:
-    """The system's Chromium, driven by Playwright, for the tests of a module.
-
-    Not for longer: while Playwright is on, nothing else in this thread can use asyncio.
-    """
-    from playwright.sync_api import sync_playwright
-
-    quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
-             "--disable-component-update", "--disable-sync", "--autoplay-policy=no-user-gesture-required"]  # fmt: skip
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=quiet)
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
 def page(chrome: Any) -> Iterator[Any]:
     """A fresh page at 1280 x 800; what its scripts complain of fails the test."""

@@ -79,7 +79,7 @@ class PostgresServer:
         """End the server in order."""
         if self.process is not None:
             self.process.send_signal(signal.SIGINT)
-            self.process.wait(30)
+            self.process.wait(100)
             self.process = None
 
     def database(self) -> str:

@@ -50,7 +50,7 @@ def served(root: Path, *words: object) -> Iterator[ServedReview]:
     finally:
         process.send_signal(signal.SIGINT)
         try:
-            process.wait(20)
+            process.wait(100)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -79,7 +79,7 @@ class Browser:
         if method == "POST" and data is None:
             request.data = b""
         try:
-            with self._opener.open(request, timeout=30) as response:
+            with self._opener.open(request, timeout=100) as response:
                 return response.status, _content(response)
         except urllib.error.HTTPError as error:
             with error:
@@ -97,7 +97,7 @@ class Browser:
         data = urlencode({"csrf": self.csrf, **fields}).encode()
         request = urllib.request.Request(self.address + path, data, method="POST")
         try:
-            with self._opener.open(request, timeout=30) as response:
+            with self._opener.open(request, timeout=100) as response:
                 text = response.read().decode()
                 found = re.search(r'name="csrf" content="(\w*)"', text)
                 self.csrf = found[1] if found else self.csrf

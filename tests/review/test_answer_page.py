@@ -37,7 +37,7 @@ def root(small_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def sessions(root: Path) -> dict[str, str]:
-    return accounts_for(root, Ann="annotator", Ben="annotator", Cy="annotator")
+    return accounts_for(root, **dict.fromkeys(("Ann", "Ben", "Cy", "Dee"), "annotator"))
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,7 @@ def test_everyone_has_an_order_of_options_that_a_reload_keeps(
     chrome: Any, server: ServedReview, sessions: dict[str, str]
 ) -> None:
     orders = []
-    for who in ("Ben", "Cy"):
+    for who in ("Ben", "Dee"):
         page = opened(chrome, server, sessions[who], "exam")
         while not page.locator(".choice").count():
             answer(page)

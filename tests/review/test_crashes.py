@@ -217,6 +217,8 @@ def test_a_database_that_hangs_does_not_take_the_pages_with_it(
         someone = local(running)
         task = someone.next("answer")
         assert task is not None
+        video = f"/media/answer/0?item={task['item']}"
+        until(lambda: someone.send("GET", video)[0] == 200)  # it is prepared
         assert postgresql.process is not None
         first = postgresql.process.pid
         os.kill(first, signal.SIGSTOP)  # or it would start a fresh process for a new connection
@@ -226,7 +228,7 @@ def test_a_database_that_hangs_does_not_take_the_pages_with_it(
             os.kill(pid, signal.SIGSTOP)
         try:
             assert someone.act(task, "answered", {"choice": [0]})[0] == 503
-            assert someone.send("GET", f"/media/answer/0?item={task['item']}")[0] == 200
+            assert someone.send("GET", video)[0] == 200
         finally:
             for pid in pids:
                 os.kill(pid, signal.SIGCONT)

@@ -177,6 +177,18 @@ def test_sqlite_waits_for_the_disk(tmp_path: Path) -> None:
     opened.close()
 
 
+def test_a_password_is_kept_as_a_hash_that_is_slow_to_try(tmp_path: Path) -> None:
+    """As the library has it by default, 64 MiB and three rounds; served commands of tests take less."""
+    opened = ReviewDatabase(sqlite_url(tmp_path / "review.sqlite"))
+    opened.create("demo")
+    accounts = Accounts(opened)
+    accounts.join(accounts.invite("annotator", "boss"), "ann", "a long password")
+    with opened.reading() as connection:
+        kept = connection.exec_driver_sql("SELECT password FROM people").scalar()
+    opened.close()
+    assert str(kept).startswith("$argon2id$v=19$m=65536,t=3,p=4$")
+
+
 def test_a_local_session_enters_no_account_that_has_a_password(database: ReviewDatabase) -> None:
     accounts = Accounts(database)
     accounts.join(accounts.invite("annotator", "boss"), "ann", "a long password")

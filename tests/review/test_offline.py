@@ -102,7 +102,7 @@ def test_work_goes_on_while_the_server_is_dead_and_is_sent_once_it_is_back(
     expect(page.locator("#work")).to_contain_text("no further item at hand")
     assert kept_events(root, "killed", "answered") == []
     server.start()
-    expect(page.locator("#status")).to_have_text("Saved", timeout=20_000)
+    expect(page.locator("#status")).to_have_text("Saved", timeout=60_000)
     expect(page.locator("#count")).to_contain_text("2 of 4")
     kept = kept_events(root, "killed", "answered")
     assert len(kept) == len({event["item"] for event in kept}) == 2
@@ -139,12 +139,12 @@ def test_a_server_that_hangs_gets_the_answer_once_and_then_the_key_is_shown(
     try:
         answer(page)
         expect(page.locator("#status")).to_have_text("Saving …")
-        expect(page.locator("#status")).to_contain_text("kept in this browser", timeout=15_000)
+        expect(page.locator("#status")).to_contain_text("kept in this browser", timeout=60_000)
         expect(page.locator(".message")).to_contain_text("This item goes on once it is saved")
         expect(page.locator(".outcome")).to_have_count(0)
     finally:
         server.running.process.send_signal(signal.SIGCONT)
-    expect(page.locator(".outcome")).to_be_visible(timeout=20_000)
+    expect(page.locator(".outcome")).to_be_visible(timeout=60_000)
     expect(page.locator("#status")).to_have_text("Saved")
     assert len(kept_events(root, "frozen", "answered")) == 1
     page.context.close()
@@ -165,7 +165,7 @@ def test_a_session_that_ended_is_renewed_in_another_tab_and_nothing_is_lost(
     login.get_by_label("Password").fill(PASSWORD)
     login.get_by_role("button", name="Log in").click()
     login.get_by_role("heading", name="Your work").wait_for()
-    expect(page.locator("#status")).to_have_text("Saved", timeout=20_000)
+    expect(page.locator("#status")).to_have_text("Saved", timeout=60_000)
     expect(page.locator(".question")).not_to_have_text(first)
     answer(page)  # with the token of the new session
     expect(page.locator("#count")).to_contain_text("2 of 4")

@@ -104,7 +104,7 @@ class Screen:
         for key in keys:
             self.page.keyboard.press(key)
 
-    def until(self, holds: Callable[[], bool], seconds: float = 15.0) -> None:
+    def until(self, holds: Callable[[], bool], seconds: float = 60.0) -> None:
         """Wait for a condition; the page's policy does not let Playwright do it."""
         deadline = time.monotonic() + seconds
         while not holds():
@@ -130,7 +130,9 @@ def window(chrome: Any, server: ServedReview) -> Iterator[Screen]:
 
 @pytest.fixture
 def screen(window: Screen) -> Screen:
+    """The page as it is when one comes to it: nothing kept, open, playing or pressed before."""
     window.page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    window.page.reload()
     return window
 
 

@@ -12,6 +12,7 @@ from support import make_item
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import Item, Media
 from reelbench.review.actions import Action
+from reelbench.review.decisions import settled_decisions
 from reelbench.review.errors import AccessError, ActionError
 from reelbench.review.people import Person
 from reelbench.review.protocol import (
@@ -53,6 +54,9 @@ def test_the_numbers_are_those_of_the_papers() -> None:
     single, pair = of("qbench-video-write"), of("qbench-video-write-pair")
     assert (single.per_day, single.watch, single.options) == (30, "full", (2, 4))
     assert (pair.gap, pair.pairs, pair.per_day) == (5, True, 30)
+    for name in ("verify", "answer"):  # who reviews and answers sees a pair as its writer did
+        shown = of(f"qbench-video-{name}")
+        assert (shown.gap, shown.pairs, shown.watch) == (5, True, "full")
     four = of("qbench-video-verify")
     assert (four.reviewers, four.author_agrees, four.agree, four.dispute) == (
         3,
@@ -102,6 +106,48 @@ def test_a_day_has_so_many_videos_and_no_more(most: int, tmp_path: Path) -> None
         assert take(review, BEN, protocol.name)
 
 
+def test_a_day_counts_the_videos_of_pairs_and_of_other_queues(tmp_path: Path) -> None:
+    (tmp_path / "media").mkdir()
+    for number in range(8):
+        (tmp_path / "media" / f"{number}.mp4").write_bytes(b"")
+    single = of("qbench-video-write", items="media", per_day=5)
+    pairs = of("qbench-video-write-pair", items="media", per_day=5)
+    with opened(tmp_path, [], single, pairs) as review:
+        for queue in (pairs.name, single.name, pairs.name):  # 0 and 1; 0 again; 2 and 3
+            act(review, ANN, take(review, ANN, queue), "finished", watched=True)
+        assert review.queue(single.name).today(ANN) == review.queue(pairs.name).today(ANN) == 4
+        with pytest.raises(AccessError, match="4 today, and 5 are the most"):
+            take(review, ANN, pairs.name)  # two more would be six
+        for _ in range(4):  # 1 to 3 were seen in pairs, 4 is new
+            act(review, ANN, take(review, ANN, single.name), "finished", watched=True)
+        with pytest.raises(AccessError, match="5 today"):
+            take(review, ANN, single.name)
+        assert take(review, BEN, pairs.name)
+
+
+def test_who_writes_may_go_back_to_the_video_before(tmp_path: Path) -> None:
+    (tmp_path / "media").mkdir()
+    for number in range(3):
+        (tmp_path / "media" / f"{number}.mp4").write_bytes(b"")
+    protocol = of("qbench-video-write", items="media")
+    question = {"kind": "open", "question": "What is wrong with it?", "reference": "Noise."}
+    question["tags"] = {"concern": ["Technical"], "context": ["Global"]}
+    with opened(tmp_path, [], protocol, replace(protocol, name="forward", back=False)) as review:
+        first = take(review, ANN, protocol.name)
+        act(review, ANN, first, "finished", watched=True)
+        second = take(review, ANN, protocol.name)
+        assert second["previous"] == first["item"]
+        back = review.task(ANN, protocol.name, first["item"])
+        assert act(review, ANN, back, "wrote", item=question, watched=True).event.type == "wrote"
+        assert act(review, ANN, back, "finished", watched=True)
+        assert take(review, ANN, protocol.name)["item"] == second["item"]
+        task = take(review, ANN, "forward")
+        act(review, ANN, task, "finished", watched=True)
+        with pytest.raises(ActionError, match="finished"):
+            act(review, ANN, task, "finished", watched=True)
+        assert "previous" not in take(review, ANN, "forward")
+
+
 @pytest.mark.parametrize("watched", [True, False])
 def test_nothing_is_saved_before_the_video_was_watched_in_full(
     watched: bool, tmp_path: Path
@@ -146,6 +192,25 @@ def test_only_what_all_four_agree_on_is_kept(tmp_path: Path) -> None:
         assert (second.agreeing, second.deciding) == (4, 4)
         assert second.verdict is not None
         assert second.verdict.decision == "accept"
+
+
+def test_what_was_decided_stays_when_the_item_has_left_the_queue(tmp_path: Path) -> None:
+    protocol = of("qbench-video-verify")
+    items = [each.replace(provenance={"author": "dan"}) for each in questions(2)]
+    with opened(tmp_path, items, protocol) as review:
+        queue = review.queue(protocol.name)
+        for person in (ANN, BEN, CAT):  # all would change it alike, and its author would not
+            task = take(review, person, protocol.name)
+            act(review, person, task, "answered", choice=[0], watched=True)
+            new = {"question": "Which one now?"}
+            act(review, person, task, "verdict", decision="change", changes=new, watched=True)
+        path = tmp_path / "items.jsonl"
+        kept = [line for line in path.read_text().splitlines(True) if task["item"] not in line]
+        path.write_text("".join(kept))
+        assert task["item"] not in queue.subjects()
+        (decided,) = settled_decisions(queue, task["item"])
+        assert decided.verdict is not None
+        assert (decided.verdict.decision, decided.verdict.tags) == ("reject", ("not all agree",))
 
 
 def test_a_dispute_goes_to_another_reviewer_and_then_to_discussion(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def ask(
         "Host": NAME, "X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.1",
         "Content-Type": "application/x-www-form-urlencoded", **headers,
     }  # fmt: skip
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=100)
     with closing(connection):
         connection.request(method, path, body, sent)
         response = connection.getresponse()

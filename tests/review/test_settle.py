@@ -92,3 +92,11 @@ def test_who_comes_later_changes_nothing_once_the_first_agree(late: int) -> None
         found = settle(replace(PROTOCOL, dispute=dispute), ITEM.id, four)
         assert found.verdict is not None
         assert (found.verdict.decision, found.agreeing, found.deciding) == ("accept", 3, 3)
+
+
+@given(st.integers(1, 3))
+def test_the_key_of_the_writer_counts_as_one_who_accepts(kind: int) -> None:
+    strict = replace(PROTOCOL, author_agrees=True, dispute="drop")
+    found = settle(strict, ITEM.id, [verdict(f"p{n}", kind) for n in range(3)])
+    assert found.verdict is not None
+    assert (found.verdict.decision, found.agreeing, found.deciding) == ("reject", 3, 4)

@@ -49,8 +49,11 @@ def root(
 ) -> Path:
     folder = tmp_path_factory.mktemp("verify")
     names = ("keys", "hidden", "drafts", "change", "edited", "flagged", "written", "twice")
-    queues = dict.fromkeys(names, ONE) | {"two": ONE + "reviewers: 2\n" + INSTRUCTIONS}
-    queues["types"] = ONE + TYPES
+    queues = dict.fromkeys(names, ONE) | {
+        "two": ONE + "reviewers: 2\n",
+        "told": ONE + INSTRUCTIONS,
+        "types": ONE + TYPES,
+    }
     return benchmark_with(small_demo, folder / "benchmark", items, **queues)
 
 
@@ -111,7 +114,7 @@ def test_who_presses_twice_decides_once(open_page: Any, root: Path) -> None:
 
 
 def test_instructions_stay_as_one_left_them(open_page: Any) -> None:
-    page = open_page("Ann", "two")
+    page = open_page("Ann", "told")
     box = page.locator("#instructions")
     expect(box.locator("p")).to_have_text(["Look at all of it, then choose.", "- first", "- then"])
     box.locator("summary").click()

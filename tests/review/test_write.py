@@ -15,6 +15,8 @@ from reelbench.review.people import Accounts
 QUESTION = {"kind": "open", "question": "What falls first?", "reference": "The red ball."}
 PROTOCOLS = {
     "free": "page: write\nitems: media\nreviewers: 9\n",
+    "meanwhile": "page: write\nitems: media\nreviewers: 9\n",
+    "others": "page: write\nitems: media\nreviewers: 9\n",
     "twice": "page: write\nitems: media\nreviewers: 9\n",
     "strict": (
         "page: write\nitems: media\nreviewers: 9\nwatch: full\nkinds: [open]\nevidence: true\n"
@@ -27,7 +29,7 @@ PROTOCOLS = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Six videos of two seconds, and three queues in which questions are written about them."""
+    """Six videos of two seconds, and a queue for each test that counts the questions in it."""
     root = tmp_path_factory.mktemp("write") / "benchmark"
     (root / "media").mkdir(parents=True)
     (root / "review").mkdir()
@@ -161,7 +163,7 @@ def test_what_the_protocol_demands_is_said_as_one_types(page: Page, invite: Any)
 
 
 def test_what_was_typed_is_there_again_after_the_tab_was_closed(page: Page, invite: Any) -> None:
-    enter(page, invite(), "cleo", "free")
+    enter(page, invite(), "cleo", "others")
     page.get_by_label("Open answer").check()
     with page.expect_response(lambda each: "/draft" in each.url and each.ok):
         page.get_by_label("Question", exact=True).fill("What is written here?")
@@ -177,9 +179,9 @@ def test_what_was_typed_is_there_again_after_the_tab_was_closed(page: Page, invi
 def test_a_question_that_another_wrote_meanwhile_is_shown_first(
     page: Page, invite: Any, server: ServedReview
 ) -> None:
-    enter(page, invite(), "dora", "free")
+    enter(page, invite(), "dora", "meanwhile")
     other = joined(server.address, invite(), "eve")
-    task = other.next("free")
+    task = other.next("meanwhile")
     assert task is not None
     page.get_by_label("Open answer").check()
     page.get_by_label("Question", exact=True).fill("What falls, and when?")
@@ -201,7 +203,7 @@ def test_a_question_that_another_wrote_meanwhile_is_shown_first(
 def test_a_video_that_is_deleted_meanwhile_leaves_the_text(
     page: Page, invite: Any, folder: Path
 ) -> None:
-    enter(page, invite(), "fay", "free")
+    enter(page, invite(), "fay", "others")
     page.get_by_label("Open answer").check()
     page.get_by_label("Question", exact=True).fill("Where did it go?")
     page.get_by_label("Answer", exact=True).fill("Away.")
@@ -219,7 +221,7 @@ def test_only_ones_own_questions_are_edited_and_a_question_is_taken_back_once(
     invite: Any, server: ServedReview
 ) -> None:
     someone = joined(server.address, invite(), "gil")
-    task = someone.next("free")
+    task = someone.next("others")
     assert task is not None
     stranger = {"item": {**QUESTION, "id": "of-another"}}
     status, refused = someone.act(task, "wrote", stranger)
@@ -237,7 +239,7 @@ def test_only_ones_own_questions_are_edited_and_a_question_is_taken_back_once(
 
 
 def _own(someone: Browser) -> dict[str, Any]:
-    task = someone.next("free")
+    task = someone.next("others")
     assert task is not None
     (own,) = [each for each in task["written"] if each["author"] == "gil"]
     return own  # type: ignore[no-any-return]

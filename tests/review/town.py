@@ -56,7 +56,7 @@ def make_hostile(root: Path) -> None:
 def raw(address: str, request: bytes) -> bytes:
     """Send bytes as they are, and return what comes back."""
     host, port = address.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=20) as connection:
+    with socket.create_connection((host, int(port)), timeout=100) as connection:
         connection.sendall(request)
         return b"".join(iter(lambda: connection.recv(65536), b""))
 

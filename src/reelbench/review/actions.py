@@ -13,6 +13,7 @@ from reelbench.data.items import LETTERS, Item
 from reelbench.data.verdicts import CHANGEABLE
 from reelbench.review.errors import ActionError
 from reelbench.review.people import Person
+from reelbench.review.prompts import edited_prompt
 from reelbench.review.queue import ReviewQueue
 from reelbench.review.state import ROUND, ItemProgress
 from reelbench.review.subjects import CATEGORY, Subject, round_of
@@ -135,13 +136,16 @@ def _answered(do: Attempt) -> dict[str, Any]:
 def _decided(do: Attempt) -> dict[str, Any]:
     item, progress, body = do.item, do.progress, do.body
     decision, first = body.get("decision"), do.action.type == "verdict"
-    if decision != "reject" and first and do.person.name not in progress.answers:
+    answers = not do.queue.protocol.is_about_prompts
+    if decision != "reject" and first and answers and do.person.name not in progress.answers:
         raise ActionError("Answer first; then the key is shown and you decide.")
     verdict: dict[str, Any] = {"decision": decision, "comment": _text(body.get("comment"))}
     verdict["tags"] = tags = checked_tags(do.queue, body.get("tags", []))
     if decision == "reject" and do.queue.protocol.failure_tags and not tags:
         raise ActionError("Choose a reason for the rejection.")
-    if decision == "change":
+    if decision == "change" and do.queue.protocol.is_about_prompts:
+        verdict["changes"] = edited_prompt(item, body.get("changes"))
+    elif decision == "change":
         changes = _with_all_tags(do, body.get("changes"))
         verdict["changes"] = checked_changes(item, changes, do.order)
     elif decision not in ("accept", "reject"):

@@ -151,7 +151,7 @@ def manual_work_csv(decisions: Sequence[Decision]) -> str:
 def no_edit_rates(decisions: Sequence[Decision]) -> list[NoEditRate]:
     """Return the rate of all settled items, then of each value of each tag."""
     groups: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    for each in decisions:
+    for each in (each for each in decisions if not each.protocol.is_about_prompts):
         work = _work(each)
         if work:
             groups["", ""][work] += 1

@@ -14,6 +14,7 @@ from reelbench.base.files import digest_of, json_line, write_atomically
 from reelbench.data.benchmark import ITEMS_FILE, MANIFEST_FILE, Benchmark, items_text, read_items
 from reelbench.data.items import Item
 from reelbench.data.manifest import Manifest, read_manifest
+from reelbench.data.written import task_of
 from reelbench.make.pipeline.folder import read_make
 from reelbench.review.decisions import Decision, decisions, settled_decisions, verify_queues
 from reelbench.review.errors import ActionError
@@ -55,8 +56,9 @@ class DecidedBenchmark:
 def decided_benchmark(review: Review) -> DecidedBenchmark:
     """Return the benchmark with all that is settled in it; what nobody decided stays.
 
-    Rows that wait in a recipe are not added: they go on with ``reelbench make``. What people wrote
-    is added as it is where no queue verifies candidates.
+    Rows that wait in a recipe are not added: they go on with ``reelbench make``, as does what
+    people wrote for its tasks. What else they wrote is added as it is where no queue verifies
+    candidates.
     """
     made = DecidedBenchmark()
     settled: dict[str, list[Decision]] = {}
@@ -70,7 +72,7 @@ def decided_benchmark(review: Review) -> DecidedBenchmark:
     verified = any(q.protocol.items in ("candidates", "all") for q in verify_queues(review))
     candidates = {**review.state.written, **review.state.imported}
     for name, subject in sorted(candidates.items()):
-        if name in ids or subject.item is None:
+        if name in ids or subject.item is None or task_of(subject.item):
             continue
         if name in settled:
             _take(made, review.state, subject.item, settled[name], is_there=False)
@@ -81,6 +83,7 @@ def decided_benchmark(review: Review) -> DecidedBenchmark:
         _reject(each, review.state)
         for each in decisions(review)
         if each.verdict and each.verdict.decision == "reject"
+        if not each.protocol.is_about_prompts
     ]
     return made
 

@@ -84,8 +84,7 @@ def settled_decisions(queue: ReviewQueue, item: str) -> list[Decision]:
 def _decided(
     queue: ReviewQueue, item: str, subject: Subject | None, versions: Iterable[ItemProgress]
 ) -> Iterator[Decision]:
-    author = subject.author if subject else ""
     for progress in versions:
         if progress.verdicts:
-            settlement = queue.settled(item, progress, author)
+            settlement = queue.settled(item, progress)
             yield Decision(queue.protocol, item, progress, settlement, subject)

@@ -61,7 +61,10 @@ def label_studio_files(review: Review) -> dict[str, str]:
 def _asking(review: Review) -> list[ReviewQueue]:
     """Return the queues in which people are asked about items, by name."""
     queues = sorted(review.queues.values(), key=lambda queue: queue.name)
-    return [each for each in queues if each.protocol.page != "write" and each.subjects()]
+    about_items = (
+        q for q in queues if q.protocol.page != "write" and not q.protocol.is_about_prompts
+    )
+    return [queue for queue in about_items if queue.subjects()]
 
 
 def _names(queue: ReviewQueue) -> tuple[str, str]:

@@ -8,12 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.base.files import write_atomically
+from reelbench.base.files import link_or_copy, write_atomically
 from reelbench.data.benchmark import ITEMS_FILE, MANIFEST_FILE, items_text, read_items
 from reelbench.data.items import Item
 from reelbench.data.paths import Folder, beside
 from reelbench.data.verdicts import VERDICTS_FILE
-from reelbench.make.parts.existing import link_or_copy
 from reelbench.review.agreements import manual_work_csv
 from reelbench.review.apply import decided_benchmark, manifest_of
 from reelbench.review.database import DATABASE_FILE, FOLDER, ReviewDatabase, sqlite_url

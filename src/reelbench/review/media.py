@@ -20,8 +20,8 @@ from reelbench.base.workers import WorkerError, WorkerPool
 from reelbench.data.paths import inner_path
 from reelbench.media.decode.isolated import run_isolated
 from reelbench.media.digests import Identity, identity_of, media_digest
+from reelbench.media.edit.playable import PlayableMedia, inspect, transcode
 from reelbench.media.errors import MediaError, refuse_no_file
-from reelbench.review.playable import PlayableMedia, inspect, transcode
 
 VERSION = 1  # raise it when a change alters what is kept
 _AT_ONCE = 1.5  # seconds for which the first request waits: most files are ready by then

@@ -25,7 +25,7 @@ from reelbench.review.people import ROLES, Role
 from reelbench.score.agreement import WEIGHTS
 
 PAGES = ("write", "verify", "rate", "answer")
-ITEM_SOURCES = ("benchmark", "candidates", "all", "media")
+ITEM_SOURCES = ("benchmark", "candidates", "all", "media", "prompts")
 SHOWABLE = ("tags", "context", "provenance")
 DISPUTES = ("discuss", "drop")
 _LISTS = {  # that a protocol may name instead of writing them out
@@ -85,6 +85,7 @@ class ReviewProtocol:
     role: Role = "annotator"  # who may work in it
     reviewers: int = 1  # people per item
     per_day: int = 0  # items or videos per person and day; 0: as many as they like
+    per_day_with: tuple[str, ...] = ()  # other queues whose videos count for the same day
     watch: str = ""  # "full": nothing is saved before every second was played
     expertise: str = ""  # the tag of an item that must be among a person's expertise
     sample: Sample = Sample()
@@ -119,6 +120,11 @@ class ReviewProtocol:
         """Return how many questions a video of this length should have; 0 where nothing is said."""
         fitting = (least for up_to, least in self.questions if up_to is None or seconds < up_to)
         return next(fitting, 0)
+
+    @property
+    def is_about_prompts(self) -> bool:
+        """Whether people decide about changes of prompts, and not about items."""
+        return self.items == "prompts"
 
     @property
     def digest(self) -> str:
@@ -192,7 +198,7 @@ def _protocol(name: str, record: Mapping[str, Any]) -> ReviewProtocol:
     for part in ("sample", "calibration"):
         if part in record:
             fields[part] = _sample(record[part])
-    for part in ("kinds", "options", "checks", "failure_tags", "show"):
+    for part in ("kinds", "options", "checks", "failure_tags", "show", "per_day_with"):
         if part in record:
             fields[part] = tuple(record[part])
     fields["questions"] = tuple(
@@ -271,6 +277,7 @@ _RULES: dict[str, Rule] = {
     "role": _one_of(ROLES),
     "reviewers": _whole(1, 100),
     "per_day": _whole(0),
+    "per_day_with": _TEXTS,
     "watch": _one_of(("full",)),
     "expertise": (False, is_text, "the name of a tag"),
     "sample": _SAMPLE,
@@ -329,3 +336,5 @@ def _faults(record: Any) -> Iterator[Fault]:
         yield "MISSING_FIELD", "axes", "nothing", "what is rated, with its anchors"
     if record.get("page") == "write" and record.get("items", "media") != "media":
         yield "BAD_FIELD", "items", shown(record["items"]), "media: questions are written of videos"
+    if record.get("page") != "verify" and record.get("items") == "prompts":
+        yield "BAD_FIELD", "items", "prompts", "another source: prompts are for the page verify"

@@ -16,7 +16,7 @@ from reelbench.review.people import Person
 from reelbench.review.protocol import ReviewProtocol
 from reelbench.review.settle import Settlement, settle
 from reelbench.review.state import ItemHistory, ItemProgress, ReviewState
-from reelbench.review.subjects import Subject, SubjectFiles, sampled
+from reelbench.review.subjects import PAIRED, Subject, SubjectFiles, sampled
 
 CLAIM_MINUTES = 120  # for which an item that was opened is kept for who opened it
 AHEAD_MINUTES = 20  # the same, for one that is only in hand
@@ -50,6 +50,7 @@ class ReviewQueue:
         self._settled: dict[str, tuple[object, Settlement]] = {}
         self._index: tuple[QueueIndex, int] | None = None  # with how much of ``touched`` is in it
         self._lock = threading.RLock()
+        self.same_day: tuple[ReviewQueue, ...] = ()  # others whose videos count for a day of this
 
     @property
     def name(self) -> str:
@@ -77,6 +78,8 @@ class ReviewQueue:
     def _all_subjects(self) -> list[list[Subject]]:
         if self.protocol.items == "media":
             return [self._files.media(self.protocol.pairs)]
+        if self.protocol.is_about_prompts:
+            return [self._files.prompts()]
         if self.protocol.items == "benchmark":
             return [self._files.benchmark()]
         candidates = [self._files.waiting(self.protocol.stage), self._state.candidates()]
@@ -137,17 +140,17 @@ class ReviewQueue:
     def settlement(self, subject: Subject) -> Settlement:
         """Return where an item of a verify queue stands."""
         progress = self.progress(subject)
-        key = self._state.version(subject.digest), subject.author, len(progress.events)
+        key = self._state.version(subject.digest), len(progress.events)
         kept = self._settled.get(subject.id)
         if kept is None or kept[0] != key:
-            found = self.settled(subject.id, progress, subject.author)
+            found = self.settled(subject.id, progress)
             kept = self._settled[subject.id] = key, found
         return kept[1]
 
-    def settled(self, item: str, progress: ItemProgress, author: str = "") -> Settlement:
+    def settled(self, item: str, progress: ItemProgress) -> Settlement:
         """Return where a version of an item stands."""
         verdicts = list(progress.verdicts.values())
-        return settle(self.protocol, item, verdicts, author, progress.resolution)
+        return settle(self.protocol, item, verdicts, progress.resolution)
 
     def is_done_by(self, who: str, subject: Subject) -> bool:
         """Whether a person has nothing more to do with an item."""
@@ -221,20 +224,20 @@ class ReviewQueue:
     ) -> list[Subject]:
         """Return what a person may still begin today; who has begun something may finish it."""
         most, today = self.protocol.per_day, self._videos_today(person)
-        if in_hand:
-            today.add(_videos(in_hand))
-        if not most or len(today) < most:
-            return free
-        begun = [
+        today |= _videos(in_hand) if in_hand else set()
+        fitting = [
             each
             for each in free
-            if _videos(each) in today or person.name in self.progress(each).opened
+            if not most
+            or len(today | _videos(each)) <= most
+            or person.name in self.progress(each).opened
         ]
-        if free and not begun:
+        if free and not fitting:
             raise AccessError(
-                f"You have done {most} today, which is the most for one day: come back tomorrow."
+                f"You have done {len(today)} today, and {most} are the most for one day: come back "
+                "tomorrow."
             )
-        return begun
+        return fitting
 
     def today(self, person: Person) -> int:
         """Return for how many videos, or items without any, a person has done something today.
@@ -243,11 +246,19 @@ class ReviewQueue:
         """
         return len(self._videos_today(person))
 
-    def _videos_today(self, person: Person) -> set[tuple[str, ...]]:
+    def _videos_today(self, person: Person) -> set[str]:
+        own = (queue.worked_on_today(person) for queue in (self, *self.same_day))
+        return set[str]().union(*own)
+
+    def worked_on_today(self, person: Person) -> set[str]:
+        """Return the videos of this queue, or items without any, of a person's day."""
         day = datetime.now(UTC).date().isoformat()
         subjects = self.subjects()
         items = self._state.days.get((self.name, person.name, day), ())
-        return {_videos(subjects[item]) if item in subjects else (item,) for item in items}
+        return set[str]().union(
+            # The id of a video or pair that is gone by now is made of its paths.
+            *(_videos(subjects[item]) if item in subjects else item.split(PAIRED) for item in items)
+        )
 
     def next_for(self, person: Person, besides: str = "") -> Subject | None:
         """Return what a person goes on with: what is open, then what needs fewest, in order.
@@ -284,7 +295,7 @@ class ReviewQueue:
             others = (item for item in self._in_order(index, person) if item in rest)
             # On the last videos of a day, what comes next may be far down: all is looked at.
             most = self.protocol.per_day
-            few = None if most and self.today(person) + 1 >= most else 2
+            few = None if most and self.today(person) + 4 >= most else 2
             return [*self._takeable(person, mine), *islice(self._takeable(person, others), few)]
 
     def _takeable(self, person: Person, items: Iterable[str]) -> Iterator[Subject]:
@@ -333,6 +344,6 @@ class ReviewQueue:
         return option_orders(item, drawn, seed_for(self.name, "options", who))[-1]
 
 
-def _videos(subject: Subject) -> tuple[str, ...]:
-    """What counts as one of the videos of a day."""
-    return tuple(each.path for each in subject.media) or (subject.id,)
+def _videos(subject: Subject) -> set[str]:
+    """What counts for a day: the videos of a subject, or itself where it has none."""
+    return {each.path for each in subject.media} or {subject.id}

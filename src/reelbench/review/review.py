@@ -55,6 +55,9 @@ class Review:
         self.queues = {
             each.name: ReviewQueue(each, self.files, self.state, fixed_last) for each in protocols
         }
+        for queue in self.queues.values():
+            names = queue.protocol.per_day_with
+            queue.same_day = tuple(self.queues[name] for name in names if name in self.queues)
         self.on_change: Callable[[], None] = lambda: None  # called when something is kept
         self._drafts = Drafts(database)
         self._lock = threading.RLock()  # of who changes something, until it is on the disk

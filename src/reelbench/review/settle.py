@@ -28,7 +28,6 @@ def settle(
     protocol: ReviewProtocol,
     item: str,
     verdicts: Sequence[Verdict],
-    author: str = "",
     resolution: Verdict | None = None,
 ) -> Settlement:
     """Return where an item stands after these verdicts, one per person in the order they came.
@@ -38,7 +37,7 @@ def settle(
     discussion ends with one resolution.
     """
     positions = [position_of(each) for each in verdicts]
-    own: list[Position] = [("accept", "")] if protocol.author_agrees and author else []
+    own: list[Position] = [("accept", "")] if protocol.author_agrees else []
     first = [*own, *positions[: protocol.reviewers]]
     position, agreeing = _most(first)
     if resolution is not None:

@@ -12,6 +12,7 @@ from reelbench.data.failure_types import type_key
 from reelbench.data.item_rules import item_from_line
 from reelbench.data.items import Item
 from reelbench.data.verdicts import Verdict
+from reelbench.data.written import task_of
 from reelbench.review.database import ReviewEvent
 from reelbench.review.subjects import Subject, subject_of
 
@@ -95,9 +96,13 @@ class ReviewState:
         return self.queues[queue].get(item, _UNTOUCHED)
 
     def candidates(self) -> list[Subject]:
-        """Return what people wrote and organisers imported; the same list until that changes."""
+        """Return what people wrote and organisers imported; the same list until that changes.
+
+        What was written for a task of a recipe is its to hand on.
+        """
         if self._candidates is None:
-            self._candidates = [*self.written.values(), *self.imported.values()]
+            own = (each for each in self.written.values() if each.item and not task_of(each.item))
+            self._candidates = [*own, *self.imported.values()]
         return self._candidates
 
     def _opened(self, progress: ItemProgress, event: ReviewEvent) -> None:

@@ -3,20 +3,29 @@
 import glob
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from reelbench.base.files import digest_of
+from reelbench.base.limits import bounded_lines
 from reelbench.base.seeds import seed_for
 from reelbench.data.benchmark import ITEMS_FILE, BenchmarkError, read_items
 from reelbench.data.items import Item, Media, Problem, shown
 from reelbench.data.paths import VIDEO_ENDINGS, inner_path, link_outside
+from reelbench.data.written import WRITTEN_FILE
 from reelbench.interop.csv_tables import read_table
+from reelbench.make.parts.drafts import MediaRef
+from reelbench.make.parts.prompt_changes import CHANGES_FILE, read_changes
 from reelbench.make.pipeline.make import waiting_file
 from reelbench.media.decode.durations import duration_of
 from reelbench.review.protocol import Sample
 
 CATEGORY = "category"  # the tag by whose values rounds are counted and ratings are split
+PAIRED = " + "  # between the paths of a pair, in its id
 PAIRS_FILE, PAIR_COLUMNS = "review/pairs.csv", ("first", "second")
 
 
@@ -29,6 +38,7 @@ class Subject:
     media: tuple[Media, ...]
     item: Item | None = None
     author: str = ""  # who must not review it
+    task: str = ""  # of a recipe, for which questions are written about the media
 
     def tag(self, name: str) -> tuple[str, ...]:
         """The values of one tag of the item."""
@@ -64,12 +74,25 @@ class SubjectFiles:
         pattern = waiting_file(Path(), glob.escape(stage) or "*")
         return self._items(f"waiting {stage}", sorted(self.root.glob(str(pattern))))
 
-    def media(self, pairs: bool) -> list[Subject]:
-        """Return the videos in ``media/``, or pairs of them.
+    def prompts(self) -> list[Subject]:
+        """Return the proposed changes of prompts, as the items that stand for them."""
+        path = self.root / CHANGES_FILE
 
-        Pairs are those of ``review/pairs.csv``, with its columns ``first`` and ``second``; without
-        that file, each two that follow each other by name.
+        def read() -> Iterator[Subject]:
+            return (subject_of(c.item) for c in read_changes(self.root) if c.state == "open")
+
+        return self._unless_kept("prompts", list(_stamps([path])), read)
+
+    def media(self, pairs: bool) -> list[Subject]:
+        """Return what questions are written about: videos, or pairs of them.
+
+        Where a recipe's tasks wait for people, or did, they are those of the tasks; else those in
+        ``media/``. Pairs are those of ``review/pairs.csv``, with its columns ``first`` and
+        ``second``; without that file, each two that follow each other by name.
         """
+        tasks = self._tasks(2 if pairs else 1)
+        if tasks or (self.root / WRITTEN_FILE).exists():
+            return tasks
         folder = self.root / "media"
         paths = sorted(
             path
@@ -82,6 +105,19 @@ class SubjectFiles:
         if pairs and (self.root / PAIRS_FILE).exists():
             groups = _listed_pairs(self.root / PAIRS_FILE, set(names))
         return self._unless_kept("pairs" if pairs else "media", groups, lambda: map(_media, groups))
+
+    def _tasks(self, size: int) -> list[Subject]:
+        """Return the tasks of a recipe that wait for questions about so many videos."""
+        paths = sorted(self.root.glob(str(waiting_file(Path(), "*"))))
+
+        def read() -> Iterator[Subject]:
+            for task in (task for path in paths for task in _tasks_in(path)):
+                if len(task.media) == size:
+                    media = tuple(each.media for each in task.media)
+                    names = [each.path for each in task.media]
+                    yield Subject(PAIRED.join(names), digest_of(names), media, task=task.id)
+
+        return self._unless_kept(f"tasks {size}", list(_stamps(paths)), read)
 
     def seconds(self, subject: Subject) -> float | None:
         """Return how long the longest video of a subject is; None where one cannot be opened."""
@@ -106,8 +142,24 @@ class SubjectFiles:
         return kept[1]
 
 
+class _Task(msgspec.Struct, frozen=True, forbid_unknown_fields=False):
+    """What a writing task says of its media; an item has a question already."""
+
+    id: str
+    media: tuple[MediaRef, ...]
+    forms: tuple[Any, ...]
+
+
+def _tasks_in(path: Path) -> Iterator[_Task]:
+    """Yield the rows of a file that are tasks to write questions, and no items."""
+    with path.open("rb") as file:
+        for line in bounded_lines(file):
+            with suppress(msgspec.DecodeError):
+                yield msgspec.json.decode(line, type=_Task)
+
+
 def _media(paths: Sequence[str]) -> Subject:
-    return Subject(" + ".join(paths), digest_of(paths), tuple(map(Media, paths)))
+    return Subject(PAIRED.join(paths), digest_of(paths), tuple(map(Media, paths)))
 
 
 def _listed_pairs(path: Path, names: set[str]) -> list[list[str]]:

@@ -9,8 +9,10 @@ from reelbench.base.files import canonical_json
 from reelbench.data.failure_types import split_tag
 from reelbench.data.items import LETTERS, Item
 from reelbench.pages import shortened
+from reelbench.review.database import ReviewEvent
 from reelbench.review.discussion import discussion_events, may_discuss, shown_entry
 from reelbench.review.people import Person
+from reelbench.review.prompts import shown_change
 from reelbench.review.protocol import ReviewProtocol
 from reelbench.review.queue import ReviewQueue
 from reelbench.review.subjects import Subject
@@ -40,6 +42,8 @@ def shown_task(person: Person, queue: ReviewQueue, subject: Subject) -> dict[str
         task["written"] = [
             {"author": each.author, **each.item.to_record()} for each in written if each.item
         ]
+        if queue.protocol.back:
+            task["previous"] = _previous(person, queue, subject)
     if subject.item is not None:
         task |= _question(person, queue, subject, subject.item)
     return task
@@ -64,6 +68,8 @@ def _question(person: Person, queue: ReviewQueue, subject: Subject, item: Item) 
         shown["others"] = other_ratings(person, queue, subject)
     if page == "verify":
         shown["status"] = queue.settlement(subject).status
+    if queue.protocol.is_about_prompts:
+        shown["change"] = shown_change(item)
     if queue.protocol.open_types:
         shown["types"] = named_types(queue)
     if discussed:
@@ -85,12 +91,16 @@ def named_types(queue: ReviewQueue) -> dict[str, list[str]]:
 
 
 def _previous(person: Person, queue: ReviewQueue, subject: Subject) -> str | None:
-    """Return the item that a person answered before this one, or last where it is open."""
-    subjects = queue.subjects().values()
-    found = (queue.progress(each).answers.get(person.name) for each in subjects)
-    answers = sorted((event.seq, event.item) for event in found if event)
-    own = queue.progress(subject).answers.get(person.name)
-    before = [each for seq, each in answers if own is None or seq < own.seq]
+    """Return the item that a person was done with before this one, or last where it is open."""
+
+    def done(each: Subject) -> ReviewEvent | None:
+        progress = queue.progress(each)
+        return (progress.answers if each.item else progress.finished).get(person.name)
+
+    found = (done(each) for each in queue.subjects().values())
+    ordered = sorted((event.seq, event.item) for event in found if event)
+    own = done(subject)
+    before = [each for seq, each in ordered if own is None or seq < own.seq]
     return before[-1] if before else None
 
 

@@ -1,7 +1,7 @@
-"""The file of verdicts in a benchmark's folder: written while people decide, read by a recipe.
+"""The files that a recipe reads in a benchmark's folder: verdicts, and questions that people wrote.
 
-It holds what is settled by the protocol. The lines of a review carry the name of their queue; those
-that people wrote by hand carry none and stay.
+They are written while people work. The verdicts are what is settled by the protocol. The lines of a
+review carry the name of their queue; those that people wrote by hand carry none and stay.
 """
 
 import threading
@@ -14,7 +14,9 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import json_line, write_atomically
 from reelbench.base.limits import decode_json
 from reelbench.base.progress import announce
+from reelbench.data.benchmark import items_text
 from reelbench.data.verdicts import VERDICTS_FILE, Verdict
+from reelbench.data.written import WRITTEN_FILE, task_of
 from reelbench.review.decisions import Decision, settled_decisions, verify_queues
 from reelbench.review.review import Review
 
@@ -86,6 +88,17 @@ def write_verdicts(path: Path, lines: list[str]) -> bool:
     return True
 
 
+def write_questions(review: Review) -> None:
+    """Put what people wrote for tasks of a recipe where it reads it; no file where that is none."""
+    with review.reading() as state:
+        subjects = sorted(state.written.items())
+        items = [each.item for _, each in subjects if each.item and task_of(each.item)]
+    path = review.root / WRITTEN_FILE
+    text = items_text(items)
+    if text != (path.read_text("utf-8") if path.exists() else ""):
+        write_atomically(path, text)
+
+
 def _is_ours(line: str) -> bool:
     try:
         record = decode_json(line)
@@ -130,6 +143,10 @@ class VerdictWriter:
     def _write(self) -> None:
         try:
             write_verdicts(self._path, self._lines.all())
+            write_questions(self._review)
         # A full disk, or a file that is no text: the database has it all.
         except (OSError, ReelbenchError, UnicodeDecodeError) as error:
-            announce(f"{self._path} could not be written ({error}); the next decision tries again.")
+            announce(
+                f"{self._path}, or {WRITTEN_FILE} beside it, could not be written ({error}); the "
+                "next decision tries again."
+            )

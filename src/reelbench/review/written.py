@@ -7,6 +7,7 @@ from reelbench.base.files import json_line
 from reelbench.data.item_rules import item_from_line
 from reelbench.data.items import Item
 from reelbench.data.question_rules import asks_yes_no, evidence_outside, lists_options
+from reelbench.data.written import AUTHOR, TASK
 from reelbench.review.errors import ActionError
 from reelbench.review.protocol import ReviewProtocol
 from reelbench.review.subjects import Subject
@@ -47,7 +48,9 @@ def check_written(
     made = {name: record[name] for name in FIELDS if record.get(name) not in (None, "", [], {})}
     made["id"] = record.get("id") or f"{protocol.name}-{key[:12]}"
     made["media"] = [each.to_record() for each in subject.media]
-    made["provenance"] = {"author": author, "protocol": protocol.name}
+    made["provenance"] = {AUTHOR: author, "protocol": protocol.name}
+    if subject.task:
+        made["provenance"][TASK] = subject.task
     item, found = item_from_line(json_line(made).strip().encode())
     problems = [
         _problem(each.field, f"{each.field}: found {each.found}, expected {each.expected}")

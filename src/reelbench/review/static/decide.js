@@ -7,7 +7,7 @@ import { keyHint } from "./shortcuts.js";
 const TAGS = data.protocol.failure_tags;
 
 // Buttons for the decisions, and the form of the one that is being made. decide(body) saves it.
-export function decisions(work, video, decide, choices = ["accept", "change", "reject"]) {
+export function decisions(work, video, decide, choices = ["accept", "change", "reject"], changing = changeForm) {
   const forms = element("div", { class: "form" });
   const accept = () => decide({ decision: "accept", comment: work.state.comment ?? "" });
   const open = (form) => { work.keep({ form }); draw(); forms.querySelector("textarea, input")?.focus(); };
@@ -18,7 +18,7 @@ export function decisions(work, video, decide, choices = ["accept", "change", "r
   let keys;
 
   function draw() {
-    const form = work.state.form === "change" ? changeForm(work, video, decide)
+    const form = work.state.form === "change" ? changing(work, video, decide)
       : work.state.form === "reject" ? rejectForm(work, decide) : null;
     buttons.forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.form === work.state.form)));
     forms.replaceChildren(...(form ? [form.element] : []));

@@ -18,8 +18,8 @@ export function textDiff(before, after) {
 
 const alike = (word, other) => word.trim() === other.trim();
 
-// Pairs of places of the words that both have, in order.
-function longestCommon(a, b) {
+// Pairs of places of the words, or lines, that both have, in order.
+export function longestCommon(a, b) {
   const most = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
   for (let i = a.length - 1; i >= 0; i--) {
     for (let j = b.length - 1; j >= 0; j--) {

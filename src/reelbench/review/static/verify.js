@@ -5,6 +5,7 @@ import { spans } from "./diff.js";
 import { openDiscussion, showConflict, showDiscussion, showList } from "./discussion.js";
 import { factList, labelled, layout, question } from "./layout.js";
 import { choiceList, markedList, optionKeys } from "./options.js";
+import { showChange } from "./promptchange.js";
 import { keyHint, setKeys } from "./shortcuts.js";
 import { discussions, notice, Work } from "./work.js";
 
@@ -45,6 +46,7 @@ async function countDiscussions() {
 function showItem(work, place) {
   const { task, state } = work;
   if (state.digest && state.digest !== task.digest) Object.assign(state, { picked: null, changes: null });
+  if (task.change) return showChange(work, place, (body) => decide(work, {}, body));
   const { panel, video } = layout(work, place);
   if (task.reveal) revealed(work, panel, video);
   else answering(work, panel, video);

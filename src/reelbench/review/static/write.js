@@ -25,7 +25,8 @@ class WritePage {
     this.advice = element("p", { class: "note", hidden: true });
     const writing = element("section", { class: "card panel" }, this.heading, this.form.root, this.unwatched, element("div", { class: "buttons" }, this.saveButton, this.cancelButton));
     const others = element("section", { class: "card" }, element("h2", {}, t("write_written")), this.advice, this.list,
-      element("div", { class: "buttons" }, this.action("write_next", "N", () => this.finish(), "sends")));
+      element("div", { class: "buttons" }, this.action("write_next", "N", () => this.finish(), "sends"),
+        work.task.previous && element("button", { type: "button", onclick: () => this.goBack() }, t("write_previous"))));
     place.replaceChildren(element("div", { class: "split" }, viewing, element("div", { class: "writing" }, writing, others)));
     this.restore();
     this.listen();
@@ -143,6 +144,11 @@ class WritePage {
     const { watched } = this;
     const done = await this.work.submit("finished", watched ? { watched } : {});
     if (done) await this.work.next();
+  }
+
+  // To the video that one was done with before; what is typed here stays.
+  async goBack() {
+    this.work.open((await call("GET", itemPath("task", this.work.task.previous))).task);
   }
 
   draw() {

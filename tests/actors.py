@@ -69,6 +69,11 @@ _DEEDS = (
     "drops it into", "leaves it beneath", "ties it onto", "holds it above",
 )  # fmt: skip
 _PLACES = "bridge cellar door fence garden harbour kitchen ladder orchard river stable tower"
+# An option as a prompt that asks for others shows it, and what is wanted of them.
+OPTION = re.compile(r"^\d+\. (.+) \(has \d+ characters, may have (\d+) to (\d+)\)$", re.M)
+_GREATER = re.compile(r"The numbers of (\d+) of the wrong options must be greater")
+_LET = re.compile(r"have this too: it says '(\w+)'")
+_AVOID = re.compile(r"Avoid this in wrong options: it says '(\w+)'")
 _PEOPLE = ("Mara", "Jonas", "the old sailor", "the young doctor", "her brother", "the widow")
 
 
@@ -83,6 +88,54 @@ def pick(choices: Sequence[str], *parts: object) -> str:
     return choices[int(draw("pick", *parts) * len(choices))]
 
 
+_LONG = [word for word in (*_COLOURS, *_THINGS) if len(word) > 4]
+
+
+def text_of(length: int, *name: object) -> str:
+    """Words of so many characters together, which depend on the name."""
+    words, number = "", 0
+    while len(words) < length:
+        words += pick(_LONG, "w", number, name) + " "
+        number += 1
+    return words[: length - 1].strip().ljust(length, "s").capitalize()
+
+
+def deed_of(lengths: Sequence[int], *name: object) -> str:
+    """What somebody does, in one of so many characters."""
+    places = _PLACES.split()
+    fitting = [
+        text.capitalize()
+        for deed in _DEEDS
+        for place in (*places, *(f"{colour} {place}" for colour in _COLOURS for place in places))
+        if len(text := f"{deed} the {place}") in lengths
+    ]
+    return pick(fitting, "deed", name) if fitting else text_of(max(lengths), "deed", name)
+
+
+def rewritten(prompt: str) -> list[dict[str, str]]:
+    """Write the wrong options of a prompt anew, as it wants them."""
+    found = OPTION.findall(prompt)
+    if greater := _GREATER.search(prompt):
+        key = re.search(r"The right answer is: \D*(\d+)", prompt)
+        assert key
+        step, first = 1 + int(7 * draw("step", prompt)), int(greater[1])
+        steps = [*range(1, first + 1), *range(-1, first - len(found) - 1, -1)]
+        return [{"text": f"{int(key[1]) + step * each} people"} for each in steps]
+    texts = []
+    for place, (text, low, high) in enumerate(found):
+        for word in _AVOID.findall(prompt):
+            text = re.sub(rf"\b{word}\b", pick(_THINGS, word, text), text)
+        end = "".join(f" {word}" for word in _LET.findall(prompt)[:1]) if place % 2 else ""
+        lengths = range(int(low), int(high) + 1)
+        if end or len(text) not in lengths:
+            length = lengths[int(draw("at", text) * len(lengths))] - len(end)
+            is_deed = text.lower().startswith(_DEEDS)
+            text = deed_of(lengths, place, prompt) if is_deed else text_of(length, place, prompt)
+            text += end
+        texts.append({"text": text})
+    return texts
+
+
 @dataclass
 class Actors:
     """The models, what they know and how good they are.
@@ -95,6 +148,7 @@ class Actors:
     by_count: bool = False
     shares: Mapping[str, float] = field(default_factory=lambda: SHARES)
     interrupt: Callable[[str, str], Reply | None] | None = None  # by model and prompt: instead
+    longest: float = 0.0  # the share of questions whose key is made the longest option
     planted: dict[str, tuple[str, str]] = field(default_factory=dict)  # question: kind, key
     asked: Counter[str] = field(default_factory=Counter)  # by model
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -111,6 +165,8 @@ class Actors:
         if part == "captioner":
             colour, thing = pick(_COLOURS, prompt), pick(_THINGS, prompt)
             return completion(f"A {colour} room; people look at a {thing}.")
+        if part == "writer" and OPTION.search(prompt):
+            return completion(json.dumps({"distractors": rewritten(prompt)}))
         if part == "writer":
             return completion(json.dumps({"questions": self.write(prompt)}))
         return completion(self.choose(model, part, prompt))
@@ -130,6 +186,11 @@ class Actors:
         deeds = sorted(_DEEDS, key=lambda deed: draw(deed, name))[:5]
         places = _PLACES.split()
         options = [f"{deed.capitalize()} the {pick(places, deed, name)}" for deed in deeds]
+        if self.longest:
+            deeds = (deed_of(range(22, 38), number, name) for number in range(20))
+            options = list(dict.fromkeys(deeds))[:5]
+        if draw("longest", name) < self.longest:
+            options.sort(key=len, reverse=True)
         kind = self.kind_of(name)
         with self.lock:
             self.planted[question] = (kind, options[0])

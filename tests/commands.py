@@ -19,7 +19,7 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -148,6 +148,11 @@ def serve(address: str) -> None:
         import_module(name)
     with suppress(ImportError):  # of an extra
         import_module("reelbench.review.serve")
+        people = import_module("reelbench.review.people")
+        # Slow on purpose, a hundred times; Accounts in the tests' own process hash in earnest.
+        people.PasswordHasher = partial(
+            people.PasswordHasher, time_cost=1, memory_cost=64, parallelism=1
+        )
     for name in import_module("reelbench.cli").COMMANDS:
         import_module(f"reelbench.cli.{name}")
     gc.freeze()

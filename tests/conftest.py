@@ -1,11 +1,14 @@
 """What several tests need: items, benchmarks on disk, a small demo, the command line."""
 
 import fcntl
+import gc
 import os
 import shutil
+import signal
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -43,7 +46,29 @@ def pytest_configure(config: pytest.Config) -> None:
         for name in ("CACHE", "TEST_VIDEOS"):
             os.environ[f"REELBENCH_{name}"] = os.path.join(folder, name.lower())
             os.mkdir(os.environ[f"REELBENCH_{name}"])
+        # The workers fill the cores: threads of each would wait for one another, and spin.
+        # What must not depend on their number sets it (test_intervals.py, test_scores_file.py).
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+            os.environ.setdefault(name, "1")
+        # Who starts this in the background lets it ignore Ctrl-C, and all that it starts inherits
+        # that; what tests stop that way would go on.
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Look for nothing to free while tests are collected, nor ever again among what that left.
+
+    Each process does it, and half of its time went into walking through objects that all stay.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture
@@ -65,14 +90,31 @@ def save(tmp_path: Path) -> Callable[..., Path]:
 @pytest.fixture(scope="session")
 def small_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A demo of six videos, made once for all test processes. Read it, do not write to it."""
+    return demo_of(6, tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def tiny_demo(small_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A demo of the first two videos of the small one. Read it, do not write to it."""
+    return demo_of(2, tmp_path_factory, small_demo / "benchmark")
+
+
+def demo_of(
+    videos: int, tmp_path_factory: pytest.TempPathFactory, larger: Path | None = None
+) -> Path:
+    """Make a demo that all test processes share; from the videos of a larger one, if there is one."""
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent
-    out = shared / "small demo"
-    with (shared / "small-demo.lock").open("w") as lock:
+    out = shared / f"demo of {videos}"
+    with (shared / f"demo-{videos}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (out / "run" / "report.html").exists():
-            done = reelbench("demo", "--videos", 6, "--out", out)
+            for part in ("media", "truth") if larger else ():
+                shutil.copytree(larger / part, out / "benchmark" / part)
+            for name in ("items.jsonl", "benchmark.yaml") if larger else ():
+                shutil.copy(larger / name, out / "benchmark")
+            done = reelbench("demo", "--videos", videos, "--out", out)
             assert done.returncode == 0, done.stderr
     return out
 
@@ -90,6 +132,23 @@ def chromium() -> str:
         if path := shutil.which(name):
             return path
     pytest.skip("Chromium is not installed (on Debian: apt-get install chromium)")
+
+
+@pytest.fixture(scope="module")
+def chrome(chromium: str) -> Iterator[Any]:
+    """The system's Chromium, driven by Playwright, for the tests of a module.
+
+    Not for longer: while Playwright is on, nothing else in this thread can use asyncio.
+    """
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=60_000)  # a page that is as it should be is not waited for
+    quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
+             "--disable-component-update", "--disable-sync", "--autoplay-policy=no-user-gesture-required"]  # fmt: skip
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=quiet)
+        yield browser
+        browser.close()
 
 
 # How fast a machine is decides nothing.

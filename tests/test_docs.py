@@ -67,9 +67,9 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_of_the_page_runs(
-    page: Path, small_demo: Path, programs: Path, tmp_path: Path
+    page: Path, tiny_demo: Path, programs: Path, tmp_path: Path
 ) -> None:
-    shutil.copytree(small_demo, tmp_path / "demo")
+    shutil.copytree(tiny_demo, tmp_path / "demo")
     for name, content in steps(page):
         if name:
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -70,7 +70,19 @@ def test_no_source_file_is_left_out_of_the_repository() -> None:
 
 def test_there_is_a_lock_for_every_extra() -> None:
     extras = set(metadata.metadata("reelbench").get_all("Provides-Extra") or ())
-    assert extras == {"annotate", "embed", "hf", "local", "ray", "web", "train", "inspect"}
+    assert extras == {
+        "annotate",
+        "embed",
+        "figures",
+        "hf",
+        "hub",
+        "local",
+        "parquet",
+        "ray",
+        "web",
+        "train",
+        "inspect",
+    }
     assert {path.stem for path in LOCKS} == extras | {"core", "dev", "models"}
 
 

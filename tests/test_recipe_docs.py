@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 from actors import Actors, on_stage, tiny_videos, write_movie
 from mmou_actors import CHECKERS, WRITERS, OmniModels, station
 from quality_actors import Critics, gallery
@@ -16,7 +17,7 @@ from support import REPOSITORY, reelbench
 
 from reelbench.data.items import Item
 from reelbench.media.measure.quality import CORNERS, DAMAGES
-from reelbench.recipes import RECIPES
+from reelbench.recipes import RECIPES, load_recipe
 from reelbench.recipes.qbench_exact.asking import ask
 from reelbench.recipes.qbench_exact.clips import Segment
 from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, QuestionPlan
@@ -85,7 +86,7 @@ def test_what_is_not_there_is_found(
         (instead("sampling.bounds_of", "sampling.limits_of"), "there is no reelbench.recipes.qbench_video.sampling.limits_of"),
         (instead("qbench/yesno-pair.md", "qbench/yesno-both.md"), "there is no file evaluate/prompts/qbench/yesno-both.md"),
         (instead("stage `pair`", "stage `match`"), "there is no stage match"),
-        (instead("`cut`, `plan`, `order`", "`cut`, `order`"), "the stage plan is not named"),
+        (instead("`scenes`, `plan`, `order`", "`scenes`, `order`"), "the stage plan is not named"),
         (instead("and `concerns-generated`", ""), "the prompt concerns-generated is not named"),
         (instead("condition `fps-1`", "condition `fps-2`"), "there is no condition fps-2"),
         (instead("condition `image-models`", "as"), "the condition image-models is not named"),
@@ -103,7 +104,7 @@ def test_what_is_not_there_is_found(
         (without_row("3.3.2"), "3.3.2 of the paper has no row"),
         (instead("| Equation 6 |", "| Equation 7 |"), "the paper has no Equation 7"),
         (instead("| 12 Human", "| 18 Human"), "the paper has no 18"),
-        (instead("| Figure 6, the page for people | nothing |", "| Figure 6, the page for people | soon |"), "leads nowhere"),
+        (instead("Related work | nothing |", "Related work | soon |"), "leads nowhere"),
     ],
 )  # fmt: skip
 def test_what_is_not_there_is_found_where_a_page_has_several_recipes(
@@ -227,7 +228,7 @@ def test_what_makes_a_key_a_fact_is_recorded_as_the_page_says() -> None:
     assert isinstance(item, Item)
     facts = item.provenance["exact"]
     named = {field for cell in told for field in CODE.findall(cell)}
-    assert named == {*facts, *facts["videos"][0], "begin", "corner", "levels"}
+    assert named == {*facts, *facts["videos"][0], "begin", "corner", "levels", "layers"}
 
 
 def test_the_margins_are_as_the_page_says() -> None:
@@ -262,6 +263,17 @@ def test_and_so_is_what_comes_out_of_questions_that_people_wrote(tmp_path: Path)
         told = here.make(tmp_path / "bench", *words, "--without", "quality-control")
     assert told.status == 0, told.err
     check_what_comes_out("mmou.md", tmp_path / "bench")
+
+
+def test_who_writes_more_than_a_letter_has_a_card_with_room_for_it() -> None:
+    text = (REPOSITORY / "docs" / "recipes" / "cineaste.md").read_text()
+    cards = dict(re.findall(r'^```yaml title="(.*?)"\n(.*?)^```', text, re.MULTILINE | re.DOTALL))
+    named = set(re.findall(r"--model (\w+)=(\S+)", text))
+    needed = {r: s.expected_tokens for s in load_recipe("cineaste").stages for r in s.roles}
+    assert {role for role, _ in named} == {"writer", "blind", "reviewer"}
+    for role, file in named:
+        most = yaml.safe_load(cards[file]).get("parameters", {}).get("max_tokens")
+        assert most is None or most >= needed[role], f"{role}={file}"
 
 
 def check_what_comes_out(page: str, bench: Path) -> None:

@@ -27,6 +27,7 @@ __all__ = [
     "ReelbenchError",
     "Request",
     "Response",
+    "Selection",
     "SimpleModel",
     "lint_benchmark",
     "run_benchmark",
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from reelbench.data.benchmark import Benchmark, BenchmarkError
     from reelbench.data.items import Item, Media
     from reelbench.data.manifest import Manifest, Protocol
+    from reelbench.data.selection import Selection
     from reelbench.evaluate.run import run_benchmark
     from reelbench.lint import lint_benchmark
     from reelbench.models.base import Request, Response
@@ -63,6 +65,7 @@ _HOMES = {
     "ReelbenchError": "base.errors",
     "Request": "models.base",
     "Response": "models.base",
+    "Selection": "data.selection",
     "SimpleModel": "models.simple",
     "lint_benchmark": "lint",
     "run_benchmark": "evaluate.run",

@@ -277,7 +277,7 @@ class TestCost:
         label, name, calls, taken, given_back, cost = row.split()
         assert (label, name, calls, given_back) == ("caption", "teller", "3", "150")
         assert 400 < int(taken.replace(",", "")) < 1500, "four frames, and the prompts"
-        assert total == f"in all: {cost}"
+        assert total == f"total: {cost}"
         assert float(cost[1:].replace(",", "")) == int(taken.replace(",", "")) + 2 * 150
         assert not server.calls
         assert not given.out.exists()

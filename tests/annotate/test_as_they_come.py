@@ -37,7 +37,11 @@ class TestOrder:
         monkeypatch.setattr(labelling, "_MOST_OPEN", 2)
         names = [f"{n}.mp4" for n in range(6)]
         given.add(*names)
-        given.annotate("reader")
+        engine = LocalEngine(1)  # of two, one may be given all others while the first one starts
+        try:
+            annotate(given.clips, ["reader"], given.out, engine)
+        finally:
+            engine.close()
         order = [(label, name) for label, name, _ in looks(given.clips)]
         assert order.index(("reader", "0.mp4")) < order.index(("plain", "5.mp4"))
         assert counts(given.clips) == {"plain": 6, "reader": 6}

@@ -13,6 +13,7 @@ from reelbench.annotate.operators.fingerprint import (
     Fingerprint,
     frame_hash,
     near_duplicate_clips,
+    same_scenes,
 )
 from reelbench.annotate.operators.format import Format
 from reelbench.annotate.operators.language import Language
@@ -104,6 +105,37 @@ def test_black_clips_are_not_twins() -> None:
 def test_fingerprints_at_several_rates_are_refused() -> None:
     with pytest.raises(ValueError, match="several rates"):
         near_duplicate_clips({"a": _random(1, 2), "b": _random(1, 2) | {"rate": 2.0}})
+
+
+def test_clips_show_one_scene_by_three_seconds_that_are_alike() -> None:
+    whole, other = _random(1, 20), _random(2, 9)
+    hashes = whole["hashes"]
+    prints = {
+        "b whole": whole,
+        "a overlap": {"hashes": [*other["hashes"][:3], *hashes[:3]], "rate": 1.0},
+        "c backwards": {"hashes": hashes[14:10:-1], "rate": 1.0},
+        "d one second": {"hashes": hashes[7:8], "rate": 1.0},
+        "e too little": {"hashes": [*hashes[8:10], *_random(3, 4)["hashes"]], "rate": 1.0},
+        "f alone": _random(4, 5),
+    }
+    expected = dict.fromkeys(["a overlap", "b whole", "c backwards", "d one second"], "a overlap")
+    expected |= {name: name for name in ("e too little", "f alone")}
+    assert same_scenes(prints) == expected
+    assert same_scenes(dict(reversed(prints.items()))) == expected
+    assert same_scenes(prints, distance=0) == expected
+    assert same_scenes({}) == {}
+
+
+def test_black_clips_are_no_scene() -> None:
+    black: Value = {"hashes": [BLANK] * 9, "rate": 1.0}
+    assert same_scenes({"a": black, "b": black}) == {"a": "a", "b": "b"}
+
+
+def test_scenes_of_three_clips_are_one_by_way_of_the_second() -> None:
+    one, two = _random(1, 8)["hashes"], _random(2, 8)["hashes"]
+    prints = {"x": one, "y": [*one[4:], *two[:4]], "z": two}
+    found = same_scenes({name: {"hashes": each, "rate": 1.0} for name, each in prints.items()})
+    assert set(found.values()) == {"x"}
 
 
 def _random(seed: int, count: int) -> Value:

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from support import make_item, reelbench, wait_until
 
 from reelbench.recipes.demo.recipe import make_demo
@@ -23,18 +22,6 @@ WRITTEN = [
     "run/scores.json",
     "run/report.html",
 ]
-
-
-@pytest.fixture(scope="module")
-def tiny_demo(small_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A demo of the first two videos of the small one. Read it, do not write to it."""
-    out = tmp_path_factory.mktemp("tiny demo")
-    for part in ("media", "truth"):
-        shutil.copytree(small_demo / "benchmark" / part, out / "benchmark" / part)
-    for name in ("items.jsonl", "benchmark.yaml"):
-        shutil.copy(small_demo / "benchmark" / name, out / "benchmark")
-    assert reelbench("demo", "--videos", 2, "--out", out).returncode == 0
-    return out
 
 
 class TestDemo:

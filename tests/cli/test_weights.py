@@ -131,7 +131,7 @@ class TestTrouble:
         try:
             assert index.stalled.wait(60)
             os.kill(killed.pid, signal.SIGKILL)
-            killed.wait(30)
+            killed.wait(100)
             assert kept(models, "one").read_bytes() == ONE
             assert not kept(models, "two").parent.exists()
             assert len(models.unfinished()) == 1
@@ -211,6 +211,17 @@ def test_weights_in_no_package_say_where_to_put_them(tmp_path: Path) -> None:
     (place / "model.bin").write_bytes(b"mine")
     assert models("path", "large") == (0, f"{place}\n", "")
     assert models("pull", "large")[0] == 0
+
+
+def test_a_list_names_the_first_and_the_last_of_many_packages(tmp_path: Path) -> None:
+    pieces = [{"package": f"part-{n}", "version": "1.0", "file": f"{n}.bin"} for n in range(1, 8)]
+    facts = {"need": "", "licence": "MIT", "note": ""}
+    file = {"sha256": "0" * 64, "size": 7, "joined": pieces}
+    models = Models(tmp_path, {"many": {**facts, "folder": {"m.gguf": file}}})
+    status, out, _ = models("list")
+    assert status == 0
+    assert "part-1==1.0 to part-7==1.0, 7 packages" in out
+    assert "part-2" not in out
 
 
 def test_the_pip_that_is_left_when_its_parent_is_killed_cannot_spoil_anything(

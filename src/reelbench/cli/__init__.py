@@ -20,27 +20,37 @@ __all__ = ["COMMANDS", "main"]
 
 INTERNAL_ERROR = 70  # exit status, as in sysexits.h
 COMMANDS = {
-    "demo": "make a small benchmark, run three baselines on it and write the report",
-    "make": "make a benchmark from sources with a recipe, or filter an existing one",
+    "new": "start a new benchmark by answering five questions",
+    "import": "convert a file or folder of questions into a benchmark",
+    "make": "build a benchmark with a recipe, or filter an existing one",
     "annotate": "label clips: shots, people, speech, on-screen text, quality",
     "lint": "check a benchmark for errors, duplicates and shortcuts",
-    "run": "run models on a benchmark, or resume a run",
-    "score": "score a run, or predictions from elsewhere",
-    "report": "write the HTML report of a run, or of several",
-    "review": "open the pages where people write, verify, rate and answer items",
-    "judge": "train, serve, use and compare a judge of your own for open answers",
+    "review": "open a web app where people write, verify, rate and answer items",
     "agree": "measure inter-rater agreement",
-    "weights": "list, download and locate the weights that operators use",
-    "doctor": "check the installation: what is missing, and how to get it",
+    "demo": "try it: make a small benchmark, run three baselines, write the report",
+    "run": "evaluate models on a benchmark, or resume a run",
+    "score": "score a run, or predictions made elsewhere",
+    "compare": "compare runs, models or conditions on the same items",
+    "report": "write an HTML report of one run or several",
+    "judge": "train, serve and compare your own judge for open answers",
+    "weights": "list and download the weights that operators use",
+    "doctor": "check the installation and say how to install what is missing",
+}
+GROUPS = {  # how --help lists them; what is in none of these comes last
+    "make and check benchmarks": ("new", "import", "make", "annotate", "lint", "review", "agree"),
+    "run and report": ("demo", "run", "score", "compare", "report", "judge"),
+    "set up": ("weights", "doctor"),
 }
 RENAMED = {"models": "weights"}  # these work under their old name until the next version
 _EPILOG = """examples:
   reelbench demo
+  reelbench import questions.csv --media videos --out my-benchmark
   reelbench lint my-benchmark
   reelbench run my-benchmark --model baseline:random --out my-run
 
-exit status: 0 done, 1 finished with failures (named), 2 wrong use, 70 internal error
-data goes to standard output, talk and progress to standard error
+`reelbench COMMAND --help` shows the options of a command and examples.
+exit status: 0 success, 1 finished with failures (listed), 2 wrong usage, 70 internal error
+results go to standard output, messages and progress to standard error
 """
 
 
@@ -54,8 +64,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command is None:
         _parser(words).print_help()
         return 2
+    from reelbench.base.progress import working  # which --help needs not
+
     try:
-        status = int(options.main(options))
+        with working(f"reelbench {options.command}"):
+            status = int(options.main(options))
         sys.stdout.flush()
     except (ReelbenchError, BrokenPipeError, OSError) as error:
         return _failed(options.command, error)
@@ -109,8 +122,9 @@ def _broke(command: str, error: Exception) -> int:
 
 
 def _say(text: str) -> None:
-    if sys.stderr is not None:
-        print(text, file=sys.stderr)  # noqa: T201
+    from reelbench.cli.say import tell  # which few commands need before they do their work
+
+    tell(text)
 
 
 def parsed(words: Sequence[str]) -> argparse.Namespace:
@@ -119,25 +133,39 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
     options, unknown = parser.parse_known_args(words)
     if unknown:
         has = getattr(options, "has", "")
-        parser.error(f"unrecognized arguments: {' '.join(unknown)}{has}")
+        complain = getattr(options, "complain", parser.error)  # with the command's own usage
+        complain(f"unrecognized arguments: {' '.join(unknown)}{has}")
     return options
+
+
+def _listed() -> str:
+    """Return the commands with a line each, by group."""
+    named = {name for names in GROUPS.values() for name in names}
+    groups = {**GROUPS, "more": tuple(name for name in COMMANDS if name not in named)}
+    return "\n\n".join(
+        "\n".join([f"{title}:", *(f"  {name:10}{COMMANDS[name]}" for name in there)])
+        for title, names in groups.items()
+        if (there := [name for name in names if name in COMMANDS])
+    )
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     """Build the parser; only the command that was named is imported."""
     parser = argparse.ArgumentParser(
         prog="reelbench",
-        description="Make, check, run and report video-understanding benchmarks.",
+        usage="reelbench [-h] [--version] COMMAND ...",
+        description="Make, check, run and report video-understanding benchmarks.\n\n" + _listed(),
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"reelbench {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="command")
+    commands = parser.add_subparsers(
+        dest="command", metavar="COMMAND", help=argparse.SUPPRESS, prog="reelbench"
+    )
     named = next((word for word in words if word in COMMANDS), None)
     for name, summary in COMMANDS.items():
         command = commands.add_parser(
             name,
-            help=summary,
             description=summary[0].upper() + summary[1:] + ".",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
@@ -146,5 +174,5 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
             module.configure(command)
             if hasattr(module, "configure_for"):  # what other words decide
                 module.configure_for(command, words[words.index(name) + 1 :])
-            command.set_defaults(main=module.main)
+            command.set_defaults(main=module.main, complain=command.error)
     return parser

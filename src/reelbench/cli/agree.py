@@ -29,38 +29,39 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "  reelbench agree rate.csv --weights quadratic --categories 0,1,2,3,4,5 --by category "
         "--by axis"
     )
-    parser.add_argument("ratings", type=Path, help="CSV or JSONL: a row per subject, or per rating")
     parser.add_argument(
-        "--weights", required=True, help="how much credit near misses earn (identity: none)"
+        "ratings", type=Path, help="CSV or JSONL file: one row per subject, or one per rating"
+    )
+    parser.add_argument(
+        "--weights", required=True, help="partial credit for near misses (identity: none)"
     )
     parser.add_argument(
         "--categories",
         required=True,
-        help="all that raters could choose, used or not: 0,1,2,3,4,5 (words from low to high)",
+        help="every category that raters could choose, also unused ones, lowest first: 0,1,2,3,4,5",
     )
     parser.add_argument(
         "--method",
         action="append",
         metavar="COEFFICIENT",
-        help="a coefficient; may come several times (default: all that apply)",
+        help="coefficient to compute; repeatable (default: all that apply)",
     )
-    parser.add_argument("--id", metavar="COLUMN", help="the column that names the subjects")
+    parser.add_argument("--id", metavar="COLUMN", help="column with the subject ids")
     parser.add_argument(
         "--by",
         action="append",
         default=[],
         metavar="COLUMN",
-        help="measure it in each group of this column, with means and their average; may come "
-        "several times",
+        help="report agreement for each value of this column, and the average; repeatable",
     )
     parser.add_argument(
         "--sample",
         type=int,
         metavar="N",
-        help="measure it on N subjects, drawn from those with two ratings or more",
+        help="use N randomly chosen subjects with at least two ratings",
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the sample (default: 0)")
-    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    parser.add_argument("--json", action="store_true", help="print the results as JSON")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -125,8 +126,8 @@ def _by_groups(options: argparse.Namespace, scale: "Scale") -> int:
     put_table((*options.by, *heading), rows)
     tell(
         f"Weights {options.weights}, categories {','.join(scale.categories)}. Means and standard "
-        "deviations are of subjects with two ratings or more, whose ratings are averaged first. "
-        f"Where it says all, the coefficient is the mean of the groups'. Interval: {METHOD}."
+        "deviations are over subjects with at least two ratings, averaged per subject first. "
+        f"In rows marked all, the coefficient is the mean over groups. Interval: {METHOD}."
     )
     return 0
 

@@ -35,42 +35,41 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("clips", type=Path, help="a folder of clips, or one clip")
     parser.add_argument(
-        "--labels", required=True, help="the labels to make, with commas between: those listed "
-        "below, all, or FILE.py:NAME of your own; what a label needs is made as well"
+        "--labels", required=True, help="comma-separated labels: any of those listed below, all, "
+        "or FILE.py:NAME of your own; labels they depend on are added"
     )  # fmt: skip
-    parser.add_argument("--out", type=Path, required=True, help="the folder of labels")
+    parser.add_argument("--out", type=Path, required=True, help="output folder")
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="LABEL.NAME=VALUE",
-        help="a parameter of an operator, such as faces.rate=12",
+        help="set a parameter of an operator, such as faces.rate=12; repeatable",
     )
     parser.add_argument(
         "--model",
         metavar="captioner=MODEL",
-        help="the model that describes what happens (caption), people (appearance) and faces "
-        "(expression)",
+        help="model for the labels caption, appearance and expression",
     )
     parser.add_argument(
         "--budget",
         metavar="AMOUNT",
-        help="the most that the model may take in all for this folder: 5usd, 2000000tokens",
+        help="maximum spend on the model for this folder: 5usd or 2000000tokens",
     )
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="say what the model would be asked and cost; ask, annotate and write nothing",
+        help="estimate the model's requests, tokens and cost; run nothing",
     )
     parser.add_argument(
-        "--preview", action="store_true", help="draw the labels into a copy of each clip"
+        "--preview", action="store_true", help="write a copy of each clip with its labels drawn in"
     )
-    parser.add_argument(
-        "--parquet", action="store_true", help="write tables with typed columns as well"
-    )
+    parser.add_argument("--parquet", action="store_true", help="also write Parquet tables")
     add_engine_options(parser)
     parser.add_argument(
-        "--offline", action="store_true", help="fetch no weights; say which are missing"
+        "--offline",
+        action="store_true",
+        help="do not download weights; list those that are missing",
     )
 
 
@@ -115,7 +114,7 @@ def main(options: argparse.Namespace) -> int:
             budget=budget,
         )
     except KeyboardInterrupt:
-        tell("\nStopped. Nothing is lost: the same command goes on from here.")
+        tell("\nStopped. Nothing is lost: run the same command to resume.")
         return 130
     finally:
         engine.close()
@@ -171,12 +170,12 @@ def _forecast(
     put_forecast("label", found.rows, budget)
     for label, count in found.unknown.items():
         tell(
-            f"{label}: {counted(count, 'clip')} not counted, for the labels that it needs are not "
-            "made yet: annotate without --model first."
+            f"{label}: {counted(count, 'clip')} not counted, because labels they depend on do "
+            "not exist yet: annotate without --model first."
         )
     for name, reason in list(found.broken.items())[:10]:
         tell(f"rejected: {reason}" if name in reason else f"rejected: {name}: {reason}")
-    tell("What was answered before is not asked again. Tokens are estimated. Nothing was asked.")
+    tell("Answers from earlier calls are reused. Token counts are estimates. Nothing was asked.")
     return 0
 
 

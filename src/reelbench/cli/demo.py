@@ -13,16 +13,14 @@ BASELINES = ("baseline:random", "baseline:longest", "baseline:pixels")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.epilog = "example:\n  reelbench demo --out demo\n\nneeds no network and no key"
+    parser.epilog = "example:\n  reelbench demo --out demo\n\nNeeds no network and no API key."
     parser.add_argument(
-        "--out", type=Path, default=Path("demo"), help="folder to make it in (default: demo)"
+        "--out", type=Path, default=Path("demo"), help="output folder (default: demo)"
     )
     parser.add_argument(
-        "--videos", type=_count, default=24, help="how many videos to make (default: 24)"
+        "--videos", type=_count, default=24, help="number of videos to render (default: 24)"
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, help="another seed, another world (default: 0)"
-    )
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
 
 
 def _count(text: str) -> int:
@@ -58,6 +56,6 @@ def main(options: argparse.Namespace) -> int:
         "What next:\n"
         f"  {command('lint', root)}\n"
         f"  {command('run', root, '--model', 'baseline:random', '--out', 'my-run')}\n"
-        "The page `Make a new benchmark` of the docs tells how to make one of your own."
+        "To make your own benchmark, see `reelbench new` or docs/make.md."
     )
     return 1 if state.failures else 0

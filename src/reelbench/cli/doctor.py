@@ -8,7 +8,7 @@ from reelbench.cli.say import put, put_table
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = "examples:\n  reelbench doctor\n  reelbench doctor --json"
-    parser.add_argument("--json", action="store_true", help="print the same as JSON")
+    parser.add_argument("--json", action="store_true", help="print the results as JSON")
 
 
 def main(options: argparse.Namespace) -> int:

@@ -27,26 +27,44 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = _EXAMPLES
     actions = parser.add_subparsers(dest="action", metavar="action", required=True)
-    _configure_synthesize(actions.add_parser("synthesize", help="have rated responses written"))
+    _configure_synthesize(
+        actions.add_parser("synthesize", help="generate rated responses to train on, with a model")
+    )
     _configure_train(actions.add_parser("train", help="train a judge on rated responses"))
-    _configure_serve(actions.add_parser("serve", help="serve a judge as chat completions"))
-    _configure_use(actions.add_parser("use", help="have any judge grade rated responses"))
-    _configure_compare(actions.add_parser("compare", help="measure how far two judges agree"))
+    _configure_serve(
+        actions.add_parser("serve", help="serve a judge through an OpenAI-compatible API")
+    )
+    _configure_use(actions.add_parser("use", help="grade responses with any judge"))
+    _configure_compare(actions.add_parser("compare", help="measure agreement between two judges"))
 
 
 def _rubric_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--rubric", default="criteria", help="the rubric (default: criteria)")
+    parser.add_argument(
+        "--rubric", default="criteria", help="name or folder of the rubric (default: criteria)"
+    )
 
 
 def _configure_synthesize(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("benchmark", type=Path, help="the folder whose open items are answered")
-    parser.add_argument("--model", required=True, help="who writes the responses and rates them")
-    parser.add_argument("--out", type=Path, required=True, help="the folder of the material")
-    parser.add_argument("--rounds", type=int, default=3, help="in which rejects are asked again")
-    parser.add_argument("--test", type=float, default=0.2, help="share of videos to test on")
-    parser.add_argument("--seed", type=int, default=0, help="of the split")
-    parser.add_argument("--budget", metavar="AMOUNT", help="the most in all: 5usd, 2000000tokens")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be asked and cost")
+    parser.add_argument("benchmark", type=Path, help="benchmark folder with open items")
+    parser.add_argument("--model", required=True, help="model that writes and rates the responses")
+    parser.add_argument("--out", type=Path, required=True, help="output folder")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=3,
+        help="rounds in which rejected responses are generated again (default: 3)",
+    )
+    parser.add_argument(
+        "--test",
+        type=float,
+        default=0.2,
+        help="share of videos held out for testing (default: 0.2)",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the train/test split")
+    parser.add_argument("--budget", metavar="AMOUNT", help="maximum spend: 5usd or 2000000tokens")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="estimate requests, tokens and cost; ask nothing"
+    )
     _rubric_option(parser)
 
 
@@ -55,37 +73,53 @@ def _configure_train(parser: argparse.ArgumentParser) -> None:
     from reelbench.models.judge.folder import MOST_TOKENS, REASON_TOKENS
 
     usual = TrainSettings()
-    parser.add_argument("--base", required=True, help="a model's folder, or its name on the hub")
-    parser.add_argument("--data", type=Path, required=True, help="rows to train on")
-    parser.add_argument("--test", type=Path, help="rows of other videos, whose loss is watched")
-    parser.add_argument("--out", type=Path, required=True, help="the judge's folder")
+    parser.add_argument(
+        "--base", required=True, help="base model: a folder, or a name on the Hugging Face Hub"
+    )
+    parser.add_argument("--data", type=Path, required=True, help="training rows")
+    parser.add_argument(
+        "--test", type=Path, help="test rows, about other videos: their loss is reported"
+    )
+    parser.add_argument("--out", type=Path, required=True, help="output folder of the judge")
     for name, kind, help_ in (
-        ("epochs", int, "times that each row is seen"),
-        ("batch", int, "rows a step"),
-        ("device-tokens", int, "tokens on the device at the same time"),
-        ("learning-rate", float, "at its highest"),
-        ("rank", int, "of the adapter"),
-        ("alpha", int, "of the adapter"),
-        ("dropout", float, "of the adapter"),
-        ("seed", int, "of order, dropout and adapter"),
+        ("epochs", int, "passes over the training rows"),
+        ("batch", int, "rows per step"),
+        ("device-tokens", int, "maximum tokens on the device at once"),
+        ("learning-rate", float, "peak learning rate"),
+        ("rank", int, "LoRA rank"),
+        ("alpha", int, "LoRA alpha"),
+        ("dropout", float, "LoRA dropout"),
+        ("seed", int, "random seed"),
     ):
         value = getattr(usual, name.replace("-", "_"))
         parser.add_argument(f"--{name}", type=kind, default=value, help=f"{help_} ({value})")
     parser.add_argument(
-        "--most-tokens", type=int, default=MOST_TOKENS, help="of a prompt; longer captions are cut"
+        "--most-tokens",
+        type=int,
+        default=MOST_TOKENS,
+        help="maximum tokens of a prompt; longer captions are truncated",
     )
     parser.add_argument(
-        "--truncate", choices=("start", "end"), default="end", help="the side of a caption to cut"
+        "--truncate",
+        choices=("start", "end"),
+        default="end",
+        help="side at which captions are truncated",
     )
     parser.add_argument(
-        "--reason-tokens", type=int, default=REASON_TOKENS, help="the most of one reason"
+        "--reason-tokens", type=int, default=REASON_TOKENS, help="maximum tokens of a reason"
     )
-    parser.add_argument("--checkpoint-every", type=int, default=50, help="steps")
-    parser.add_argument("--stop-after", type=int, default=0, help="steps; the same command goes on")
     parser.add_argument(
-        "--gradient-checkpointing", action="store_true", help="less memory, a third more time"
+        "--checkpoint-every", type=int, default=50, help="steps between checkpoints"
     )
-    parser.add_argument("--device", default="", help="cpu or cuda (default: what there is)")
+    parser.add_argument(
+        "--stop-after", type=int, default=0, help="stop after N steps; the same command resumes"
+    )
+    parser.add_argument(
+        "--gradient-checkpointing",
+        action="store_true",
+        help="use less memory at the cost of about a third more time",
+    )
+    parser.add_argument("--device", default="", help="cpu or cuda (default: detected)")
     _rubric_option(parser)
 
 
@@ -96,20 +130,22 @@ def _configure_serve(parser: argparse.ArgumentParser) -> None:
 
 
 def _configure_use(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("judge", help="backend:name or a card, such as judge:my-judge")
-    parser.add_argument("--data", type=Path, required=True, help="rows of rated responses")
-    parser.add_argument("--out", type=Path, required=True, help="the file of scores")
-    parser.add_argument("--budget", metavar="AMOUNT", help="the most in all: 5usd, 2000000tokens")
+    parser.add_argument("judge", help="judge: backend:name or a model card, such as judge:my-judge")
+    parser.add_argument("--data", type=Path, required=True, help="rows with the responses to grade")
+    parser.add_argument("--out", type=Path, required=True, help="output file of scores")
+    parser.add_argument("--budget", metavar="AMOUNT", help="maximum spend: 5usd or 2000000tokens")
     _rubric_option(parser)
 
 
 def _configure_compare(parser: argparse.ArgumentParser) -> None:
     files = "scores of `judge use`, rated rows, judgements.jsonl[#JUDGE] of a run, or a CSV"
     parser.add_argument("first", help=files)
-    parser.add_argument("second", help="the same, of a stronger judge or of people")
-    parser.add_argument("--benchmark", type=Path, help="says which items share a video")
-    parser.add_argument("--seed", type=int, default=0, help="of the intervals")
-    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    parser.add_argument("second", help="the same, from a stronger judge or from people")
+    parser.add_argument(
+        "--benchmark", type=Path, help="benchmark folder, to find items that share a video"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the intervals (default: 0)")
+    parser.add_argument("--json", action="store_true", help="print the results as JSON")
     _rubric_option(parser)
 
 
@@ -149,7 +185,7 @@ def _synthesize(options: argparse.Namespace) -> int:
         )
     if options.dry_run:
         put_forecast("step", forecast_material(benchmark, model, options.out, budget), budget)
-        tell("Only the first round is counted. Tokens are estimated. Nothing was asked.")
+        tell("Only the first round is counted. Token counts are estimates. Nothing was asked.")
         return 0
     try:
         made = write_material(
@@ -163,7 +199,7 @@ def _synthesize(options: argparse.Namespace) -> int:
             budget=budget,
         )
     except KeyboardInterrupt:
-        tell("\nStopped. Nothing is lost: the same command goes on from here.")
+        tell("\nStopped. Nothing is lost: run the same command to resume.")
         return 130
     _put_histograms(made.record)
     tell_ledger(made.ledger)
@@ -219,14 +255,14 @@ def _train(options: argparse.Namespace) -> int:
             device=options.device,
         )
     except KeyboardInterrupt:
-        tell("\nStopped. The same command goes on from the last checkpoint.")
+        tell("\nStopped. The same command resumes from the last checkpoint.")
         return 130
     losses = made.losses
     if losses:
         words = f"{counted(len(losses), 'step')}, loss {losses[0]['loss']:.4f} to "
         tell(f"{words}{losses[-1]['loss']:.4f}. The curve is in {options.out / 'loss.svg'}.")
     if not made.finished:
-        tell("The training is not at its end: the same command without --stop-after goes on.")
+        tell("Training is not finished: the same command without --stop-after resumes it.")
         return 0
     tell(f"Use it: {command('run', 'BENCHMARK')} --judge judge:{options.out} --out RUN")
     return 0
@@ -235,6 +271,7 @@ def _train(options: argparse.Namespace) -> int:
 def _serve(options: argparse.Namespace) -> int:
     import asyncio
 
+    from reelbench.base.progress import without_progress
     from reelbench.judge.serve import serve_judge
     from reelbench.models.load import load_model
 
@@ -244,7 +281,8 @@ def _serve(options: argparse.Namespace) -> int:
         put(address)
         tell(f"{options.folder} is served at {address}. Stop it with Ctrl-C.")
 
-    asyncio.run(serve_judge(judge, options.host, options.port, ready))
+    with without_progress():
+        asyncio.run(serve_judge(judge, options.host, options.port, ready))
     return 0
 
 

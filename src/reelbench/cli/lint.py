@@ -25,24 +25,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "  reelbench lint my-benchmark\n"
         "  reelbench lint items.jsonl --no-media --fail-on medium\n"
         "  reelbench lint my-benchmark --json | jq .tags\n"
-        "  reelbench lint my-benchmark --fix     # aligns what is LOW, and nothing else"
+        "  reelbench lint my-benchmark --fix     # fixes LOW findings, and nothing else"
     )
-    parser.add_argument("benchmark", type=Path, help="a benchmark's folder, or a file of items")
-    parser.add_argument("--json", action="store_true", help="all findings and figures as JSON")
+    parser.add_argument("benchmark", type=Path, help="benchmark folder, or a file of items")
+    parser.add_argument(
+        "--json", action="store_true", help="print all findings and statistics as JSON"
+    )
     parser.add_argument(
         "--fail-on",
         choices=TIERS,
         default="high",
-        help="exit with 1 from this tier on (default: high)",
+        help="exit with status 1 for findings of this severity or worse (default: high)",
     )
     parser.add_argument(
         "--fix",
         action="store_true",
-        help="correct what is LOW, which is mechanical, then check again",
+        help="fix LOW findings automatically, then check again",
     )
-    parser.add_argument("--no-media", action="store_true", help="do not open the media")
+    parser.add_argument("--no-media", action="store_true", help="do not open the videos")
     parser.add_argument(
-        "--most", type=int, default=10, help="findings to show of each tag (default: 10; 0: all)"
+        "--most",
+        type=int,
+        default=10,
+        help="maximum findings to show per tag (default: 10; 0 shows all)",
     )
 
 
@@ -123,6 +128,12 @@ def _figures(report: "LintReport") -> list[str]:
         lines.append(
             f"pick the {numbers['best']} number: {percent(numbers['accuracy'])} of "
             f"{counted(numbers['items'], 'item')} right, p = {numbers['p']:.2g}"
+        )
+    wording = report.figures["key_wording"]
+    if wording:
+        lines.append(
+            f"learn from one half how keys are worded: {percent(wording['accuracy'])} of the other "
+            f"right, chance {percent(wording['chance'])}, p = {wording['p']:.2g}"
         )
     sides = {k: v for k, v in (report.figures["yes_no"] or {}).items() if k != "p"}
     if sides:

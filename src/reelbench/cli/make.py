@@ -9,6 +9,7 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.progress import counted
 from reelbench.cli.engine_options import add_engine_options, engine_in
 from reelbench.cli.say import command, forecast_cells, put, put_table, settings, tell
+from reelbench.cli.serving_words import serving_words
 from reelbench.score.rounding import percent
 
 if TYPE_CHECKING:
@@ -31,58 +32,65 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "      --model blind=llama.yaml --dry-run\n"
         "  reelbench make cineaste --source movies --out bench --limit 20 --until independence \\\n"
         "      --prompts my-prompts          # phase 1: look at bench/made.html, edit, again\n"
-        "  reelbench make cineaste --out bench     # goes on with what is not yet done\n"
+        "  reelbench make cineaste --out bench     # resumes\n"
         "  reelbench make filters --source my-benchmark --out fair --model blind=openai:gpt-4o\n"
         "  reelbench make qbench-exact --source clips --out bench --items 500"
     )
-    parser.add_argument("recipe", help="a recipe's name, or the Python file of your own")
+    parser.add_argument("recipe", help="name of a recipe, or the Python file of your own")
     parser.add_argument(
         "--source",
         "--benchmark",
         action="append",
         default=[],
         type=Path,
-        help="what to make it from; some recipes take several (default: as last time)",
+        help="input of the recipe; some take several (default: same as last time)",
     )
-    parser.add_argument("--out", type=Path, required=True, help="the benchmark's folder")
+    parser.add_argument("--out", type=Path, required=True, help="output folder of the benchmark")
     parser.add_argument(
         "--model",
         action="append",
         default=[],
         metavar="ROLE=MODEL",
-        help="who plays a role, such as writer=openai:gpt-4o or blind=my-model.yaml; one model may "
-        "play several (default: as last time)",
+        help="model for a role, such as writer=openai:gpt-4o or blind=my-model.yaml; repeatable "
+        "(default: same as last time)",
     )
     parser.add_argument(
         "--prompts",
         type=Path,
         metavar="FOLDER",
-        help="prompts, rules and examples of your own; a folder that is not there is filled with "
-        "the recipe's, for you to change",
+        help="folder with your own prompts, rules and examples; a new folder is filled with the "
+        "recipe's own, for you to edit",
     )
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="STAGE.NAME=VALUE",
-        help="another value for a parameter, such as independence.shuffle=false; those that belong "
-        "together, such as independence.seeds=3 and independence.drop_at=3, are set together",
+        help="set a parameter of a stage, such as independence.shuffle=false; repeatable; set "
+        "parameters that depend on each other together",
     )
     parser.add_argument(
-        "--limit", type=_reader(whole_number), help="only so many sources, drawn by the seed"
+        "--limit",
+        type=_reader(whole_number),
+        metavar="N",
+        help="use only N randomly chosen sources",
     )
     add_engine_options(parser)
-    parser.add_argument("--until", metavar="STAGE", help="the stage to end with")
+    parser.add_argument("--until", metavar="STAGE", help="stop after this stage")
     parser.add_argument(
-        "--without", action="append", default=[], metavar="STAGE", help="a stage to leave out"
+        "--without",
+        action="append",
+        default=[],
+        metavar="STAGE",
+        help="skip this stage; repeatable",
     )
     parser.add_argument(
-        "--budget", metavar="AMOUNT", help="the most it may take in all: 5usd, 2000000tokens, none"
+        "--budget", metavar="AMOUNT", help="maximum spend in total: 5usd, 2000000tokens or none"
     )
     parser.add_argument(
-        "--dry-run", action="store_true", help="say what would be asked and cost, and ask nothing"
+        "--dry-run", action="store_true", help="estimate requests, tokens and cost; ask nothing"
     )
-    parser.add_argument("--seed", type=int, help="seed of all draws (default: as last time, or 0)")
+    parser.add_argument("--seed", type=int, help="random seed (default: same as last time, or 0)")
 
 
 def configure_for(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
@@ -171,8 +179,9 @@ def main(options: argparse.Namespace) -> int:
     try:
         made = make_benchmark(recipe, options.out, order)
     except KeyboardInterrupt:
-        again = command("make", options.recipe, "--out", options.out)
-        tell(f"\nStopped. Nothing is lost: `{again}` goes on from here.")
+        served = serving_words({"--model": options.model})
+        again = command("make", options.recipe, *served, "--out", options.out)
+        tell(f"\nStopped. Nothing is lost: `{again}` resumes.")
         return 130
     return _summary(made, options)
 
@@ -199,12 +208,12 @@ def _forecast(recipe: "Recipe", out: Path, order: "MakeOptions") -> int:
     put_table(("stage", "in", "out", "model", "to ask", "tokens in", "tokens out", "cost"), table)
     costs = [row.usd for row in rows]
     if rows and None not in costs:
-        put(f"in all: ${sum(cost or 0.0 for cost in costs):,.4f}")
+        put(f"total: ${sum(cost or 0.0 for cost in costs):,.4f}")
     for note in notes:
         tell(f"warning: {note}")
     tell(
-        "What was answered before is not asked again. Where a stage has not run, what comes out of "
-        "it is what may be expected. Tokens are estimated. Nothing was asked."
+        "Answers from earlier calls are reused. For stages that have not run yet, the output is an "
+        "estimate, and so are all token counts. Nothing was asked."
     )
     return 0
 
@@ -223,9 +232,11 @@ def _summary(made: "MakeResult", options: argparse.Namespace) -> int:
     tell_ledger(made.ledger)
     for warning in made.warnings:
         tell(f"warning: {warning}")
-    broken = made.funnel["sources"]["rejected"]
-    if broken:
-        text = counted(broken, "source", "sources")
+    sources = made.funnel["sources"]
+    left_out = [counted(count, "source")] if (count := sources["rejected"]) else []
+    left_out += [counted(count, "part") + " of others"] if (count := sources.get("without")) else []
+    if left_out:
+        text = " and ".join(left_out)
         tell(f"{text} could not be used: {options.out / 'rejects.jsonl'} says why.")
     for name, roles in made.left_out.items():
         models = " ".join(f"--model {role}=NAME" for role in roles)
@@ -236,9 +247,9 @@ def _summary(made: "MakeResult", options: argparse.Namespace) -> int:
         tell("{id} in {stage}: {status}: {error}".format(**row))
     if undecided:
         rows = counted(len(undecided), "row")
-        tell(f"{rows} undecided, named in {options.out / 'funnel.json'}: make again to go on.")
+        tell(f"{rows} undecided, listed in {options.out / 'funnel.json'}: run it again to resume.")
     if options.until is not None:
-        tell(f"{options.out / 'made.html'} shows how far it is.")
+        tell(f"{options.out / 'made.html'} shows the items so far.")
     elif made.items:
         tell(f"{counted(len(made.items), 'item')} in {options.out}. What next:")
         tell(f"  open {options.out / 'made.html'} in a browser")
@@ -262,7 +273,8 @@ def _tell_waiting(waiting: Sequence[Mapping[str, Any]], options: argparse.Namesp
         with where.open("rb") as lines:  # of one row, several items may wait
             count = counted(sum(1 for _ in lines), "item")
         tell(f"  {stage}: {count} in {where}; {error}")
-    tell(f"  Then go on: {command('make', options.recipe, '--out', options.out)}")
+    served = serving_words({"--model": options.model})
+    tell(f"  Then resume: {command('make', options.recipe, *served, '--out', options.out)}")
 
 
 def _nothing_left(funnel: Mapping[str, Any], out: Path) -> str:

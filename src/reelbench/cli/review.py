@@ -23,53 +23,61 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "  reelbench review my-benchmark --import candidates.jsonl"
     )
     parser.add_argument(
-        "benchmark", type=Path, nargs="?", help="the folder of a benchmark, or of a make"
+        "benchmark",
+        type=Path,
+        nargs="?",
+        help="benchmark folder, or the output folder of `reelbench make`",
     )
     parser.add_argument(
         "--protocol",
         action="append",
         default=[],
         metavar="NAME",
-        help="what people do: a built-in protocol or a YAML file; may come several times",
+        help="review protocol: a built-in one (--list-protocols) or a YAML file; repeatable",
     )
+    parser.add_argument("--list-protocols", action="store_true", help="list the built-in protocols")
     parser.add_argument(
-        "--list-protocols", action="store_true", help="print the built-in protocols and stop"
+        "--database",
+        default="",
+        metavar="URL",
+        help="PostgreSQL database, for teams (default: a file in the folder)",
     )
-    parser.add_argument("--database", default="", metavar="URL", help="PostgreSQL for teams")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on")
     parser.add_argument(
         "--public-url",
         default="",
         metavar="URL",
-        help="what people type, where a proxy such as nginx stands in front (docs/deploy.md)",
+        help="public address, if the app runs behind a proxy such as nginx (docs/deploy.md)",
     )
     parser.add_argument("--port", type=int, default=8770, help="the port to listen on")
     parser.add_argument(
-        "--local", action="store_true", help="one person on this machine, without accounts"
+        "--local", action="store_true", help="single user on this machine, without accounts"
     )
     parser.add_argument(
-        "--language", default="en", help="of the pages: en, or a JSON file with translated texts"
+        "--language",
+        default="en",
+        help="language of the pages: en, or a JSON file with translations",
     )
-    parser.add_argument("--no-browser", action="store_true", help="only print the link")
+    parser.add_argument("--no-browser", action="store_true", help="print the link, open no browser")
     parser.add_argument(
         "--export",
         type=Path,
         metavar="FOLDER",
-        help="write what people decided, answered and rated, and serve nothing; reads only, also "
-        "while a server runs",
+        help="export decisions, answers and ratings to this folder instead of serving; safe while "
+        "a server runs",
     )
     parser.add_argument(
         "--format",
         choices=("files", "label-studio"),
         default="files",
-        help="of --export: our files, or tasks for Label Studio",
+        help="format of --export: Reelbench files, or Label Studio tasks",
     )
     parser.add_argument(
         "--import",
         dest="bring",
         type=Path,
         metavar="FILE",
-        help="take in candidates (JSONL of items) or annotations of Label Studio (JSON)",
+        help="import candidate items (JSONL) or Label Studio annotations (JSON)",
     )
 
 
@@ -87,7 +95,7 @@ def main(options: argparse.Namespace) -> int:
     if options.benchmark is None:
         raise ReelbenchError("Name the folder of a benchmark: reelbench review FOLDER.")
     if options.export and options.bring:
-        raise ReelbenchError("--import and --export are two commands: name one of them.")
+        raise ReelbenchError("--import and --export cannot be used together: name one of them.")
     if options.export:
         return _export(options)
     if options.bring:
@@ -120,12 +128,14 @@ def _import(options: argparse.Namespace) -> int:
     for problem in report.problems:
         tell(problem)
     counts = ", ".join(f"{number:,} {name}" for name, number in sorted(report.taken.items()))
-    tell(f"Taken in: {counts or 'nothing'}.")
+    tell(f"Imported: {counts or 'nothing'}.")
     return 1 if report.problems else 0
 
 
 def _serve(options: argparse.Namespace, serve: ModuleType) -> int:
     import webbrowser
+
+    from reelbench.base.progress import without_progress
 
     if options.local and options.host not in ("127.0.0.1", "localhost"):
         raise ReelbenchError("--local is for this machine alone: leave --host out.")
@@ -144,12 +154,13 @@ def _serve(options: argparse.Namespace, serve: ModuleType) -> int:
             if options.local and (queues := serve.queues_of_several(review)):
                 files = " and ".join(f"{name}.yaml" for name in queues)
                 tell(
-                    "One person alone settles nothing where several must agree: for that, write "
-                    f"`reviewers: 1` into {files} in {options.benchmark / 'review'}."
+                    "Some queues need several reviewers to agree. To decide alone, set "
+                    f"`reviewers: 1` in {files} in {options.benchmark / 'review'}."
                 )
             if not options.no_browser and sys.stderr.isatty():
                 webbrowser.open(link)
-            serve.serve(context, chosen, listener)
+            with without_progress():
+                serve.serve(context, chosen, listener)
     return 0
 
 

@@ -1,19 +1,31 @@
 """``reelbench run``."""
 
 import argparse
-from collections import Counter
-from collections.abc import Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reelbench.base.progress import counted
+from reelbench.cli.engine_options import add_engine_options, inference_in
 from reelbench.cli.say import command, put, put_scores, put_table, tell
+from reelbench.cli.selection_options import add_selection_options, select_from
+from reelbench.cli.serving_words import serving_words
+from reelbench.score.rounding import percent
 
 if TYPE_CHECKING:
     from reelbench.client.budget import Budget, Ledger
     from reelbench.data.benchmark import Benchmark
     from reelbench.data.items import Problem
     from reelbench.evaluate.status import RunState
+
+_NO_PICTURES = re.compile(
+    r"(image|vision|multimodal|picture)\b.{0,40}\b(not|un)\s?support"
+    r"|not support\w*.{0,40}(image|vision|multimodal)"
+    r"|at most 0 image|not a multimodal model|required for image input",
+    re.IGNORECASE,
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -23,62 +35,67 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "  reelbench run my-benchmark --model baseline:pixels --out my-run\n"
         "  reelbench run my-benchmark --model openai:gpt-4o --out my-run --dry-run\n"
         "  reelbench run my-benchmark --model gpt.yaml --budget 5usd --out my-run\n"
-        "  reelbench run my-benchmark --model openai:gpt-4o --split dev --out dev-run\n"
+        "  reelbench run my-benchmark --model openai:gpt-4o --limit 10 --out my-run\n"
+        "  reelbench run my-benchmark --limit all --out my-run     # then the rest\n"
+        "  reelbench run my-benchmark --model openai:gpt-4o --where kind=open --out open-run\n"
         '  reelbench run my-benchmark --condition "blind modalities=T" --out my-run\n'
-        "  reelbench run my-benchmark --out my-run     # goes on with what is not yet answered"
+        "  reelbench run my-benchmark --out my-run     # resumes"
     )
-    parser.add_argument("benchmark", type=Path, help="the benchmark's folder")
+    parser.add_argument("benchmark", type=Path, help="benchmark folder")
     parser.add_argument(
         "--model",
         action="append",
         default=[],
-        help="backend:name or a card, as often as you like: baseline:random, openai:gpt-4o, "
-        "anthropic:NAME, google:NAME, hf:PATH, inspect:NAME, my-model.yaml",
+        help="model to evaluate, as backend:name or a model card; repeatable: baseline:random, "
+        "openai:gpt-4o, anthropic:NAME, google:NAME, hf:PATH, inspect:NAME, my-model.yaml",
     )
-    parser.add_argument("--out", type=Path, required=True, help="the run's folder")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        help="output folder of the run; an earlier run in it is resumed",
+    )
     parser.add_argument(
         "--condition",
         action="append",
         default=[],
         metavar="NAME [FIELD=VALUE ...]",
-        help="another way of asking, as often as you like: one that the benchmark names, or a name "
-        'and what it changes in the protocol; a field said twice spans a grid: "few '
-        'sampling=uniform:4 sampling=uniform:8"; "protocol" is the benchmark\'s own',
+        help="evaluation condition: one that the benchmark defines, or a name and the protocol "
+        'fields it changes; repeatable; a repeated field makes a grid: "few sampling=uniform:4 '
+        'sampling=uniform:8"; "protocol" is the unchanged protocol',
     )
-    parser.add_argument("--conditions", type=Path, metavar="FILE", help="the same, in YAML")
+    parser.add_argument("--conditions", type=Path, metavar="FILE", help="conditions in a YAML file")
     parser.add_argument(
         "--judge",
         action="append",
         default=[],
-        help="a model that reads what the parser cannot, and grades open replies (judge:FOLDER is "
-        "one that `judge train` made); a second one is compared with it",
-    )
-    parser.add_argument(
-        "--split",
-        metavar="NAME",
-        help="ask the items of this split alone; the run keeps it",
+        help="model that grades open answers and reads replies that the parser cannot "
+        "(judge:FOLDER is one from `judge train`); agreement with a second judge is reported",
     )
     parser.add_argument(
         "--without",
         action="append",
         default=[],
         metavar="NAME",
-        help="a model, judge or condition of an earlier call into this folder to leave out",
+        help="drop a model, judge or condition that is in this run; repeatable",
     )
     parser.add_argument(
         "--budget",
         metavar="AMOUNT",
-        help="the most that all of the run may take: 5usd, 2000000tokens; the run keeps it until "
-        "you name another, or none",
+        help="maximum spend of the whole run: 5usd or 2000000tokens; kept until you name "
+        "another, or none",
     )
     parser.add_argument(
-        "--dry-run", action="store_true", help="say what would be asked and cost, and ask nothing"
+        "--dry-run", action="store_true", help="estimate requests, tokens and cost; ask nothing"
     )
     parser.add_argument(
         "--seed",
         type=int,
-        help="seed of option orders, draws and intervals (default: the run's own, or 0)",
+        help="seed of option orders, item selection and intervals (default: the run's own, or 0)",
     )
+    add_engine_options(parser, "local models (hf:)")
+    more = "; a later call may raise it, and `--limit all` removes it"
+    add_selection_options(parser, "ask", more)
 
 
 def main(options: argparse.Namespace) -> int:
@@ -86,36 +103,44 @@ def main(options: argparse.Namespace) -> int:
     from reelbench.client.budget import parse_budget
     from reelbench.data.benchmark import Benchmark
     from reelbench.evaluate.run import run_benchmark
+    from reelbench.evaluate.selected import left_by_limit
     from reelbench.report.report import write_report
     from reelbench.score.score import score_run
 
     budget = None if options.budget is None else parse_budget(options.budget)
     benchmark = Benchmark.load(options.benchmark)
-    benchmark = benchmark.split(options.split) if options.split else benchmark
+    benchmark = select_from(benchmark, options)
     _warn(benchmark.warnings)
     if options.dry_run:
         return _forecast(benchmark, options, budget)
     try:
-        state = run_benchmark(
-            benchmark,
-            options.model,
-            options.out,
-            options.seed,
-            conditions=options.condition,
-            condition_file=options.conditions,
-            judges=options.judge,
-            without=options.without,
-            budget=budget,
-        )
+        with inference_in(options) as engines:
+            state = run_benchmark(
+                benchmark,
+                options.model,
+                options.out,
+                options.seed,
+                conditions=options.condition,
+                condition_file=options.conditions,
+                judges=options.judge,
+                without=options.without,
+                budget=budget,
+                engines=engines,
+            )
     except KeyboardInterrupt:
-        again = command("run", options.benchmark, "--out", options.out)
-        tell(f"\nStopped. Nothing is lost: `{again}` goes on from here.")
+        served = serving_words({"--model": options.model, "--judge": options.judge})
+        again = command("run", options.benchmark, *served, "--out", options.out)
+        tell(f"\nStopped. Nothing is lost: `{again}` resumes.")
         return 130
-    scored = score_run(benchmark, options.out)
+    scored = score_run(benchmark.whole, options.out)
     put_scores(scored.scores)
     tell(_asked(state))
     tell_ledger(state.ledger)
     tell_failures(state, options.out)
+    _tell_silent(scored.scores["results"], options)
+    if left := left_by_limit(scored.benchmark):
+        more = command("run", options.benchmark, "--out", options.out, "--limit", "all")
+        tell(f"{counted(left, 'item')} not asked because of --limit: `{more}` asks only these.")
     page = write_report(scored, options.out / "report.html")
     tell(f"Open {page} in a browser.")
     return 1 if state.failures else 0
@@ -135,6 +160,7 @@ def _forecast(benchmark: "Benchmark", options: argparse.Namespace, budget: "Budg
         budget,
     )
     found = forecast(benchmark, wanted, options.out)
+    tell(f"{found.items}.")
     table = [
         (
             row.card.name,
@@ -150,7 +176,7 @@ def _forecast(benchmark: "Benchmark", options: argparse.Namespace, budget: "Budg
     headings = ("model", "condition", "to ask", "answered", "tokens in", "tokens out", "cost")
     put_table(headings, table)
     if found.usd is not None:
-        put(f"in all: ${found.usd:,.4f}")
+        put(f"total: ${found.usd:,.4f}")
         if found.usd > found.budget.usd:
             tell(f"That is over the budget of ${found.budget.usd:,.2f}.")
     if found.tokens > found.budget.tokens:
@@ -159,10 +185,10 @@ def _forecast(benchmark: "Benchmark", options: argparse.Namespace, budget: "Budg
         tell(f"{name}: {reason}")
     if found.broken:
         number = counted(len(found.broken), "question")
-        tell(f"{number} cannot be asked: their media cannot be shown.")
+        tell(f"{number} cannot be asked: their media cannot be read.")
     tell(
-        "Tokens are estimated; a reply is taken to be short unless a card says reply_tokens. "
-        "Nothing was asked."
+        "Token counts are estimates: replies are assumed to be short unless the card sets "
+        "reply_tokens. Nothing was asked."
     )
     return 0
 
@@ -174,7 +200,7 @@ def _asked(state: "RunState") -> str:
     if counts.known:
         words.append(f"{counts.known:,} answered before")
     if counts.repeated:
-        words.append(f"{counts.repeated:,} the same as another, word for word")
+        words.append(f"{counts.repeated:,} identical to another request")
     message = f"{counted(state.total, 'question')}: {', '.join(words)}."
     if state.judged:
         calls = counted(state.judging.asked, "call")
@@ -189,9 +215,11 @@ def tell_ledger(ledger: "Ledger") -> None:
             continue
         cost = "" if spent.usd is None else f", ${spent.usd:,.4f}"
         about = "about " if spent.estimated else ""
+        rate = spent.cache_hit_rate
+        cached = f" ({percent(rate, 0)} from its server's cache)" if rate else ""
         tell(
             f"{name}: {counted(spent.requests, 'request')}, {about}{spent.input_tokens:,} tokens "
-            f"in and {spent.output_tokens:,} out{cost}."
+            f"in{cached} and {spent.output_tokens:,} out{cost}."
         )
 
 
@@ -199,20 +227,49 @@ def tell_failures(state: "RunState", out: Path) -> None:
     """Name the first failures and warnings, and say where all of them are."""
     for name, count in sorted(state.truncated.items()):
         tell(
-            f"{name}: {counted(count, 'reply', 'replies')} cut off at the limit of tokens; what "
-            f"holds no complete answer counts as none. Raise {state.limits[name]} under "
+            f"{name}: {counted(count, 'reply', 'replies')} cut off at the token limit; without a "
+            f"complete answer they count as unanswered. Raise {state.limits[name]} under "
             "parameters: in its card; all its questions are then asked again."
         )
     warnings = sorted(state.warnings - state.announced)
     for warning in warnings[:10]:
         tell(f"warning: {warning}")
     if len(warnings) > 10:
-        tell(f"{len(warnings)} such warnings; all of them are in {out / 'status.json'}.")
-    for failure in state.failures[:10]:
-        tell("{id} to {model}: {status}: {error}".format(**failure))
+        tell(f"{len(warnings)} such warnings; the full list is in {out / 'status.json'}.")
+    _tell_kinds(state.failures)
     if state.failures:
         number = counted(len(state.failures), "question")
-        tell(f"{number} without an answer; all of them are in {out / 'status.json'}.")
+        tell(f"{number} without an answer; the full list is in {out / 'status.json'}.")
+
+
+def _tell_kinds(failures: Sequence[Mapping[str, Any]]) -> None:
+    """Name each reason once, with the first questions that have it, and what may help."""
+    reasons: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for failure in failures:
+        reason = (failure["model"], failure["status"], str(failure["error"]))
+        reasons[reason].append(failure["id"])
+    for (model, status, error), ids in list(reasons.items())[:10]:
+        number = "" if len(ids) == 1 else f" ({counted(len(ids), 'question')})"
+        names = list(dict.fromkeys(ids))
+        first = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+        tell(f"{first} to {model}{number}: {status}: {error}")
+    if any(_NO_PICTURES.search(error) for _, _, error in reasons):
+        tell(
+            "A model that takes no pictures can be asked with the text alone: "
+            '--condition "blind modalities=T".'
+        )
+
+
+def _tell_silent(results: Sequence[Mapping[str, Any]], options: argparse.Namespace) -> None:
+    """Say how a model that never answered, perhaps by a wrong name, is taken out of the run."""
+    from reelbench.score.coverage import no_score
+
+    heard = {row["model"] for row in results if row["answered"] or not no_score(row)}
+    silent = sorted({row["model"] for row in results} - heard)
+    if heard and silent:
+        words = [word for name in silent for word in ("--without", name)]
+        again = command("run", options.benchmark, "--out", options.out, *words)
+        tell(f"{', '.join(silent)} answered nothing: `{again}` takes it out of this run.")
 
 
 def _warn(warnings: Sequence["Problem"]) -> None:

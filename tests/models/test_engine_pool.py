@@ -5,6 +5,8 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
+import pytest
+
 from reelbench.models.base import Message, Request, Response, TextPart
 from reelbench.models.card import Card
 from reelbench.models.local.engines import EngineLostError
@@ -37,6 +39,9 @@ class Engine:
         else:
             self._owed.append(future)
         return future
+
+    def silence(self) -> float:
+        return 0.0 if self._fate == "keeps it" else 1e9
 
     def stop(self) -> None:
         pass
@@ -99,3 +104,47 @@ def test_an_engine_that_cannot_be_started_is_told() -> None:
     response = asyncio.run(ask())
     assert (response.status, response.unasked) == ("error", True)
     assert "IndexError" in (response.error or "")
+
+
+def test_an_engine_that_hangs_is_ended_and_what_it_had_is_asked_again() -> None:
+    source, said = Source(["hangs", "answers"]), list[str]()
+    card = Card(name="m", backend="hf", model="x", timeout=0.2)
+
+    async def ask() -> Response:
+        return await asyncio.wait_for(EnginePool(card, source, said.append).ask(REQUEST), 60)
+
+    assert asyncio.run(ask()).text == "A"
+    assert source.started == [0, 0]
+    (line,) = [line for line in said if "is lost" in line]
+    assert "gave no sign of work" in line
+    assert "`timeout`" in line
+
+
+def test_a_request_with_which_every_engine_hangs_is_an_error() -> None:
+    source = Source(["hangs"] * 4)
+    card = Card(name="m", backend="hf", model="x", timeout=0.05)
+
+    async def ask() -> Response:
+        return await asyncio.wait_for(EnginePool(card, source, lambda _: None).ask(REQUEST), 60)
+
+    response = asyncio.run(ask())
+    assert response.status == "error"
+    assert not response.unasked
+    assert "no sign of work" in (response.error or "")
+
+
+def test_a_slow_engine_that_works_is_waited_for() -> None:
+    """Its time is up many times over, and it gives signs of work."""
+    source = Source(["keeps it", "answers"])
+    card = Card(name="m", backend="hf", model="x", timeout=0.01)
+
+    async def ask() -> None:
+        pool = EnginePool(card, source, lambda _: None)
+        future = pool.ask(REQUEST)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(future), 0.5)
+        pool.close()
+        await asyncio.wait_for(future, 60)
+
+    asyncio.run(ask())
+    assert source.started == [0]

@@ -1,6 +1,7 @@
 """Local models on a Ray cluster: an actor with the weights for each of its GPUs."""
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -78,6 +79,7 @@ class ActorEngine:
         self.capacity = 1
         self.peak_memory: int | None = None
         self._ray, self._card, self._say = ray, card, say
+        self._signs, self._last_sign, self._is_asked = 0, time.monotonic(), False
         self._actor = ray.remote(PipelineActor).options(**options).remote()
 
     def load(self) -> None:
@@ -107,6 +109,19 @@ class ActorEngine:
 
         self._actor.answer.remote(list(requests)).future().add_done_callback(settle)
         return future
+
+    def silence(self) -> float:
+        """Return the seconds since the last sign of work that is known, and ask for a newer one."""
+
+        def note(done: "Future[int]") -> None:
+            self._is_asked = False
+            if not done.exception() and done.result() != self._signs:
+                self._signs, self._last_sign = done.result(), time.monotonic()
+
+        if not self._is_asked:
+            self._is_asked = True
+            self._actor.signs.remote().future().add_done_callback(note)
+        return time.monotonic() - self._last_sign
 
     def stop(self) -> None:
         """Answer what is being generated; what waits is not asked."""
@@ -148,6 +163,10 @@ class PipelineActor:
         responses = await asyncio.wrap_future(future)
         pipeline = self._pipeline
         return responses, pipeline.capacity, pipeline.peak_memory, self._new_messages()
+
+    async def signs(self) -> int:
+        """Return a number that grows as long as work is done."""
+        return self._pipeline.signs if self._pipeline is not None else 0
 
     async def stop(self) -> None:
         """Answer what is being generated; what waits is not asked."""

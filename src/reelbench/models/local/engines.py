@@ -38,6 +38,9 @@ class InferenceEngine(Protocol):
     def submit(self, requests: Sequence[Request]) -> "Future[list[Response]]":
         """Return the responses to come; they fail with ``EngineLostError`` if it is lost."""
 
+    def silence(self) -> float:
+        """Return the seconds since the last sign of work: a token, a reply, something prepared."""
+
     def stop(self) -> None:
         """Answer what is being generated; what waits is not asked."""
 
@@ -111,6 +114,10 @@ class PipelineHere:
         """Return the responses to come."""
         assert self._pipeline is not None, "it is loaded"
         return self._pipeline.submit(requests)
+
+    def silence(self) -> float:
+        """Return no seconds: who hangs in this process cannot be ended without it."""
+        return 0.0
 
     def stop(self) -> None:
         """Answer what is being generated; what waits is not asked."""

@@ -77,7 +77,7 @@ class InferencePipeline:
         self._changed = threading.Condition()
         self._waiting: list[Work] = []
         self._prepared: list[Work] = []
-        self._preparing = 0
+        self._preparing = self._prepared_count = 0
         self._is_closed = self._is_stopped = False
         targets = [self._prepare_all] * min(_THREADS, os.cpu_count() or 1) + [self._generate_all]
         self._threads = [threading.Thread(target=target, daemon=True) for target in targets]
@@ -94,6 +94,11 @@ class InferencePipeline:
     def capacity(self) -> int:
         """How many requests keep it busy: a batch is generated while two are prepared."""
         return min(_MOST_AT_ONCE, 3 * self._limit.rows)
+
+    @property
+    def signs(self) -> int:
+        """A number that grows as long as work is done, by each token and each thing prepared."""
+        return self._generator.steps + self._prepared_count
 
     def submit(self, requests: Sequence[Request]) -> "Future[list[Response]]":
         """Return the responses to come of requests about the same media."""
@@ -143,6 +148,7 @@ class InferencePipeline:
                 self._preparer.prepare(work)
             with self._changed:
                 self._preparing -= len(work.requests)
+                self._prepared_count += 1
                 is_wanted = not self._is_stopped
                 if is_wanted:
                     self._prepared.append(work)

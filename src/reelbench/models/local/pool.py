@@ -4,6 +4,7 @@ A group of requests about the same media goes to the engine that has the least t
 stays here, where later requests about the same media join it, and where no engine is idle while it
 waits for another one. The requests of an engine that was lost are asked once more as they were,
 on another engine where there is one, and then each alone: what ends an engine even so is an error.
+An engine that gives no sign of work for a time is ended, and counts as lost.
 """
 
 import asyncio
@@ -24,6 +25,7 @@ from reelbench.models.local.workers import loading_failure
 _TOGETHER = 2  # times that requests are asked together with others; then alone, once
 _MOST_DEATHS = 5  # of an engine, in a row
 _LINE_SECONDS = 30.0  # between two lines while weights are loaded
+_LOOKS = 10  # at an engine, in the time that it may be silent
 _STOPPED = Response("error", error="not asked: it was stopped before its turn came", unasked=True)
 
 Asked = tuple[Request, "asyncio.Future[Response]"]
@@ -35,6 +37,7 @@ class _Group:
 
     asked: list[Asked]
     lost_by: list["_Slot"] = field(default_factory=list)
+    how: str = ""  # its engine was ended by us, if it was
 
     @property
     def is_suspect(self) -> bool:
@@ -60,6 +63,7 @@ class _Slot:
     fault: str = ""  # why there will be no other engine
     deaths: int = 0  # of engines, since one has answered
     groups: list[_Group] = field(default_factory=list)  # in flight
+    busy_since: float = 0.0  # when it was given something to do
 
     @property
     def load(self) -> int:
@@ -155,6 +159,8 @@ class EnginePool:
         assert slot.engine is not None, "it has room"
         self._waiting.remove(group)
         self._joinable.pop(media_of(group.asked[0][0]), None)
+        if not slot.groups:
+            slot.busy_since = time.monotonic()
         slot.groups.append(group)
         engine = slot.engine
         future = engine.submit([request for request, _ in group.asked])
@@ -180,10 +186,24 @@ class EnginePool:
             self.peak_memory = max(self.peak_memory or 0, engine.peak_memory or 0) or None
             group.settle(done.result())
         else:
+            how = group.how or str(error)
             if slot.engine is engine:
-                self._lose(slot, engine, str(error))
-            self._ask_again(slot, group, str(error))
+                self._lose(slot, engine, how)
+            self._ask_again(slot, group, how)
         self._hand_out()
+
+    def _watch(self, slot: _Slot, engine: InferenceEngine) -> None:
+        """End an engine that has work, and has given no sign of it for too long."""
+        if self._is_closed or slot.engine is not engine:
+            return
+        silence = min(engine.silence(), time.monotonic() - slot.busy_since)
+        if slot.groups and silence > self._card.timeout:
+            how = f"gave no sign of work for {silence:.0f} s (`timeout` in its card)"
+            for group in slot.groups:
+                group.how = how
+            self._lose(slot, engine, how)
+        else:
+            self._loop.call_later(self._card.timeout / _LOOKS, self._watch, slot, engine)
 
     def _lose(self, slot: _Slot, engine: InferenceEngine, how: str) -> None:
         slot.engine = None
@@ -202,6 +222,7 @@ class EnginePool:
 
     def _ask_again(self, slot: _Slot, group: _Group, how: str) -> None:
         group.lost_by.append(slot)
+        group.how = ""
         if len(group.lost_by) > _TOGETHER:
             error = f"it ends its worker whenever it is asked: the worker {how}"
             group.settle_all(Response("error", error=" ".join(error.split())[:500]))
@@ -257,6 +278,7 @@ class EnginePool:
         error = done.exception()
         if error is None:
             slot.engine = engine
+            self._watch(slot, engine)
         elif isinstance(error, EngineLostError) and slot.deaths + 1 < _MOST_DEATHS:
             slot.deaths += 1
             self._say(f"{self._card.name}: its worker {slot.number + 1}, while loading, {error}")

@@ -6,6 +6,7 @@ import queue
 import sys
 import tempfile
 import threading
+import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 # Between two threads that both compute, in a process of its own: who launches what the GPU computes
 # must not wait for those who prepare, and Python's usual 5 ms are as long as a layer takes.
 _SWITCH_SECONDS = 0.0002
+_SIGN_SECONDS = 1.0  # between two signs of work, at least
 _BROKEN = 70  # the exit status after an error from which a process does not recover
 
 
@@ -44,6 +46,7 @@ class PipelineProcess:
         self._owed: dict[int, Future[list[Response]]] = {}
         self._numbers = count(1)
         self._loss = ""  # how it ended
+        self._last_sign = time.monotonic()
         self._outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
         # Without a name: it goes when the processes do, however they end.
         self._log = tempfile.TemporaryFile("w+b")  # noqa: SIM115
@@ -81,6 +84,10 @@ class PipelineProcess:
         self._outbox.put((number, list(requests)))
         return future
 
+    def silence(self) -> float:
+        """Return the seconds since the last sign of work."""
+        return time.monotonic() - self._last_sign
+
     def stop(self) -> None:
         """Answer what is being generated; what waits is not asked."""
         self._outbox.put("stop")
@@ -108,8 +115,10 @@ class PipelineProcess:
         with suppress(EOFError, OSError):
             while True:
                 how, *values = self._child.line.recv()
+                self._last_sign = time.monotonic()
                 if how == "say":
                     self._say(values[0])
+                if how != "done":
                     continue
                 number, responses, self.capacity, self.peak_memory = values
                 with self._lock:
@@ -152,6 +161,7 @@ def serve_pipeline(line_number: int, life: int) -> None:
         line.send("failed", loading_failure(error))
         return
     line.send("ready", pipeline.capacity)
+    threading.Thread(target=_send_signs, args=(line, pipeline), daemon=True).start()
     with suppress(EOFError):
         while message := line.receive():
             if message == "stop":
@@ -161,6 +171,17 @@ def serve_pipeline(line_number: int, life: int) -> None:
                 answer = _answering(line, pipeline, number)
                 pipeline.submit(requests).add_done_callback(answer)
     os._exit(0)
+
+
+def _send_signs(line: "_Line", pipeline: "InferencePipeline") -> None:
+    """Send a sign of work now and then, as long as work is done."""
+    sent = 0
+    with suppress(OSError):  # the parent is gone
+        while True:
+            time.sleep(_SIGN_SECONDS)
+            if pipeline.signs != sent:
+                sent = pipeline.signs
+                line.send("works")
 
 
 def _answering(

@@ -149,7 +149,7 @@ def test_kill_9_of_postgresql_under_load_loses_nothing_and_needs_no_restart(
             assert status == 503
             assert "cannot be used" in answer["error"]
             assert someone.send("GET", "/")[0] == 200  # what is known can be looked at
-            assert someone.send("GET", f"/media/answer/0?item={task['item']}")[0] == 200
+            until(lambda: someone.send("GET", f"/media/answer/0?item={task['item']}")[0] == 200)
         finally:
             postgresql.start()
         workers.go_on()

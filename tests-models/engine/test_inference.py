@@ -3,7 +3,10 @@
 import asyncio
 import os
 import signal
+from contextlib import suppress
 from pathlib import Path
+
+import pytest
 
 from reelbench.engine.inference import RayEngines
 from reelbench.models.base import Message, Request, Response, TextPart
@@ -27,30 +30,36 @@ def actors() -> list[int]:
     return found
 
 
-def test_actors_reply_as_one_process_does_and_a_killed_one_is_replaced(tiny: Path) -> None:
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "hung"])
+def test_actors_reply_as_one_process_does_and_a_lost_one_is_replaced(
+    how: signal.Signals, tiny: Path
+) -> None:
     parameters = {"max_new_tokens": 16, "min_new_tokens": 16}
-    card = Card(name="m", backend="hf", model=str(tiny), batch=1, parameters=parameters)
-    before = set(actors())
+    card = Card(name="m", backend="hf", model=str(tiny), batch=1, parameters=parameters, timeout=10)
+    before, lost = set(actors()), set[int]()
 
-    async def ask(model: LocalModel, kill: bool) -> list[Response]:
+    async def ask(model: LocalModel) -> list[Response]:
         tasks = [asyncio.ensure_future(model.ask(request)) for request in REQUESTS]
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        if kill:
-            killed = set(actors()) - before
-            assert killed
-            for process in killed:
-                os.kill(process, signal.SIGKILL)
+        lost.update(set(actors()) - before)
+        for process in lost:
+            os.kill(process, how)
         found = await asyncio.gather(*tasks)
         await model.close()
         return found
 
-    here = asyncio.run(ask(LocalModel(card), kill=False))
+    here = asyncio.run(ask(LocalModel(card)))
+    assert not lost, "without Ray there is no actor"
     engines = RayEngines()
     try:
         model = LocalModel(card)
         model.source = engines
-        there = asyncio.run(ask(model, kill=True))
+        there = asyncio.run(ask(model))
     finally:
+        for process in lost:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
         engines.close()
+    assert lost
     assert all(response.replied for response in here)
     assert there == here

@@ -37,7 +37,7 @@ class _Group:
 
     asked: list[Asked]
     lost_by: list["_Slot"] = field(default_factory=list)
-    how: str = ""  # its engine was ended by us, if it was
+    engine: InferenceEngine | None = None  # that has it
 
     @property
     def is_suspect(self) -> bool:
@@ -162,7 +162,7 @@ class EnginePool:
         if not slot.groups:
             slot.busy_since = time.monotonic()
         slot.groups.append(group)
-        engine = slot.engine
+        engine = group.engine = slot.engine
         future = engine.submit([request for request, _ in group.asked])
         future.add_done_callback(
             lambda done: self._in_loop(lambda: self._finished(slot, engine, group, done))
@@ -179,6 +179,9 @@ class EnginePool:
     def _finished(
         self, slot: _Slot, engine: InferenceEngine, group: _Group, done: "Future[list[Response]]"
     ) -> None:
+        if group.engine is not engine:
+            return  # it hung, and was not waited for
+        group.engine = None
         slot.groups.remove(group)
         error = done.exception()
         if error is None:
@@ -186,10 +189,9 @@ class EnginePool:
             self.peak_memory = max(self.peak_memory or 0, engine.peak_memory or 0) or None
             group.settle(done.result())
         else:
-            how = group.how or str(error)
             if slot.engine is engine:
-                self._lose(slot, engine, how)
-            self._ask_again(slot, group, how)
+                self._lose(slot, engine, str(error))
+            self._ask_again(slot, group, str(error))
         self._hand_out()
 
     def _watch(self, slot: _Slot, engine: InferenceEngine) -> None:
@@ -199,9 +201,12 @@ class EnginePool:
         silence = min(engine.silence(), time.monotonic() - slot.busy_since)
         if slot.groups and silence > self._card.timeout:
             how = f"gave no sign of work for {silence:.0f} s (`timeout` in its card)"
-            for group in slot.groups:
-                group.how = how
             self._lose(slot, engine, how)
+            groups, slot.groups = slot.groups, []
+            for group in groups:
+                group.engine = None
+                self._ask_again(slot, group, how)
+            self._hand_out()
         else:
             self._loop.call_later(self._card.timeout / _LOOKS, self._watch, slot, engine)
 
@@ -222,7 +227,6 @@ class EnginePool:
 
     def _ask_again(self, slot: _Slot, group: _Group, how: str) -> None:
         group.lost_by.append(slot)
-        group.how = ""
         if len(group.lost_by) > _TOGETHER:
             error = f"it ends its worker whenever it is asked: the worker {how}"
             group.settle_all(Response("error", error=" ".join(error.split())[:500]))

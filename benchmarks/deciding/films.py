@@ -85,15 +85,21 @@ class Writer:
         if asked := re.search(r'of the film "(.+?)", called "(.+?)"', text):
             scenes = self.films[asked[1]]["scenes"]
             return next(str(each["description"]) for each in scenes if each["title"] == asked[2])
-        title = re.search(r"^# (.+)$", text, re.MULTILINE)
+        # The writer is not told the title: a film is known by its scenes.
+        film = next(
+            f for f in self.films.values() if _folded(f["scenes"][0]["logline"]) in _folded(text)
+        )
         category = next(each for each in CATEGORIES if f"questions on {each}," in text)
-        assert title, text
         fields = ("question", "answer", "distractors", "scenes")
         questions = [
             {**{name: each[name] for name in fields}, "reasoning": each["why"]}
-            for each in self.films[title[1]]["questions"][category]
+            for each in film["questions"][category]
         ]
         return json.dumps({"questions": questions})
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())
 
 
 @contextmanager

@@ -99,8 +99,8 @@ class Player {
       if (!this.media || !this.box.isConnected) return this.media?.pause();
       const now = this.now();
       if (this.end !== null && this.passed < this.end && now >= this.end) {
+        if (!this.loop) this.media.pause();  // first: or it may stop where it is by then
         this.seek(this.loop ? this.start : this.end);
-        if (!this.loop) this.media.pause();
       }
       this.passed = this.now();
       this.mark();

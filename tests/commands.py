@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 _NUMBER = struct.Struct("!q")
+NEVER = 1e6  # seconds
 Step = tuple[int, str, int]  # a signal, the name of a function, and after which of its calls
 _PRELOAD = (
     "reelbench.evaluate.run",
@@ -165,6 +166,8 @@ def serve(address: str) -> None:
         )
     for name in import_module("reelbench.cli").COMMANDS:
         import_module(f"reelbench.cli.{name}")
+    # A slow machine is not seen in what commands say: lines about how long they are at work.
+    import_module("reelbench.base.progress")._LINE_SECONDS = NEVER
     gc.freeze()
     ends, tell = os.pipe()  # a byte when a command ends
     os.set_blocking(tell, False)

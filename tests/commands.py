@@ -231,10 +231,12 @@ def _perform(request: dict[str, Any], streams: Sequence[int]) -> NoReturn:
         status = import_module("reelbench.cli").main()
     except SystemExit as end:  # of argparse
         status = end.code
-    threading._shutdown()
-    atexit._run_exitfuncs()
-    sys.stdout.flush()
-    os._exit(status)  # taking three thousand modules apart would double what a command costs
+    try:
+        threading._shutdown()
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+    finally:  # also where Ctrl-C comes once more: what follows is the life of the process that forks
+        os._exit(status)  # taking three thousand modules apart would double what a command costs
 
 
 def _interrupt(sign: int, function: str, calls: int) -> None:

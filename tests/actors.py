@@ -21,9 +21,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from commands import NEVER
 from servers import Reply, Server, completion, serving
 from support import run_here
 from videos import make_video
+
+from reelbench.base import progress
 
 KINDS = ("fine", "guessable", "false")
 SHARES = {"fine": 0.5, "guessable": 0.3, "false": 0.2}
@@ -294,6 +297,7 @@ def tiny_videos(folder: Path, count: int = 2) -> list[Path]:
 
 def perform(words: Sequence[str], told: str) -> None:
     """Run a command as a process that may be killed; what it says goes into a file."""
+    progress._LINE_SECONDS = NEVER
     with open(told, "a") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)

@@ -2,13 +2,17 @@
 
 A Python that imports NumPy, SciPy, FFmpeg and all of Reelbench spends a second on that, and tests
 start several hundred commands. As a program, this module is that process; imported, it asks it.
-A command has its own process, folder, environment, signals and streams, and ends as any other.
+A command has its own process, folder, environment, signals and streams, and ends as any other. It can
+be interrupted at a step of its own: whoever looks at it from outside and then sends a signal may be
+too late, on a busy machine.
 """
 
 import atexit
 import gc
+import itertools
 import json
 import os
+import pkgutil
 import select
 import signal
 import socket
@@ -25,6 +29,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 _NUMBER = struct.Struct("!q")
+NEVER = 1e6  # seconds
+Step = tuple[int, str, int]  # a signal, the name of a function, and after which of its calls
 _PRELOAD = (
     "reelbench.evaluate.run",
     "reelbench.lint.lint",
@@ -46,6 +52,7 @@ class Command:
         streams: Sequence[int],
         cwd: Path | None = None,
         server: str | None = None,
+        interrupted: Step | None = None,
     ) -> None:
         self._line = socket.socket(socket.AF_UNIX)
         self._line.connect(server or _server())
@@ -53,6 +60,7 @@ class Command:
             "words": [*map(str, words)],
             "cwd": str(cwd or os.getcwd()),
             "env": dict(os.environ),
+            "interrupted": interrupted,
         }
         data = json.dumps(request).encode()
         socket.send_fds(self._line, [_NUMBER.pack(len(data))], streams)
@@ -88,11 +96,14 @@ class Command:
 class CapturedCommand(Command):
     """A command whose output and talk are kept."""
 
-    def __init__(self, *words: object, cwd: Path | None = None) -> None:
+    def __init__(
+        self, *words: object, cwd: Path | None = None, interrupted: Step | None = None
+    ) -> None:
         self._files = [tempfile.TemporaryFile() for _ in range(2)]  # noqa: SIM115
         self._texts: list[str] = []
         with open(os.devnull, "rb") as nothing:
-            super().__init__(words, [file.fileno() for file in (nothing, *self._files)], cwd)
+            streams = [file.fileno() for file in (nothing, *self._files)]
+            super().__init__(words, streams, cwd, interrupted=interrupted)
 
     def wait(self, limit: float | None = None) -> int:
         """Wait for its end, and return its exit status; below zero, the signal that ended it."""
@@ -155,6 +166,8 @@ def serve(address: str) -> None:
         )
     for name in import_module("reelbench.cli").COMMANDS:
         import_module(f"reelbench.cli.{name}")
+    # A slow machine is not seen in what commands say: lines about how long they are at work.
+    import_module("reelbench.base.progress")._LINE_SECONDS = NEVER
     gc.freeze()
     ends, tell = os.pipe()  # a byte when a command ends
     os.set_blocking(tell, False)
@@ -212,14 +225,33 @@ def _perform(request: dict[str, Any], streams: Sequence[int]) -> NoReturn:
     sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = os.fdopen(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)
+    if request["interrupted"]:
+        _interrupt(*request["interrupted"])
     try:
         status = import_module("reelbench.cli").main()
     except SystemExit as end:  # of argparse
         status = end.code
-    threading._shutdown()
-    atexit._run_exitfuncs()
-    sys.stdout.flush()
-    os._exit(status)  # taking three thousand modules apart would double what a command costs
+    try:
+        threading._shutdown()
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+    finally:  # also where Ctrl-C comes once more: what follows is the life of the process that forks
+        os._exit(status)  # taking three thousand modules apart would double what a command costs
+
+
+def _interrupt(sign: int, function: str, calls: int) -> None:
+    """Send this process a signal when a function has been called so many times."""
+    place, _, name = function.rpartition(".")
+    owner = pkgutil.resolve_name(place)
+    real, called = getattr(owner, name), itertools.count(1)
+
+    def counting(*words: Any, **more: Any) -> Any:
+        result = real(*words, **more)
+        if next(called) == calls:
+            os.kill(os.getpid(), sign)
+        return result
+
+    setattr(owner, name, counting)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import NEVER
 from hypothesis import HealthCheck, settings
 from support import reelbench
 
+from reelbench.base import progress
 from reelbench.data.benchmark import items_text
 from reelbench.data.items import Item
 from reelbench.data.manifest import Manifest
@@ -147,10 +149,24 @@ def chrome(chromium: str) -> Iterator[Any]:
              "--disable-component-update", "--disable-sync", "--autoplay-policy=no-user-gesture-required"]  # fmt: skip
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=quiet)
+        for name in ("new_context", "new_page"):
+            setattr(browser, name, patient(getattr(browser, name)))
         yield browser
         browser.close()
 
 
-# How fast a machine is decides nothing.
+def patient(opening: Callable[..., Any]) -> Callable[..., Any]:
+    """Let what is opened in a browser wait for a busy machine as long as everything else does."""
+
+    def opened(**options: Any) -> Any:
+        made = opening(**options)
+        made.set_default_timeout(120_000)
+        return made
+
+    return opened
+
+
+# How fast a machine is decides nothing: nor what commands say, which are silent for ten seconds.
+progress._LINE_SECONDS = NEVER
 settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("calm")

@@ -1,6 +1,7 @@
 """Models that describe, sort and ask as they are told, and labels of people by hand."""
 
 import json
+import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -88,13 +89,15 @@ class Models:
     def __init__(self, **replies: Any) -> None:
         self.replies = replies  # by model: JSON, or several in turn
         self.asked: Counter[str] = Counter()
+        self._lock = threading.Lock()
 
     def __call__(self, body: Mapping[str, Any], _number: int) -> Reply:
         name = body["model"]
         given = self.replies[name]
         turns = given if isinstance(given, list) else [given]
-        reply = turns[min(self.asked[name], len(turns) - 1)]
-        self.asked[name] += 1
+        with self._lock:
+            reply = turns[min(self.asked[name], len(turns) - 1)]
+            self.asked[name] += 1
         return completion(reply(body) if callable(reply) else json.dumps(reply))
 
 

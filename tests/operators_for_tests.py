@@ -20,6 +20,7 @@ import numpy as np
 from reelbench.annotate import registry
 from reelbench.annotate.operator import Clip, Labels, NotApplicable, Operator, PartOperator, Value
 from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import write_atomically
 from reelbench.data.items import Span
 
 MODULE = "operators_for_tests"
@@ -60,8 +61,30 @@ def looks_file(clip: Path) -> Path:
 
 
 def looked(clip: Clip, label: str) -> None:
+    line = f"{label}\t{clip.path.name}\t{os.getpid()}\n"
     with looks_file(clip.path).open("a") as file:  # one write: no line is torn
-        file.write(f"{label}\t{clip.path.name}\t{os.getpid()}\n")
+        file.write(line)
+    lines = looks_file(clip.path).read_text().splitlines(keepends=True)
+    before = lines[: len(lines) - lines[::-1].index(line)]
+    while _is_held(clip, label, sum(each.startswith(f"{label}\t") for each in before)):
+        time.sleep(0.002)
+
+
+def hold(clips: Path, label: str, looks: int) -> None:
+    """Let so many looks of a label go on; the others last until they are let go, or killed."""
+    write_atomically(clips.with_name("held"), f"{label} {looks}")
+
+
+def let_go(clips: Path) -> None:
+    clips.with_name("held").unlink()
+
+
+def _is_held(clip: Clip, label: str, place: int) -> bool:
+    try:
+        held, most = looks_file(clip.path).with_name("held").read_text().split()
+    except FileNotFoundError:
+        return False
+    return held == label and place > int(most)
 
 
 def looks(clips: Path) -> list[tuple[str, str, int]]:

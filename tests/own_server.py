@@ -66,7 +66,10 @@ if __name__ == "__main__":
         sys.exit("OSError: [Errno 98] Address already in use")
     if "deaf" in WORDS:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    child = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+    command = ["sleep", "1000"]
+    if "lingers" in WORDS:  # what it started takes its time to end
+        command = ["sh", "-c", "trap 'sleep 0.5; exit' TERM; sleep 1000 & wait"]
+    child = subprocess.Popen(command, start_new_session=True)
     with (FOLDER / "started").open("a") as file:
         file.write(f"{os.getpid()} {child.pid}\n")
     ThreadingHTTPServer.daemon_threads = True

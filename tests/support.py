@@ -75,11 +75,19 @@ def wait_until(condition: Callable[[], object], limit: float = 200.0) -> None:
 
 def is_gone(process: int) -> bool:
     """Whether a process has ended, whoever has not yet asked how."""
+    return _state_of(process) in ("", "Z")
+
+
+def is_stopped(process: int) -> bool:
+    """Whether a process was stopped by a signal, until it is sent another one."""
+    return _state_of(process) == "T"
+
+
+def _state_of(process: int) -> str:
     try:
-        state = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
     except OSError:
-        return True
-    return state == "Z"
+        return ""
 
 
 def rows_held(path: Path, table: str) -> int:

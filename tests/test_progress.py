@@ -20,6 +20,7 @@ def test_without_a_terminal_there_is_a_line_now_and_then(
     stderr = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stderr)
     monkeypatch.setattr(module, "_LINE_SECONDS", 0.05)
+    monkeypatch.setattr(module, "_clock", lambda _: "some time")
     with progress("Labelling", 4, "labels", lambda: "faces") as advance:
         wait_until(lambda: "0/4 labels" in stderr.getvalue())
         advance(0.5)
@@ -27,9 +28,8 @@ def test_without_a_terminal_there_is_a_line_now_and_then(
         advance()
         wait_until(lambda: "2/4 labels" in stderr.getvalue())
     first, last = stderr.getvalue().splitlines()[0], stderr.getvalue().splitlines()[-1]
-    assert first == "Labelling: 0/4 labels, 0:00:00 so far, faces"
-    assert last.startswith("Labelling: 2/4 labels, 0:00:0")
-    assert " left, faces" in last
+    assert first == "Labelling: 0/4 labels, some time so far, faces"
+    assert last == "Labelling: 2/4 labels, some time so far, about some time left, faces"
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_it_is_silent_while_something_within_it_speaks_for_itself(
             ticks[0]()
             assert capsys.readouterr().err == ""
         ticks[0]()
-    assert capsys.readouterr().err.startswith("reelbench score: 0:00:0")
+    assert capsys.readouterr().err.startswith("reelbench score: 0:")
 
 
 def test_every_command_says_that_it_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +81,7 @@ def test_every_command_says_that_it_is_at_work(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(module, "_LINE_SECONDS", 0.005)
 
     def slow(_: object) -> int:
-        wait_until(lambda: "reelbench doctor: 0:00:0" in stderr.getvalue())
+        wait_until(lambda: "reelbench doctor: 0:" in stderr.getvalue())
         return 0
 
     monkeypatch.setattr("reelbench.cli.doctor.main", slow)

@@ -119,7 +119,7 @@ class TestCaption:
 
         def answer(body: dict[str, Any], number: int) -> Reply:
             if " 1 s to " in said_to(body):
-                go_on.wait(30)
+                go_on.wait(200)
             return teller(body, number)
 
         with serving(answer) as server:
@@ -157,7 +157,7 @@ class TestCaption:
 
         def answer(body: dict[str, Any], number: int) -> Reply:
             if " 1 s to " in said_to(body):
-                go_on.wait(30)
+                go_on.wait(200)
             return teller(body, number)
 
         with serving(answer) as server:
@@ -169,7 +169,7 @@ class TestCaption:
             os.kill(process.pid, sign)
             wait_until(lambda: not pending_signals(process.pid))
             go_on.set()
-            process.join(20)
+            process.join()
             told = (tmp_path / "told").read_text()
             assert process.exitcode == 130, told
             assert "Stopped. Nothing is lost" in told

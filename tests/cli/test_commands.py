@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import pytest
 from commands import CapturedCommand
-from support import REPOSITORY, make_item, reelbench, wait_until
+from support import REPOSITORY, make_item, reelbench
 
 from reelbench.base.extras import install_command
 from reelbench.cli import COMMANDS
@@ -206,14 +206,12 @@ class TestRunScoreReport:
             "--out",
             str(tmp_path / "r"),
         ]
-        process = CapturedCommand(*words)
-        status = tmp_path / "r" / "status.json"
-        wait_until(lambda: status.exists())
-        process.send_signal(signal.SIGINT)
+        fifth = (signal.SIGINT, "reelbench.client.journal.Journal.record", 5)
+        process = CapturedCommand(*words, interrupted=fifth)
         _, talk = process.communicate()
         assert process.returncode == 130
         assert "Nothing is lost" in talk
-        stopped = json.loads(status.read_text())
+        stopped = json.loads((tmp_path / "r" / "status.json").read_text())
         assert stopped["state"] == "stopped"
         assert stopped["done"] < stopped["total"]
         assert reelbench(*words[:2], *words[4:]).returncode == 0
@@ -329,9 +327,14 @@ class TestDoctor:
 
 def test_a_bar_with_a_rate_and_an_eta_on_a_terminal() -> None:
     program = (
+        "import threading, time\n"
         "from reelbench.base import progress as p\n"
         "p._PATIENCE_SECONDS = 0\n"
-        "for _ in p.track(range(50), 'Counting', 50, 'sheep'): pass\n"
+        "def sheep():\n"
+        "    while any(isinstance(each, threading.Timer) for each in threading.enumerate()):\n"
+        "        time.sleep(0.001)  # until the bar is there\n"
+        "    yield from range(50)\n"
+        "for _ in p.track(sheep(), 'Counting', 50, 'sheep'): pass\n"
     )
     parent, child = pty.openpty()
     subprocess.run(

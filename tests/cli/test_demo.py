@@ -4,12 +4,11 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from support import make_item, reelbench, wait_until
+from commands import CapturedCommand, Command
+from support import make_item, reelbench
 
 from reelbench.recipes.demo.recipe import make_demo
 
@@ -22,6 +21,8 @@ WRITTEN = [
     "run/scores.json",
     "run/report.html",
 ]
+# The first of them is there, and the others are not all: nothing goes on before this returns.
+FIRST_VIDEO = ("reelbench.recipes.demo.recipe.run_isolated", 1)
 
 
 class TestDemo:
@@ -99,22 +100,16 @@ class TestDemo:
         assert video.read_bytes() == whole
 
     def test_kill_9_leaves_no_process_and_no_harm(self, tiny_demo: Path, tmp_path: Path) -> None:
-        command = [
-            sys.executable,
-            "-m",
-            "reelbench",
-            "demo",
-            "--videos",
-            "2",
-            "--out",
-            str(tmp_path),
-        ]
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        reading, writing = os.pipe()
+        words = ["demo", "--videos", 2, "--out", tmp_path]
+        with open(os.devnull, "r+b") as nothing:
+            streams = (nothing.fileno(), nothing.fileno(), writing)
+            process = Command(words, streams, interrupted=(signal.SIGKILL, *FIRST_VIDEO))
+        os.close(writing)
+        with open(reading) as talk:
+            talk.read()  # which ends when the last process that holds the pipe does
+        assert process.wait() == -signal.SIGKILL
         media = tmp_path / "benchmark" / "media"
-        wait_until(lambda: media.exists() and len(list(media.iterdir())) >= 2)
-        process.kill()
-        # The pipe ends when the last process that holds it does.
-        process.communicate()
         assert not (tmp_path / "benchmark" / "items.jsonl").exists()
         assert reelbench("demo", "--videos", 2, "--out", tmp_path).returncode == 0
         for name in WRITTEN:
@@ -122,14 +117,11 @@ class TestDemo:
         assert len(list(media.iterdir())) == 2
 
     def test_ctrl_c_leaves_no_half_written_file(self, tmp_path: Path) -> None:
-        command = [sys.executable, "-m", "reelbench", "demo", "--out", str(tmp_path / "demo")]
-        process = subprocess.Popen(
-            command, stderr=subprocess.PIPE, text=True, start_new_session=True
-        )
-        media = tmp_path / "demo" / "benchmark" / "media"
-        wait_until(lambda: media.exists() and bool(list(media.glob("scene-*.mp4"))))
-        os.killpg(process.pid, signal.SIGINT)
+        words = ("demo", "--out", tmp_path / "demo")
+        process = CapturedCommand(*words, interrupted=(signal.SIGINT, *FIRST_VIDEO))
         _, talk = process.communicate()
+        media = tmp_path / "demo" / "benchmark" / "media"
+        assert list(media.glob("scene-*.mp4"))
         assert process.returncode == 130
         assert "Traceback" not in talk
         assert [path.name for path in media.iterdir() if path.name.startswith(".")] == []

@@ -101,7 +101,7 @@ def test_five_answers_make_a_benchmark_and_wrong_ones_are_asked_for_again(
         wait_until(lambda: terminal.talk().count("Options, with") == 3)
         os.write(terminal._master, b"\x04")
         terminal.wait_for("Ended; 1 question kept.")
-        assert terminal.command.wait(60) == 0
+        assert terminal.command.wait(200) == 0
         assert "was left out: a file that cannot be opened as a video" in terminal.talk()
     assert left_in(tmp_path) == ["My-cats", "taken"]
     benchmark = checked(tmp_path / "My-cats", tmp_path / "run")
@@ -120,7 +120,7 @@ def test_stopping_leaves_nothing(end: str, tmp_path: Path) -> None:
             os.kill(terminal.command.pid, signal.SIGINT)
         else:
             os.write(terminal._master, b"\x04")
-        assert terminal.command.wait(60) == 130
+        assert terminal.command.wait(200) == 130
     assert left_in(tmp_path) == []
 
 

@@ -75,4 +75,4 @@ def test_a_taken_port_is_told_and_another_one_used(texts: Path) -> None:
 def test_ctrl_c_ends_it_as_it_ends_every_command(texts: Path) -> None:
     with served(texts, "--local") as running:
         running.process.send_signal(signal.SIGINT)
-        assert running.process.wait(20) == 130
+        assert running.process.wait(200) == 130

@@ -129,9 +129,9 @@ class TestTrouble:
         index.stall_at = "tiny_two"
         killed = models.start("pull", "--all")
         try:
-            assert index.stalled.wait(60)
+            assert index.stalled.wait(200)
             os.kill(killed.pid, signal.SIGKILL)
-            killed.wait(100)
+            killed.wait(200)
             assert kept(models, "one").read_bytes() == ONE
             assert not kept(models, "two").parent.exists()
             assert len(models.unfinished()) == 1
@@ -149,7 +149,7 @@ class TestTrouble:
     def test_asked_to_end_it_removes_its_own_work(self, models: Models, index: Index) -> None:
         index.stall_at = "tiny_one"
         with models.start("pull", "one") as process:
-            assert index.stalled.wait(60)
+            assert index.stalled.wait(200)
             process.send_signal(signal.SIGTERM)
             _, err = process.communicate()
         assert process.returncode == 130
@@ -159,13 +159,13 @@ class TestTrouble:
     def test_two_at_once_fetch_once(self, models: Models, index: Index) -> None:
         index.stall_at = "tiny_one"
         with models.start("pull", "one") as first:
-            assert index.stalled.wait(60)
+            assert index.stalled.wait(200)
             with models.start("pull", "one") as second:
                 assert second.stderr
                 assert "Waiting for another `reelbench weights pull`" in second.stderr.readline()
                 assert len(models.unfinished()) == 1  # the work of the first is left alone
                 index.go_on.set()
-                assert second.wait(60) == first.wait(60) == 0
+                assert second.wait(200) == first.wait(200) == 0
                 second.communicate()
             first.communicate()
         assert index.fetched("tiny_one") == 1
@@ -229,7 +229,7 @@ def test_the_pip_that_is_left_when_its_parent_is_killed_cannot_spoil_anything(
 ) -> None:
     index.stall_at = "tiny_one"
     killed = models.start("pull", "one")
-    assert index.stalled.wait(60)
+    assert index.stalled.wait(200)
     os.kill(killed.pid, signal.SIGKILL)
     index.stall_at = ""
     assert models("pull", "one")[0] == 0

@@ -150,7 +150,7 @@ def test_two_runs_on_one_folder(benchmark: Benchmark, tmp_path: Path) -> None:
     told = threading.Event()
 
     def patient(body: dict[str, Any], number: int) -> Any:
-        told.wait(60)
+        told.wait(200)
         return long_answer(body, number)
 
     with serving(patient) as server:
@@ -162,5 +162,5 @@ def test_two_runs_on_one_folder(benchmark: Benchmark, tmp_path: Path) -> None:
         told.set()
         assert second.returncode == 2
         assert "another run writes to this folder" in second.stderr
-        assert first.wait(60) == 0
+        assert first.wait() == 0
         assert len(server.requests) == COUNT

@@ -123,7 +123,7 @@ def test_a_polite_end_finishes_what_is_under_way(
     going_on = threading.Event()
 
     def patient(*_: Any) -> Any:
-        going_on.wait(60)
+        going_on.wait(200)
         return completion("B")
 
     with serving(patient) as server:

@@ -13,7 +13,7 @@ from servers import Server, completion, serving
 from support import blind_benchmark, make_item, pending_signals, wait_until
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.client.budget import Budget
+from reelbench.client.budget import _MOST_FAILED_FIRST_CALLS, Budget
 from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.folder import read_run
 from reelbench.evaluate.run import run_benchmark
@@ -66,7 +66,12 @@ class TestBudget:
     def test_a_server_that_is_down_is_not_waited_for_one_by_one(
         self, benchmark: Benchmark, tmp_path: Path
     ) -> None:
-        with serving(lambda *_: (400, {}, b"no"), latency=0.4) as server:
+        def no(*_: Any) -> Any:
+            if len(server.requests) > _MOST_FAILED_FIRST_CALLS:  # the first are asked one by one
+                wait_until(lambda: server.most_inside > 1)
+            return 400, {}, b"no"
+
+        with serving(no) as server:
             model = card(tmp_path, server, connections=8)
             run_benchmark(benchmark, [model], tmp_path / "r", budget=Budget(tokens=1e6))
             assert len(server.requests) == COUNT
@@ -133,7 +138,7 @@ class TestJudging:
         def answer(body: dict[str, Any], _: int) -> Any:
             if "response_format" not in body:
                 return completion("A dog.")
-            judging.wait(60)
+            judging.wait(200)
             return completion(GRADE)
 
         self.opened(tmp_path / "b")
@@ -156,7 +161,7 @@ class TestJudging:
 
         def answer(body: dict[str, Any], _: int) -> Any:
             if body["model"] == "slow":
-                stuck.wait(60)
+                stuck.wait(200)
             return completion(GRADE if "response_format" in body else "A dog.")
 
         benchmark = self.opened(tmp_path / "b")
@@ -168,6 +173,7 @@ class TestJudging:
             process = self.start(tmp_path / "b", slow, tmp_path / "r")
             wait_until(lambda: any(body["model"] == "slow" for body in server.requests))
             os.kill(process.pid, signal.SIGINT)
+            wait_until(lambda: not pending_signals(process.pid))
             stuck.set()
             process.communicate()
         assert before in (tmp_path / "r" / "judgements.jsonl").read_bytes()

@@ -348,7 +348,7 @@ class TestEvidence:
         assert shown[-1]["text"] == "What is said:\n[2.9 s] Across its end."
 
 
-@pytest.mark.timeout(30)
+@pytest.mark.timeout(200)
 def test_a_pipe_is_not_waited_for(asked: Asked, root: Path) -> None:
     os.mkfifo(root / "media" / "p.mp4")
     one = item(path="media/p.mp4")

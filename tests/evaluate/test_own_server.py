@@ -49,7 +49,7 @@ def test_it_is_started_used_and_ended_with_its_children(
     assert "m: starting its server" in talk
     assert "m: its server is ready at http://127.0.0.1:" in talk
     assert "loading weights 90%" in (tmp_path / "r" / "servers" / "m.log").read_text()
-    assert re.search(r"m: waiting for its server, \d s of at most 600: loading weights 90%", talk)
+    assert re.search(r"m: waiting for its server, \d+ s of at most 600: loading weights 90%", talk)
     record = read_run(tmp_path / "r")
     assert record["servers"]["m"][-2:] == [str(tmp_path), "slow"]
     assert record["models"][0]["parameters"] == {"model": "m", "temperature": 0}
@@ -168,6 +168,16 @@ def test_a_breakdown_is_followed_by_another_start(
     talk = capsys.readouterr().err
     assert "m: its server broke down (ended by SIGKILL) and is started again" in talk
     assert "  | CUDA error: an illegal memory access" in talk
+    assert all_gone(tmp_path)
+
+
+def test_a_breakdown_costs_no_tries_while_what_it_started_ends(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
+    model = card(tmp_path, "crash", "lingers", retries=1)
+    state = run_benchmark(benchmark, [model], tmp_path / "r")
+    assert (state.done, state.failures) == (COUNT, [])
+    assert len(started(tmp_path)) == 2
     assert all_gone(tmp_path)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from commands import CapturedCommand
-from support import blind_benchmark, make_item, reelbench, rows_held, wait_until
+from support import blind_benchmark, make_item, reelbench
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.client.journal import open_journal
@@ -110,17 +110,14 @@ class TestResume:
             "--model",
             "baseline:pixels",
         ]
-        process = CapturedCommand("run", benchmark, "--out", out, *models)
-        journal = out / "journal.sqlite"
-        wait_until(lambda: rows_held(journal, "responses") >= 20)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        twentieth = (signal.SIGKILL, "reelbench.client.journal.Journal.record", 20)
+        process = CapturedCommand("run", benchmark, "--out", out, *models, interrupted=twentieth)
+        assert process.wait() == -signal.SIGKILL
         assert not (out / "predictions.jsonl").exists()
         resumed = reelbench("run", benchmark, "--out", out, *models)
         assert resumed.returncode == 0, resumed.stderr
         asked = int(re.search(r"(\d+) asked now", resumed.stderr)[1])
-        total = len(predictions(out))
-        assert 0 < asked <= total - 20
+        assert asked == len(predictions(out)) - 20
         for name in ("predictions.jsonl", "scores.json"):
             assert (out / name).read_bytes() == (small_demo / "run" / name).read_bytes()
 

@@ -44,7 +44,7 @@ def test_rows_that_wait_are_decided_in_a_review_and_become_items(
             assert task is not None
             video = f"/media/verify/0?item={task['item']}"
             wait_until(
-                lambda path=video: someone.send("GET", f"/api{path}")[1]["status"] == "ready", 30
+                lambda path=video: someone.send("GET", f"/api{path}")[1]["status"] == "ready"
             )
             assert someone.send("GET", video, headers={"range": "bytes=0-99"})[0] == 206
             assert someone.act(task, "answered", {"choice": [0]})[0] == 200
@@ -53,7 +53,7 @@ def test_rows_that_wait_are_decided_in_a_review_and_become_items(
             body |= {"changes": {"question": "Which?"}} if decision == "change" else {}
             assert someone.act(task, "verdict", body)[0] == 200
             if decision == "accept":  # while the server runs
-                wait_until((out / "verdicts.jsonl").exists, 20)
+                wait_until((out / "verdicts.jsonl").exists)
                 assert run_here("review", out, "--export", tmp_path / "first") == 0
         assert someone.next("verify") is None
     settled = read_verdicts(out / "verdicts.jsonl")  # when it has ended

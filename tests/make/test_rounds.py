@@ -1,6 +1,9 @@
 """Rounds go on until a quota is full or nothing new comes; what they asked is not asked again."""
 
+import asyncio
 import json
+import threading
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +16,7 @@ from servers import Reply, completion
 from support import make_item
 
 from reelbench.base.errors import ReelbenchError
+from reelbench.client.client import Stopped
 from reelbench.data.items import Item
 from reelbench.make.parts.rounds import RoundOutcome, RoundState, rounds
 from reelbench.make.pipeline.context import StageContext
@@ -46,9 +50,9 @@ async def expand(
     return RoundOutcome({category.id: list(found.values())}, reply.data["words"])
 
 
-def searching(**limits: Any) -> BatchStage:
+def searching(one_round: Any = expand, **limits: Any) -> BatchStage:
     return rounds(
-        expand, input=Category, output=Video, name="search", roles=("writer",),
+        one_round, input=Category, output=Video, name="search", roles=("writer",),
         group=lambda row: row.id, parameters={"most_words": 3}, **limits,
     )  # fmt: skip
 
@@ -158,6 +162,33 @@ class TestWhatRoundsAsked:
         )
         assert asked == 1
         assert len(passed.out) == 8
+
+    def test_is_in_the_journal_when_another_group_is_stopped(self, tmp_path: Path) -> None:
+        """One group would ask again and is stopped; the other one's call is under way."""
+        stops: list[tuple[asyncio.AbstractEventLoop, Any]] = []
+        stopped, working = threading.Event(), saying("ab")
+
+        async def one_round(rows: Any, ctx: StageContext, state: Any, **more: Any) -> RoundOutcome:
+            stops.append((asyncio.get_running_loop(), ctx.client.stop))
+            try:
+                return await expand(rows, ctx, state, **more)
+            except Stopped:
+                stopped.set()
+                raise
+
+        def answer(body: Any, number: int) -> Reply:
+            if " of film," in body["messages"][0]["content"][0]["text"]:
+                assert stopped.wait(100)
+                time.sleep(0.1)  # in which nobody may give it up
+            else:
+                loop, stop = stops[0]
+                loop.call_soon_threadsafe(stop)
+            return working(body, number)
+
+        with pytest.raises(KeyboardInterrupt):
+            take(tmp_path, answer, searching(one_round, quota=3))
+        passed, _, asked = take(tmp_path, never, searching(quota=2))
+        assert (asked, len(passed.out)) == (0, 4)
 
     def test_is_asked_again_where_a_parameter_is_another(self, tmp_path: Path) -> None:
         take(tmp_path, saying("ab"), searching(quota=2))

@@ -35,7 +35,7 @@ REQUEST = Request("k" * 64, (Message("user", PARTS),), "single", "Which?", ("a",
 
 def asked(url: str, count: int = 1, request: Request = REQUEST, **card: Any) -> list[Response]:
     """Ask a model at this address so many times at once."""
-    settings = {"name": "m", "endpoint": url, "retries": 3, "backoff": 0.001, "timeout": 5.0}
+    settings = {"name": "m", "endpoint": url, "retries": 3, "backoff": 0.001}
     model = OpenAIModel(Card(**(settings | card)))
 
     async def all_at_once() -> list[Response]:

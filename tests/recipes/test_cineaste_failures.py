@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,8 +14,8 @@ from typing import Any
 import pytest
 from actors import perform, roles
 from filming import NO_REPAIR, Studio, Told, bytes_of, check_funnel, funnel, lines
-from servers import completion, json_reply, serving
-from support import starting, wait_until
+from servers import Reply, completion, json_reply, serving
+from support import pending_signals, starting, wait_until
 
 KILLS = 8
 Start = Callable[..., Any]
@@ -59,13 +60,21 @@ class TestKilled:
     def test_ctrl_c_ends_it_soon_and_loses_nothing(
         self, studio: Studio, made: tuple[Path, Told], start: Start, tmp_path: Path
     ) -> None:
-        out = studio.fresh("stopped")
-        with serving(studio.actors, latency=0.02) as server:
+        out, told_to_stop = studio.fresh("stopped"), threading.Event()
+
+        def held(body: dict[str, Any], number: int) -> Reply | None:
+            if number >= 40:  # a good part of it is done, and the rest is not
+                told_to_stop.wait(200)
+            return studio.actors(body, number)
+
+        with serving(held) as server:
             words = roles(studio.root / "stopped cards", server.url, connections=4)
             words += ["--source", str(studio.source), "--out", str(out), *NO_REPAIR]
             process = start("make", "cineaste", *words)
-            wait_until(lambda: len(server.calls) >= 40)
+            wait_until(lambda: len(server.calls) > 40 or not process.is_alive())
             os.kill(process.pid, signal.SIGINT)
+            wait_until(lambda: not pending_signals(process.pid))
+            told_to_stop.set()
             process.join()
             told = (tmp_path / "told").read_text()
             assert process.exitcode == 130, told
@@ -78,13 +87,19 @@ class TestKilled:
     def test_a_second_make_into_the_same_folder_is_told_so(
         self, studio: Studio, start: Start
     ) -> None:
-        out = studio.fresh("shared")
-        with serving(studio.actors, latency=0.05) as server:
+        out, second_is_over = studio.fresh("shared"), threading.Event()
+
+        def held(body: dict[str, Any], number: int) -> Reply | None:
+            second_is_over.wait(200)
+            return studio.actors(body, number)
+
+        with serving(held) as server:
             words = roles(studio.root / "shared cards", server.url, connections=2)
             process = start("make", "cineaste", *words, "--source", studio.source, "--out", out)
-            wait_until(lambda: len(server.calls) >= 4)
+            wait_until(lambda: server.calls or not process.is_alive())
             told = studio.make(out, words=words)
             assert process.is_alive()
+            second_is_over.set()
         assert told.status == 2
         assert "is in use" in told.err
         assert "Traceback" not in told.err

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from actors import said_to
 from parts import Studio, never, recipe_of
 from servers import Reply, completion, json_reply
 
@@ -317,7 +318,7 @@ class TestRepliesThatCannotBeRead:
 
         def answer(body: dict[str, Any], number: int) -> Reply | None:
             reply = curator(body, number)
-            return reply if curator.prompts[-1].startswith("You decide") else completion("Sure!")
+            return reply if said_to(body).startswith("You decide") else completion("Sure!")
 
         made = make(tmp_path, answer, quota=1)
         assert made.essays == {CINEMA: ["On Kuleshov"]}

@@ -4,23 +4,21 @@ import contextlib
 import hashlib
 import io
 import json
-import os
 import shutil
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import av
 import numpy as np
 import pytest
-from actors import perform
+from commands import CapturedCommand
 from exact_orders import LAYERED
 from exactness import Seen, holds, layers_hold
 from filming import bytes_of, check_funnel, lines, stage_of
 from ordinary import ordinary_clip, shown
-from support import is_gone, run_here, starting, wait_until
+from support import run_here
 from videos import tone
 
 from reelbench.data.benchmark import Benchmark
@@ -249,29 +247,18 @@ class TestAgain:
         assert media(again) == media(made)
 
     def test_killed_in_the_middle_and_elsewhere_it_ends_the_same(
-        self, made: Path, source: Path, tmp_path: Path, start: Callable[..., Any]
+        self, made: Path, source: Path
     ) -> None:
         out = made.parent / "elsewhere"
-        process = start("make", "qbench-exact", "--source", source, "--out", out, *QUICK)
-        videos = out / "make" / "videos"
-        wait_until(
-            lambda: (videos.is_dir() and len(list(videos.iterdir())) >= 5) or not process.is_alive()
-        )
-        assert process.is_alive(), (tmp_path / "told").read_text()
-        os.kill(process.pid, signal.SIGKILL)
-        process.join()
-        assert is_gone(process.pid)
+        fourth = (signal.SIGKILL, "reelbench.recipes.qbench_exact.videos.run_isolated", 4)
+        words = ("make", "qbench-exact", "--source", source, "--out", out, *QUICK)
+        assert CapturedCommand(*words, interrupted=fourth).wait() == -signal.SIGKILL
+        assert list((out / "make" / "videos").iterdir())
         assert not (out / "items.jsonl").exists()
         status, _, told = make("--out", out)
         assert status == 0, told
         assert bytes_of(out) == bytes_of(made)
         assert media(out) == media(made)
-
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    with starting(perform, tmp_path / "told") as started:
-        yield started
 
 
 class TestSources:

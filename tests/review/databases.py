@@ -3,12 +3,14 @@
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
+
+from review.serving import free_port
+from support import is_gone, is_stopped, wait_until
 
 
 def postgresql_programs() -> Path | None:
@@ -36,8 +38,7 @@ class PostgresServer:
         self.folder.mkdir(parents=True)
         if self.user:
             shutil.chown(self.folder, self.user)
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self._run("initdb", "--username=tester", "--auth=trust", "--no-sync", "--encoding=UTF8",
                   "--locale=C", self.folder / "data")  # fmt: skip
 
@@ -63,17 +64,22 @@ class PostgresServer:
     def kill(self) -> None:
         """End all processes of the server as a power cut would."""
         if self.process is not None:
+            first = self.process.pid
+            # It must not see its children go, nor start another one that would be left.
+            self.process.send_signal(signal.SIGSTOP)
+            wait_until(lambda: is_stopped(first))
             # Each of its processes is the leader of a group: those of this parent, then itself.
             listed = subprocess.run(
-                ["ps", "-o", "pid=", "--ppid", str(self.process.pid)],
-                capture_output=True, text=True,
-            )  # fmt: skip
-            self.process.send_signal(signal.SIGSTOP)  # it must not see its children go
-            for pid in map(int, listed.stdout.split()):
+                ["ps", "-o", "pid=", "--ppid", str(first)], capture_output=True, text=True
+            )
+            children = [*map(int, listed.stdout.split())]
+            for pid in children:
                 os.kill(pid, signal.SIGKILL)
             self.process.kill()
             self.process.wait()
             self.process = None
+            # One that still ends holds the memory that the next server wants to itself.
+            wait_until(lambda: all(map(is_gone, children)))
 
     def stop(self) -> None:
         """End the server in order."""

@@ -46,7 +46,6 @@ def accounts_for(root: Path, **roles: str) -> dict[str, str]:
 def page_of(chrome: Any, address: str, session: str, **options: Any) -> Any:
     """Open a browser of one person's own, logged in."""
     context = chrome.new_context(viewport={"width": 1280, "height": 800}, **options)
-    context.set_default_timeout(60_000)
     context.add_cookies([{"name": "reelbench_session", "value": session, "url": address}])
     return context.new_page()
 

@@ -16,14 +16,14 @@ from uuid import uuid4
 import pytest
 from review.databases import PostgresServer
 from review.serving import Browser, free_port, local, served
-from support import reelbench
+from support import is_stopped, reelbench
 
 from reelbench.review.database import ReviewDatabase, sqlite_url
 from reelbench.review.people import csrf_token
 from reelbench.review.serve import ServeOptions, opened_review
 
 
-def until(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
+def until(condition: Callable[[], Any], seconds: float = 200.0) -> Any:
     """Wait for a condition, and return it."""
     end = time.monotonic() + seconds
     while not (found := condition()):
@@ -81,7 +81,8 @@ class Team(list[Worker]):
         for worker in self:
             worker.is_over.set()
         for worker in self:
-            worker.join(60)
+            worker.join(200)
+            assert not worker.is_alive()
         assert [worker.refused for worker in self] == [[] for _ in self]
         check_kept(url, [key for worker in self for key in worker.acknowledged])
 
@@ -222,6 +223,7 @@ def test_a_database_that_hangs_does_not_take_the_pages_with_it(
         assert postgresql.process is not None
         first = postgresql.process.pid
         os.kill(first, signal.SIGSTOP)  # or it would start a fresh process for a new connection
+        until(lambda: is_stopped(first))
         listed = subprocess.run(["pgrep", "-P", str(first)], capture_output=True, text=True)
         pids = [*map(int, listed.stdout.split()), first]
         for pid in pids:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 from review.persons import PASSWORD, accounts_for, benchmark_with, kept_events, page_of
-from review.serving import ServedReview, served
+from review.serving import ServedReview, free_port, served
 
 
 def item(number: int) -> dict[str, Any]:
@@ -33,7 +33,8 @@ class Restarted:
 
     def __init__(self, root: Path) -> None:
         self.root, self._stack = root, ExitStack()
-        self.running: ServedReview = self._stack.enter_context(served(root))
+        words = ("--port", free_port())  # that is still free when it is started again
+        self.running: ServedReview = self._stack.enter_context(served(root, *words))
         self.address = self.running.address
 
     def kill(self) -> None:

@@ -67,6 +67,7 @@ class Caller:
         remember_secret(secret)
         # Awaited before each try: why the server cannot be asked; empty where it can.
         self.ready: Callable[[], Awaitable[str]] = _no_preparation
+        self.unreached: Callable[[], None] = lambda: None  # called after a try without an answer
         self._no_waiting = asyncio.Event()
         self._session: aiohttp.ClientSession | None = None
 
@@ -95,6 +96,8 @@ class Caller:
                     gone = CallOutcome("error", {}, refusal, unasked=True)
                     return outcome if attempt else gone
                 outcome, pause = await self._try(method, url, payload, headers, ticket)
+            if outcome.status == "error" and not outcome.http:
+                self.unreached()
             self._note(url, outcome, attempt, pause is None or attempt == self._retries)
             if pause is None:
                 return outcome

@@ -71,7 +71,7 @@ class RemoteModel(ABC):
     def share(self, server: ModelServer) -> None:
         """Use a server that a card starts, and that is ready whenever a call is tried."""
         self.server = server
-        self._caller.ready = server.ready
+        self._caller.ready, self._caller.unreached = server.ready, server.unreached
 
     async def ask(self, request: Request) -> Response:
         """Send a request and return the response."""

@@ -97,6 +97,10 @@ class ModelServer:
         """Record an answer: if it breaks down later, it is worth another start."""
         self._has_answered = True
 
+    def unreached(self) -> None:
+        """Record a call that got no answer: before the next one, see whether it still runs."""
+        self._is_healthy = False
+
     def stop_waiting(self) -> None:
         """Wait no longer for a server that is starting."""
         self._is_stopping = True
@@ -118,8 +122,13 @@ class ModelServer:
                 "(--model, --judge); or start the server yourself and put its address into "
                 "endpoint: of the card."
             )
-        if self._process is not None and not self._may_start_again(self._process):
-            return
+        if self._process is not None:
+            # What it started may outlive it for a while, in which tries would be spent on nobody.
+            if self._process.status is None and not await self._wait(self._process):
+                self._is_healthy = not self._is_stopping
+                return
+            if not self._may_start_again(self._process):
+                return
         for is_last in (False, True):
             problem = await self._start()
             taken = self._has_port and any(map(_PORT_TAKEN.search, log_tail(self.log)))

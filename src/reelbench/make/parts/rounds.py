@@ -10,14 +10,13 @@ has questions written by the rules so far and reviewed, names the kinds of failu
 and remembers the rules with new ones added; three rounds without a new kind of failure end it.
 """
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from reelbench.base.progress import counted
-from reelbench.make.pipeline.context import StageContext
+from reelbench.make.pipeline.context import StageContext, together
 from reelbench.make.pipeline.stage import BatchStage, Rejected, Undecided
 
 
@@ -98,7 +97,7 @@ def rounds(
             limits = _Limits(name, quiet, most, goal)
             return await _through(one_round, named, groups[named], ctx, limits, values)
 
-        found = await asyncio.gather(*map(one, sorted(groups)))
+        found = await together([one(named) for named in sorted(groups)])
         results = {id_: made for part in found for id_, made in part.items()}
         return [results[row.id] for row in rows]
 

@@ -337,3 +337,26 @@ def test_columns_of_a_published_form_in_a_file_of_another_do_no_harm(tmp_path: P
     rows = [head, *(["v.mp4", "12", f"What is {n}?", "B", "t", "x", "y"] for n in range(4))]
     result = imported(tmp_path, rows)
     assert [item.answer for item in result.items] == [("B",)] * 4
+
+
+def test_a_dict_by_video_is_known_by_the_files_that_its_keys_name(tmp_path: Path) -> None:
+    media = tmp_path / "films"
+    media.mkdir()
+    for name in ("one.mp4", "two.mp4", "0.mp4", "1.mp4"):
+        (media / name).write_bytes(b"\0\0\0\x20ftypisom" + name.encode())
+    questions = {
+        "one": [{"q": "What happens first?", "choices": ["a jump", "a run"], "gt": 1}],
+        "two": [{"q": "Who runs?", "choices": ["a dog", "a cat"], "gt": 0}],
+    }
+    (tmp_path / "by video.json").write_text(json.dumps(questions))
+    result = import_benchmark(tmp_path / "by video.json", tmp_path / "out", media=media)
+    assert [item.media[0].path for item in result.items] == ["media/one.mp4", "media/two.mp4"]
+    assert [item.answer for item in result.items] == [("B",), ("A",)]
+    (why,) = [use.why for use in result.columns if use.field == "video"]
+    assert why == f"100% of its values are names of files in {media}"
+    # Without them nothing is guessed: numbers of options are names of files as well.
+    (tmp_path / "none.json").write_text(
+        json.dumps([row for rows in questions.values() for row in rows])
+    )
+    with pytest.raises(ReelbenchError, match="no column was found for the video"):
+        import_benchmark(tmp_path / "none.json", tmp_path / "nothing", media=media)

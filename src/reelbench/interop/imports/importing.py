@@ -146,7 +146,7 @@ def _of_rows(
     """What a mapping makes of rows."""
     records = [record for file in files for record in file.records]
     columns = list(dict.fromkeys(column for file in files for column in file.columns))
-    chosen, uses = mapping_for(records, columns, given, read, settings)
+    chosen, uses = mapping_for(records, columns, given, read, settings, rules.folder)
     reader = RowReader(chosen)
     reader.reading = answers_of(reader, records)
     drafts, odd = drafts_of(reader, records)

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import NOTHING, freeze, shown
 from reelbench.interop.imports.answers import AnswerReading
 from reelbench.interop.imports.mapping import ImportMapping, check_columns, several
+from reelbench.interop.imports.media_index import index_folder
 from reelbench.interop.imports.overrides import with_settings
 from reelbench.interop.imports.profile import looks_like_a_row
 from reelbench.interop.imports.recognise import recognise
@@ -15,6 +17,7 @@ from reelbench.interop.imports.recogniser import ColumnUse
 from reelbench.interop.imports.sources import ImportSource
 from reelbench.interop.imports.values import text_of
 from reelbench.interop.records import SourceRecord
+from reelbench.score.rounding import percent
 
 
 def mapping_for(
@@ -23,8 +26,12 @@ def mapping_for(
     given: ImportMapping | None,
     read: ImportSource,
     settings: Mapping[str, Any],
+    media: Path | None = None,
 ) -> tuple[ImportMapping, list[ColumnUse]]:
-    """Return the mapping to use, and what each column is taken for."""
+    """Return the mapping to use, and what each column is taken for.
+
+    Where no column is like a video's, one whose values are the names of files in ``media`` is.
+    """
     if given is None and not settings and looks_like_a_row(columns):
         raise ReelbenchError(
             f"{read.path}: its names of columns ({', '.join(map(shown, columns[:4]))}, ...) look "
@@ -35,6 +42,13 @@ def mapping_for(
         fixed = with_settings(read.mapping or ImportMapping(), settings)
         check_columns(fixed, columns, str(read.path))
         chosen, uses = recognise(records, columns, fixed)
+        if media and media.is_dir() and not {"video"} & {*chosen.fields, *chosen.constants}:
+            taken = {use.column for use in uses if use.field.partition(" ")[0] not in _FREE}
+            free = [column for column in columns if column not in taken]
+            if found := _names_files(records, free, media):
+                column, why = found
+                chosen, uses = recognise(records, columns, with_settings(fixed, {"video": column}))
+                uses = [replace(use, why=why) if use.column == column else use for use in uses]
     else:
         chosen = with_settings(given, settings)
         chosen = replace(chosen, tags=freeze({**read.tags, **chosen.tags}))
@@ -52,6 +66,24 @@ def mapping_for(
     return chosen, uses
 
 
+def _names_files(
+    records: Sequence[SourceRecord], columns: Sequence[str], media: Path
+) -> tuple[str, str] | None:
+    """Return the column whose values are names of files in a folder, and how many are."""
+    files = index_folder(media).files
+    shares: dict[str, float] = {}
+    for column in columns:
+        texts = {text for r in records if (text := text_of(r.values.get(column)))}
+        named = sum(bool(files.of_other_kinds(text)) for text in texts)
+        shares[column] = named / len(texts) if texts else 0.0
+    best = max(shares, key=lambda column: shares[column], default="")
+    if not best or shares[best] < _LEAST_NAMED:
+        return None
+    return best, f"{percent(shares[best], 0)} of its values are names of files in {media}"
+
+
+_FREE = ("", "id", "tag")  # what a column may be taken for that has the names of videos
+_LEAST_NAMED = 0.5  # share of a column's values
 _NESTED = " Rows may lie deeper in the file: say where with --rows, such as data/[]/questions/[]."
 
 

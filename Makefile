@@ -15,7 +15,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(len(os.sched_getaffinity(0)) +
 WEIGHTS := transitions face face_identity age gender face_emotion face_mesh coco coco_layout whisper_base turns voice voice_ecapa voice_gender vocals unsafe
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-models test-lowest check chromium postgresql lock benchmarks mutate clean
+.PHONY: help setup demo test test-again test-models test-lowest check chromium postgresql lock benchmarks mutate clean
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -64,6 +64,10 @@ test: $(READY) chromium postgresql ## run every check and test
 	  $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal; tests=$$?; \
 	  wait $$types; types=$$?; cat $(VENV)/types.txt; \
 	  [ $$tests = 0 ] && [ $$types = 0 ]
+
+test-again: $(READY) ## run what failed the last time once more, one after the other, with all checks
+	@$(LINT) && $(BIN)/mypy
+	@$(BIN)/python -m pytest --last-failed --last-failed-no-failures none
 
 test-models: $(MODELS_READY) ## test with real models: a tiny one that answers, those inside operators
 	@# Networks on two cores that others use as well take their time: what hangs is ended late.

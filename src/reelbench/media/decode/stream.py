@@ -29,7 +29,7 @@ def scan_frames(
     divided at a whole number of ticks (``n / rate``), the parts yield what the whole does.
     """
     tick = 0
-    for time, frame in decoded_from(path, start, skip_damage=True):
+    for time, frame in decoded_from(path, start, skip_damage=True, needed=start - EARLY):
         if time >= end - EARLY:
             return
         if frame is None or time < start - EARLY:

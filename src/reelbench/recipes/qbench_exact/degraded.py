@@ -19,14 +19,14 @@ from reelbench.media.decode.probe import probe
 from reelbench.media.decode.sample import parse_sampling
 from reelbench.media.decode.stream import scan_frames
 from reelbench.media.edit.degrade import degrade_images
-from reelbench.media.edit.write import even, video_writer
+from reelbench.media.edit.write import FAST, even, video_writer
 from reelbench.media.measure.quality import CORNERS, DAMAGES, all_qualities, part_of
 from reelbench.recipes.qbench_exact.clips import Segment
 
 ANY = 9.0  # beyond all levels
 # A little better than ``degrade`` writes: facts are measured behind it. As near to what was given
-# as crf 14 of the preset "veryfast", for a third of its time and about one and a half its bytes.
-_QUALITY, _PRESET = 15, "ultrafast"
+# as crf 14 of the slower encoder.
+_QUALITY = 15
 _SEARCH = 8  # severities that are tried between none and the worst
 _NEAR = 0.15  # of what is wanted, so far from its middle, is near enough to be written
 _WRITES = 3  # times that a video is written, where writing changes what is measured
@@ -141,7 +141,7 @@ class SegmentFrames:
 
     def write(self, images: Sequence[Image], out: Path) -> list[Image]:
         """Write the frames; return those of the file that the protocol shows."""
-        with video_writer(out, self.rate, _QUALITY, preset=_PRESET) as writer:
+        with video_writer(out, self.rate, _QUALITY, encoder=FAST) as writer:
             for image, time in zip(images, self.times, strict=True):
                 writer.show(image, time)
         frames = decoded_frames(out, self.spec)

@@ -25,6 +25,7 @@ from reelbench.recipes.qbench_exact.degraded import (
     SegmentFrames,
     UnfitError,
     WrittenVideo,
+    refuse_undamaged,
     write_degraded,
 )
 from reelbench.recipes.qbench_exact.layered import COPIES, check_layers, layers_of
@@ -155,6 +156,8 @@ def write_videos(
             target.append(damages[0])
             copies = targets.order.family == COPIES
             footage = SegmentFrames(path, segment, longest, len(outs), copies)
+            if not layers and damages[0].damage != targets.order.damage:
+                refuse_undamaged(footage, targets.order.damage)
             shown.append(write_degraded(footage, damages, out, targets.seed))
         if layers:
             check_layers(targets, shown[0])

@@ -161,7 +161,9 @@ class _Decoded:
     qualities: dict[tuple[int, ...], dict[str, float]] = field(default_factory=dict)
 
 
-@lru_cache(maxsize=2)  # questions about a segment follow each other, and some show it twice
+# Questions about a segment follow each other, some show it twice, and a clip has its turn with
+# three segments, one after the other.
+@lru_cache(maxsize=3)
 def _decoded(path: Path, segment: Segment, longest: int, copies: bool) -> _Decoded:
     info = probe(path, counting=False)
     own = max(info.width, info.height)

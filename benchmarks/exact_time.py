@@ -56,25 +56,27 @@ def main() -> None:
         return
     ours = Path(__file__).parents[1] / "src"
     trees = {"ours": ours} | ({"before": options.before.resolve()} if options.before else {})
-    runs: dict[str, list[tuple[float, int, int]]] = {name: [] for name in trees}
+    runs: dict[str, list[tuple[float, int, int, float]]] = {name: [] for name in trees}
     for _ in range(TURNS):  # in turn, so that a busy moment of the machine hits both
         for name, tree in trees.items():
             runs[name].append(made(tree, options.clips, options.items))
     best = {name: min(done) for name, done in runs.items()}
     rows = [
-        [name, cpu, items, videos, cpu / items, cpu / videos]
-        for name, (cpu, items, videos) in best.items()
+        [name, cpu, items, videos, cpu / items, cpu / videos, size / videos]
+        for name, (cpu, items, videos, size) in best.items()
     ]
-    head = ["version", "CPU s", "questions", "videos", "CPU s a question", "CPU s a video"]
+    each = ["CPU s a question", "CPU s a video", "MB a video"]
+    head = ["version", "CPU s", "questions", "videos", *each]
     table(f"qbench-exact of {options.items} items", head, rows)
     if options.before:
-        (now, _, many), (then, _, few) = best["ours"], best["before"]
-        print(f"ours / before: {now / many / (then / few):.2f} a video")
+        now, then = best["ours"], best["before"]
+        for place, what in ((1, "question"), (2, "video")):
+            print(f"ours / before: {now[0] / now[place] / (then[0] / then[place]):.2f} a {what}")
     profile(options.clips, options.items)
 
 
-def made(tree: Path, clips: Path, items: int) -> tuple[float, int, int]:
-    """Run the command; return its CPU seconds, the questions made and the videos written."""
+def made(tree: Path, clips: Path, items: int) -> tuple[float, int, int, float]:
+    """Run the command; return its CPU seconds, the questions made, the videos and their MB."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "made"
         words = ["make", "qbench-exact", "--source", str(clips), "--items", str(items)]
@@ -100,9 +102,14 @@ def made(tree: Path, clips: Path, items: int) -> tuple[float, int, int]:
             raise SystemExit(done.stderr)
         ended = os.times()
         questions = len((out / "make" / "damage.jsonl").read_text().splitlines())
-        videos = len(list((out / "make" / "videos").glob("*.mp4")))
+        videos = [path.stat().st_size for path in (out / "make" / "videos").glob("*.mp4")]
     cpu = ended.children_user + ended.children_system
-    return cpu - began.children_user - began.children_system, questions, videos
+    return (
+        cpu - began.children_user - began.children_system,
+        questions,
+        len(videos),
+        sum(videos) / 1e6,
+    )
 
 
 def profile(clips: Path, items: int) -> None:

@@ -139,6 +139,28 @@ class TestLittleWork:
         assert len(fed) > 85
         assert sum(fed) < len(fed) / 3  # of four frames, three are B-frames
 
+    def test_a_scan_skips_what_comes_before_it_and_nothing_refers_to(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = self.video(
+            tmp_path, g="60", bf="3", b_strategy="0", **{"x264-params": "b-pyramid=0"}
+        )
+        decoded: list[int] = []
+        plain = decode._decode_packet
+
+        def counting(*args: Any, skip: bool) -> tuple[list[av.VideoFrame], bool]:
+            frames, damaged = plain(*args, skip=skip)
+            decoded.append(len(frames))
+            return frames, damaged
+
+        monkeypatch.setattr(decode, "_decode_packet", counting)
+        whole = {time: fingerprint(image) for time, image in every_frame(path)}
+        decoded.clear()
+        found = list(scan_frames(path, start=3.6, end=3.8))  # frame 90; the last key frame is 60
+        assert [fingerprint(image) for _, image in found] == [whole[time] for time, _ in found]
+        assert len(found) == 5
+        assert sum(decoded) < 20, "a quarter of 30, those that are wanted, and one more"
+
     def test_a_dense_sampling_searches_little(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

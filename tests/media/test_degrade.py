@@ -153,14 +153,20 @@ class TestVideos:
         """Whatever was in memory before: encoders have been seen to read what they never wrote."""
         program = (
             "import sys, pathlib\nfrom reelbench.media.edit.degrade import degrade_video\n"
-            "degrade_video(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), 'shake', 0.5, 4)\n"
+            "from reelbench.media.decode.decode import every_frame\n"
+            "from reelbench.media.edit.write import FAST, video_writer\n"
+            "video, out, fast = map(pathlib.Path, sys.argv[1:])\n"
+            "degrade_video(video, out, 'shake', 0.5, 4)\n"
+            "with video_writer(fast, 25, encoder=FAST) as writer:\n"
+            "    for time, image in every_frame(out):\n"
+            "        writer.show(image, time)\n"
         )
         made = []
         for fill in ("1", "90", "255"):
-            out = tmp_path / f"{fill}.mp4"
-            command = [sys.executable, "-c", program, str(video), str(out)]
+            out, fast = tmp_path / f"{fill}.mp4", tmp_path / f"{fill} fast.mp4"
+            command = [sys.executable, "-c", program, str(video), str(out), str(fast)]
             subprocess.run(command, check=True, env={**os.environ, "MALLOC_PERTURB_": fill})
-            made.append(out.read_bytes())
+            made.append((out.read_bytes(), fast.read_bytes()))
         assert made[0] == made[1] == made[2]
 
 

@@ -17,6 +17,7 @@ from reelbench.recipes.qbench_exact.degraded import (
     SegmentFrames,
     UnfitError,
     _search,
+    refuse_undamaged,
     write_degraded,
 )
 
@@ -156,3 +157,32 @@ def test_questions_of_one_segment_share_its_frames_and_leave_them_alone(tmp_path
     two = SegmentFrames(clip, segment(0.0, 1.0), 512, 2)
     assert two.images is one.images
     assert all(map(np.array_equal, two.images, before))
+
+
+class TestWhatIsThereAlready:
+    """A segment that spoils a question by itself is refused before anything is written."""
+
+    @pytest.fixture
+    def dark_below(self, tmp_path: Path) -> SegmentFrames:
+        clip = tmp_path / "clip.mp4"
+        with video_writer(clip, 20, 10) as writer:
+            for number, image in enumerate(ordinary_frames(1, 20)):
+                half = image.shape[0] // 2
+                writer.show(np.concatenate([image[:half], image[half:] // 8]), number / 20)
+        return SegmentFrames(clip, segment(0.0, 1.0), 512, 1)
+
+    def test_elsewhere(self, dark_below: SegmentFrames, tmp_path: Path) -> None:
+        wanted = DamageTarget("under-exposure", "under-exposure", 0.4, 0.6, corner="top left")
+        with pytest.raises(UnfitError, match="under-exposure is visible elsewhere, undamaged"):
+            write_degraded(dark_below, [wanted], tmp_path / "out.mp4", 3)
+        assert not (tmp_path / "out.mp4").exists()
+
+    def test_at_another_time(self, dark_below: SegmentFrames, tmp_path: Path) -> None:
+        wanted = DamageTarget("under-exposure", "under-exposure", 0.6, 0.8, begin=0.5)
+        with pytest.raises(UnfitError, match="under-exposure is visible elsewhere, undamaged"):
+            write_degraded(dark_below, [wanted], tmp_path / "out.mp4", 3)
+
+    def test_though_it_should_be_absent(self, dark_below: SegmentFrames) -> None:
+        refuse_undamaged(dark_below, "noise")
+        with pytest.raises(UnfitError, match=r"under-exposure is at .* undamaged"):
+            refuse_undamaged(dark_below, "under-exposure")

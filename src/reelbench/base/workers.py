@@ -29,6 +29,9 @@ GIGABYTE = 2**30
 _START_LIMIT = 120.0  # seconds
 # Bytes in memory from which on a worker is replaced before it loads what another family needs.
 _MOST_KEPT = 400 * 2**20
+# For glibc, which at first hands the memory of each picture back to the system and asks for it
+# anew, page by page: that takes as long as the work on it. It gets to these numbers itself, late.
+_KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(2**25), "MALLOC_TRIM_THRESHOLD_": str(2**26)}
 
 
 class WorkerError(Exception):
@@ -163,7 +166,9 @@ class _Worker:
 
     def __init__(self, memory: int) -> None:
         self.family = ""
-        self._child = ChildProcess(__name__, serve.__name__, memory)
+        self._child = ChildProcess(
+            __name__, serve.__name__, memory, environment=_KEEP_MEMORY | os.environ
+        )
         self.process, self._line = self._child.process, self._child.line
         self._await_start()
 

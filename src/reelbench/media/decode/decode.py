@@ -31,7 +31,13 @@ from reelbench.media.decode.container import (
     stretched_size,
     video_stream,
 )
-from reelbench.media.decode.seek import ROUNDING, DecodeRange, decode_ranges, one_key_earlier
+from reelbench.media.decode.seek import (
+    ROUNDING,
+    DecodeRange,
+    decode_ranges,
+    one_key_earlier,
+    range_before,
+)
 from reelbench.media.decode.timeline import frame_times
 from reelbench.media.errors import MediaError
 
@@ -314,13 +320,14 @@ def _decode_sequentially(
 
 
 def decoded_from(
-    path: Path | str, start: float, skip_damage: bool
+    path: Path | str, start: float, skip_damage: bool, needed: float = 0.0
 ) -> Iterator[tuple[float, Decoded | None]]:
     """Yield all frames from the key frame before a time on, with their times.
 
-    A gap left by damage is yielded as None, with the time at which it begins.
+    A gap left by damage is yielded as None, with the time at which it begins. Frames before the
+    time ``needed`` that no other rests on may be left out, which saves the work.
     """
-    seek_range = _range_before(path, start) if start > 0 else None
+    seek_range = range_before(path, start) if start > 0 else None
     with open_media(path) as container:
         stream = _strict_stream(path, container)
         if seek_range:
@@ -329,9 +336,9 @@ def decoded_from(
             container, stream, [] if has_timestamps(container, stream) else frame_times(path)
         )
         aspect = pixel_aspect(stream)
-        trusted = (
-            seek_range.key if seek_range else None
-        )  # what is shown before this may rest on what is lost
+        # What is shown before this may rest on what is lost.
+        trusted = seek_range.key if seek_range else None
+        can_skip = seek_range is not None and stream.codec_context.name in _CAN_SKIP
         begun = gap = False
         for packet in container.demux(stream):
             if not packet.size and packet.pts is not None:
@@ -341,7 +348,8 @@ def decoded_from(
                     stream.codec_context.flush_buffers()  # or the old loss is told again
                     trusted = packet.pts
                 begun, gap = True, False
-            frames, damaged = _decode_packet(packet)
+            at = None if packet.pts is None or not can_skip else clock.seconds(packet.pts)
+            frames, damaged = _decode_packet(packet, skip=at is not None and at < needed)
             if damaged and begun and not gap and _is_from(packet.pts, trusted):
                 at = clock.seconds(packet.pts)
                 if not skip_damage:
@@ -375,8 +383,9 @@ class _Clock:
         return (pts - self._begin) * self._base
 
 
-def _decode_packet(packet: "Packet[VideoStream]") -> tuple[list[av.VideoFrame], bool]:
+def _decode_packet(packet: "Packet[VideoStream]", skip: bool) -> tuple[list[av.VideoFrame], bool]:
     """Return the clean frames that come out, and whether anything is damaged."""
+    packet.stream.codec_context.skip_frame = "NONREF" if skip else "DEFAULT"
     try:
         frames = _decoded(packet.stream.codec_context, packet)
     except (av.InvalidDataError, _DamageError):
@@ -387,11 +396,3 @@ def _decode_packet(packet: "Packet[VideoStream]") -> tuple[list[av.VideoFrame], 
 
 def _is_from(pts: int | None, trusted: int | None) -> bool:
     return pts is None or trusted is None or pts >= trusted
-
-
-def _range_before(path: Path | str, time: float) -> DecodeRange | None:
-    """How to get to the key frame before a moment, by way of one more if there is one."""
-    with open_media(path) as container:
-        stream = video_stream(path, container)
-        found = decode_ranges(container, stream, [time])
-        return (one_key_earlier(container, stream, found[0]) or found[0]) if found else None

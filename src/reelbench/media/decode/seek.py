@@ -2,14 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from av.container import InputContainer
 from av.video.stream import VideoStream
 
 from reelbench.media.decode.container import (
     has_timestamps,
+    open_media,
     origin,
+    video_stream,
 )
+from reelbench.media.decode.structure import has_h264_refresh
 
 ROUNDING = 1e-6  # seconds by which a time may lie before the frame it means
 _STEPS_BACK = 6  # tries to find a key frame that lies early enough, each twice as far back
@@ -69,6 +73,32 @@ def one_key_earlier(
     """
     found = _key_before(container, stream, decode_range.key - 1)
     return replace(decode_range, seek=found[0]) if found and found[1] < decode_range.key else None
+
+
+def range_before(path: Path | str, time: float) -> DecodeRange | None:
+    """Return how to get to the key frame before a time; None if the file cannot be seeked.
+
+    By way of the one before it, unless it is certain that nothing from it on rests on earlier ones.
+    """
+    with open_media(path) as container:
+        stream = video_stream(path, container)
+        found = decode_ranges(container, stream, [time])
+        if not found or _stands_alone(container, stream, found[0]):
+            return found[0] if found else None
+        return one_key_earlier(container, stream, found[0]) or found[0]
+
+
+def _stands_alone(
+    container: InputContainer, stream: VideoStream, decode_range: DecodeRange
+) -> bool:
+    """Whether the key frame of a range tells the decoder to forget all before it, as in H.264."""
+    if stream.codec_context.name != "h264":
+        return False
+    container.seek(decode_range.seek, stream=stream, backward=True)
+    packet = next((p for p in container.demux(stream) if p.size), None)
+    if packet is None or packet.pts != decode_range.key:
+        return False
+    return has_h264_refresh(bytes(packet), stream.codec_context.extradata or b"")
 
 
 def _first(container: InputContainer, stream: VideoStream) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import av
 import numpy as np
+from av.video.reformatter import VideoReformatter
 
 from reelbench.media.decode.container import stretched_size
 from reelbench.media.decode.decode import Image, decoded_from
@@ -28,8 +29,8 @@ def scan_frames(
     while their colours are converted, which costs a fraction of doing it later. Where a scan is
     divided at a whole number of ticks (``n / rate``), the parts yield what the whole does.
     """
-    tick = 0
-    for time, frame in decoded_from(path, start, skip_damage=True):
+    tick, converter = 0, VideoReformatter()
+    for time, frame in decoded_from(path, start, skip_damage=True, needed=start - EARLY):
         if time >= end - EARLY:
             return
         if frame is None or time < start - EARLY:
@@ -38,7 +39,7 @@ def scan_frames(
             if time < tick / rate - EARLY:
                 continue
             tick = tick_after(time, rate)
-        yield time, _scaled(*frame, longest, grey)
+        yield time, _scaled(*frame, longest, grey, converter)
 
 
 def tick_after(time: float, rate: float) -> int:
@@ -68,11 +69,18 @@ def frame_before(
     return None
 
 
-def _scaled(frame: av.VideoFrame, aspect: float, longest: int | None, grey: bool) -> Image:
+def _scaled(
+    frame: av.VideoFrame,
+    aspect: float,
+    longest: int | None,
+    grey: bool,
+    converter: VideoReformatter,  # one for all frames, as it takes a while to set up
+) -> Image:
     width, height = stretched_size(frame.width, frame.height, aspect)
     if longest and max(width, height) > longest:
         scale = longest / max(width, height)
         width, height = (max(2, round(side * scale / 2) * 2) for side in (width, height))
-    small = frame.reformat(width, height, "gray" if grey else "rgb24", interpolation="AREA")
+    kind = "gray" if grey else "rgb24"
+    small = converter.reformat(frame, width, height, kind, interpolation="AREA")
     image = np.asarray(small.to_ndarray(), np.uint8)
     return np.ascontiguousarray(np.rot90(image, round(frame.rotation / 90) % 4))

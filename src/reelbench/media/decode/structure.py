@@ -6,6 +6,7 @@ from typing import BinaryIO
 
 _REVERSED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 _UNKNOWN = tuple((1 << 7 * width) - 1 for width in range(1, 9))  # a size of ones: not known
+_REFRESH = 5  # the kind of a unit of H.264 that is a slice of such a picture
 
 
 def ebml_head(file: BinaryIO) -> tuple[int, int | None] | None:
@@ -84,3 +85,19 @@ def jpeg_end(file: BinaryIO) -> bool:
             return b"\xff\xd9" in file.read()
         file.seek(int.from_bytes(marker[2:], "big") - 2, 1)
     return len(marker) == 4  # what this is only a decoder can judge
+
+
+def has_h264_refresh(packet: bytes, settings: bytes) -> bool:
+    """Whether a packet of H.264 holds an instantaneous refresh: nothing after it rests on earlier.
+
+    ``settings`` are the stream's: in MP4 and Matroska, units have their length before them, of as
+    many bytes as that says; elsewhere each begins with 0, 0, 1.
+    """
+    if settings[:1] != b"\1" or len(settings) < 5:
+        return any(unit[:1] and unit[0] & 31 == _REFRESH for unit in packet.split(b"\0\0\1")[1:])
+    width, place = (settings[4] & 3) + 1, 0
+    while place + width < len(packet):
+        if packet[place + width] & 31 == _REFRESH:
+            return True
+        place += width + int.from_bytes(packet[place : place + width], "big")
+    return False

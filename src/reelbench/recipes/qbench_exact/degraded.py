@@ -19,17 +19,18 @@ from reelbench.media.decode.probe import probe
 from reelbench.media.decode.sample import parse_sampling
 from reelbench.media.decode.stream import scan_frames
 from reelbench.media.edit.degrade import degrade_images
-from reelbench.media.edit.write import even, video_writer
-from reelbench.media.measure.quality import CORNERS, DAMAGES, all_qualities, part_of
+from reelbench.media.edit.write import FAST, even, video_writer
+from reelbench.media.measure.quality import CORNERS, DAMAGES, NOT_THERE, all_qualities, part_of
 from reelbench.recipes.qbench_exact.clips import Segment
 
 ANY = 9.0  # beyond all levels
 # A little better than ``degrade`` writes: facts are measured behind it. As near to what was given
-# as crf 14 of the preset "veryfast", for a third of its time and about one and a half its bytes.
-_QUALITY, _PRESET = 15, "ultrafast"
+# as crf 14 of the slower encoder.
+_QUALITY = 15
 _SEARCH = 8  # severities that are tried between none and the worst
 _NEAR = 0.15  # of what is wanted, so far from its middle, is near enough to be written
 _WRITES = 3  # times that a video is written, where writing changes what is measured
+_PLAINLY = 0.05  # beyond what is not there: writing takes away less
 _FEW = 4  # frames that a search looks at, where each shows the damage
 
 
@@ -141,7 +142,7 @@ class SegmentFrames:
 
     def write(self, images: Sequence[Image], out: Path) -> list[Image]:
         """Write the frames; return those of the file that the protocol shows."""
-        with video_writer(out, self.rate, _QUALITY, preset=_PRESET) as writer:
+        with video_writer(out, self.rate, _QUALITY, encoder=FAST) as writer:
             for image, time in zip(images, self.times, strict=True):
                 writer.show(image, time)
         frames = decoded_frames(out, self.spec)
@@ -160,7 +161,9 @@ class _Decoded:
     qualities: dict[tuple[int, ...], dict[str, float]] = field(default_factory=dict)
 
 
-@lru_cache(maxsize=2)  # questions about a segment follow each other, and some show it twice
+# Questions about a segment follow each other, some show it twice, and a clip has its turn with
+# three segments, one after the other.
+@lru_cache(maxsize=3)
 def _decoded(path: Path, segment: Segment, longest: int, copies: bool) -> _Decoded:
     info = probe(path, counting=False)
     own = max(info.width, info.height)
@@ -183,14 +186,19 @@ def write_degraded(
     footage: SegmentFrames, targets: Sequence[DamageTarget], out: Path, seed: int
 ) -> WrittenVideo:
     """Write a segment with the wanted damages; raise ``UnfitError`` where it cannot show them."""
+    _refuse_elsewhere(footage, targets)
     probes = [cache(_probe(footage, target, seed)) for target in targets]
     lost = [0.0] * len(targets)  # what writing costs of each
     planned, (own, windows) = footage.shown, _wanted(footage, targets)
+    tried: list[list[float]] = []
     for _ in range(_WRITES):
         severities = [
             _search(probe, (least + most) / 2 + more, least, most)
             for probe, (least, most), more in zip(probes, windows, lost, strict=True)
         ]
+        if severities in tried:
+            break  # the same would come of it
+        tried.append(severities)
         images: Sequence[Image] = footage.images
         for target, severity in zip(targets, severities, strict=True):
             images = footage.damaged(target, severity, seed, images)
@@ -214,6 +222,34 @@ def write_degraded(
     raise UnfitError(
         f"{layer.target.damage} reached {layer.extent:.2f}, not {least:.2f} to {most:.2f}"
     )
+
+
+def _refuse_elsewhere(footage: SegmentFrames, targets: Sequence[DamageTarget]) -> None:
+    """Refuse a segment that has a damage itself, plainly, where or when none is wanted.
+
+    That is measured again in what is written; here it spares the search and the writing.
+    """
+    for name in {target.damage for target in targets}:
+        damage, own = DAMAGES[name], [target for target in targets if target.damage == name]
+        corners = {target.corner for target in own}
+        if damage.in_time:
+            continue
+        if None not in corners:
+            clean = _clean(footage)
+            others = [[part_of(i, c) for i in clean] for c in CORNERS if c not in corners]
+        else:
+            spans = [footage.span(target) for target in own]
+            numbers = [n for n in footage.shown if not any(a <= n < b for a, b in spans)]
+            others = [[footage.images[n]] for n in numbers]
+        if any(damage.seen_in(images) > NOT_THERE + _PLAINLY for images in others):
+            raise UnfitError(f"{name} is visible elsewhere, undamaged")
+
+
+def refuse_undamaged(footage: SegmentFrames, damage: str) -> None:
+    """Refuse a segment that has a damage itself, plainly, that its video is not to have."""
+    level = DAMAGES[damage].level(footage.qualities())
+    if level > NOT_THERE + _PLAINLY:
+        raise UnfitError(f"{damage} is at {level:.2f}, undamaged, though it should be absent")
 
 
 def _clean(footage: SegmentFrames) -> list[Image]:

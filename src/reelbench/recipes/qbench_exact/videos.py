@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain, product
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from reelbench.recipes.qbench_exact.degraded import (
     SegmentFrames,
     UnfitError,
     WrittenVideo,
+    refuse_undamaged,
     write_degraded,
 )
 from reelbench.recipes.qbench_exact.layered import COPIES, check_layers, layers_of
@@ -68,41 +70,53 @@ async def damage(
     folder = ctx.out / _FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     outs = [folder / name for name in _names(order)]
-    reasons = []
+    reasons: list[str] = []
+    for attempts in _attempts(order, ctx, margin):
+        if ctx.client.stopping.is_set():
+            raise Stopped
+        limit = _LIMIT * len(attempts)
+        first = attempts[0].paths[0]
+        try:
+            made, failed = await asyncio.to_thread(
+                run_isolated, write_first, first, attempts, outs, longest, limit=limit
+            )
+        except MediaError as error:
+            made, failed = None, [f"{attempts[0].segments[0].id}: {error}"]
+        if made is not None:
+            return [made]
+        reasons += failed
+    for out in outs:
+        out.unlink(missing_ok=True)
+    raise Rejected("no segment can show it", "; ".join(reasons))
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One way to make the videos of a question: a damage, and the segments to show it in."""
+
+    targets: QuestionTargets
+    segments: tuple[Segment, ...]
+    paths: tuple[Path, ...]  # of their clips
+
+
+def _attempts(order: QuestionPlan, ctx: StageContext, margin: float) -> list[list[Attempt]]:
+    """Return all attempts in turn: those in the clip whose turn it is together, as one decodes it.
+
+    The others each alone.
+    """
     damages = [(order.damage, order.kind), *order.instead]
     clip = order.segments[0][0].source
     own = [tried for tried in order.segments if tried[0].source == clip]
     others = [tried for tried in order.segments if tried[0].source != clip]
+    attempts = []
     tries = chain(product(damages, own), product(damages, others))
-    for attempt, ((name, kind), segments) in enumerate(tries):
-        if ctx.client.stopping.is_set():
-            raise Stopped
+    for number, ((name, kind), segments) in enumerate(tries):
         tried = structs.replace(order, damage=name, kind=kind)
-        seed = seed_for(seed_of(ctx.seed, segments), "shot", order.id, attempt)
-        targets = QuestionTargets(tried, margin, seed)
-        paths = [
-            ctx.source / segment.path if ctx.source.is_dir() else ctx.source for segment in segments
-        ]
-        try:
-            made = await asyncio.to_thread(
-                run_isolated,
-                write_videos,
-                paths[0],
-                paths,
-                segments,
-                targets,
-                outs,
-                longest,
-                limit=_LIMIT,
-            )
-        except MediaError as error:
-            made = str(error)
-        if isinstance(made, MadeQuestion):
-            return [made]
-        reasons.append(f"{segments[0].id}: {made}")
-    for out in outs:
-        out.unlink(missing_ok=True)
-    raise Rejected("no segment can show it", "; ".join(reasons))
+        seed = seed_for(seed_of(ctx.seed, segments), "shot", order.id, number)
+        paths = tuple(ctx.source / s.path if ctx.source.is_dir() else ctx.source for s in segments)
+        attempts.append(Attempt(QuestionTargets(tried, margin, seed), segments, paths))
+    together = len(damages) * len(own)
+    return [attempts[:together], *([attempt] for attempt in attempts[together:])]
 
 
 def _names(order: QuestionPlan) -> list[str]:
@@ -137,6 +151,23 @@ def estimated_question(order: QuestionPlan, _ctx: StageContext) -> list[MadeQues
     return [MadeQuestion(order.id, order, videos, seconds, 0.0, others, next(iter(CORNERS)))]
 
 
+def write_first(
+    _first: Path, attempts: Sequence[Attempt], outs: Sequence[Path], longest: int
+) -> tuple[MadeQuestion | None, list[str]]:
+    """Write the videos of a question by the first attempt that succeeds; and why others did not."""
+    reasons: list[str] = []
+    for attempt in attempts:
+        paths, segments = attempt.paths, attempt.segments
+        try:
+            made = write_videos(paths[0], paths, segments, attempt.targets, outs, longest)
+        except MediaError as error:
+            made = str(error)
+        if isinstance(made, MadeQuestion):
+            return made, reasons
+        reasons.append(f"{segments[0].id}: {made}")
+    return None, reasons
+
+
 def write_videos(
     _first: Path,
     paths: Sequence[Path],
@@ -155,6 +186,8 @@ def write_videos(
             target.append(damages[0])
             copies = targets.order.family == COPIES
             footage = SegmentFrames(path, segment, longest, len(outs), copies)
+            if not layers and damages[0].damage != targets.order.damage:
+                refuse_undamaged(footage, targets.order.damage)
             shown.append(write_degraded(footage, damages, out, targets.seed))
         if layers:
             check_layers(targets, shown[0])

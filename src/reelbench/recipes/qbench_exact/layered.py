@@ -6,6 +6,7 @@ turns how far two of them are apart, or how faint and how short they are.
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from random import Random
 
 from reelbench.base.seeds import rng_for
 from reelbench.data.items import Span
@@ -17,10 +18,12 @@ from reelbench.recipes.qbench_exact.degraded import (
     WrittenVideo,
 )
 from reelbench.recipes.qbench_exact.plan import STILL, WORDS, QuestionPlan
-from reelbench.recipes.qbench_exact.targets import QuestionTargets, are_alike
+from reelbench.recipes.qbench_exact.spots import HIDDEN, SPOT, check_spot, hidden, spot
+from reelbench.recipes.qbench_exact.targets import QuestionTargets, apparent, are_alike
 
 Layers = tuple[DamageTarget, ...]
 COPIES = "copy"  # the family whose video is four copies of one
+TOGETHER = "together"  # the family of two damages at once
 _BAND = 0.03  # how far apart the levels of what is alike may be, at least
 _HIGHEST = 0.55  # level of the milder of two
 # Shares of a video, of which the protocol shows sixteen frames.
@@ -36,8 +39,7 @@ def layers_of(targets: QuestionTargets) -> Layers:
 def _in_turn(targets: QuestionTargets) -> Layers:
     """Two damages, one after the other; the first of them is the first option."""
     rng = rng_for(targets.seed, "in turn")
-    mine = targets.order.damage
-    other = rng.choice([name for name in STILL if name != mine and not are_alike(name, mine)])
+    mine, other = targets.order.damage, _another(targets, rng)
     length = 0.12 + 1.1 * targets.margin
     begin = rng.uniform(_EDGE, 1 - _EDGE - _GAP - 2 * length)
     later = rng.uniform(begin + length + _GAP, 1 - _EDGE - length)
@@ -112,20 +114,51 @@ def _two_levels(targets: QuestionTargets) -> tuple[tuple[float, float], tuple[fl
     return (low, low + band), (high, high + band)
 
 
+def _together(targets: QuestionTargets) -> Layers:
+    """Two damages at once, throughout; noise and compression last, or the others change them."""
+    rng = rng_for(targets.seed, "together")
+    order, other = targets.order, _another(targets, rng)
+    both = {order.damage: order.kind, other: rng.choice(DAMAGES[other].kinds)}
+    names = sorted(both, key=lambda name: name in ("noise", "compression"))
+    return tuple(_faint(targets, name, both[name], 0.0, 1.0) for name in names)
+
+
+def _another(targets: QuestionTargets, rng: Random) -> str:
+    """A damage that nobody takes for the one in question."""
+    mine = targets.order.damage
+    return rng.choice([name for name in STILL if name != mine and not are_alike(name, mine)])
+
+
 _LAYERS: Mapping[str, Callable[[QuestionTargets], Layers]] = {
     "first": _in_turn,
     "times": _repeated,
     "odd": _quarters,
     COPIES: _copies,
     "worse": _two_corners,
+    TOGETHER: _together,
+    SPOT: spot,
+    HIDDEN: hidden,
 }
 
 
-def options_of(order: QuestionPlan, layers: Sequence[DamageTarget]) -> tuple[str, ...]:
-    """Return the options of a question whose options are its damages, or its corners."""
+def options_of(
+    order: QuestionPlan, layers: Sequence[DamageTarget], absent: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the options of a question whose options are its damages, or its corners.
+
+    Of two at once each is named twice, as are two that are absent, so that no word tells the key.
+    """
+    if order.family == TOGETHER:
+        (one, other), (third, fourth) = [layer.damage for layer in layers], absent[:2]
+        pairs = ((one, other), (one, third), (other, fourth), (third, fourth))
+        return tuple(_both(*sorted(pair)) for pair in pairs)
     if order.family == "first":
         return tuple(WORDS[layer.damage]["noun"].capitalize() for layer in layers)
     return tuple(f"The {layer.corner}" for layer in layers)
+
+
+def _both(one: str, other: str) -> str:
+    return f"{WORDS[one]['noun'].capitalize()} and {WORDS[other]['noun']}"
 
 
 def evidence_of(
@@ -141,9 +174,17 @@ def evidence_of(
     )
 
 
-def check_layers(targets: QuestionTargets, seen: WrittenVideo) -> None:
-    """Raise ``UnfitError`` where what was measured in the video does not bear out the key."""
+def check_layers(targets: QuestionTargets, seen: WrittenVideo) -> tuple[str, ...]:
+    """Raise ``UnfitError`` where what was measured in the video does not bear out the key.
+
+    Return two damages that are not there, where the wrong options need them.
+    """
     layers = seen.layers
+    if targets.order.family in (SPOT, HIDDEN):
+        check_spot(targets, seen)
+        return ()
+    if targets.order.family == TOGETHER:
+        return _absent(targets, seen)
     if targets.order.family in ("first", "times"):
         _check_alone(layers)
         _check_apart(layers)
@@ -153,6 +194,23 @@ def check_layers(targets: QuestionTargets, seen: WrittenVideo) -> None:
         raise UnfitError(f"{targets.order.damage} is also visible elsewhere")
     if targets.order.family == COPIES:
         _check_severities(layers)
+    return ()
+
+
+def _absent(targets: QuestionTargets, seen: WrittenVideo) -> tuple[str, ...]:
+    """Two damages of which there is none, and which nobody takes for one that is there."""
+    there = {layer.target.damage for layer in seen.layers}
+    if min(layer.level for layer in seen.layers) < targets.there:
+        raise UnfitError("one of two damages is not visible beside the other")
+    fits = [
+        name
+        for name in DAMAGES
+        if apparent(name, seen) <= NOT_THERE
+        and not any(name == each or are_alike(name, each) for each in there)
+    ]
+    if len(fits) < 2:
+        raise UnfitError("too many other damages are visible beside the two")
+    return tuple(rng_for(targets.seed, "absent").sample(fits, 2))
 
 
 def _check_alone(layers: Sequence[SeenLayer]) -> None:

@@ -31,7 +31,10 @@ WORDS: Mapping[str, Mapping[str, str]] = yaml.safe_load((HOME / "words.yaml").re
 STILL = tuple(name for name, damage in DAMAGES.items() if not damage.in_time)
 # An encoder knows few severities, and what they do differs from frame to frame.
 _FINE = tuple(name for name in STILL if name != "compression")
-_DAMAGES = {"any": tuple(DAMAGES), "still": STILL, "fine": _FINE}
+# A viewer of grey that moves knows them: the model of visibility has no colours, and blur has no
+# effect on what is smooth.
+_LOCAL = ("noise", "over-exposure", "under-exposure", "low contrast")
+_DAMAGES = {"any": tuple(DAMAGES), "still": STILL, "fine": _FINE, "local": _LOCAL}
 TWO_SEGMENTS = ("both", "shared")  # whose two videos show different things
 RESERVE = 0.15  # of the items, ordered besides: some segments cannot show what is ordered
 _TRIES = 6  # segments that an order may go to, one after the other

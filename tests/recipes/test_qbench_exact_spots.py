@@ -1,5 +1,6 @@
 """A spot that is damaged for a while: as visible, large, long and hidden as the margin has it."""
 
+import json
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from exact_orders import TAKE, asked
 from exactness import layers_hold, spot_holds
 from ordinary import ordinary_clip, shown
 
+from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item
 from reelbench.data.manifest import read_manifest
 from reelbench.media.measure.local import NINTHS
@@ -28,6 +30,7 @@ from reelbench.recipes.qbench_exact.recipe import RECIPE
 from reelbench.recipes.qbench_exact.spots import hidden_in
 from reelbench.recipes.qbench_exact.targets import QuestionTargets
 from reelbench.recipes.qbench_exact.videos import MadeQuestion, write_videos
+from reelbench.score.score import score_predictions
 
 SEGMENT = Segment("clip.mp4#0000", "clip.mp4", "0" * 64, 0.0, 1.0)
 GOALS = {"spot": 9, "hidden": 4}
@@ -191,5 +194,21 @@ def test_the_manifest_has_a_table_by_visibility(clip: Path, tmp_path: Path) -> N
     assert manifest.taxonomy["visibility"] == tuple(bands)
     (tmp_path / "benchmark.yaml").write_text(manifest.to_yaml())
     assert read_manifest(tmp_path / "benchmark.yaml")[1] == []
+    (tmp_path / "media").mkdir()
+    (tmp_path / "out.mp4").rename(tmp_path / item.media[0].path)
+    rows = [item.to_record(), other.to_record()]
+    (tmp_path / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    right, wrong = item.answer[0], next(x for x in item.letters if x not in item.answer)
+    given = {"m": (right, wrong), "human:a": (right, right), "human:b": (wrong, right)}
+    answers = [
+        {"id": name, "model": model, "parsed": [letter]}
+        for model, letters in given.items()
+        for name, letter in zip(("x", "y"), letters, strict=True)
+    ]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answers))
+    scores = score_predictions(Benchmark.load(tmp_path), tmp_path / "p.jsonl")
+    table = next(each for each in scores["tables"] if each["name"] == "visibility")
+    found = {row["model"]: [cell["value"] for cell in row["cells"]] for row in table["rows"]}
+    assert found == {"m": [1.0, 0.0], "people": [0.5, 1.0]}
     none = item.replace(tags={n: v for n, v in item.tags.items() if n != "visibility"})
     assert "visibility" not in RECIPE.manifest([none], tmp_path).tables

@@ -1,6 +1,7 @@
 """A spot that is damaged for a while: as visible, large, long and hidden as the margin has it."""
 
 import json
+from dataclasses import replace
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -161,16 +162,34 @@ class TestRefused:
 
 
 class TestTwoAtOnce:
-    @pytest.mark.parametrize("damage", ["noise", "under-exposure"])
+    @pytest.mark.parametrize(("damage", "goal"), [("noise", 0), ("noise", 1)])
     def test_both_are_there_and_the_others_are_not(
-        self, clip: Path, tmp_path: Path, damage: str
+        self, clip: Path, tmp_path: Path, damage: str, goal: int
     ) -> None:
-        item = made(clip, tmp_path / "out.mp4", targets("together", damage=damage))
+        item = made(clip, tmp_path / "out.mp4", targets("together", goal, damage=damage))
         images = shown(tmp_path / "out.mp4", 1)
         assert layers_hold(item, images) > 0.35 - NOT_THERE
-        words = [word for option in item.options for word in option.lower().split(" and ")]
-        assert sorted(map(words.count, set(words))) == [2, 2, 2, 2], "no word tells the key"
+        assert item.options.index(item.correct[0]) == goal
+        pairs = [tuple(option.lower().split(" and ")) for option in item.options]
+        assert len(set(pairs)) == 4
+        assert {detail for detail, _ in pairs} == {"blur", "noise"}
+        (light, colour) = sorted({o for _, o in pairs}, key=lambda o: "exposure" not in o)
+        assert light in ("over-exposure", "under-exposure")
+        assert colour in ("colour cast", "oversaturation"), "any of the four could be right"
         assert "visibility" not in item.tags
+
+    def test_another_that_is_visible_too_is_refused(self) -> None:
+        wanted = targets("together", 0, damage="noise")
+        usual = {facts.quality: facts.usual for facts in DAMAGES.values()}
+        layers = tuple(
+            SeenLayer(replace(target, low=0.4), 0.5, 0.4, 0.6, (), (0, 16))
+            for target in layers_of(wanted)
+        )
+        noisy = usual | {"noise": 15.0}
+        assert len(check_layers(wanted, WrittenVideo(usual, noisy, layers=layers))) == 2
+        blurred = noisy | {"sharpness": DAMAGES["blur"].usual - 0.1}
+        with pytest.raises(UnfitError, match="blur is visible too"):
+            check_layers(wanted, WrittenVideo(usual, blurred, layers=layers))
 
     def test_one_that_the_other_swallows_is_refused(self) -> None:
         layers = tuple(

@@ -17,13 +17,14 @@ from reelbench.recipes.qbench_exact.degraded import (
     UnfitError,
     WrittenVideo,
 )
-from reelbench.recipes.qbench_exact.plan import STILL, WORDS, QuestionPlan
+from reelbench.recipes.qbench_exact.plan import STILL, WORDS, QuestionPlan, damages_of
 from reelbench.recipes.qbench_exact.spots import HIDDEN, SPOT, check_spot, hidden, spot
 from reelbench.recipes.qbench_exact.targets import QuestionTargets, apparent, are_alike
 
 Layers = tuple[DamageTarget, ...]
 COPIES = "copy"  # the family whose video is four copies of one
 TOGETHER = "together"  # the family of two damages at once
+_LIGHT, _COLOUR = ("over-exposure", "under-exposure"), ("colour cast", "oversaturation")
 _BAND = 0.03  # how far apart the levels of what is alike may be, at least
 _HIGHEST = 0.55  # level of the milder of two
 # Shares of a video, of which the protocol shows sixteen frames.
@@ -115,12 +116,18 @@ def _two_levels(targets: QuestionTargets) -> tuple[tuple[float, float], tuple[fl
 
 
 def _together(targets: QuestionTargets) -> Layers:
-    """Two damages at once, throughout; noise and compression last, or the others change them."""
-    rng = rng_for(targets.seed, "together")
-    order, other = targets.order, _another(targets, rng)
-    both = {order.damage: order.kind, other: rng.choice(DAMAGES[other].kinds)}
-    names = sorted(both, key=lambda name: name in ("noise", "compression"))
-    return tuple(_faint(targets, name, both[name], 0.0, 1.0) for name in names)
+    """Two damages at once, throughout: one of detail, and one of light or of colour."""
+    order = targets.order
+    other = _light_and_colour(targets)[order.goal]
+    kind = rng_for(targets.seed, "other kind").choice(DAMAGES[other].kinds)
+    both = [(order.damage, order.kind), (other, kind)]
+    both.sort(key=lambda each: each[0] == "noise")  # last, or the other changes it
+    return tuple(_faint(targets, name, kind, 0.0, 1.0) for name, kind in both)
+
+
+def _light_and_colour(targets: QuestionTargets) -> tuple[str, str]:
+    rng = rng_for(targets.seed, "light and colour")
+    return rng.choice(_LIGHT), rng.choice(_COLOUR)
 
 
 def _another(targets: QuestionTargets, rng: Random) -> str:
@@ -146,12 +153,14 @@ def options_of(
 ) -> tuple[str, ...]:
     """Return the options of a question whose options are its damages, or its corners.
 
-    Of two at once each is named twice, as are two that are absent, so that no word tells the key.
+    Of two at once, either of detail stands with either of light and colour, so that each word is
+    there twice, and any pair could be right.
     """
     if order.family == TOGETHER:
-        (one, other), (third, fourth) = [layer.damage for layer in layers], absent[:2]
-        pairs = ((one, other), (one, third), (other, fourth), (third, fourth))
-        return tuple(_both(*sorted(pair)) for pair in pairs)
+        named = [*(layer.damage for layer in layers), *absent]
+        details = sorted(damages_of(TOGETHER), key=lambda name: name != order.damage)
+        others = [next(n for n in named if n in group) for group in (_LIGHT, _COLOUR)]
+        return tuple(_both(detail, other) for detail in details for other in others)
     if order.family == "first":
         return tuple(WORDS[layer.damage]["noun"].capitalize() for layer in layers)
     return tuple(f"The {layer.corner}" for layer in layers)
@@ -198,19 +207,16 @@ def check_layers(targets: QuestionTargets, seen: WrittenVideo) -> tuple[str, ...
 
 
 def _absent(targets: QuestionTargets, seen: WrittenVideo) -> tuple[str, ...]:
-    """Two damages of which there is none, and which nobody takes for one that is there."""
+    """The two damages of the wrong options: of them there is none, and of the others enough."""
     there = {layer.target.damage for layer in seen.layers}
     if min(layer.level for layer in seen.layers) < targets.there:
         raise UnfitError("one of two damages is not visible beside the other")
-    fits = [
-        name
-        for name in DAMAGES
-        if apparent(name, seen) <= NOT_THERE
-        and not any(name == each or are_alike(name, each) for each in there)
-    ]
-    if len(fits) < 2:
-        raise UnfitError("too many other damages are visible beside the two")
-    return tuple(rng_for(targets.seed, "absent").sample(fits, 2))
+    named = (*damages_of(TOGETHER), *_light_and_colour(targets))
+    absent = tuple(name for name in named if name not in there)
+    for name in absent:
+        if apparent(name, seen) > NOT_THERE:
+            raise UnfitError(f"{name} is visible too, though it should be absent")
+    return absent
 
 
 def _check_alone(layers: Sequence[SeenLayer]) -> None:

@@ -34,7 +34,14 @@ _FINE = tuple(name for name in STILL if name != "compression")
 # A viewer of grey that moves knows them: the model of visibility has no colours, and blur has no
 # effect on what is smooth.
 _LOCAL = ("noise", "over-exposure", "under-exposure", "low contrast")
-_DAMAGES = {"any": tuple(DAMAGES), "still": STILL, "fine": _FINE, "local": _LOCAL}
+_DETAIL = ("blur", "noise")
+_DAMAGES = {
+    "any": tuple(DAMAGES),
+    "still": STILL,
+    "fine": _FINE,
+    "detail": _DETAIL,
+    "local": _LOCAL,
+}
 TWO_SEGMENTS = ("both", "shared")  # whose two videos show different things
 RESERVE = 0.15  # of the items, ordered besides: some segments cannot show what is ordered
 _TRIES = 6  # segments that an order may go to, one after the other
@@ -99,10 +106,14 @@ def _orders(segments: Sequence[Segment], number: int, seed: int) -> Iterator[Que
             segments=_candidates(turns, family, rng),
             instead=tuple(
                 (name, rng.choice(DAMAGES[name].kinds))
-                for name in rng.sample(damages_of(family), _TRIES // 2)
+                for name in _some(damages_of(family), rng)
                 if name != damage
             ),
         )
+
+
+def _some(damages: Sequence[str], rng: Random) -> list[str]:
+    return rng.sample(damages, min(_TRIES // 2, len(damages)))
 
 
 def _families(number: int, seed: int) -> list[str]:

@@ -1,6 +1,6 @@
 """How hard exact questions are, by their margin, for three declared observers.
 
-    python benchmarks/exact.py [--clips FOLDER] [--split tune|held] [--questions 10]
+    python benchmarks/exact.py [--split tune|held] [--questions 10] [--families F ...]
 
 The same questions are made at each margin, of the families in which a margin turns what is
 compared, with two seconds of a clip and 256 pixels. Rules were chosen on the clips of ``tune``;
@@ -8,7 +8,7 @@ the figures in docs/recipes/qbench-video.md are those of ``held``. Observers are
 answer by the rules of the baseline ``pixels``: one sees the frames as they are, one sees them
 shrunk and saved as poor JPEG, and one, the limited eye, sees them shrunk and with noise of its own
 in every pixel (an equivalent input noise, as in Pelli, 1990). Intervals are over clips. It takes
-ten minutes of CPU.
+a quarter of an hour of CPU.
 """
 
 import argparse
@@ -32,9 +32,10 @@ from reelbench.media.decode.decode import Image
 from reelbench.media.decode.frames import FrameSpec, decoded_frames
 from reelbench.media.decode.probe import probe
 from reelbench.media.measure.quality import DAMAGES
+from reelbench.media.measure.visibility import BANDS
 from reelbench.models.base import ImagePart, Message, Part, Request, TextPart
 from reelbench.models.baselines.quality import answer_about_quality
-from reelbench.recipes.qbench_exact.asking import ask
+from reelbench.recipes.qbench_exact.asking import VISIBILITY, ask
 from reelbench.recipes.qbench_exact.clips import Segment
 from reelbench.recipes.qbench_exact.plan import FAMILIES, QuestionPlan, damages_of
 from reelbench.recipes.qbench_exact.targets import QuestionTargets
@@ -47,7 +48,7 @@ SPLITS = {
     "held": ["expressions.mp4", "face_then_none.mov", "pedestrians.avi", "single_face.mp4",
              "speech_two_faces.mp4", "carphone_pristine.mp4"],
 }  # fmt: skip
-ASKED = ("first", "times", "odd", "copy", "worse", "which")
+ASKED = ("first", "times", "odd", "copy", "worse", "which", "together", "spot", "hidden")
 MARGINS = (0.2, 0.1, 0.05, 0.02)
 SECONDS, LONGEST, TRIES = 2.0, 256, 8
 SMALL = 96  # pixels of the longer side, for JPEG
@@ -60,17 +61,21 @@ def main() -> None:
     parser.add_argument("--clips", type=Path, default=CLIPS)
     parser.add_argument("--split", choices=SPLITS, default="held")
     parser.add_argument("--questions", type=int, default=10, help="of each family")
+    parser.add_argument("--families", choices=ASKED, nargs="+", default=ASKED)
     options = parser.parse_args()
     if not options.clips.is_dir():
         print(f"{options.clips} is not there: name a folder of clips with --clips")
         return
-    answers = list(_answers(options.clips, SPLITS[options.split], options.questions))
+    names = SPLITS[options.split]
+    answers = list(_answers(options.clips, names, options.families, options.questions))
     clips = sorted({row["clip"] for row in answers})
     head = ["margin", "questions", "chance", *OBSERVERS]
     rows = [_row(answers, margin, clips) for margin in MARGINS]
     table(f"Closed questions answered right, {len(clips)} clips of {options.split}", head, rows)
     head = ["family", *(f"{name}, {margin}" for name in OBSERVERS for margin in MARGINS)]
-    table("By family", head, [[f, *_of_family(answers, f)] for f in ASKED])
+    table("By family", head, [[f, *_of_family(answers, f)] for f in options.families])
+    _by_band(answers)
+    _by_damage(answers)
 
 
 def _row(answers: Sequence[dict[str, Any]], margin: float, clips: Sequence[str]) -> list[object]:
@@ -91,11 +96,38 @@ def _of_family(answers: Sequence[dict[str, Any]], family: str) -> Iterator[str]:
             yield f"{sum(right)} of {len(right)}"
 
 
-def _answers(folder: Path, names: Sequence[str], number: int) -> Iterator[dict[str, Any]]:
+def _by_band(answers: Sequence[dict[str, Any]]) -> None:
+    """What the item's tag ``visibility`` says of a spot, beside how many are found."""
+    spots = [row for row in answers if row["visibility"]]
+    bands = {name: [row for row in spots if row["visibility"] == name] for name in BANDS}
+    rows = [
+        [name, len(mine), *(f"{np.mean([row[eye] for row in mine]):.1%}" for eye in OBSERVERS)]
+        for name, mine in bands.items()
+        if mine
+    ]
+    table("Spots, by predicted visibility in JNDs", ["JNDs", "questions", *OBSERVERS], rows)
+
+
+def _by_damage(answers: Sequence[dict[str, Any]]) -> None:
+    """Which damages could be shown in a spot, and which of these are found in poor JPEG."""
+    spots = [row for row in answers if row["visibility"]]
+    rows = []
+    for damage in sorted({row["damage"] for row in spots}):
+        mine = [[r for r in spots if (r["damage"], r["margin"]) == (damage, m)] for m in MARGINS]
+        poor = list(OBSERVERS)[1]
+        rows.append(
+            [damage, *(f"{sum(row[poor] for row in each)} of {len(each)}" for each in mine)]
+        )
+    table("Spots in poor JPEG, by damage", ["damage", *map(str, MARGINS)], rows)
+
+
+def _answers(
+    folder: Path, names: Sequence[str], families: Sequence[str], number: int
+) -> Iterator[dict[str, Any]]:
     segments = [each for name in names for each in _segments(folder / name)]
     failed: Counter[float] = Counter()
     with tempfile.TemporaryDirectory() as out:
-        for family in ASKED:
+        for family in families:
             for place in range(number):
                 for margin in MARGINS:
                     made = _made(folder, Path(out), segments, family, place, margin)
@@ -149,6 +181,8 @@ def _answered(out: Path, made: MadeQuestion, margin: float) -> dict[str, Any]:
         "margin": margin,
         "clip": clip,
         "chance": item.chance,
+        "damage": made.order.damage,
+        "visibility": item.tags.get(VISIBILITY, ""),
         **right,
     }
 

@@ -12,7 +12,9 @@ from reelbench.recipes.qbench_exact.plan import FAMILIES, QuestionPlan
 from reelbench.recipes.qbench_exact.videos import MadeQuestion
 
 TAKE = Segment("a#0000", "a", "0" * 64, 0.0, 4.0)
-LAYERED = ("first", "times", "odd", "copy", "worse")  # see test_qbench_exact_layered.py
+SPOTS = ("spot", "hidden")  # see test_qbench_exact_spots.py
+SEVERAL = ("first", "times", "odd", "copy", "worse")  # see test_qbench_exact_layered.py
+LAYERED = (*SEVERAL, "together", *SPOTS)
 CASES = [
     (family, goal, turned)
     for family, facts in FAMILIES.items()

@@ -122,6 +122,15 @@ QUARTERS = ("first", "second", "third", "fourth")
 def layers_hold(item: Item, images: Sequence[np.ndarray]) -> float:
     """By how much the key is right where a video has several damages; below 0 where it is not."""
     question, key = item.question, item.correct[0]
+    if question.startswith("Two distortions are seen throughout this video"):
+        levels = {
+            option: min(
+                strength(Seen(all_qualities(images)), named(noun, "noun"))
+                for noun in option.lower().split(" and ")
+            )
+            for option in item.options
+        }
+        return stands_out(levels, key, above=True)
     if found := re.search(r"Which of them comes (first|last)\?", question):
         middles = {}
         for option in item.options:
@@ -151,6 +160,28 @@ def layers_hold(item: Item, images: Sequence[np.ndarray]) -> float:
     assert found is not None, question
     damage, bad = is_said(found[1], "more", "less", item)
     return stands_out(by_corner(images, damage), key[4:], bad)
+
+
+NINTHS = (
+    "upper left", "upper middle", "upper right", "middle left", "centre", "middle right",
+    "lower left", "lower middle", "lower right",
+)  # fmt: skip
+
+
+def spot_holds(item: Item, images: Sequence[np.ndarray], clean: Sequence[np.ndarray]) -> float:
+    """How many times as much a video differs from its clip where, or when, the key has it."""
+    height, width = images[0].shape[:2]
+    apart = np.abs(np.array(images, np.float32) - np.array(clean)).mean(axis=3)
+    tiles = apart[:, : height // 9 * 9, : width // 9 * 9]
+    tiles = tiles.reshape(len(apart), 9, height // 9, 9, width // 9).mean(axis=(2, 4))
+    ninths = tiles.reshape(len(apart), 3, 3, 3, 3).max(axis=(2, 4)).reshape(len(apart), 9)
+    if item.question.startswith("Of nine equal parts"):
+        most = dict(zip(NINTHS, ninths.max(axis=0), strict=True))
+    else:
+        by_quarter = [part.max() for part in np.array_split(ninths, 4)]
+        most = dict(zip((f"{q} quarter" for q in QUARTERS), by_quarter, strict=True))
+    key = item.correct[0][4:]
+    return float(most[key] / max(value for name, value in most.items() if name != key))
 
 
 def course(images: Sequence[np.ndarray], damage: str) -> list[float]:

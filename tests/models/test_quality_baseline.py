@@ -13,6 +13,7 @@ from PIL import Image as Pillow
 
 from reelbench.data.items import Kind
 from reelbench.media.edit.degrade import degrade_images
+from reelbench.media.measure.local import tiles
 from reelbench.media.measure.quality import CORNERS, DAMAGES, all_qualities
 from reelbench.models.base import ImagePart, Message, Part, Request, TextPart
 from reelbench.models.baselines.quality import answer_about_quality
@@ -193,6 +194,24 @@ class TestPlaces:
             for options in (("Noise", "Over-exposure"), ("Over-exposure", "Noise")):
                 assert answer(FAMILIES["first"]["question"], options, video) == first
                 assert answer(FAMILIES["first"]["opposite"], options, video) != first
+
+    @pytest.mark.parametrize("damage", ["noise", "low contrast"])
+    def test_where_and_when_a_spot_is_worse_for_a_while(self, damage: str) -> None:
+        still = [UNDAMAGED[0]] * 16
+        for ninth, first, quarter in ((5, 2, 0), (6, 9, 2)):
+            spot = tiles(ninth // 3 * 3, ninth % 3 * 3, 2)
+            bad = degrade_images(still[first : first + 2], KINDS[damage], 0.7, 2, spot)
+            video = [*still[:first], *bad, *still[first + 2 :]]
+            ninths = FAMILIES["spot"]["options"]
+            assert answer(asked("spot", False, damage), ninths, video) == ninths[ninth]
+            assert answer(asked("hidden", False, damage), QUARTERS, video) == QUARTERS[quarter]
+
+    def test_which_two_are_there_at_once(self) -> None:
+        dark = degrade_images(UNDAMAGED[:4], "under-exposure", 0.8, 2)
+        both = degrade_images(dark, "noise", 0.7, 2)
+        options = ("Flicker and noise", "Noise and under-exposure", "Under-exposure and stutter")
+        for order in (options, options[::-1]):
+            assert answer(FAMILIES["together"]["question"], order, both) == options[1]
 
     @pytest.mark.parametrize("damage", STILL)
     def test_when_it_begins(self, damage: str) -> None:

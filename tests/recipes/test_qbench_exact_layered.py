@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exact_orders import LAYERED, asked
+from exact_orders import SEVERAL, asked
 from exactness import layers_hold
 from msgspec import structs
 from ordinary import ordinary_clip, shown
@@ -27,7 +27,7 @@ from reelbench.recipes.qbench_exact.videos import MadeQuestion, write_videos
 
 CASES = [
     (family, goal, turned)
-    for family in LAYERED
+    for family in SEVERAL
     for goal in range(FAMILIES[family]["keys"])
     for turned in (
         (False, True) if FAMILIES[family]["keys"] == 2 else (family != "times" and goal > 1,)
@@ -113,7 +113,7 @@ class TestMargins:
                 assert one.high < other.low
                 assert one.low > 0.35, "there all the same"
 
-    @pytest.mark.parametrize(("family", "goal", "margin"), [*product(LAYERED, (0, 1), (0.02, 0.2))])
+    @pytest.mark.parametrize(("family", "goal", "margin"), [*product(SEVERAL, (0, 1), (0.02, 0.2))])
     def test_times_and_places_do_not_overlap(self, family: str, goal: int, margin: float) -> None:
         for seed in range(10):
             layers = layers_of(targets(family, goal, margin=margin, seed=seed))

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from exact_orders import CASES, LAYERED, order, showing
+from exact_orders import CASES, LAYERED, SPOTS, order, showing
 
 from reelbench.media.measure.quality import CORNERS, DAMAGES, STRENGTHS
 from reelbench.recipes.qbench_exact.degraded import UnfitError
@@ -107,6 +107,7 @@ class TestOneScale:
         for damage, goal in product(damages_of(family), range(FAMILIES[family]["keys"])):
             targets = QuestionTargets(order(family, goal, damage=damage), margin, 1)
             layers = layers_of(targets)
-            assert all(layer.low >= least for layer in layers)
+            # Of a spot nothing is said but that it is worse than before and after.
+            assert family in SPOTS or all(layer.low >= least for layer in layers)
             assert bool(layers) == (family in LAYERED)
         assert most < least

@@ -20,7 +20,8 @@ _SMALL = 256  # pixels of the longer side of what is compared from frame to fram
 _REPEATED = 2.5  # levels; a repeated frame, encoded anew, changes by less
 _SAME_SCENE = 0.3  # correlation; frames further apart than this show something else
 _GRID = 8  # pixels of a block, on which a part of the picture must begin to be measured
-CORNERS: Mapping[str, tuple[float, float, float, float]] = {  # left, top, right, bottom
+Region = tuple[float, float, float, float]  # left, top, right, bottom as shares of the picture
+CORNERS: Mapping[str, Region] = {
     "top left": (0.0, 0.0, 0.5, 0.5),
     "top right": (0.5, 0.0, 1.0, 0.5),
     "bottom left": (0.0, 0.5, 0.5, 1.0),
@@ -64,11 +65,11 @@ def course(images: Sequence[Image]) -> dict[str, float]:
     return {name: _COURSE[name](greys) for name in COURSE}
 
 
-def part_of(image: Image, corner: str | None) -> Image:
-    """One quarter of a picture, cut on the grid of its blocks; all of it for None."""
-    if corner is None:
+def part_of(image: Image, place: str | Region | None) -> Image:
+    """A corner or another part of a picture, cut on its blocks' grid; all of it for None."""
+    if place is None:
         return image
-    left, top, right, bottom = CORNERS[corner]
+    left, top, right, bottom = CORNERS[place] if isinstance(place, str) else place
     height, width = image.shape[:2]
     return image[_cut(top, bottom, height), _cut(left, right, width)]
 

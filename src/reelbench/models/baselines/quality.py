@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as Pillow
 
+from reelbench.media.measure.local import NINTHS, rises
 from reelbench.media.measure.metrics import Image
 from reelbench.media.measure.quality import (
     CORNERS,
@@ -172,6 +173,29 @@ def _corners(videos: Videos, text: str) -> dict[str, float]:
     return {c: v - max(o for d, o in levels.items() if d != c) for c, v in levels.items()}
 
 
+def _together(videos: Videos, request: Request, _: re.Match[str]) -> Scores:
+    """Which of two damages are both there: the one that shows less decides."""
+    pairs = [[_damage(part) for part in o.lower().split(" and ")] for o in request.options]
+    named = {id(damage): damage for pair in pairs for damage in pair if damage}
+    levels = {key: damage.seen_in(videos[0]) for key, damage in named.items()}
+    return [min(levels.get(id(damage), -np.inf) for damage in pair) for pair in pairs]
+
+
+def _spot(by_ninth: bool) -> Callable[..., Scores]:
+    """Where the picture is worse for a while, or in which quarter of its time."""
+
+    def rule(videos: Videos, request: Request, match: re.Match[str]) -> Scores:
+        damage = _damage(match[1], videos)
+        if damage is None or damage.in_time or len(videos[0]) < 4:
+            return []
+        found = rises(damage, videos[0]).max(axis=1 if by_ninth else 0)
+        clear = dict(zip(NINTHS if by_ninth else _QUARTERS, found.tolist(), strict=True))
+        return [max((v for n, v in clear.items() if n in o), default=-np.inf)
+                for o in map(str.lower, request.options)]  # fmt: skip
+
+    return rule
+
+
 def _corner(videos: Videos, request: Request, match: re.Match[str]) -> Scores:
     worse = _corners(videos, match[1])
     named = [next((c for c in worse if c in option.lower()), None) for option in request.options]
@@ -246,6 +270,9 @@ _RULES: dict[str, Callable[[Videos, Request, re.Match[str]], Scores]] = {
     r"suffers from (.+)\. In which quarter of its time is it (stronger|weaker)": _odd_quarter,
     r"Two parts .+ suffer from (.+)\. In which of them is it (stronger|weaker)": _odd_part,
     r"Four copies of one clip.+ Which of them is ((.+)) than the others": _odd_part,
+    r"seen throughout this video, at the same time": _together,
+    r"nine equal parts of the picture, one is (.+) for a while": _spot(by_ninth=True),
+    r"small part of the picture is (.+) for a moment": _spot(by_ninth=False),
     r"Which of the two videos is (.+)\?": _which,
     r"How does the (.+) in the second video compare": _compare,
     r"Is the first video (.+) than the second": _is_first,

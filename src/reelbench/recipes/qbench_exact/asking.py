@@ -12,12 +12,14 @@ from reelbench.interop.qbench_video.taxonomy import COMPARE, TYPE_OF_KIND
 from reelbench.make.pipeline.context import StageContext
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.media.measure.quality import DAMAGES, NOT_THERE
+from reelbench.media.measure.visibility import band
 from reelbench.recipes.qbench_exact.degraded import SeenLayer
 from reelbench.recipes.qbench_exact.layered import evidence_of, options_of
 from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, seed_of
 from reelbench.recipes.qbench_exact.turns import uneven_clips
 from reelbench.recipes.qbench_exact.videos import MadeQuestion, MadeVideo
 
+VISIBILITY = "visibility"  # the tag of what is as visible as was wanted
 _WRONG = 3  # options beside the key
 _TELLING = ("blur", "noise", "compression")  # which no scene has by itself
 
@@ -184,11 +186,18 @@ def _item(question: MadeQuestion, wrong: Sequence[str], context: str) -> Item:
                 "context": context,
                 "distortion": order.damage,
                 "family": order.family,
+                **_visibility(first),
             }
         ),
         provenance=freeze({"exact": _facts(question)}),
         extra=freeze({SOURCE_CLIPS: sorted({v.segment.source for v in question.videos})}),
     )
+
+
+def _visibility(video: MadeVideo) -> dict[str, str]:
+    """How visible the damage is, where that was wanted: a tag, which the margin alone decides."""
+    found = [layer.jnd for layer in video.shown.layers if layer.target.jnds]
+    return {VISIBILITY: band(max(found))} if found else {}
 
 
 def _options(question: MadeQuestion, wrong: Sequence[str]) -> tuple[tuple[str, ...], int]:
@@ -202,7 +211,7 @@ def _options(question: MadeQuestion, wrong: Sequence[str]) -> tuple[tuple[str, .
     if "options" in family:
         return tuple(family["options"]), order.goal
     if layers := question.videos[0].shown.layers:
-        return options_of(order, [layer.target for layer in layers]), order.goal
+        return options_of(order, [layer.target for layer in layers], question.fits), order.goal
     return tuple(WORDS[name]["noun"].capitalize() for name in (order.damage, *wrong)), 0
 
 
@@ -260,6 +269,8 @@ def _layer(layer: SeenLayer) -> dict[str, Any]:
         "begin": round(target.begin, 4),
         "end": round(target.end, 4),
         **({"corner": target.corner} if target.corner else {}),
+        **({"region": [round(e, 4) for e in target.region]} if target.region else {}),
+        **({"jnd": layer.jnd} if target.jnds else {}),
         "extent": layer.extent,
         "level": layer.level,
         **({"levels": layer.levels} if layer.levels else {}),

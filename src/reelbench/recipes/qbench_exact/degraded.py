@@ -20,7 +20,17 @@ from reelbench.media.decode.sample import parse_sampling
 from reelbench.media.decode.stream import scan_frames
 from reelbench.media.edit.degrade import degrade_images
 from reelbench.media.edit.write import FAST, even, video_writer
-from reelbench.media.measure.quality import CORNERS, DAMAGES, NOT_THERE, all_qualities, part_of
+from reelbench.media.measure.local import rises
+from reelbench.media.measure.quality import (
+    CORNERS,
+    DAMAGES,
+    NOT_THERE,
+    Damage,
+    Region,
+    all_qualities,
+    part_of,
+)
+from reelbench.media.measure.visibility import visibility
 from reelbench.recipes.qbench_exact.clips import Segment
 
 ANY = 9.0  # beyond all levels
@@ -51,6 +61,13 @@ class DamageTarget:
     begin: float = 0.0  # share of the video at which it begins
     corner: str | None = None
     end: float = 1.0  # share of the video at which it ends
+    region: Region | None = None  # a part of the picture that is no corner
+    jnds: tuple[float, float] | None = None  # how visible it is to be, in place of a level
+
+    @property
+    def part(self) -> Region | None:
+        """The part of the picture that is damaged; None for all of it."""
+        return self.region if self.corner is None else CORNERS[self.corner]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +80,12 @@ class SeenLayer:
     level: float  # the mean of its own frames
     levels: tuple[float, ...]  # of its damage in all frames that are shown, in its corner
     frames: tuple[int, int]  # those of them that are its own: the first, and the one after the last
+    jnd: float = 0.0  # how visible it is, where that was wanted
+
+    @property
+    def reached(self) -> float:
+        """What its target wants so much of."""
+        return self.extent if self.target.jnds is None else self.jnd
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +104,8 @@ class WrittenVideo:
     elsewhere: float = 0.0  # the highest level of the first one in the corners without any
     size: tuple[int, int] = (0, 0)  # width and height
     smaller: bool = False  # than the clip, or for four copies than half of it
+    # How clearly each ninth is worse for a while in each quarter, where a spot is damaged.
+    rises: tuple[tuple[float, ...], ...] = ()
 
 
 class SegmentFrames:
@@ -127,11 +152,24 @@ class SegmentFrames:
         """Return frames, damaged where and when it is wanted, or at least those that are needed."""
         if not severity:
             return images
-        (first, last), region = self.span(target), CORNERS.get(target.corner or "")
+        (first, last), region = self.span(target), target.part
         numbers = None if needed is None else {number - first for number in needed}
         part = images[first:last]
         damaged = degrade_images(part, target.kind, severity, seed, region, numbers)
         return [*images[:first], *damaged, *images[last:]]
+
+    def own(self, target: DamageTarget) -> list[int]:
+        """Of the frames that are shown, those that are damaged."""
+        first, last = self.span(target)
+        return [number for number in self.shown if first <= number < last]
+
+    def jnds(self, target: DamageTarget, changed: Sequence[Image]) -> float:
+        """How visible a damage is in its own of the frames that are shown."""
+        moments = [
+            (self.images[number], image, self.images[max(0, number - 1)])
+            for number, image in zip(self.own(target), changed, strict=True)
+        ]
+        return visibility(moments, self.seconds / len(self.shown), target.part)
 
     def qualities(self) -> dict[str, float]:
         """All qualities of the frames that are shown, undamaged."""
@@ -212,15 +250,15 @@ def write_degraded(
         wrong = [
             (n, layer, window)
             for n, (layer, window) in enumerate(zip(layers, windows, strict=True))
-            if not window[0] <= layer.extent <= window[1]
+            if not window[0] <= layer.reached <= window[1]
         ]
         if not wrong:
             return _measured(footage, shown, layers)
         for n, layer, (least, most) in wrong:
-            lost[n] += (least + most) / 2 - layer.extent
+            lost[n] += (least + most) / 2 - layer.reached
     _, layer, (least, most) = wrong[0]
     raise UnfitError(
-        f"{layer.target.damage} reached {layer.extent:.2f}, not {least:.2f} to {most:.2f}"
+        f"{layer.target.damage} reached {layer.reached:.2f}, not {least:.2f} to {most:.2f}"
     )
 
 
@@ -261,7 +299,7 @@ def _wanted(
 ) -> tuple[list[float], list[tuple[float, float]]]:
     """Return how much the segment has of each damage itself, and the extents that are wanted."""
     own = [_own(footage, target) for target in targets]
-    return own, [_window(*each) for each in zip(targets, own, strict=True)]
+    return own, [t.jnds or _window(t, level) for t, level in zip(targets, own, strict=True)]
 
 
 def _window(target: DamageTarget, own: float) -> tuple[float, float]:
@@ -275,16 +313,16 @@ def _window(target: DamageTarget, own: float) -> tuple[float, float]:
 def _own(footage: SegmentFrames, target: DamageTarget) -> float:
     """The level of the damage in the segment itself, where and when it is to be damaged."""
     damage = DAMAGES[target.damage]
-    if target.corner is None and footage.span(target) == (0, len(footage.images)):
+    if target.part is None and footage.span(target) == (0, len(footage.images)):
         return damage.level(footage.qualities())
     return damage.seen_in(_affected(footage, target, _clean(footage)))
 
 
 def _affected(footage: SegmentFrames, target: DamageTarget, shown: Sequence[Image]) -> list[Image]:
     """Of the frames that are shown, those that are damaged, and of each the part that is."""
-    first, last = footage.span(target)
+    own = footage.own(target)
     pairs = zip(footage.shown, shown, strict=True)
-    images = [part_of(image, target.corner) for number, image in pairs if first <= number < last]
+    images = [part_of(image, target.part) for number, image in pairs if number in own]
     if not images:
         raise UnfitError("no frame is shown after the damage begins and before it ends")
     return images
@@ -320,13 +358,13 @@ def _search(extent: Callable[[float], float], aim: float, least: float, most: fl
 def _probe(footage: SegmentFrames, target: DamageTarget, seed: int) -> Callable[[float], float]:
     """Measure what a severity does, without writing it; in a few frames where they suffice."""
     damage = DAMAGES[target.damage]
-    (first, last), region = footage.span(target), CORNERS.get(target.corner or "")
-    places = [number for number in footage.shown if first <= number < last]
-    places = places if damage.in_time else places[:: max(1, len(places) // _FEW)]
+    region, places = target.part, footage.own(target)
+    if not (damage.in_time or target.jnds):
+        places = places[:: max(1, len(places) // _FEW)]
     clean = [footage.images[number] for number in places]
     if not clean:
         raise UnfitError("no frame is shown after the damage begins and before it ends")
-    before = damage.seen_in([part_of(image, target.corner) for image in clean])
+    before = damage.seen_in([part_of(image, region) for image in clean])
 
     def extent(severity: float) -> float:
         if damage.in_time:  # a frame rests on those before it
@@ -334,7 +372,9 @@ def _probe(footage: SegmentFrames, target: DamageTarget, seed: int) -> Callable[
             damaged = [every[number] for number in places]
         else:
             damaged = degrade_images(clean, target.kind, severity, seed, region)
-        return damage.seen_in([part_of(image, target.corner) for image in damaged]) - before
+        if target.jnds:
+            return footage.jnds(target, damaged)
+        return damage.seen_in([part_of(image, region) for image in damaged]) - before
 
     return extent
 
@@ -351,7 +391,7 @@ def _seen(
     level = damage.seen_in(_affected(footage, target, shown))
     levels: list[float] = []
     if not damage.in_time and (first, last) != (0, len(footage.images)):
-        levels = [damage.seen_in([part_of(image, target.corner)]) for image in shown]
+        levels = [damage.seen_in([part_of(image, target.part)]) for image in shown]
     frames = (sum(n < first for n in footage.shown), sum(n < last for n in footage.shown))
     return SeenLayer(
         target,
@@ -360,6 +400,7 @@ def _seen(
         round(level, 4),
         tuple(round(each, 4) for each in levels),
         frames,
+        round(footage.jnds(target, shown[slice(*frames)]), 3) if target.jnds else 0.0,
     )
 
 
@@ -386,4 +427,9 @@ def _measured(
         elsewhere=round(elsewhere, 4) if several else 0.0,
         size=(shown[0].shape[1], shown[0].shape[0]),
         smaller=footage.smaller,
+        rises=_rises(damage, shown) if first.target.jnds else (),
     )
+
+
+def _rises(damage: Damage, shown: Sequence[Image]) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(round(float(score), 3) for score in row) for row in rises(damage, shown))

@@ -6,6 +6,7 @@ turns how far two of them are apart, or how faint and how short they are.
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from random import Random
 
 from reelbench.base.seeds import rng_for
 from reelbench.data.items import Span
@@ -16,11 +17,14 @@ from reelbench.recipes.qbench_exact.degraded import (
     UnfitError,
     WrittenVideo,
 )
-from reelbench.recipes.qbench_exact.plan import STILL, WORDS, QuestionPlan
-from reelbench.recipes.qbench_exact.targets import QuestionTargets, are_alike
+from reelbench.recipes.qbench_exact.plan import STILL, WORDS, QuestionPlan, damages_of
+from reelbench.recipes.qbench_exact.spots import HIDDEN, SPOT, check_spot, hidden, spot
+from reelbench.recipes.qbench_exact.targets import QuestionTargets, apparent, are_alike
 
 Layers = tuple[DamageTarget, ...]
 COPIES = "copy"  # the family whose video is four copies of one
+TOGETHER = "together"  # the family of two damages at once
+_LIGHT, _COLOUR = ("over-exposure", "under-exposure"), ("colour cast", "oversaturation")
 _BAND = 0.03  # how far apart the levels of what is alike may be, at least
 _HIGHEST = 0.55  # level of the milder of two
 # Shares of a video, of which the protocol shows sixteen frames.
@@ -36,8 +40,7 @@ def layers_of(targets: QuestionTargets) -> Layers:
 def _in_turn(targets: QuestionTargets) -> Layers:
     """Two damages, one after the other; the first of them is the first option."""
     rng = rng_for(targets.seed, "in turn")
-    mine = targets.order.damage
-    other = rng.choice([name for name in STILL if name != mine and not are_alike(name, mine)])
+    mine, other = targets.order.damage, _another(targets, rng)
     length = 0.12 + 1.1 * targets.margin
     begin = rng.uniform(_EDGE, 1 - _EDGE - _GAP - 2 * length)
     later = rng.uniform(begin + length + _GAP, 1 - _EDGE - length)
@@ -112,20 +115,59 @@ def _two_levels(targets: QuestionTargets) -> tuple[tuple[float, float], tuple[fl
     return (low, low + band), (high, high + band)
 
 
+def _together(targets: QuestionTargets) -> Layers:
+    """Two damages at once, throughout: one of detail, and one of light or of colour."""
+    order = targets.order
+    other = _light_and_colour(targets)[order.goal]
+    kind = rng_for(targets.seed, "other kind").choice(DAMAGES[other].kinds)
+    both = [(order.damage, order.kind), (other, kind)]
+    both.sort(key=lambda each: each[0] == "noise")  # last, or the other changes it
+    return tuple(_faint(targets, name, kind, 0.0, 1.0) for name, kind in both)
+
+
+def _light_and_colour(targets: QuestionTargets) -> tuple[str, str]:
+    rng = rng_for(targets.seed, "light and colour")
+    return rng.choice(_LIGHT), rng.choice(_COLOUR)
+
+
+def _another(targets: QuestionTargets, rng: Random) -> str:
+    """A damage that nobody takes for the one in question."""
+    mine = targets.order.damage
+    return rng.choice([name for name in STILL if name != mine and not are_alike(name, mine)])
+
+
 _LAYERS: Mapping[str, Callable[[QuestionTargets], Layers]] = {
     "first": _in_turn,
     "times": _repeated,
     "odd": _quarters,
     COPIES: _copies,
     "worse": _two_corners,
+    TOGETHER: _together,
+    SPOT: spot,
+    HIDDEN: hidden,
 }
 
 
-def options_of(order: QuestionPlan, layers: Sequence[DamageTarget]) -> tuple[str, ...]:
-    """Return the options of a question whose options are its damages, or its corners."""
+def options_of(
+    order: QuestionPlan, layers: Sequence[DamageTarget], absent: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the options of a question whose options are its damages, or its corners.
+
+    Of two at once, either of detail stands with either of light and colour, so that each word is
+    there twice, and any pair could be right.
+    """
+    if order.family == TOGETHER:
+        named = [*(layer.damage for layer in layers), *absent]
+        details = sorted(damages_of(TOGETHER), key=lambda name: name != order.damage)
+        others = [next(n for n in named if n in group) for group in (_LIGHT, _COLOUR)]
+        return tuple(_both(detail, other) for detail in details for other in others)
     if order.family == "first":
         return tuple(WORDS[layer.damage]["noun"].capitalize() for layer in layers)
     return tuple(f"The {layer.corner}" for layer in layers)
+
+
+def _both(one: str, other: str) -> str:
+    return f"{WORDS[one]['noun'].capitalize()} and {WORDS[other]['noun']}"
 
 
 def evidence_of(
@@ -141,9 +183,17 @@ def evidence_of(
     )
 
 
-def check_layers(targets: QuestionTargets, seen: WrittenVideo) -> None:
-    """Raise ``UnfitError`` where what was measured in the video does not bear out the key."""
+def check_layers(targets: QuestionTargets, seen: WrittenVideo) -> tuple[str, ...]:
+    """Raise ``UnfitError`` where what was measured in the video does not bear out the key.
+
+    Return two damages that are not there, where the wrong options need them.
+    """
     layers = seen.layers
+    if targets.order.family in (SPOT, HIDDEN):
+        check_spot(targets, seen)
+        return ()
+    if targets.order.family == TOGETHER:
+        return _absent(targets, seen)
     if targets.order.family in ("first", "times"):
         _check_alone(layers)
         _check_apart(layers)
@@ -153,6 +203,20 @@ def check_layers(targets: QuestionTargets, seen: WrittenVideo) -> None:
         raise UnfitError(f"{targets.order.damage} is also visible elsewhere")
     if targets.order.family == COPIES:
         _check_severities(layers)
+    return ()
+
+
+def _absent(targets: QuestionTargets, seen: WrittenVideo) -> tuple[str, ...]:
+    """The two damages of the wrong options: of them there is none, and of the others enough."""
+    there = {layer.target.damage for layer in seen.layers}
+    if min(layer.level for layer in seen.layers) < targets.there:
+        raise UnfitError("one of two damages is not visible beside the other")
+    named = (*damages_of(TOGETHER), *_light_and_colour(targets))
+    absent = tuple(name for name in named if name not in there)
+    for name in absent:
+        if apparent(name, seen) > NOT_THERE:
+            raise UnfitError(f"{name} is visible too, though it should be absent")
+    return absent
 
 
 def _check_alone(layers: Sequence[SeenLayer]) -> None:

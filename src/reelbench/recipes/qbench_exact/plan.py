@@ -31,7 +31,17 @@ WORDS: Mapping[str, Mapping[str, str]] = yaml.safe_load((HOME / "words.yaml").re
 STILL = tuple(name for name, damage in DAMAGES.items() if not damage.in_time)
 # An encoder knows few severities, and what they do differs from frame to frame.
 _FINE = tuple(name for name in STILL if name != "compression")
-_DAMAGES = {"any": tuple(DAMAGES), "still": STILL, "fine": _FINE}
+# A viewer of grey that moves knows them: the model of visibility has no colours, and blur has no
+# effect on what is smooth.
+_LOCAL = ("noise", "over-exposure", "under-exposure", "low contrast")
+_DETAIL = ("blur", "noise")
+_DAMAGES = {
+    "any": tuple(DAMAGES),
+    "still": STILL,
+    "fine": _FINE,
+    "detail": _DETAIL,
+    "local": _LOCAL,
+}
 TWO_SEGMENTS = ("both", "shared")  # whose two videos show different things
 RESERVE = 0.15  # of the items, ordered besides: some segments cannot show what is ordered
 _TRIES = 6  # segments that an order may go to, one after the other
@@ -96,10 +106,14 @@ def _orders(segments: Sequence[Segment], number: int, seed: int) -> Iterator[Que
             segments=_candidates(turns, family, rng),
             instead=tuple(
                 (name, rng.choice(DAMAGES[name].kinds))
-                for name in rng.sample(damages_of(family), _TRIES // 2)
+                for name in _some(damages_of(family), rng)
                 if name != damage
             ),
         )
+
+
+def _some(damages: Sequence[str], rng: Random) -> list[str]:
+    return rng.sample(damages, min(_TRIES // 2, len(damages)))
 
 
 def _families(number: int, seed: int) -> list[str]:

@@ -13,16 +13,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from reelbench.data.items import NOTHING, Item
+from reelbench.data.items import NOTHING, Item, freeze
 from reelbench.data.manifest import Manifest
-from reelbench.interop.qbench_video.taxonomy import SPLITS, quality_manifest
+from reelbench.interop.qbench_video.taxonomy import PEOPLE, SPLITS, quality_manifest
 from reelbench.make.parts.balance_stages import balance_key_positions, split
 from reelbench.make.parts.label import label
 from reelbench.make.parts.scenes import FINGERPRINT, scenes
 from reelbench.make.parts.source_videos import SourceVideo, source_root, videos_in
 from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, RowStage, whole_number
 from reelbench.media.measure.quality import COURSE, DAMAGES, STILL
-from reelbench.recipes.qbench_exact.asking import ask
+from reelbench.media.measure.visibility import BANDS
+from reelbench.recipes.qbench_exact.asking import VISIBILITY, ask
 from reelbench.recipes.qbench_exact.clips import Segment, cut
 from reelbench.recipes.qbench_exact.plan import HOME, QuestionPlan, SegmentPlan, order, plan
 from reelbench.recipes.qbench_exact.targets import MARGINS
@@ -77,7 +78,7 @@ STAGES = (
         input=Segment,
         output=SegmentPlan,
         work=plan,
-        version=2,
+        version=3,
         parameters={"items": ITEMS},
         validate=_validate_items,
     ),
@@ -120,8 +121,17 @@ STAGES = (
 def _manifest(items: Sequence[Item], source: Path) -> Manifest:
     title = "Video quality with facts for answers"
     manifest = quality_manifest("qbench-exact", title, items, made_from=source.name)
+    bands = [name for name in BANDS if any(name in item.tag(VISIBILITY) for item in items)]
+    tables, taxonomy = dict(manifest.tables), dict(manifest.taxonomy)
+    if bands:
+        taxonomy[VISIBILITY] = bands
+        tables[VISIBILITY] = {
+            "title": "Spots, by the just-noticeable differences that a model predicts",
+            "people": PEOPLE,
+            "columns": {name: {VISIBILITY: name} for name in bands},
+        }
     # With fewer frames than were measured, an answer need not be seen.
-    return replace(manifest, conditions=NOTHING)
+    return replace(manifest, conditions=NOTHING, tables=freeze(tables), taxonomy=freeze(taxonomy))
 
 
 def _statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:

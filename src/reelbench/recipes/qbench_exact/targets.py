@@ -217,7 +217,7 @@ class QuestionTargets:
     def _unlike(self, shown: Sequence[WrittenVideo]) -> tuple[str, ...]:
         """The damages of which no video shows any, and which nobody takes for its own."""
         mine = self.order.damage
-        seen = {n: max(_apparent(n, each) for each in shown) for n in DAMAGES if n != mine}
+        seen = {n: max(apparent(n, each) for each in shown) for n in DAMAGES if n != mine}
         if self.order.family == "explain" and max(seen.values()) > shown[0].level - self.margin:
             raise UnfitError(f"another damage is as visible as {mine}")
         fits = [n for n in seen if not are_alike(n, mine) and seen[n] <= NOT_THERE]
@@ -226,7 +226,7 @@ class QuestionTargets:
         return tuple(fits)
 
 
-def _apparent(name: str, shown: WrittenVideo) -> float:
+def apparent(name: str, shown: WrittenVideo) -> float:
     """How much of a damage a video has, be it the segment's own or our doing."""
     damage = DAMAGES[name]
     return max(damage.level(shown.after), damage.extent(shown.before, shown.after))

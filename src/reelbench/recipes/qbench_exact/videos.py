@@ -31,6 +31,7 @@ from reelbench.recipes.qbench_exact.degraded import (
 )
 from reelbench.recipes.qbench_exact.layered import COPIES, check_layers, layers_of
 from reelbench.recipes.qbench_exact.plan import QuestionPlan, seed_of
+from reelbench.recipes.qbench_exact.spots import HIDDEN, hidden_in
 from reelbench.recipes.qbench_exact.targets import MARGINS, QuestionTargets
 
 _FOLDER = "make/videos"  # of all that were made, those among them that no item needs
@@ -183,15 +184,15 @@ def write_videos(
         layers = layers_of(targets)
         for number, (path, segment, out) in enumerate(zip(paths, segments, outs, strict=True)):
             damages = layers or (targets.video(number, shown),)
-            target.append(damages[0])
             copies = targets.order.family == COPIES
             footage = SegmentFrames(path, segment, longest, len(outs), copies)
+            if targets.order.family == HIDDEN:
+                damages = hidden_in(footage, targets)
+            target.append(damages[0])
             if not layers and damages[0].damage != targets.order.damage:
                 refuse_undamaged(footage, targets.order.damage)
             shown.append(write_degraded(footage, damages, out, targets.seed))
-        if layers:
-            check_layers(targets, shown[0])
-        fits = () if layers else targets.check(target, shown)
+        fits = check_layers(targets, shown[0]) if layers else targets.check(target, shown)
     except UnfitError as unfit:
         return str(unfit)
     return MadeQuestion(

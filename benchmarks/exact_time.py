@@ -36,7 +36,7 @@ TURNS = 2
 # Functions of which none calls another, so that their times add up.
 PARTS = {
     "writing the video": ("write.py", "show"),
-    "decoding the clip": ("degraded.py", "_decoded"),
+    "decoding the clip": ("footage.py", "_decoded"),
     "decoding what was written": ("frames.py", "decoded_frames"),
     "damaging frames": ("degrade.py", "degrade_images"),
     "measuring one quality": ("quality.py", "seen_in"),

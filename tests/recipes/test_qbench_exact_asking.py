@@ -14,7 +14,8 @@ from reelbench.make.pipeline.stage import Rejected
 from reelbench.media.measure.quality import DAMAGES
 from reelbench.recipes.qbench_exact.asking import ask
 from reelbench.recipes.qbench_exact.clips import Segment
-from reelbench.recipes.qbench_exact.degraded import DamageTarget, WrittenVideo
+from reelbench.recipes.qbench_exact.degraded import WrittenVideo
+from reelbench.recipes.qbench_exact.footage import DamageTarget
 from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, QuestionPlan, SegmentPlan, plan
 from reelbench.recipes.qbench_exact.videos import MadeQuestion, MadeVideo
 

@@ -12,14 +12,8 @@ from videos import make_video
 from reelbench.media.edit.write import video_writer
 from reelbench.media.measure.quality import all_qualities
 from reelbench.recipes.qbench_exact.clips import Segment
-from reelbench.recipes.qbench_exact.degraded import (
-    DamageTarget,
-    SegmentFrames,
-    UnfitError,
-    _search,
-    refuse_undamaged,
-    write_degraded,
-)
+from reelbench.recipes.qbench_exact.degraded import _search, refuse_undamaged, write_degraded
+from reelbench.recipes.qbench_exact.footage import DamageTarget, SegmentFrames, UnfitError
 
 
 def segment(start: float, end: float) -> Segment:

@@ -13,12 +13,8 @@ from ordinary import ordinary_clip, shown
 from reelbench.data.items import Item
 from reelbench.media.measure.quality import CORNERS, DAMAGES
 from reelbench.recipes.qbench_exact.clips import Segment
-from reelbench.recipes.qbench_exact.degraded import (
-    DamageTarget,
-    SeenLayer,
-    UnfitError,
-    WrittenVideo,
-)
+from reelbench.recipes.qbench_exact.degraded import SeenLayer, WrittenVideo
+from reelbench.recipes.qbench_exact.footage import DamageTarget, UnfitError
 from reelbench.recipes.qbench_exact.layered import check_layers, layers_of
 from reelbench.recipes.qbench_exact.plan import FAMILIES, QuestionPlan
 from reelbench.recipes.qbench_exact.recipe import RECIPE

@@ -8,7 +8,7 @@ import pytest
 from exact_orders import CASES, LAYERED, SPOTS, order, showing
 
 from reelbench.media.measure.quality import CORNERS, DAMAGES, STRENGTHS
-from reelbench.recipes.qbench_exact.degraded import UnfitError
+from reelbench.recipes.qbench_exact.footage import UnfitError
 from reelbench.recipes.qbench_exact.layered import layers_of
 from reelbench.recipes.qbench_exact.plan import FAMILIES, damages_of
 from reelbench.recipes.qbench_exact.targets import QuestionTargets

@@ -18,13 +18,8 @@ from reelbench.media.measure.local import NINTHS
 from reelbench.media.measure.quality import DAMAGES, NOT_THERE, all_qualities
 from reelbench.media.measure.visibility import BANDS
 from reelbench.recipes.qbench_exact.clips import Segment
-from reelbench.recipes.qbench_exact.degraded import (
-    DamageTarget,
-    SeenLayer,
-    SegmentFrames,
-    UnfitError,
-    WrittenVideo,
-)
+from reelbench.recipes.qbench_exact.degraded import SeenLayer, WrittenVideo
+from reelbench.recipes.qbench_exact.footage import DamageTarget, SegmentFrames, UnfitError
 from reelbench.recipes.qbench_exact.layered import check_layers, layers_of
 from reelbench.recipes.qbench_exact.plan import QuestionPlan
 from reelbench.recipes.qbench_exact.recipe import RECIPE

@@ -10,7 +10,8 @@ from exactness import Seen, holds
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.media.measure.quality import CORNERS, DAMAGES
-from reelbench.recipes.qbench_exact.degraded import DamageTarget, UnfitError, WrittenVideo
+from reelbench.recipes.qbench_exact.degraded import WrittenVideo
+from reelbench.recipes.qbench_exact.footage import DamageTarget, UnfitError
 from reelbench.recipes.qbench_exact.plan import FAMILIES, STILL
 from reelbench.recipes.qbench_exact.recipe import RECIPE
 from reelbench.recipes.qbench_exact.targets import QuestionTargets, are_alike

@@ -11,12 +11,8 @@ from random import Random
 from reelbench.base.seeds import rng_for
 from reelbench.data.items import Span
 from reelbench.media.measure.quality import CORNERS, DAMAGES, NOT_THERE, PRESENT
-from reelbench.recipes.qbench_exact.degraded import (
-    DamageTarget,
-    SeenLayer,
-    UnfitError,
-    WrittenVideo,
-)
+from reelbench.recipes.qbench_exact.degraded import SeenLayer, WrittenVideo
+from reelbench.recipes.qbench_exact.footage import DamageTarget, UnfitError
 from reelbench.recipes.qbench_exact.plan import STILL, WORDS, QuestionPlan, damages_of
 from reelbench.recipes.qbench_exact.spots import HIDDEN, SPOT, check_spot, hidden, spot
 from reelbench.recipes.qbench_exact.targets import QuestionTargets, apparent, are_alike

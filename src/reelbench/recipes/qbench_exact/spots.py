@@ -14,12 +14,8 @@ from reelbench.media.measure.local import NINTHS, TILES, tiles
 from reelbench.media.measure.metrics import luma
 from reelbench.media.measure.quality import part_of
 from reelbench.media.measure.visibility import threshold
-from reelbench.recipes.qbench_exact.degraded import (
-    DamageTarget,
-    SegmentFrames,
-    UnfitError,
-    WrittenVideo,
-)
+from reelbench.recipes.qbench_exact.degraded import WrittenVideo
+from reelbench.recipes.qbench_exact.footage import DamageTarget, SegmentFrames, UnfitError
 from reelbench.recipes.qbench_exact.targets import MARGINS, QuestionTargets
 
 SPOT, HIDDEN = "spot", "hidden"

@@ -19,7 +19,8 @@ from reelbench.media.measure.quality import (
     SEVERE,
     SLIGHTLY,
 )
-from reelbench.recipes.qbench_exact.degraded import DamageTarget, UnfitError, WrittenVideo
+from reelbench.recipes.qbench_exact.degraded import WrittenVideo
+from reelbench.recipes.qbench_exact.footage import DamageTarget, UnfitError
 from reelbench.recipes.qbench_exact.plan import QuestionPlan
 
 MARGINS = (0.02, 0.2)  # beyond the second, little can be told so far apart

@@ -21,14 +21,12 @@ from reelbench.media.errors import MediaError
 from reelbench.media.measure.quality import CORNERS, DAMAGES
 from reelbench.recipes.qbench_exact.clips import Segment
 from reelbench.recipes.qbench_exact.degraded import (
-    DamageTarget,
     SeenLayer,
-    SegmentFrames,
-    UnfitError,
     WrittenVideo,
     refuse_undamaged,
     write_degraded,
 )
+from reelbench.recipes.qbench_exact.footage import DamageTarget, SegmentFrames, UnfitError
 from reelbench.recipes.qbench_exact.layered import COPIES, check_layers, layers_of
 from reelbench.recipes.qbench_exact.plan import QuestionPlan, seed_of
 from reelbench.recipes.qbench_exact.spots import HIDDEN, hidden_in
@@ -92,7 +90,7 @@ async def damage(
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class VideoAttempt:
     """One way to make the videos of a question: a damage, and the segments to show it in."""
 
     targets: QuestionTargets
@@ -100,7 +98,7 @@ class Attempt:
     paths: tuple[Path, ...]  # of their clips
 
 
-def _attempts(order: QuestionPlan, ctx: StageContext, margin: float) -> list[list[Attempt]]:
+def _attempts(order: QuestionPlan, ctx: StageContext, margin: float) -> list[list[VideoAttempt]]:
     """Return all attempts in turn: those in the clip whose turn it is together, as one decodes it.
 
     The others each alone.
@@ -115,7 +113,7 @@ def _attempts(order: QuestionPlan, ctx: StageContext, margin: float) -> list[lis
         tried = structs.replace(order, damage=name, kind=kind)
         seed = seed_for(seed_of(ctx.seed, segments), "shot", order.id, number)
         paths = tuple(ctx.source / s.path if ctx.source.is_dir() else ctx.source for s in segments)
-        attempts.append(Attempt(QuestionTargets(tried, margin, seed), segments, paths))
+        attempts.append(VideoAttempt(QuestionTargets(tried, margin, seed), segments, paths))
     together = len(damages) * len(own)
     return [attempts[:together], *([attempt] for attempt in attempts[together:])]
 
@@ -153,7 +151,7 @@ def estimated_question(order: QuestionPlan, _ctx: StageContext) -> list[MadeQues
 
 
 def write_first(
-    _first: Path, attempts: Sequence[Attempt], outs: Sequence[Path], longest: int
+    _first: Path, attempts: Sequence[VideoAttempt], outs: Sequence[Path], longest: int
 ) -> tuple[MadeQuestion | None, list[str]]:
     """Write the videos of a question by the first attempt that succeeds; and why others did not."""
     reasons: list[str] = []

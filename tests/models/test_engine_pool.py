@@ -17,13 +17,15 @@ REQUEST = Request("k", (Message("user", (TextPart("What?"),)),), "open", "What?"
 
 
 class Engine:
-    """An engine that answers, is lost with what it is asked, or never loads."""
+    """An engine that answers, is lost with what it is asked, never loads, or hangs."""
 
     capacity = 4
     peak_memory = None
 
     def __init__(self, fate: str) -> None:
         self._fate = fate
+        self.looks = 0
+        self.is_ending, self.may_end = threading.Event(), threading.Event()
         self._owed: list[Future[list[Response]]] = []
 
     def load(self) -> None:
@@ -40,13 +42,20 @@ class Engine:
             self._owed.append(future)
         return future
 
-    def silence(self) -> float:
-        return 0.0 if self._fate == "keeps it" else 1e9
+    @property
+    def signs(self) -> int:
+        self.looks += 1
+        return self.looks if self._fate == "keeps it" else 0
 
     def stop(self) -> None:
         pass
 
     def abandon(self) -> None:
+        self.is_ending.set()
+        if self._fate == "hangs on":
+            self.may_end.wait()
+        if self._fate == "never ends":
+            raise EngineLostError("cannot be ended")
         for future in self._owed:
             future.set_exception(EngineLostError("ended"))
         self._owed = []
@@ -58,6 +67,7 @@ class Source:
     def __init__(self, *fates: list[str]) -> None:
         self._fates = fates
         self.started: list[int] = []
+        self.engines: list[Engine] = []
 
     def count(self, card: Card) -> int:
         return len(self._fates)
@@ -67,7 +77,8 @@ class Source:
 
     def start(self, card: Card, number: int, say: Callable[[str], None], /) -> Engine:
         self.started.append(number)
-        return Engine(self._fates[number].pop(0))
+        self.engines.append(Engine(self._fates[number].pop(0)))
+        return self.engines[-1]
 
 
 def test_a_lost_engine_is_started_again_though_another_never_loads() -> None:
@@ -118,6 +129,40 @@ def test_an_engine_that_hangs_is_ended_and_what_it_had_is_asked_again() -> None:
     (line,) = [line for line in said if "is lost" in line]
     assert "gave no sign of work" in line
     assert "`timeout`" in line
+    # It was looked at often: no single pause of ours, however long, makes others silent.
+    assert source.engines[0].looks >= 10
+
+
+def test_another_engine_is_started_once_the_lost_one_is_gone() -> None:
+    """It holds its GPU's memory until then; others are asked meanwhile."""
+    source = Source(["hangs on", "answers"], ["answers"])
+    card = Card(name="m", backend="hf", model="x", timeout=0.05)
+
+    async def ask() -> None:
+        pool = EnginePool(card, source, lambda _: None)
+        first = pool.ask(REQUEST)
+        assert (await asyncio.wait_for(first, 60)).text == "A"
+        assert source.engines[0].is_ending.is_set()
+        assert source.started == [0, 1]
+        source.engines[0].may_end.set()
+        while pool._slots is None or pool._slots[0].is_ending:
+            await asyncio.sleep(0.001)
+
+    asyncio.run(ask())
+
+
+def test_an_engine_that_cannot_be_ended_is_given_up() -> None:
+    source, said = Source(["never ends"]), list[str]()
+    card = Card(name="m", backend="hf", model="x", timeout=0.05)
+
+    async def ask() -> Response:
+        return await asyncio.wait_for(EnginePool(card, source, said.append).ask(REQUEST), 60)
+
+    response = asyncio.run(ask())
+    assert (response.status, response.unasked) == ("error", True)
+    assert "cannot be ended" in (response.error or "")
+    assert source.started == [0]
+    assert any("is given up" in line for line in said)
 
 
 def test_a_request_with_which_every_engine_hangs_is_an_error() -> None:

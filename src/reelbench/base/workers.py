@@ -27,10 +27,12 @@ from reelbench.base.errors import ReelbenchError, extension_error, where
 Result = TypeVar("Result")
 GIGABYTE = 2**30
 _START_LIMIT = 120.0  # seconds
+_END_LIMIT = 30.0  # seconds, for what the system ends at once unless a driver or a disk hangs
 # Bytes in memory from which on a worker is replaced before it loads what another family needs.
 _MOST_KEPT = 400 * 2**20
 # For glibc, which at first hands the memory of each picture back to the system and asks for it
 # anew, page by page: that takes as long as the work on it. It gets to these numbers itself, late.
+# Who has set them knows better.
 _KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(2**25), "MALLOC_TRIM_THRESHOLD_": str(2**26)}
 
 
@@ -153,12 +155,14 @@ class ChildProcess:
             return "no exit status"
         return signal.Signals(-code).name if code < 0 else f"exit status {code}"
 
-    def kill(self) -> None:
-        """End it at once."""
+    def kill(self) -> bool:
+        """End it at once; return whether it has ended, which a system call may hold up."""
         self.process.kill()
-        self.process.wait()
         # The line is not closed: another thread may be reading, and learns of the end that way.
         self._life.close()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(_END_LIMIT)
+        return self.process.returncode is not None
 
 
 class _Worker:
@@ -166,9 +170,8 @@ class _Worker:
 
     def __init__(self, memory: int) -> None:
         self.family = ""
-        self._child = ChildProcess(
-            __name__, serve.__name__, memory, environment=_KEEP_MEMORY | os.environ
-        )
+        settings = {n: v for n, v in _KEEP_MEMORY.items() if n not in os.environ}
+        self._child = ChildProcess(__name__, serve.__name__, memory, environment=settings)
         self.process, self._line = self._child.process, self._child.line
         self._await_start()
 

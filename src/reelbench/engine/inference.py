@@ -1,7 +1,6 @@
 """Local models on a Ray cluster: an actor with the weights for each of its GPUs."""
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -79,7 +78,7 @@ class ActorEngine:
         self.capacity = 1
         self.peak_memory: int | None = None
         self._ray, self._card, self._say = ray, card, say
-        self._signs, self._last_sign, self._is_asked = 0, time.monotonic(), False
+        self._signs, self._is_asked = 0, False
         self._actor = ray.remote(PipelineActor).options(**options).remote()
 
     def load(self) -> None:
@@ -110,18 +109,22 @@ class ActorEngine:
         self._actor.answer.remote(list(requests)).future().add_done_callback(settle)
         return future
 
-    def silence(self) -> float:
-        """Return the seconds since the last sign of work that is known, and ask for a newer one."""
+    @property
+    def signs(self) -> int:
+        """The newest that is known of a number that changes as long as work is done.
+
+        Whoever looks makes it ask for a newer one.
+        """
 
         def note(done: "Future[int]") -> None:
             self._is_asked = False
-            if not done.exception() and done.result() != self._signs:
-                self._signs, self._last_sign = done.result(), time.monotonic()
+            if not done.exception():
+                self._signs = done.result()
 
         if not self._is_asked:
             self._is_asked = True
             self._actor.signs.remote().future().add_done_callback(note)
-        return time.monotonic() - self._last_sign
+        return self._signs
 
     def stop(self) -> None:
         """Answer what is being generated; what waits is not asked."""

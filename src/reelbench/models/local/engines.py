@@ -1,6 +1,7 @@
 """What a local model runs on: one engine, or one for each GPU, in processes of their own."""
 
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
@@ -38,14 +39,15 @@ class InferenceEngine(Protocol):
     def submit(self, requests: Sequence[Request]) -> "Future[list[Response]]":
         """Return the responses to come; they fail with ``EngineLostError`` if it is lost."""
 
-    def silence(self) -> float:
-        """Return the seconds since the last sign of work: a token, a reply, something prepared."""
+    @property
+    def signs(self) -> int:
+        """A number that changes as long as work is done: a layer computed, something prepared."""
 
     def stop(self) -> None:
         """Answer what is being generated; what waits is not asked."""
 
     def abandon(self) -> None:
-        """End at once, whatever is under way."""
+        """End at once, whatever is under way; raise ``EngineLostError`` if it does not end."""
 
 
 class EngineSource(Protocol):
@@ -115,9 +117,10 @@ class PipelineHere:
         assert self._pipeline is not None, "it is loaded"
         return self._pipeline.submit(requests)
 
-    def silence(self) -> float:
-        """Return no seconds: who hangs in this process cannot be ended without it."""
-        return 0.0
+    @property
+    def signs(self) -> int:
+        """A number that always changes: who hangs in this process cannot be ended without it."""
+        return time.monotonic_ns()
 
     def stop(self) -> None:
         """Answer what is being generated; what waits is not asked."""

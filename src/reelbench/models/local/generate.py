@@ -7,7 +7,7 @@ from inspect import signature
 from typing import Any
 
 import torch
-from transformers import DynamicCache, LogitsProcessor, LogitsProcessorList
+from transformers import DynamicCache, LogitsProcessorList
 
 from reelbench.models.base import Request, Response, read_text
 from reelbench.models.local.caches import bytes_per_token, can_be_joined, joined
@@ -37,7 +37,13 @@ class Generator:
         self._last_only = {"logits_to_keep": 1} if "logits_to_keep" in parameters else {}
         self.token_bytes = 0.0  # of one token in the cache, once it is known
         self.joins = True  # whether caches of several groups can be one
-        self.steps = 0  # tokens of batches, and shared beginnings, so far
+        self.steps = 0  # layers that were computed so far, each for a batch
+        lists = (m for m in self._model.modules() if isinstance(m, torch.nn.ModuleList))
+        for layer in {layer for layers in lists for layer in layers}:
+            layer.register_forward_hook(self._count_step)
+
+    def _count_step(self, *_given: Any) -> None:
+        self.steps += 1
 
     def warm_up(self) -> None:
         """Generate a few tokens of nothing: kernels are loaded, the size of a token is learnt."""
@@ -76,7 +82,6 @@ class Generator:
         start = inputs["input_ids"].shape[1]
         schemas = self._constraint.mask(requests, start)
         chosen = [*([schemas] if schemas else []), *self._sampler.processors(requests)]
-        chosen.append(_StepCounter(self))
         rows = self._model.generate(
             **inputs, **self._settings, logits_processor=LogitsProcessorList(chosen)
         )
@@ -114,7 +119,6 @@ class Generator:
             watch.remove()
         self.token_bytes = bytes_per_token(cache)
         self.joins = can_be_joined(cache)
-        self.steps += 1
         deltas = [module.rope_deltas for module in self._counting]
         return cache, _from_last(deltas, positions, len(group.shared))
 
@@ -174,17 +178,6 @@ class Generator:
         if text is None:
             text = self.loaded.tokenizer.decode(row[:end], skip_special_tokens=True)
         return read_text(text, ended is None, input_tokens, end)
-
-
-class _StepCounter(LogitsProcessor):  # type: ignore[misc]
-    """Counts the steps of a generator, and changes nothing."""
-
-    def __init__(self, generator: Generator) -> None:
-        self._generator = generator
-
-    def __call__(self, input_ids: Any, scores: Any) -> Any:  # noqa: ARG002
-        self._generator.steps += 1
-        return scores
 
 
 def _from_last(deltas: list[Any], positions: list[Any], count: int) -> list[Any]:

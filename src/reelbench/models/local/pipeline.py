@@ -97,7 +97,7 @@ class InferencePipeline:
 
     @property
     def signs(self) -> int:
-        """A number that grows as long as work is done, by each token and each thing prepared."""
+        """A number that grows as long as work is done, by each layer and each thing prepared."""
         return self._generator.steps + self._prepared_count
 
     def submit(self, requests: Sequence[Request]) -> "Future[list[Response]]":

@@ -63,7 +63,9 @@ class _Slot:
     fault: str = ""  # why there will be no other engine
     deaths: int = 0  # of engines, since one has answered
     groups: list[_Group] = field(default_factory=list)  # in flight
-    busy_since: float = 0.0  # when it was given something to do
+    is_ending: bool = False  # what was lost is not gone yet, nor is the memory that it holds
+    signs: int = 0  # of its engine, when it was looked at last
+    quiet: int = 0  # looks in a row at an engine with work, without a new sign
 
     @property
     def load(self) -> int:
@@ -121,10 +123,10 @@ class EnginePool:
     def close(self) -> None:
         """End the engines, whatever is under way."""
         self._is_closed = True
-        for slot in self._slots or ():
-            for engine in (slot.engine, slot.loading):
-                if engine is not None:
-                    engine.abandon()
+        found = [each for slot in self._slots or () for each in (slot.engine, slot.loading) if each]
+        threads = [self._in_thread(engine.abandon, lambda _: None) for engine in found]
+        for thread in threads:
+            thread.join()
 
     # Handing out.
 
@@ -141,7 +143,7 @@ class EnginePool:
             allowed = [slot for slot in self._slots if slot.has_room_for(group)]
             if allowed := [slot for slot in allowed if self._may_have(slot, group)]:
                 self._give(min(allowed, key=lambda slot: slot.load), group)
-        idle = [slot for slot in self._slots if slot.engine is None and not slot.fault]
+        idle = [s for s in self._slots if s.engine is None and not s.is_ending and not s.fault]
         missing = len(self._waiting) - sum(slot.loading is not None for slot in idle)
         # What is still being loaded may never be: a place that has worked is taken up at once.
         lost = [slot for slot in idle if slot.loading is None and slot.deaths]
@@ -160,7 +162,7 @@ class EnginePool:
         self._waiting.remove(group)
         self._joinable.pop(media_of(group.asked[0][0]), None)
         if not slot.groups:
-            slot.busy_since = time.monotonic()
+            slot.quiet = 0
         slot.groups.append(group)
         engine = group.engine = slot.engine
         future = engine.submit([request for request, _ in group.asked])
@@ -195,12 +197,18 @@ class EnginePool:
         self._hand_out()
 
     def _watch(self, slot: _Slot, engine: InferenceEngine) -> None:
-        """End an engine that has work, and has given no sign of it for too long."""
+        """End an engine that has work, and has given no sign of it for too long.
+
+        Looks are counted, not seconds: of a time in which this process stood still itself, it
+        cannot be told.
+        """
         if self._is_closed or slot.engine is not engine:
             return
-        silence = min(engine.silence(), time.monotonic() - slot.busy_since)
-        if slot.groups and silence > self._card.timeout:
-            how = f"gave no sign of work for {silence:.0f} s (`timeout` in its card)"
+        signs = engine.signs
+        slot.quiet = 0 if signs != slot.signs else slot.quiet + 1
+        slot.signs = signs
+        if slot.groups and slot.quiet > _LOOKS:
+            how = f"gave no sign of work for {self._card.timeout:g} s (`timeout` in its card)"
             self._lose(slot, engine, how)
             groups, slot.groups = slot.groups, []
             for group in groups:
@@ -211,8 +219,8 @@ class EnginePool:
             self._loop.call_later(self._card.timeout / _LOOKS, self._watch, slot, engine)
 
     def _lose(self, slot: _Slot, engine: InferenceEngine, how: str) -> None:
-        slot.engine = None
-        engine.abandon()
+        slot.engine, slot.is_ending = None, True
+        self._in_thread(engine.abandon, lambda done: self._ended(slot, done))
         if self._is_closed:
             return
         slot.deaths += 1
@@ -224,6 +232,15 @@ class EnginePool:
             more += f" of others, as that was the {slot.deaths}th time in a row"
         self._say(f"{self._card.name}: worker {slot.number + 1} is lost, and {more}: it {how}")
         self._end_if_none_is_left()
+
+    def _ended(self, slot: _Slot, done: "Future[None]") -> None:
+        """Give the place of an engine that was lost to another one."""
+        slot.is_ending = False
+        if error := done.exception():
+            slot.fault = slot.fault or f"its worker {error}"
+            self._say(f"{self._card.name}: worker {slot.number + 1} is given up: it {error}")
+            self._end_if_none_is_left()
+        self._hand_out()
 
     def _ask_again(self, slot: _Slot, group: _Group, how: str) -> None:
         group.lost_by.append(slot)
@@ -281,7 +298,7 @@ class EnginePool:
             return
         error = done.exception()
         if error is None:
-            slot.engine = engine
+            slot.engine, slot.quiet = engine, 0
             self._watch(slot, engine)
         elif isinstance(error, EngineLostError) and slot.deaths + 1 < _MOST_DEATHS:
             slot.deaths += 1
@@ -297,7 +314,9 @@ class EnginePool:
             self._end_if_none_is_left()
         self._hand_out()
 
-    def _in_thread(self, work: Callable[[], Any], after: "Callable[[Future[Any]], None]") -> None:
+    def _in_thread(
+        self, work: Callable[[], Any], after: "Callable[[Future[Any]], None]"
+    ) -> threading.Thread:
         """Run work in a thread that nobody waits for in the end, then ``after`` in the loop."""
         done: Future[Any] = Future()
 
@@ -308,7 +327,9 @@ class EnginePool:
                 done.set_exception(error)
             self._in_loop(lambda: after(done))
 
-        threading.Thread(target=run, daemon=True).start()
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        return thread
 
     def _in_loop(self, work: Callable[[], None]) -> None:
         with suppress(RuntimeError):  # it is closed, and nobody waits for an answer

@@ -22,7 +22,7 @@ from reelbench.models.local.prefix import TokenGroup, token_group
 from reelbench.models.local.weights import LoadedModel, is_rounded
 
 _PROCESSES = 4
-_SECONDS = 600.0  # for one group of requests
+_SECONDS = 600.0  # for one group of requests, at most
 _NO_BOUND = 2**60  # bytes of address space: PyTorch reserves more than it uses
 
 
@@ -33,6 +33,8 @@ class PreparingProcesses:
         source = (card.model, card.parameters.get("revision", "main"))
         count = max(1, min(_PROCESSES, cores() - 1))
         self._pool = WorkerPool(count, _NO_BOUND)
+        # What hangs here costs no more than itself: who waits for it would be ended for that.
+        self._limit = min(_SECONDS, card.timeout / 2)
         # Without a name: it goes when this process does, however that ends.
         self._kept = tempfile.TemporaryFile()  # noqa: SIM115
         self._file = Path(f"/proc/{os.getpid()}/fd/{self._kept.fileno()}")
@@ -77,7 +79,9 @@ class PreparingProcesses:
         return threads
 
     def _call(self, work: Callable[..., Any], requests: Sequence[Request]) -> Any:
-        return self._pool.call(work, str(self._file), self._dtype, list(requests), limit=_SECONDS)
+        return self._pool.call(
+            work, str(self._file), self._dtype, list(requests), limit=self._limit
+        )
 
 
 def _import(model: str, revision: str) -> None:

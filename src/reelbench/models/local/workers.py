@@ -46,7 +46,7 @@ class PipelineProcess:
         self._owed: dict[int, Future[list[Response]]] = {}
         self._numbers = count(1)
         self._loss = ""  # how it ended
-        self._last_sign = time.monotonic()
+        self.signs = 0  # of work, so far
         self._outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
         # Without a name: it goes when the processes do, however they end.
         self._log = tempfile.TemporaryFile("w+b")  # noqa: SIM115
@@ -84,18 +84,16 @@ class PipelineProcess:
         self._outbox.put((number, list(requests)))
         return future
 
-    def silence(self) -> float:
-        """Return the seconds since the last sign of work."""
-        return time.monotonic() - self._last_sign
-
     def stop(self) -> None:
         """Answer what is being generated; what waits is not asked."""
         self._outbox.put("stop")
 
     def abandon(self) -> None:
-        """End at once, whatever is under way."""
-        self._child.kill()
+        """End at once, whatever is under way; raise ``EngineLostError`` if it does not end."""
+        has_ended = self._child.kill()
         self._outbox.put(None)
+        if not has_ended:
+            raise EngineLostError("cannot be ended, and may still hold its GPU")
 
     def _send_all(self) -> None:
         with suppress(OSError):  # it has ended: who receives knows
@@ -115,7 +113,7 @@ class PipelineProcess:
         with suppress(EOFError, OSError):
             while True:
                 how, *values = self._child.line.recv()
-                self._last_sign = time.monotonic()
+                self.signs += 1
                 if how == "say":
                     self._say(values[0])
                 if how != "done":

@@ -19,7 +19,7 @@ from reelbench.models.local.batches import BatchLimit
 from reelbench.models.local.chat import has_template
 from reelbench.models.local.generate import Generator
 from reelbench.models.local.prefix import TokenGroup, is_proven
-from reelbench.models.local.prepare import Preparer, Work, request_inputs
+from reelbench.models.local.prepare import Preparer, Work
 from reelbench.models.local.preparing import PreparingProcesses
 from reelbench.models.local.sampling import generation_settings
 from reelbench.models.local.weights import PLACE, load_weights
@@ -98,7 +98,8 @@ class InferencePipeline:
     @property
     def signs(self) -> int:
         """A number that grows as long as work is done, by each layer and each thing prepared."""
-        return self._generator.steps + self._prepared_count
+        begun = self._processes.calls if self._processes is not None else 0
+        return self._generator.steps + self._prepared_count + begun
 
     def submit(self, requests: Sequence[Request]) -> "Future[list[Response]]":
         """Return the responses to come of requests about the same media."""
@@ -297,7 +298,7 @@ class InferencePipeline:
 
     def _alone(self, request: Request) -> Response:
         try:
-            inputs = request_inputs(self._loaded, [request])
+            inputs = self._preparer.inputs([request])
             return self._generator.plain_replies(inputs, [request])[0]
         except Exception as error:
             self._check_device(error)

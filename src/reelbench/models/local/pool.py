@@ -191,9 +191,9 @@ class EnginePool:
             self.peak_memory = max(self.peak_memory or 0, engine.peak_memory or 0) or None
             group.settle(done.result())
         else:
+            again = self._ask_again(slot, group, str(error))
             if slot.engine is engine:
-                self._lose(slot, engine, str(error))
-            self._ask_again(slot, group, str(error))
+                self._lose(slot, engine, str(error), again)
         self._hand_out()
 
     def _watch(self, slot: _Slot, engine: InferenceEngine) -> None:
@@ -209,28 +209,30 @@ class EnginePool:
         slot.signs = signs
         if slot.groups and slot.quiet > _LOOKS:
             how = f"gave no sign of work for {self._card.timeout:g} s (`timeout` in its card)"
-            self._lose(slot, engine, how)
             groups, slot.groups = slot.groups, []
             for group in groups:
                 group.engine = None
-                self._ask_again(slot, group, how)
+            again = [self._ask_again(slot, group, how) for group in groups]
+            self._lose(slot, engine, how, any(again))
             self._hand_out()
         else:
             self._loop.call_later(self._card.timeout / _LOOKS, self._watch, slot, engine)
 
-    def _lose(self, slot: _Slot, engine: InferenceEngine, how: str) -> None:
+    def _lose(self, slot: _Slot, engine: InferenceEngine, how: str, again: bool) -> None:
         slot.engine, slot.is_ending = None, True
         self._in_thread(engine.abandon, lambda done: self._ended(slot, done))
         if self._is_closed:
             return
         slot.deaths += 1
-        more = "what it was asked is asked again"
+        more = ""
         if slot.deaths >= _MOST_DEATHS:
             slot.fault = (
                 f"its worker has ended {slot.deaths} times in a row, the last time it {how}"
             )
-            more += f" of others, as that was the {slot.deaths}th time in a row"
-        self._say(f"{self._card.name}: worker {slot.number + 1} is lost, and {more}: it {how}")
+            more = f" for the {slot.deaths}th time in a row, and not started again"
+        if again and not self._is_stopped and not all(each.fault for each in self._slots or ()):
+            more += ", and what it was asked is asked again"
+        self._say(f"{self._card.name}: worker {slot.number + 1} is lost{more}: it {how}")
         self._end_if_none_is_left()
 
     def _ended(self, slot: _Slot, done: "Future[None]") -> None:
@@ -242,15 +244,18 @@ class EnginePool:
             self._end_if_none_is_left()
         self._hand_out()
 
-    def _ask_again(self, slot: _Slot, group: _Group, how: str) -> None:
+    def _ask_again(self, slot: _Slot, group: _Group, how: str) -> bool:
+        """Let a group that was lost wait again; return whether it is worth another engine."""
         group.lost_by.append(slot)
         if len(group.lost_by) > _TOGETHER:
             error = f"it ends its worker whenever it is asked: the worker {how}"
             group.settle_all(Response("error", error=" ".join(error.split())[:500]))
-        elif group.is_suspect:
+            return False
+        if group.is_suspect:
             self._waiting += [_Group([each], [*group.lost_by]) for each in group.asked]
         else:
             self._waiting.insert(0, group)
+        return True
 
     def _end_if_none_is_left(self) -> None:
         if self._slots and all(slot.fault for slot in self._slots):
@@ -272,24 +277,20 @@ class EnginePool:
         try:
             engine = slot.loading = self._source.start(self._card, slot.number, self._say)
         except Exception as error:  # no memory or no file for one more process, or no cluster
-            slot.fault = loading_failure(error)
-            self._end_if_none_is_left()
+            self._give_up(slot, error)
+            self._loop.call_soon(self._hand_out)  # to another place
             return
-        timer = self._loop.call_later(_LINE_SECONDS, self._say_loading, slot, time.monotonic())
+        began = time.monotonic()
+        self._loop.call_later(_LINE_SECONDS, self._say_loading, slot, engine, began)
+        self._in_thread(engine.load, lambda done: self._loaded(slot, engine, done))
 
-        def loaded(done: "Future[None]") -> None:
-            timer.cancel()
-            self._loaded(slot, engine, done)
-
-        self._in_thread(engine.load, loaded)
-
-    def _say_loading(self, slot: _Slot, began: float) -> None:
-        if slot.loading is not None and not self._is_closed:
+    def _say_loading(self, slot: _Slot, engine: InferenceEngine, began: float) -> None:
+        if slot.loading is engine and not self._is_closed:
             seconds = time.monotonic() - began
             self._say(
                 f"{self._card.name}: worker {slot.number + 1} is loading, {seconds:.0f} s so far"
             )
-            self._loop.call_later(_LINE_SECONDS, self._say_loading, slot, began)
+            self._loop.call_later(_LINE_SECONDS, self._say_loading, slot, engine, began)
 
     def _loaded(self, slot: _Slot, engine: InferenceEngine, done: "Future[None]") -> None:
         slot.loading = None
@@ -304,15 +305,19 @@ class EnginePool:
             slot.deaths += 1
             self._say(f"{self._card.name}: its worker {slot.number + 1}, while loading, {error}")
         else:
-            slot.fault = loading_failure(error)
-            others = [each for each in self._slots or () if not each.fault]
-            if others:
-                self._say(
-                    f"{self._card.name}: its worker {slot.number + 1} cannot be loaded, "
-                    f"and {len(others)} are left: {slot.fault}"
-                )
-            self._end_if_none_is_left()
+            self._give_up(slot, error)
         self._hand_out()
+
+    def _give_up(self, slot: _Slot, error: BaseException) -> None:
+        """Leave a place without an engine; what is left of them is said."""
+        slot.fault = loading_failure(error)
+        others = [each for each in self._slots or () if not each.fault]
+        if others:
+            self._say(
+                f"{self._card.name}: its worker {slot.number + 1} cannot be loaded, "
+                f"and {len(others)} are left: {slot.fault}"
+            )
+        self._end_if_none_is_left()
 
     def _in_thread(
         self, work: Callable[[], Any], after: "Callable[[Future[Any]], None]"

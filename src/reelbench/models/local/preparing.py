@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from reelbench.base.workers import WorkerPool, cores
+from reelbench.base.workers import WorkerError, WorkerPool, cores
 from reelbench.models.base import Request
 from reelbench.models.card import Card
 from reelbench.models.local.prefix import TokenGroup, token_group
@@ -35,6 +35,7 @@ class PreparingProcesses:
         self._pool = WorkerPool(count, _NO_BOUND)
         # What hangs here costs no more than itself: who waits for it would be ended for that.
         self._limit = min(_SECONDS, card.timeout / 2)
+        self.calls = 0  # so far, about: several threads count
         # Without a name: it goes when this process does, however that ends.
         self._kept = tempfile.TemporaryFile()  # noqa: SIM115
         self._file = Path(f"/proc/{os.getpid()}/fd/{self._kept.fileno()}")
@@ -79,9 +80,13 @@ class PreparingProcesses:
         return threads
 
     def _call(self, work: Callable[..., Any], requests: Sequence[Request]) -> Any:
-        return self._pool.call(
-            work, str(self._file), self._dtype, list(requests), limit=self._limit
-        )
+        self.calls += 1
+        try:
+            return self._pool.call(
+                work, str(self._file), self._dtype, list(requests), limit=self._limit
+            )
+        except WorkerError as error:
+            raise WorkerError(f"preparing it {error}") from None
 
 
 def _import(model: str, revision: str) -> None:

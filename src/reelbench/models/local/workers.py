@@ -63,7 +63,9 @@ class PipelineProcess:
             while (message := self._child.line.recv())[0] == "say":
                 self._say(message[1])
         except (EOFError, OSError):
-            raise EngineLostError(self._ending()) from None
+            loss = self._ending()
+            self.abandon()
+            raise EngineLostError(loss) from None
         how, value = message
         if how == "failed":
             self.abandon()
@@ -148,9 +150,9 @@ def serve_pipeline(line_number: int, life: int) -> None:
     # Caches of another size for each batch would break up the memory otherwise.
     os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
     line = _Line(Connection(line_number))
-    silence_bars()
     card = line.receive()
     try:
+        silence_bars()
         from reelbench.models.local.pipeline import InferencePipeline
 
         pipeline = InferencePipeline(card, lambda text: line.send("say", text))

@@ -26,7 +26,8 @@ class Handler(BaseHTTPRequestHandler):
         Handler.looks += 1
         if self.path == "/health":
             slow = "slow" in WORDS and Handler.looks < 4
-            self.reply({}, 503 if slow or "sick" in WORDS else 404 if "plain" in WORDS else 200)
+            sick = "sick" in WORDS or (FOLDER / "sick").exists()
+            self.reply({}, 503 if slow or sick else 404 if "plain" in WORDS else 200)
         else:
             self.reply({"data": [{"id": "m"}]}, 200 if self.path == "/v1/models" else 404)
 
@@ -61,7 +62,8 @@ if __name__ == "__main__":
     print("\x1b[31mloading weights\x1b[0m 10%\rloading weights 90%", flush=True)
     if "broken" in WORDS:
         sys.exit("ValueError: no such weights, and the token is " + os.environ["HUB_TOKEN"])
-    if "taken-once" in WORDS and not (FOLDER / "tried").exists():
+    taken = "taken-once" in WORDS or ("taken-later" in WORDS and (FOLDER / "started").exists())
+    if taken and not (FOLDER / "tried").exists():
         (FOLDER / "tried").touch()
         sys.exit("OSError: [Errno 98] Address already in use")
     if "deaf" in WORDS:

@@ -1,5 +1,6 @@
 """Servers that cards start: when they are needed, for as long, and with everything that they start."""
 
+import asyncio
 import json
 import os
 import re
@@ -20,6 +21,7 @@ from reelbench.data.benchmark import Benchmark
 from reelbench.evaluate.folder import read_run
 from reelbench.evaluate.run import run_benchmark
 from reelbench.models.load import load_model
+from reelbench.models.server import ModelServer
 
 COUNT = 4
 
@@ -178,6 +180,32 @@ def test_a_breakdown_costs_no_tries_while_what_it_started_ends(
     state = run_benchmark(benchmark, [model], tmp_path / "r")
     assert (state.done, state.failures) == (COUNT, [])
     assert len(started(tmp_path)) == 2
+    assert all_gone(tmp_path)
+
+
+def test_what_was_under_way_goes_to_the_new_port(benchmark: Benchmark, tmp_path: Path) -> None:
+    """Someone else has taken the old one when it is started again."""
+    model = card(tmp_path, "crash", "taken-later", retries=1)
+    state = run_benchmark(benchmark, [model], tmp_path / "r")
+    assert (state.done, state.failures) == (COUNT, [])
+    assert (tmp_path / "tried").exists()
+
+
+def test_one_that_runs_and_is_not_healthy_again_is_ended(tmp_path: Path) -> None:
+    server = load_model(card(tmp_path)).server
+    assert isinstance(server, ModelServer)
+    server.permitted, server.folder = True, tmp_path
+
+    async def ask() -> str:
+        assert await server.ready() == ""
+        (tmp_path / "sick").touch()
+        server.startup = 0.2
+        server.unreached()
+        return await server.ready()
+
+    fault = asyncio.run(ask())
+    assert "broke down again (was not ready after 0.2 s (" in fault
+    assert len(started(tmp_path)) == 1
     assert all_gone(tmp_path)
 
 

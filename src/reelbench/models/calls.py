@@ -72,20 +72,25 @@ class Caller:
         self._session: aiohttp.ClientSession | None = None
 
     async def post(
-        self, url: str, payload: bytes, headers: Mapping[str, str], tokens: float = 0
+        self, url: Callable[[], str], payload: bytes, headers: Mapping[str, str], tokens: float = 0
     ) -> CallOutcome:
         """Send JSON, with the card's retries; return the answer or the last failure.
 
-        ``tokens`` are counted towards the card's tokens per minute.
+        Each try asks for the URL. ``tokens`` are counted towards the card's tokens per minute.
         """
         return await self._with_retries("POST", url, payload, headers, tokens)
 
     async def get(self, url: str, headers: Mapping[str, str]) -> CallOutcome:
         """Fetch JSON, with the same retries."""
-        return await self._with_retries("GET", url, b"", headers, 0)
+        return await self._with_retries("GET", lambda: url, b"", headers, 0)
 
     async def _with_retries(
-        self, method: str, url: str, payload: bytes, headers: Mapping[str, str], tokens: float
+        self,
+        method: str,
+        find_url: Callable[[], str],
+        payload: bytes,
+        headers: Mapping[str, str],
+        tokens: float,
     ) -> CallOutcome:
         outcome = CallOutcome("error", {}, "never asked")
         for attempt in range(self._retries + 1):
@@ -95,6 +100,7 @@ class Caller:
                 if refusal := self._reach.given_up or await self.ready():
                     gone = CallOutcome("error", {}, refusal, unasked=True)
                     return outcome if attempt else gone
+                url = find_url()
                 outcome, pause = await self._try(method, url, payload, headers, ticket)
             if outcome.status == "error" and not outcome.http:
                 self.unreached()

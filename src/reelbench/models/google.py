@@ -130,14 +130,16 @@ class GoogleModel(RemoteModel):
             "X-Goog-Upload-Header-Content-Type": media_type,
         }
         about = b'{"file": {"display_name": "clip"}}'
-        begun = await self._caller.post(f"{self._endpoint}/upload/v1beta/files", about, start)
+        begun = await self._caller.post(
+            lambda: f"{self._endpoint}/upload/v1beta/files", about, start
+        )
         address = begun.headers.get("x-goog-upload-url", "")
         # The key goes nowhere but to them: to their own server, or by a line that nobody reads.
         if begun.status == "ok" and not address.startswith((f"{self._endpoint}/", "https://")):
             raise UploadError(no_reply("valid upload address", begun.headers))
         self._check(begun.status == "ok", begun.status, begun.error)
         finish = {"X-Goog-Upload-Offset": "0", "X-Goog-Upload-Command": "upload, finalize"}
-        sent = await self._caller.post(address, data, self._headers | finish)
+        sent = await self._caller.post(lambda: address, data, self._headers | finish)
         file = sent.data.get("file", {}) if sent.status == "ok" else {}
         self._check(sent.status == "ok", sent.status, sent.error)
         loop = asyncio.get_running_loop()

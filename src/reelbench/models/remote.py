@@ -77,13 +77,11 @@ class RemoteModel(ABC):
         """Send a request and return the response."""
         if self._refuses_seeds and request.seed is not None:
             return Response("error", error=self._refuses_seeds, unasked=True)
-        if self.server is not None:
-            if fault := await self.server.ready():
-                return Response("error", error=fault, unasked=True)
-            self._endpoint = self.server.url
+        if self.server is not None and (fault := await self.server.ready()):
+            return Response("error", error=fault, unasked=True)
         tokens = sum(request_tokens(self.card, request)) if self.card.tokens_per_minute else 0
         payload = msgspec.json.encode(await self.payload(request))
-        outcome = await self._caller.post(self.url(), payload, self._headers, tokens)
+        outcome = await self._caller.post(self._address, payload, self._headers, tokens)
         if self.server is not None and outcome.status == "ok":
             self.server.answered()
         if _is_refused_seed(request, outcome):
@@ -91,6 +89,12 @@ class RemoteModel(ABC):
             self._refuses_seeds = f"{outcome.error}; {advice} {self.card.name}"
             outcome = replace(outcome, error=self._refuses_seeds)
         return self.read(outcome)
+
+    def _address(self) -> str:
+        """Where a try goes: a server that was started again may be elsewhere than before."""
+        if self.server is not None:
+            self._endpoint = self.server.url
+        return self.url()
 
     def read(self, outcome: CallOutcome) -> Response:
         """Return the response in the result of a call."""

@@ -124,10 +124,11 @@ class ModelServer:
             )
         if self._process is not None:
             # What it started may outlive it for a while, in which tries would be spent on nobody.
-            if self._process.status is None and not await self._wait(self._process):
+            problem = await self._wait(self._process) if self._process.status is None else ""
+            if self._process.status is None and not problem:
                 self._is_healthy = not self._is_stopping
                 return
-            if not self._may_start_again(self._process):
+            if not await self._may_start_again(self._process, problem):
                 return
         for is_last in (False, True):
             problem = await self._start()
@@ -147,14 +148,15 @@ class ModelServer:
         await self._check_model()
         return True
 
-    def _may_start_again(self, broken: SupervisedProcess) -> bool:
-        """Report a breakdown; whether another start is worth it."""
-        self._is_healthy, self._restarts = False, self._restarts + 1
+    async def _may_start_again(self, broken: SupervisedProcess, problem: str) -> bool:
+        """Report a breakdown, and end what is left of it; whether another start is worth it."""
+        how = problem if broken.status is None else broken.ending
+        await asyncio.to_thread(self.end)
+        self._restarts += 1
         if not self._has_answered or self._restarts > _MOST_RESTARTS:
-            self._give_up(f"broke down again ({broken.ending})")
+            self._give_up(f"broke down again ({how})")
             return False
-        self._report(f"broke down ({broken.ending}) and is started again")
-        self.end()
+        self._report(f"broke down ({how}) and is started again")
         self._has_answered = False
         return True
 

@@ -8,6 +8,7 @@ READY := $(VENV)/.ready
 MODELS := .venv-models
 MODELS_READY := $(MODELS)/.ready
 LOWEST := .venv-lowest
+ENDED := $(VENV)/tests.status
 TORCH ?= torch==2.13.0
 TORCHVISION ?= torchvision==0.28.0
 # Many tests wait for servers and browsers: one process more than there are cores.
@@ -54,6 +55,7 @@ demo: $(READY) ## make a small benchmark, run three baselines on it, write demo/
 LINT = $(BIN)/ruff check && $(BIN)/ruff format --check --quiet
 
 test: $(READY) chromium postgresql ## run every check and test
+	@rm -f $(ENDED) .pytest_cache/v/cache/lastfailed
 	@$(LINT)
 	@# Bytecode is kept: hundreds of processes would compile the same files again. That of the tests
 	@# is made by one process first: else each worker makes all of it. Types take one core for most
@@ -62,12 +64,17 @@ test: $(READY) chromium postgresql ## run every check and test
 	  export PYTHONDONTWRITEBYTECODE=; \
 	  $(BIN)/python -m pytest --collect-only -p no:cacheprovider >/dev/null 2>&1; \
 	  $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal; tests=$$?; \
+	  echo $$tests >$(ENDED); \
 	  wait $$types; types=$$?; cat $(VENV)/types.txt; \
 	  [ $$tests = 0 ] && [ $$types = 0 ]
 
 test-again: $(READY) ## run what failed the last time once more, one after the other, with all checks
-	@$(LINT) && $(BIN)/mypy
-	@$(BIN)/python -m pytest --last-failed --last-failed-no-failures none
+	@# All of them where the tests did not come to their end: nobody knows what else would have failed.
+	@case "$$(cat $(ENDED) 2>/dev/null)" in \
+	  0) $(LINT) && $(BIN)/mypy ;; \
+	  1) $(LINT) && $(BIN)/mypy && $(BIN)/python -m pytest --last-failed --last-failed-no-failures none ;; \
+	  *) $(MAKE) test ;; \
+	esac
 
 test-models: $(MODELS_READY) ## test with real models: a tiny one that answers, those inside operators
 	@# Networks on two cores that others use as well take their time: what hangs is ended late.

@@ -206,7 +206,7 @@ def test_ctrl_c_ends_after_the_batch(tiny: Path, spans: Benchmark, tmp_path: Pat
     process = started(spans, card(tmp_path / "m.yaml", tiny, tokens=300), out)
     wait_until(lambda: rows_held(out / "journal.sqlite", "responses") >= 2)
     process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=100)
+    _, error = process.communicate()
     assert process.returncode == 130, error
     assert "Nothing is lost" in error
     rows = recorded(out)

@@ -53,7 +53,7 @@ def served(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str
             return False
 
     try:
-        wait_until(ready, limit=120)
+        wait_until(ready)
         yield f"http://127.0.0.1:{port}/v1"
     finally:
         process.terminate()

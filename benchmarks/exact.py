@@ -1,6 +1,7 @@
-"""How hard exact questions are, by their margin, for three declared observers.
+"""How hard exact questions are, by their margin, for three declared observers or who looks.
 
-    python benchmarks/exact.py [--split tune|held] [--questions 10] [--families F ...]
+    python benchmarks/exact.py [--split tune|held|both] [--questions 10] [--families F ...]
+    python benchmarks/exact.py --sheets FOLDER [--answers FILE ...]
 
 The same questions are made at each margin, of the families in which a margin turns what is
 compared, with two seconds of a clip and 256 pixels. Rules were chosen on the clips of ``tune``;
@@ -9,6 +10,10 @@ answer by the rules of the baseline ``pixels``: one sees the frames as they are,
 shrunk and saved as poor JPEG, and one, the limited eye, sees them shrunk and with noise of its own
 in every pixel (an equivalent input noise, as in Pelli, 1990). Intervals are over clips. It takes
 a quarter of an hour of CPU.
+
+With ``--sheets`` the questions are written to be looked at, too: a picture with the frames of each,
+and a table to fill in for each of four viewers, in ``shown``; the keys lie beside that folder.
+``--answers`` takes the tables that were filled in, and adds viewers to the observers.
 """
 
 import argparse
@@ -21,6 +26,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from measuring.viewing import viewed, write_questions, write_sheet
 from measuring.world import table
 from msgspec import structs
 from PIL import Image as Pillow
@@ -48,6 +54,7 @@ SPLITS = {
     "held": ["expressions.mp4", "face_then_none.mov", "pedestrians.avi", "single_face.mp4",
              "speech_two_faces.mp4", "carphone_pristine.mp4"],
 }  # fmt: skip
+SPLITS["both"] = [*SPLITS["tune"], *SPLITS["held"]]
 ASKED = ("first", "times", "odd", "copy", "worse", "which", "together", "spot", "hidden")
 MARGINS = (0.2, 0.1, 0.05, 0.02)
 SECONDS, LONGEST, TRIES = 2.0, 256, 8
@@ -62,17 +69,25 @@ def main() -> None:
     parser.add_argument("--split", choices=SPLITS, default="held")
     parser.add_argument("--questions", type=int, default=10, help="of each family")
     parser.add_argument("--families", choices=ASKED, nargs="+", default=ASKED)
+    parser.add_argument("--sheets", type=Path, help="a folder for pictures to be looked at")
+    parser.add_argument("--answers", type=Path, nargs="+", help="its tables, filled in")
     options = parser.parse_args()
     if not options.clips.is_dir():
         print(f"{options.clips} is not there: name a folder of clips with --clips")
         return
-    names = SPLITS[options.split]
-    answers = list(_answers(options.clips, names, options.families, options.questions))
+    if options.answers:
+        answers = viewed(options.sheets, options.answers)
+    else:
+        names, shown = SPLITS[options.split], options.sheets and options.sheets / "shown"
+        answers = list(_answers(options.clips, names, options.families, options.questions, shown))
+        if options.sheets:
+            write_questions(options.sheets, answers)
     clips = sorted({row["clip"] for row in answers})
-    head = ["margin", "questions", "chance", *OBSERVERS]
+    observers = answers[0]["right"]
+    head = ["margin", "questions", "chance", *observers]
     rows = [_row(answers, margin, clips) for margin in MARGINS]
-    table(f"Closed questions answered right, {len(clips)} clips of {options.split}", head, rows)
-    head = ["family", *(f"{name}, {margin}" for name in OBSERVERS for margin in MARGINS)]
+    table(f"Closed questions answered right, {len(clips)} clips", head, rows)
+    head = ["family", *(f"{name}, {margin}" for name in observers for margin in MARGINS)]
     table("By family", head, [[f, *_of_family(answers, f)] for f in options.families])
     _by_band(answers)
     _by_damage(answers)
@@ -81,7 +96,8 @@ def main() -> None:
 def _row(answers: Sequence[dict[str, Any]], margin: float, clips: Sequence[str]) -> list[object]:
     mine = [row for row in answers if row["margin"] == margin]
     numbers = [clips.index(row["clip"]) for row in mine]
-    cells = [Cell(numbers, [float(row[name]) for row in mine]) for name in OBSERVERS]
+    observers = answers[0]["right"]
+    cells = [Cell(numbers, [float(row["right"][name]) for row in mine]) for name in observers]
     shares = [
         f"{np.mean(cell.right):.1%} ({e.interval[0]:.0%} to {e.interval[1]:.0%})"
         for cell, e in zip(cells, intervals(cells, len(clips)), strict=True)
@@ -90,22 +106,23 @@ def _row(answers: Sequence[dict[str, Any]], margin: float, clips: Sequence[str])
 
 
 def _of_family(answers: Sequence[dict[str, Any]], family: str) -> Iterator[str]:
-    for name in OBSERVERS:
+    for name in answers[0]["right"]:
         for margin in MARGINS:
-            right = [r[name] for r in answers if (r["family"], r["margin"]) == (family, margin)]
-            yield f"{sum(right)} of {len(right)}"
+            mine = [row for row in answers if (row["family"], row["margin"]) == (family, margin)]
+            yield f"{sum(row['right'][name] for row in mine):g} of {len(mine)}"
 
 
 def _by_band(answers: Sequence[dict[str, Any]]) -> None:
     """What the item's tag ``visibility`` says of a spot, beside how many are found."""
     spots = [row for row in answers if row["visibility"]]
     bands = {name: [row for row in spots if row["visibility"] == name] for name in BANDS}
+    observers = answers[0]["right"]
     rows = [
-        [name, len(mine), *(f"{np.mean([row[eye] for row in mine]):.1%}" for eye in OBSERVERS)]
+        [name, len(mine), *(f"{np.mean([r['right'][eye] for r in mine]):.1%}" for eye in observers)]
         for name, mine in bands.items()
         if mine
     ]
-    table("Spots, by predicted visibility in JNDs", ["JNDs", "questions", *OBSERVERS], rows)
+    table("Spots, by predicted visibility in JNDs", ["JNDs", "questions", *observers], rows)
 
 
 def _by_damage(answers: Sequence[dict[str, Any]]) -> None:
@@ -116,13 +133,13 @@ def _by_damage(answers: Sequence[dict[str, Any]]) -> None:
         mine = [[r for r in spots if (r["damage"], r["margin"]) == (damage, m)] for m in MARGINS]
         poor = list(OBSERVERS)[1]
         rows.append(
-            [damage, *(f"{sum(row[poor] for row in each)} of {len(each)}" for each in mine)]
+            [damage, *(f"{sum(r['right'][poor] for r in each)} of {len(each)}" for each in mine)]
         )
     table("Spots in poor JPEG, by damage", ["damage", *map(str, MARGINS)], rows)
 
 
 def _answers(
-    folder: Path, names: Sequence[str], families: Sequence[str], number: int
+    folder: Path, names: Sequence[str], families: Sequence[str], number: int, shown: Path | None
 ) -> Iterator[dict[str, Any]]:
     segments = [each for name in names for each in _segments(folder / name)]
     failed: Counter[float] = Counter()
@@ -134,7 +151,10 @@ def _answers(
                     if made is None:
                         failed[margin] += 1
                         continue
-                    yield _answered(Path(out), made, margin)
+                    name = f"{seed_for('sheet', family, place, margin) % 2**32:08x}"
+                    row = _answered(Path(out), made, name, shown)
+                    viewer = (place + MARGINS.index(margin)) % len(MARGINS) + 1
+                    yield row | {"margin": margin, "viewer": viewer}
     for margin, count in sorted(failed.items()):
         print(f"margin {margin}: {count} questions that no segment could show")
 
@@ -168,22 +188,25 @@ def _made(
     return None
 
 
-def _answered(out: Path, made: MadeQuestion, margin: float) -> dict[str, Any]:
+def _answered(out: Path, made: MadeQuestion, name: str, shown: Path | None) -> dict[str, Any]:
     context: Any = SimpleNamespace(seed=0, notes=[])
     (item,) = ask([made], context, items=1)
     assert isinstance(item, Item)
     spec = FrameSpec(PROTOCOL.sampling, shared_by=len(made.videos))
     videos = [[f.image for f in decoded_frames(out / v.name, spec)] for v in made.videos]
-    right = {name: _is_right(item, videos, eye) for name, eye in OBSERVERS.items()}
-    clip = made.videos[0].segment.path
+    if shown:
+        write_sheet(shown / f"{name}.png", item, videos)
     return {
+        "id": name,
+        "question": item.question,
+        "options": dict(zip(item.letters, item.options, strict=True)),
+        "key": list(item.answer),
         "family": made.order.family,
-        "margin": margin,
-        "clip": clip,
+        "clip": made.videos[0].segment.path,
         "chance": item.chance,
         "damage": made.order.damage,
         "visibility": item.tags.get(VISIBILITY, ""),
-        **right,
+        "right": {name: _is_right(item, videos, eye) for name, eye in OBSERVERS.items()},
     }
 
 

@@ -89,6 +89,7 @@ def main() -> None:
     table(f"Closed questions answered right, {len(clips)} clips", head, rows)
     head = ["family", *(f"{name}, {margin}" for name in observers for margin in MARGINS)]
     table("By family", head, [[f, *_of_family(answers, f)] for f in options.families])
+    _by_ends(answers)
     _by_band(answers)
     _by_damage(answers)
 
@@ -110,6 +111,21 @@ def _of_family(answers: Sequence[dict[str, Any]], family: str) -> Iterator[str]:
         for margin in MARGINS:
             mine = [row for row in answers if (row["family"], row["margin"]) == (family, margin)]
             yield f"{sum(row['right'][name] for row in mine):g} of {len(mine)}"
+
+
+def _by_ends(answers: Sequence[dict[str, Any]]) -> None:
+    """The same questions at both ends of the margin: what the hard end costs, and gives."""
+    easy, hard = (
+        {(row["family"], row["place"]): row for row in answers if row["margin"] == margin}
+        for margin in (max(MARGINS), min(MARGINS))
+    )
+    both = [(easy[each], hard[each]) for each in hard if each in easy]
+    head = ["observer", "questions", *(f"right at {m} alone" for m in (max(MARGINS), min(MARGINS)))]
+    rows = []
+    for name in answers[0]["right"]:
+        apart = [one["right"][name] - other["right"][name] for one, other in both]
+        rows.append([name, len(both), sum(a > 0 for a in apart), sum(a < 0 for a in apart)])
+    table("The same questions at both ends", head, rows)
 
 
 def _by_band(answers: Sequence[dict[str, Any]]) -> None:
@@ -154,7 +170,7 @@ def _answers(
                     name = f"{seed_for('sheet', family, place, margin) % 2**32:08x}"
                     row = _answered(Path(out), made, name, shown)
                     viewer = (place + MARGINS.index(margin)) % len(MARGINS) + 1
-                    yield row | {"margin": margin, "viewer": viewer}
+                    yield row | {"margin": margin, "place": place, "viewer": viewer}
     for margin, count in sorted(failed.items()):
         print(f"margin {margin}: {count} questions that no segment could show")
 

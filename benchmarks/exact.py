@@ -198,7 +198,7 @@ def _made(
         targets = QuestionTargets(tried, margin, seed_for("difficulty", family, place, attempt))
         paths = [folder / segment.path] * videos
         outs = [out / f"{number}.mp4" for number in range(videos)]
-        made = write_videos(paths[0], paths, (segment,) * videos, targets, outs, LONGEST)
+        made = write_videos(paths, (segment,) * videos, targets, outs, LONGEST)
         if isinstance(made, MadeQuestion):
             return made
     return None

@@ -125,7 +125,7 @@ def profile(clips: Path, items: int) -> None:
             targets = QuestionTargets(order, 0.15, seed_for(order.id))
             paths = [clips / segment.path for segment in order.segments[0]]
             outs = [Path(folder) / f"{number}.mp4" for number in range(len(paths))]
-            write_videos(paths[0], paths, order.segments[0], targets, outs, 512)
+            write_videos(paths, order.segments[0], targets, outs, 512)
         profiler.disable()
     stats: Any = pstats.Stats(profiler, stream=io.StringIO())
     whole = stats.total_tt

@@ -1,8 +1,10 @@
 """What is measured of a segment is what a model is shown of the file that is written."""
 
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 from exactness import Seen, strength
@@ -53,6 +55,35 @@ class TestFrames:
         footage = SegmentFrames(clip, segment(1.0, 2.6), 512, 1)
         assert min(footage.shown) >= 0, "a frame of the end would stand for the beginning"
         assert not strays(footage, tmp_path / "out.mp4", 1)
+
+    def test_times_are_those_of_the_file_where_frames_are_missing(self, tmp_path: Path) -> None:
+        """The last picture stands still, and the file of its own ends before the segment does."""
+        clip = tmp_path / "held.mp4"
+        with video_writer(clip, 20, 10) as writer:
+            for image, moment in zip(
+                ordinary_frames(1, 41), [*np.arange(40) / 20, 2.9], strict=True
+            ):
+                writer.show(image, float(moment))
+        footage = SegmentFrames(clip, segment(0.0, 2.9), 512, 1)
+        later = DamageTarget("noise", "noise", begin=0.5)
+        own = [place for place, n in enumerate(footage.shown) if n >= footage.span(later)[0]]
+        assert own == list(range(8, 16)), "half of the frames that are shown"
+
+    def test_pictures_of_several_sizes_are_refused(self, tmp_path: Path) -> None:
+        clip = tmp_path / "clip.ts"
+        for first, width in ((0, 64), (40, 128)):  # as broadcasts do
+            with av.open(str(tmp_path / "part.ts"), "w") as out:
+                stream = out.add_stream("libx264", 20, width=width, height=64, pix_fmt="yuv420p")
+                for n in range(40):
+                    picture = np.full((64, width, 3), 3 * n, np.uint8)
+                    frame = av.VideoFrame.from_ndarray(picture, "rgb24")
+                    frame.pts, frame.time_base = first + n, Fraction(1, 20)
+                    out.mux(stream.encode(frame))
+                out.mux(stream.encode(None))
+            with clip.open("ab") as file:
+                file.write((tmp_path / "part.ts").read_bytes())
+        with pytest.raises(UnfitError, match="its pictures change their size"):
+            SegmentFrames(clip, segment(0.0, 3.5), 512, 1)
 
     def test_too_few_are_refused(self, tmp_path: Path) -> None:
         clip = make_video(tmp_path / "slow.mp4", seconds=2.0, rate=5)

@@ -44,7 +44,7 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def made(clip: Path, out: Path, wanted: QuestionTargets) -> Item:
-    question = write_videos(clip, [clip], [SEGMENT], wanted, [out], 128)
+    question = write_videos([clip], [SEGMENT], wanted, [out], 128)
     assert isinstance(question, MadeQuestion), question
     return asked(question)
 
@@ -70,7 +70,7 @@ class TestKeys:
     def test_so_they_are_for_other_damages(
         self, clip: Path, tmp_path: Path, family: str, damage: str
     ) -> None:
-        wanted = targets(family, 1, damage=damage, kind=DAMAGES[damage].kinds[0])
+        wanted = targets(family, 1, damage=damage, kind=DAMAGES[damage].kinds[0], seed=1)
         item = made(clip, tmp_path / "out.mp4", wanted)
         assert layers_hold(item, shown(tmp_path / "out.mp4", 1)) > 0.08
 
@@ -131,9 +131,11 @@ class TestMargins:
             assert all(end - begin >= 1 / 16 for begin, end in spans)
 
 
-def seen(levels: tuple[float, ...], frames: tuple[int, int], **more: object) -> SeenLayer:
-    target = DamageTarget("noise", "noise", **more)  # type: ignore[arg-type]
-    return SeenLayer(target, 0.5, 0.5, float(np.mean(levels[slice(*frames)])), levels, frames)
+def seen(
+    levels: tuple[float, ...], frames: tuple[int, int], severity: float = 0.0, **more: object
+) -> SeenLayer:
+    target, level = DamageTarget("noise", "noise", **more), float(np.mean(levels[slice(*frames)]))  # type: ignore[arg-type]
+    return SeenLayer(target, severity or level, 0.5, level, levels, frames)
 
 
 def check(wanted: QuestionTargets, *layers: SeenLayer, elsewhere: float = 0.0) -> None:
@@ -170,19 +172,26 @@ class TestWhatEncodingSwallowed:
         with pytest.raises(UnfitError, match="also visible elsewhere"):
             check(targets("worse", 0, margin=0.04), *layers, elsewhere=0.3)
 
-    def test_what_looks_worse_and_was_damaged_less(self) -> None:
-        layers = [
-            seen((v,), (0, 1), corner=c) for c, v in zip(CORNERS, (0.6, 0.4, 0.4, 0.4), strict=True)
-        ]
-        with pytest.raises(UnfitError, match="severities of the copies"):
-            check(targets("copy", 0), *layers)
+    @pytest.mark.parametrize("family", ["copy", "odd", "worse"])
+    def test_what_looks_worse_and_was_damaged_less(self, family: str) -> None:
+        """As where it is dark by itself."""
+        levels = dict(zip(CORNERS, (0.6, 0.4, 0.4, 0.4), strict=True))
+        places = list(CORNERS)[:2] if family == "worse" else CORNERS
+        layers = [seen((levels[c],), (0, 1), 0.5, corner=c) for c in places]
+        with pytest.raises(UnfitError, match="the severities are not in the order"):
+            check(targets(family, 0), *layers)
+        check(targets(family, 0), seen((0.6,), (0, 1), 0.51, corner="top left"), *layers[1:])
+
+    def test_every_part_that_differs_is_our_doing(self) -> None:
+        for family in ("copy", "odd", "worse"):
+            assert {layer.least for layer in layers_of(targets(family, margin=0.1))} == {0.1}
 
 
 class TestSize:
     def test_full_size_can_be_had_and_shrinking_is_said(self, clip: Path, tmp_path: Path) -> None:
         for longest, size in ((0, [128, 96]), (512, [128, 96]), (64, [64, 48])):
             wanted = targets("worse", 0)
-            question = write_videos(clip, [clip], [SEGMENT], wanted, [tmp_path / "o.mp4"], longest)
+            question = write_videos([clip], [SEGMENT], wanted, [tmp_path / "o.mp4"], longest)
             if isinstance(question, MadeQuestion):
                 (video,) = question.videos
                 assert list(video.shown.size) == size

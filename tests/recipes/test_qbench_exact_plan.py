@@ -3,7 +3,7 @@
 import random
 from collections import Counter, defaultdict
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from types import SimpleNamespace
 from typing import Any
 
@@ -113,10 +113,12 @@ class TestDealing:
     @pytest.mark.parametrize("family", SHARES)
     def test_keys_are_even_after_any_number_of_orders(self, family: str) -> None:
         goals, ways = KEYS[family]
-        keys = {(goal, way) for goal in range(goals) for way in (False, True)[:ways]}
+        damages = ("blur", "noise") if family == "together" else ("",)
+        keys = set(product(range(goals), (False, True)[:ways], damages))
         counts = dict.fromkeys(keys, 0)
         for order in of(family):
-            counts[order.goal, order.turned] += 1
+            damage = order.damage if family == "together" else ""
+            counts[order.goal, order.turned, damage] += 1
             assert max(counts.values()) - min(counts.values()) <= 1
 
     @pytest.mark.parametrize("family", SHARES)
@@ -157,6 +159,9 @@ class TestDealing:
         for order in ORDERS:
             able = ABLE.get(order.family, set(DAMAGES))
             assert order.damage in able
+            if order.family == "together":  # another damage would be another key
+                assert not order.instead
+                continue
             assert min(2, len(able) - 1) <= len(order.instead) <= 3
             for name, kind in order.instead:
                 assert name in able - {order.damage}

@@ -54,7 +54,7 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def made(clip: Path, out: Path, wanted: QuestionTargets) -> Item:
-    question = write_videos(clip, [clip], [SEGMENT], wanted, [out], 128)
+    question = write_videos([clip], [SEGMENT], wanted, [out], 128)
     assert isinstance(question, MadeQuestion), question
     return asked(question)
 

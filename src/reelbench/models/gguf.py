@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> None:
     try:
         server = xllamacpp.Server(parameters)
     except RuntimeError:
-        parser.error(f"llama.cpp cannot serve {options.file}: why is in the lines above")
+        parser.error(f"llama.cpp cannot serve {options.file}: its own lines say why")
     sys.stdout.write(f"{server.listening_address}\n")
     sys.stdout.flush()
     with suppress(KeyboardInterrupt):

@@ -14,8 +14,8 @@ from reelbench.make.pipeline.stage import Rejected
 from reelbench.media.measure.quality import DAMAGES, NOT_THERE
 from reelbench.media.measure.visibility import band
 from reelbench.recipes.qbench_exact.degraded import SeenLayer
-from reelbench.recipes.qbench_exact.layered import evidence_of, options_of
-from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, seed_of
+from reelbench.recipes.qbench_exact.layered import COPIES, evidence_of, options_of
+from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, is_key, seed_of
 from reelbench.recipes.qbench_exact.turns import uneven_clips
 from reelbench.recipes.qbench_exact.videos import MadeQuestion, MadeVideo
 
@@ -36,7 +36,8 @@ def ask(
     if len(kept) < items:
         ctx.notes.append(
             f"Only {len(kept)} of {items} items were made: the clips cannot show more of the "
-            "planned damages. Add more or longer clips to --source, or set a smaller --margin."
+            "planned damages (rejects.jsonl has the reasons). Add more or longer clips to "
+            "--source, or set a smaller --margin."
         )
     segments = (video.segment for question in questions for video in question.videos)
     wrong = _wrong_options(chosen, seed_of(ctx.seed, segments))
@@ -56,7 +57,9 @@ def ask(
 def _not_clean(questions: Sequence[MadeQuestion]) -> Iterator[str]:
     """Yield a warning about clips that are not clean, as far as that can be measured."""
     found: dict[str, set[str]] = defaultdict(set)
-    for video in (video for question in questions for video in question.videos):
+    # The seams of four copies lie on the grid of blocks, as compression does.
+    whole = [question for question in questions if question.order.family != COPIES]
+    for video in (video for question in whole for video in question.videos):
         found[video.segment.path] |= {
             name for name in _TELLING if DAMAGES[name].level(video.shown.before) > NOT_THERE
         }
@@ -124,7 +127,8 @@ def _placed(questions: Sequence[MadeQuestion]) -> list[tuple[int, MadeQuestion]]
 
 def _key(question: MadeQuestion) -> Any:
     order = question.order
-    return (order.goal, order.turned) if FAMILIES[order.family]["keys"] > 1 else order.damage
+    damage = order.damage if is_key(order.family) or FAMILIES[order.family]["keys"] == 1 else ""
+    return order.goal, order.turned, damage
 
 
 def _wrong_options(questions: Sequence[MadeQuestion], seed: int) -> dict[str, list[str]]:

@@ -113,9 +113,10 @@ def write_degraded(
 def _refuse_elsewhere(footage: SegmentFrames, targets: Sequence[DamageTarget]) -> None:
     """Refuse a segment that has a damage itself, plainly, where or when none is wanted.
 
-    That is measured again in what is written; here it spares the search and the writing.
+    That is measured again in what is written; here it spares the search and the writing. A spot is
+    compared with what is around it, and may be in what is bad itself.
     """
-    for name in {target.damage for target in targets}:
+    for name in dict.fromkeys(target.damage for target in targets if not target.jnds):
         damage, own = DAMAGES[name], [target for target in targets if target.damage == name]
         corners = {target.corner for target in own}
         if damage.in_time:

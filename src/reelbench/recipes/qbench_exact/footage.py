@@ -62,8 +62,9 @@ class SegmentFrames:
         self.smaller = decoded.smaller
         self._qualities = decoded.qualities
         self.spec = FrameSpec(PROTOCOL.sampling, shared_by=videos)
-        self.seconds = segment.end - segment.start
-        self.rate = len(self.images) / self.seconds
+        self.rate = len(self.images) / (segment.end - segment.start)
+        # Those of its own file: at the ends of a segment frames may be missing.
+        self.seconds = self.times[-1] + 1 / self.rate
         self.shown = self._as_planned(videos)
 
     def _as_planned(self, videos: int) -> list[int]:
@@ -72,8 +73,7 @@ class SegmentFrames:
         assert count is not None, "the protocol has so many frames"
         if len(self.images) < count:
             raise UnfitError(f"it has {len(self.images)} frames, fewer than the {count} shown")
-        lasts = self.times[-1] + 1 / self.rate
-        moments = [(number + 0.5) * lasts / count for number in range(count)]
+        moments = [(number + 0.5) * self.seconds / count for number in range(count)]
         return [max(0, int(np.searchsorted(self.times, moment)) - 1) for moment in moments]
 
     def span(self, target: DamageTarget) -> tuple[int, int]:
@@ -150,6 +150,8 @@ def _decoded(path: Path, segment: Segment, longest: int, copies: bool) -> _Decod
     own = max(info.width, info.height)
     size = min(longest or own, own) // 2 if copies else longest or None
     frames = list(scan_frames(path, None, size, start=segment.start, end=segment.end))
+    if len({image.shape for _, image in frames}) != 1:
+        raise UnfitError("its pictures change their size" if frames else "it has no frames")
     images = tuple(_four(image) if copies else even(image) for _, image in frames)
     for image in images:
         image.flags.writeable = False  # it is shared

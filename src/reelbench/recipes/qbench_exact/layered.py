@@ -7,6 +7,7 @@ turns how far two of them are apart, or how faint and how short they are.
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from random import Random
+from typing import Any
 
 from reelbench.base.seeds import rng_for
 from reelbench.data.items import Span
@@ -80,13 +81,15 @@ def _copies(targets: QuestionTargets) -> Layers:
     return _one_differs(targets, [{"corner": corner} for corner in CORNERS])
 
 
-def _one_differs(targets: QuestionTargets, places: Sequence[Mapping[str, float | str]]) -> Layers:
+def _one_differs(targets: QuestionTargets, places: Sequence[Mapping[str, Any]]) -> Layers:
     """The same damage in several places, the odd one first."""
     order, (milder, worse) = targets.order, _two_levels(targets)
     odd, others = (milder, worse) if order.turned else (worse, milder)
     ordered = [places[order.goal], *(p for n, p in enumerate(places) if n != order.goal)]
     return tuple(
-        DamageTarget(order.damage, order.kind, *(others if number else odd), **place)  # type: ignore[arg-type]
+        DamageTarget(
+            order.damage, order.kind, *(others if number else odd), targets.margin, **place
+        )
         for number, place in enumerate(ordered)
     )
 
@@ -98,7 +101,7 @@ def _two_corners(targets: QuestionTargets) -> Layers:
     first_is_worse = (order.goal == 0) != order.turned
     levels = (worse, milder) if first_is_worse else (milder, worse)
     return tuple(
-        DamageTarget(order.damage, order.kind, *level, corner=corner)
+        DamageTarget(order.damage, order.kind, *level, targets.margin, corner=corner)
         for level, corner in zip(levels, corners, strict=True)
     )
 
@@ -191,14 +194,13 @@ def check_layers(targets: QuestionTargets, seen: WrittenVideo) -> tuple[str, ...
     if targets.order.family == TOGETHER:
         return _absent(targets, seen)
     if targets.order.family in ("first", "times"):
-        _check_alone(layers)
+        _check_alone(layers, targets.there)
         _check_apart(layers)
     else:
         _check_levels(targets, layers)
+        _check_severities(layers)
     if seen.elsewhere > NOT_THERE:
         raise UnfitError(f"{targets.order.damage} is also visible elsewhere")
-    if targets.order.family == COPIES:
-        _check_severities(layers)
     return ()
 
 
@@ -215,13 +217,13 @@ def _absent(targets: QuestionTargets, seen: WrittenVideo) -> tuple[str, ...]:
     return absent
 
 
-def _check_alone(layers: Sequence[SeenLayer]) -> None:
+def _check_alone(layers: Sequence[SeenLayer], there: float) -> None:
     """Each damage must be seen in every frame of its own, and in no other."""
-    for name in {layer.target.damage for layer in layers}:
+    for name in dict.fromkeys(layer.target.damage for layer in layers):
         own = [layer for layer in layers if layer.target.damage == name]
         places = {n for layer in own for n in range(*layer.frames)}
         for number, level in enumerate(own[0].levels):
-            if number in places and level < PRESENT:
+            if number in places and level < there:
                 raise UnfitError(f"{name} is not visible in every frame that it should be in")
             if number not in places and level > NOT_THERE:
                 raise UnfitError(f"{name} is also visible at other times")
@@ -248,9 +250,9 @@ def _check_levels(targets: QuestionTargets, layers: Sequence[SeenLayer]) -> None
 
 
 def _check_severities(layers: Sequence[SeenLayer]) -> None:
-    """Of copies of one clip, what looks worse must be more severe."""
+    """What is measured as worse must be more severe: a part may be dark or smooth by itself."""
     ordered = sorted(layers, key=lambda layer: layer.level)
     mine, others = layers[0], [layer.severity for layer in layers[1:]]
     right = mine.severity > max(others) if ordered[-1] is mine else mine.severity < min(others)
     if not right:
-        raise UnfitError("the severities of the copies are not in the order of what is measured")
+        raise UnfitError("the severities are not in the order of what is measured")

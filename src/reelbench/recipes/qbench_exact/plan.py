@@ -107,7 +107,7 @@ def _orders(segments: Sequence[Segment], number: int, seed: int) -> Iterator[Que
             instead=tuple(
                 (name, rng.choice(DAMAGES[name].kinds))
                 for name in _some(damages_of(family), rng)
-                if name != damage
+                if name != damage and not is_key(family)
             ),
         )
 
@@ -132,6 +132,11 @@ def damages_of(family: str) -> tuple[str, ...]:
     return _DAMAGES[FAMILIES[family]["damages"]]
 
 
+def is_key(family: str) -> bool:
+    """Whether the damage is a part of the key, and comes as often as any other."""
+    return bool(FAMILIES[family].get("damage_is_key"))
+
+
 def _damages_and_keys(family: str, seed: int) -> Iterator[tuple[str, int, bool]]:
     """Yield damages with keys: every key equally often, the damage at random.
 
@@ -139,12 +144,13 @@ def _damages_and_keys(family: str, seed: int) -> Iterator[tuple[str, int, bool]]
     others from what has not been an answer yet.
     """
     facts, damages = FAMILIES[family], damages_of(family)
-    keys = list(product(range(facts["keys"]), (False, True) if facts.get("turns") else (False,)))
+    turns = (False, True) if facts.get("turns") else (False,)
+    keys = list(product(range(facts["keys"]), turns, damages if is_key(family) else ("",)))
     for turn in count():
         rng = rng_for(seed, "deck", family, turn)
         rng.shuffle(keys)
-        for goal, turned in keys:
-            yield rng.choice(damages), goal, turned
+        for goal, turned, damage in keys:
+            yield damage or rng.choice(damages), goal, turned
 
 
 def _candidates(turns: ClipTurns, family: str, rng: Random) -> tuple[tuple[Segment, ...], ...]:

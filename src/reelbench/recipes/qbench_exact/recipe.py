@@ -25,6 +25,7 @@ from reelbench.media.measure.quality import COURSE, DAMAGES, STILL
 from reelbench.media.measure.visibility import BANDS
 from reelbench.recipes.qbench_exact.asking import VISIBILITY, ask
 from reelbench.recipes.qbench_exact.clips import Segment, cut
+from reelbench.recipes.qbench_exact.layered import COPIES
 from reelbench.recipes.qbench_exact.plan import HOME, QuestionPlan, SegmentPlan, order, plan
 from reelbench.recipes.qbench_exact.targets import MARGINS
 from reelbench.recipes.qbench_exact.videos import (
@@ -78,7 +79,7 @@ STAGES = (
         input=Segment,
         output=SegmentPlan,
         work=plan,
-        version=3,
+        version=4,
         parameters={"items": ITEMS},
         validate=_validate_items,
     ),
@@ -89,7 +90,7 @@ STAGES = (
         input=QuestionPlan,
         output=MadeQuestion,
         work=damage,
-        version=2,
+        version=3,
         parameters={"margin": 0.15, "longest": 512},
         validate=_validate_damage,
         writes=True,
@@ -102,7 +103,7 @@ STAGES = (
         input=MadeQuestion,
         output=Item,
         work=ask,
-        version=2,
+        version=3,
         parameters={"items": ITEMS},
     ),
     balance_key_positions(),
@@ -145,8 +146,9 @@ def _statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
         f"Severity of {name}": [v.shown.severity for v in videos if v.target.damage == name]
         for name in DAMAGES
     }
+    whole = [question for question in questions if question.order.family != COPIES]
     clean = {
-        video.segment.id: video.shown.before for question in questions for video in question.videos
+        video.segment.id: video.shown.before for question in whole for video in question.videos
     }
     qualities = {
         f"{quality.capitalize()} of segments": [

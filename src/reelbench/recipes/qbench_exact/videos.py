@@ -33,7 +33,7 @@ from reelbench.recipes.qbench_exact.spots import HIDDEN, hidden_in
 from reelbench.recipes.qbench_exact.targets import MARGINS, QuestionTargets
 
 _FOLDER = "make/videos"  # of all that were made, those among them that no item needs
-_LIMIT = 900  # seconds that one attempt may take, on a slow machine
+_LIMIT = 900  # seconds that the attempts in a clip may take, on a slow machine
 
 
 class MadeVideo(msgspec.Struct, frozen=True, rename={"segment": "take", "target": "wanted"}):
@@ -70,16 +70,20 @@ async def damage(
     folder.mkdir(parents=True, exist_ok=True)
     outs = [folder / name for name in _names(order)]
     reasons: list[str] = []
-    for attempts in _attempts(order, ctx, margin):
+    waiting = _attempts(order, ctx, margin)
+    while waiting:
         if ctx.client.stopping.is_set():
             raise Stopped
-        limit = _LIMIT * len(attempts)
+        attempts = waiting.pop(0)
         first = attempts[0].paths[0]
         try:
             made, failed = await asyncio.to_thread(
-                run_isolated, write_first, first, attempts, outs, longest, limit=limit
+                run_isolated, write_first, first, attempts, outs, longest, limit=_LIMIT
             )
         except MediaError as error:
+            if len(attempts) > 1:  # one of them ended it: which one, each alone tells
+                waiting[:0] = [[attempt] for attempt in attempts]
+                continue
             made, failed = None, [f"{attempts[0].segments[0].id}: {error}"]
         if made is not None:
             return [made]
@@ -156,19 +160,17 @@ def write_first(
     """Write the videos of a question by the first attempt that succeeds; and why others did not."""
     reasons: list[str] = []
     for attempt in attempts:
-        paths, segments = attempt.paths, attempt.segments
         try:
-            made = write_videos(paths[0], paths, segments, attempt.targets, outs, longest)
+            made = write_videos(attempt.paths, attempt.segments, attempt.targets, outs, longest)
         except MediaError as error:
             made = str(error)
         if isinstance(made, MadeQuestion):
             return made, reasons
-        reasons.append(f"{segments[0].id}: {made}")
+        reasons.append(f"{attempt.segments[0].id}: {made}")
     return None, reasons
 
 
 def write_videos(
-    _first: Path,
     paths: Sequence[Path],
     segments: Sequence[Segment],
     targets: QuestionTargets,
@@ -178,12 +180,14 @@ def write_videos(
     """Write the videos of a question; return why where the segments cannot show it."""
     shown: list[WrittenVideo] = []
     target: list[DamageTarget] = []
+    seconds: list[float] = []
     try:
         layers = layers_of(targets)
         for number, (path, segment, out) in enumerate(zip(paths, segments, outs, strict=True)):
             damages = layers or (targets.video(number, shown),)
             copies = targets.order.family == COPIES
             footage = SegmentFrames(path, segment, longest, len(outs), copies)
+            seconds.append(footage.seconds)
             if targets.order.family == HIDDEN:
                 damages = hidden_in(footage, targets)
             target.append(damages[0])
@@ -200,7 +204,7 @@ def write_videos(
             MadeVideo(out.name, digest_of_file(out), segment, each, seen)
             for out, segment, each, seen in zip(outs, segments, target, shown, strict=True)
         ),
-        seconds=round(segments[0].end - segments[0].start, 3),
+        seconds=round(seconds[0], 3),
         margin=targets.margin,
         fits=fits,
         corner=targets.named_corner,

@@ -64,6 +64,12 @@ class ImportResult:
     written: bool = True
 
     @property
+    def remarks(self) -> list[OddRow]:
+        """Rows that became items, with what was evened out in them."""
+        kept = {item.id for item in self.items}
+        return [row for row in self.plan.remarks if row.id in kept]
+
+    @property
     def kinds(self) -> list[tuple[str, int]]:
         """The kinds of the items and how many each has, the most first."""
         return Counter[str](item.kind for item in self.items).most_common()

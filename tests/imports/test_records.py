@@ -103,6 +103,23 @@ def test_a_path_leads_to_nested_rows_which_inherit_what_is_above_them(tmp_path: 
     assert "the part 'mcs' of the rows' path" in str(wrong.problems[0])
 
 
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ({"q1": "B", "q2": "A"}, "each member of the file, whose name is its 'id'"),
+        ({"data": [{"id": 1}]}, "'data' (--rows 'data'"),
+        ({"v1": {"questions": [{"q": 1}]}}, "'questions' in each member of the file, whose name"),
+        ({"v1": [{"q": 1}], "v2": [{"q": 2}]}, "each entry of each member of the file, whose name"),
+        ({"id": [1, 2], "question": ["x", "y"]}, "the columns that the file lists one by one."),
+    ],
+)
+def test_where_rows_of_nested_json_are_is_said_in_words(
+    content: object, words: str, tmp_path: Path
+) -> None:
+    (note,) = read_records(written(tmp_path / "a.json", content)).notes
+    assert note.startswith(f"Its rows were taken from {words}")
+
+
 def test_only_files_that_may_hold_rows_are_listed(tmp_path: Path) -> None:
     for name in ("b.jsonl", "a.csv.gz", "x.mp4", "README.md", ".hidden.csv", "LICENSE", "dataset_infos.json", "~$q.xlsx"):  # fmt: skip
         (tmp_path / name).touch()

@@ -231,16 +231,13 @@ class RowReader:
         form: AnswerForm = self.reading.form if self.reading else "letter"
         try:
             return read_answer(value, options, form)
-        except ValueError:
-            # Only a text that is no letter and no number can be nothing but the text of an option.
-            if form == "text" or len(text_of(value)) < 3 or text_of(value).isdecimal():
-                raise
-            try:
-                letters = read_answer(value, options, "text")
-            except ValueError:
-                letters = ()
+        except ValueError as error:
+            letters = () if form == "text" else letters_or_none(value, options, "text") or ()
             if len(letters) != 1:
                 raise
+            # A single sign, or a number, may be a slip of the key.
+            if len(text_of(value)) < 2 or text_of(value).isdecimal():
+                raise ValueError(f"{error}; it is the text of option {letters[0]}") from None
             self.notes["the answer is the text of an option, unlike in most rows"] += 1
             return letters
 

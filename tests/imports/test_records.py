@@ -70,7 +70,7 @@ def test_a_spreadsheet_gives_whole_numbers_times_and_merged_cells(tmp_path: Path
     found = read_records(tmp_path / "q.xlsx")
     assert rows_of(found) == [
         {"id": 1, "video": "a", "start": 3},
-        {"id": 2, "video": "a", "start": "00:01:30"},
+        {"id": 2, "video": "a", "start": "0:01:30"},
         {"id": 3, "video": "b", "start": 2.5},
     ]
     assert found.form == "excel"

@@ -19,6 +19,7 @@ from reelbench.interop.imports.answers import (
 )
 from reelbench.interop.imports.cells import cell, path_of
 from reelbench.interop.imports.mapping import OTHERS, ImportMapping, several
+from reelbench.interop.imports.sheet_times import TIME_FIELDS, SheetTimes
 from reelbench.interop.imports.spans import read_seconds, read_spans
 from reelbench.interop.imports.values import (
     OptionList,
@@ -60,6 +61,7 @@ class RowReader:
 
     mapping: ImportMapping
     reading: AnswerReading | None = None
+    times: SheetTimes = field(default_factory=SheetTimes)
     notes: Counter[str] = field(default_factory=Counter)  # small things, and in how many rows
     read: dict[int, tuple[str, OptionList | None]] = field(
         default_factory=dict
@@ -126,12 +128,14 @@ class RowReader:
         return text_of(self._cell("reference", record))
 
     def _cell(self, name: str, record: SourceRecord) -> Any:
-        source = self.mapping.fields.get(name)
-        return None if source is None else cell(several(source)[0], record)
+        return next(iter(self._cells(name, record)[:1]), None)
 
     def _cells(self, name: str, record: SourceRecord) -> list[Any]:
         source = self.mapping.fields.get(name)
-        return [] if source is None else [cell(part, record) for part in several(source)]
+        if source is None:
+            return []
+        read = self.times.in_seconds(record) if name in TIME_FIELDS else record
+        return [cell(part, read) for part in several(source)]
 
     def _wanted(self, record: SourceRecord) -> tuple[str, ...]:
         found: list[str] = []

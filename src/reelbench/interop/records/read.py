@@ -21,7 +21,8 @@ from reelbench.interop.records.record import (
     UnreadableError,
     columns_of,
 )
-from reelbench.interop.records.spreadsheet import OLD_EXCEL, ZIP, read_spreadsheet
+from reelbench.interop.records.spreadsheet import OLD_EXCEL, read_spreadsheet
+from reelbench.interop.records.spreadsheet_package import ZIP
 from reelbench.interop.records.table import table_records
 
 ENDINGS = {".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".xlsm",

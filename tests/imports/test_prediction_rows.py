@@ -69,6 +69,7 @@ def test_numbers_that_fit_both_are_ids_with_a_warning_or_rows_on_request(
     assert "--column row=index" in talk
     right, talk = right_answers(path, benchmark, columns={"row": "index"})
     assert (right, "by the items' order, from 0" in talk) == (COUNT - 1, True)
+    assert "warning" not in talk
     with pytest.raises(ReelbenchError, match="id or row, and not both"):
         read_anyones(path, benchmark, columns={"row": "index", "id": "index"})
     with pytest.raises(BenchmarkError, match="no column 'line'"):
@@ -113,6 +114,9 @@ def test_a_file_with_all_ids_or_other_ids_is_not_doubted(
 def test_unknown_numbers_that_fit_as_rows_are_said_to_do_so(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
+    nothing = table(tmp_path / "y.csv", [{"id": "q0", "prediction": "A"}])
+    with pytest.raises(BenchmarkError, match=r"none is of an item.*--column row=id takes"):
+        read_anyones(nothing, benchmark)
     rows = [{"id": n, "prediction": KEYS[n]} for n in range(COUNT - 1)]
     path = table(tmp_path / "x.csv", rows)
     with pytest.raises(BenchmarkError, match="--column row=id takes the numbers for those of rows"):
@@ -131,15 +135,16 @@ def test_ids_from_0_are_doubted_where_rows_from_1_fit(
     assert right_answers(keyed, benchmark)[0] == COUNT - 1
 
 
+@pytest.mark.parametrize("file", ["q.csv", "q.csv.gz", "q.xlsx#Sheet 1"])
 def test_rows_are_those_of_the_source_where_items_were_left_out(
-    save: Callable[..., Path], tmp_path: Path
+    file: str, save: Callable[..., Path], tmp_path: Path
 ) -> None:
     items = [
-        item(n, id=f"x{n}", provenance=freeze({"import": {"file": "q.csv", "line": n + 1}}))
+        item(n, id=f"x{n}", provenance=freeze({"import": {"file": file, "line": n + 1}}))
         for n in range(1, COUNT + 1)
         if n != 3
     ]
-    rows = [{"index": n - 1, "prediction": KEYS[n - 1]} for n in (1, 2, 4, 6)]
+    rows = [{"index": n - 1, "prediction": KEYS[n - 1]} for n in (2, 4, 6)]
     benchmark = Benchmark.load(save(*items))
     path = table(tmp_path / "x.csv", rows)
     right, talk = right_answers(path, benchmark, columns={"row": "index"})

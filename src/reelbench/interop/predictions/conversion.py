@@ -220,7 +220,7 @@ class Conversion:
         theirs = ", ".join(shown(text_of(row.get(match.column))) for row in self._values[:3])
         ours = ", ".join(shown(item.id) for item in self._index.items[:3])
         found = f"{len(self._values):,} ids of which none is of an item, such as {theirs}"
-        expected = f"ids such as {ours} (--column id=NAME names another column)"
+        expected = f"ids such as {ours} (--column id=NAME names another column{self._hint})"
         self._fault(match.column, found, expected)
 
     def _write_rows(

@@ -97,14 +97,17 @@ class ItemIndex:
         return [each for each in readings if list(each.items) != list(match.items)]
 
     def by_row(self, rows: Sequence[Values], column: str) -> list[Match]:
-        """Return the ways in which all numbers of a column are those of rows."""
-        return self._readings(rows, column, "")
+        """Return the ways in which all numbers of a column are those of rows.
+
+        They are counted from 0; from 1 where they do not fit so.
+        """
+        return self._readings(rows, column, _FROM_ZERO[0]) or self._readings(rows, column, "")
 
     def _readings(self, rows: Sequence[Values], column: str, name: str) -> list[Match]:
         """The different ways in which all numbers of a column are those of rows."""
         numbers = [_number(text_of(row.get(column))) for row in rows]
-        files = {text_of(_source(item, "file")).lower().removesuffix(".gz") for item in self.items}
-        headed = {PurePosixPath(file).suffix in _HEADED for file in files if file}
+        files = {text_of(_source(item, "file")).partition("#")[0].lower() for item in self.items}
+        headed = {file.removesuffix(".gz").endswith(_HEADED) for file in files if file}
         unlikely = {_IN_LINES if each else _BELOW_HEADER for each in headed}
         readings: dict[tuple[str | None, ...], Match] = {}
         for rule, places in self._places(name) if all(numbers) else ():

@@ -24,9 +24,7 @@ def ids_or_rows(
         chosen, sign = found
         return (
             chosen,
-            ""
-            if chosen is match
-            else f"{_both(match)}: {sign} show that they are rows, {chosen.rule}.",
+            "" if chosen is match else f"{_both(match)}: {sign} show that they are rows.",
         )
     return match, (
         f"warning: {_both(match)}, and nothing in the file tells which: they were taken for ids. "

@@ -75,7 +75,7 @@ def _found(
             if one.is_found and one.below.lower().endswith(endings):
                 found[name] = one
             elif one.reason in _THERE:
-                reasons[name] = f"{one.why} (below {folder})"
+                reasons[name] = f"{one.why}, below {folder}"
     return found, reasons
 
 

@@ -22,10 +22,8 @@ def ids_or_rows(
         return match, ""
     if found := evidence.decide([match, *others]):
         chosen, sign = found
-        return (
-            chosen,
-            "" if chosen is match else f"{_both(match)}: {sign} show that they are rows.",
-        )
+        rows_meant = f"{_both(match)}: {sign} show that they are rows."
+        return chosen, "" if chosen is match else rows_meant
     return match, (
         f"warning: {_both(match)}, and nothing in the file tells which: they were taken for ids. "
         f"If they are rows: --column row={match.column}."

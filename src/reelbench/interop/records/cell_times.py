@@ -95,7 +95,8 @@ def _one(part: str, seconds: float, by_halves: bool) -> str:
         return ("AM", "PM")[hours % 24 >= 12] if part == "am/pm" else "AP"[hours % 24 >= 12]
     width = part.count(part.strip("[]")[0])
     if part.startswith("["):
-        return f"{ {'h': hours, 'm': minutes, 's': int(seconds)}[part[1]]:0{width}}"
+        elapsed = {"h": hours, "m": minutes, "s": int(seconds)}
+        return f"{elapsed[part[1]]:0{width}}"
     if part.startswith("s"):
         places = len(part.partition(".")[2])
         return f"{seconds % 60:0{width + places + bool(places)}.{places}f}"

@@ -3,6 +3,7 @@
 import datetime
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 _PARTS = re.compile(  # of a format: a part of a time, what is written as it is, and the rest
     r"(?P<time>\[(?:h+|m+|s+)\]|h+|m+|s+(?:\.0+)?|AM/PM|A/P)"
@@ -24,6 +25,7 @@ class SheetTime(str):
     has_seconds: bool  # whether seconds are shown
 
 
+@lru_cache(maxsize=4096)  # a sheet has the same times again and again
 def time_as_shown(cell: datetime.time | datetime.timedelta, code: str) -> SheetTime:
     """Return a time by the format of its cell; with hours, minutes and seconds without one."""
     if isinstance(cell, datetime.time):
@@ -61,6 +63,7 @@ def percent_as_shown(value: float, code: str) -> str:
 Parts = Sequence[tuple[str, bool]]  # of a format; whether each is a part of a time, or a text
 
 
+@lru_cache(maxsize=256)
 def _parts(code: str) -> Parts:
     """The parts of a format in lower case; none where it shows anything but a time."""
     parts: list[tuple[str, bool]] = []

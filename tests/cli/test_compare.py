@@ -86,6 +86,8 @@ def test_the_pair_is_the_models_pair_of_the_scores(runs: Path, capsys: Said) -> 
     for name in ("difference", "interval", "standard_error", "p", "needed_items", "needed_videos"):
         assert pair[name] == same[name]
     assert [(each["value"], each["items"]) for each in record["by"]] == [("a", 18), ("b", 18)]
+    again = compared(capsys, runs / "old", "--model", "m", "--model", "n", "--by", "Skill")
+    assert (again["tag"], again["by"]) == ("skill", record["by"])
 
 
 @pytest.mark.parametrize(("words", "expected"), [

@@ -214,3 +214,21 @@ def test_a_file_of_questions_is_imported_with_its_videos(
     assert [item.answer for item in benchmark.items] == [("B",), ("C",)]
     assert benchmark.manifest.protocol.sampling == "uniform:2"
     assert json.loads((tmp_path / "run" / "run.json").read_text())["benchmark"]["name"] == "Mine"
+
+
+def test_rows_that_are_no_items_are_said_to_be_in_the_new_folder(
+    clips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [("clip", "question", "A", "B", "correct"), ("a.mp4", "What?", *"xy", "B"),
+            ("A.mp4", "Who?", *"xy", "A"), ("c.mp4", "Where?", *"xy", "A")]  # fmt: skip
+    with (tmp_path / "mine.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    root = tmp_path / "made"
+    words = ("--questions", tmp_path / "mine.csv", "--videos", clips, "--yes")
+    assert run_here("new", root, *words) == 1
+    listed = root / "import/odd_rows.csv"
+    talk = capsys.readouterr().err
+    assert f"Rows that are no items: {listed}." in talk
+    assert "reelbench lint" in talk[talk.index("Next:") :]
+    assert talk.count("Next:") == 1
+    assert [line.split(",")[1] for line in listed.read_text().splitlines()[1:]] == ["3", "4"]

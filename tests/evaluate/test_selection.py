@@ -87,6 +87,9 @@ class TestSelection:
             (["id=q-3", "id=q-4"], 2),
             (["video=media/5.mp4"], 1),
             (["a=b=c=d"], 1),
+            (["Category=motion"], 5),
+            (["A=B=c=d"], 1),
+            (["KIND=multi", " Category =colour"], 2),
         ],
     )
     def test_several_tags_all_fit_and_of_several_values_any_does(
@@ -95,6 +98,12 @@ class TestSelection:
         benchmark = Benchmark.load(root)
         where = parse_where(conditions, benchmark.items)
         assert len(benchmark.select(Selection(where=where)).items) == count
+
+    def test_a_tag_in_another_case_is_meant_where_it_is_the_only_one(self) -> None:
+        items = [make_item(1, tags={"Skill": "a", "Kind": "b", "kind": "c"})]
+        assert parse_where(["skill=a"], items) == {"Skill": ("a",)}
+        assert parse_where(["kind=c", "Kind=b"], items) == {"kind": ("c",), "Kind": ("b",)}
+        assert parse_where(["KIND=b"], items) == {"KIND": ("b",)}  # either may be meant
 
     @pytest.mark.parametrize(
         ("condition", "message"),

@@ -42,6 +42,46 @@ def source(tmp_path: Path, video: Path) -> Path:
     return folder
 
 
+def test_a_name_in_another_case_is_that_file_and_said(
+    source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [*ROWS[:2], ["2", "One.mp4", "Who runs?", "A. he\nB. she", "A"]]
+    with (source / "questions.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    out = tmp_path / "bench"
+    assert run_here("import", source / "questions.csv", "--out", out) == 0
+    talk = capsys.readouterr().err
+    evened = "imported: but for upper and lower case, 'One.mp4' is videos/chunk_1/one.mp4"
+    assert f"questions.csv:4 (2): {evened}" in talk
+    assert f"Rows that were evened out: {out / 'import/odd_rows.csv'}." in talk
+    assert evened in (out / "import/odd_rows.csv").read_text()
+    assert not (out / "import/missing_media.csv").exists()
+    paths = {item.media[0].path for item in Benchmark.load(out).items}
+    assert paths == {"media/one.mp4"}
+
+
+def test_subtitles_beside_the_source_are_found_and_the_others_listed(
+    tmp_path: Path, video: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("videos", "texts"):
+        (tmp_path / "data" / name).mkdir(parents=True)
+    rows = [
+        {"id": n, "video": f"{n}.mp4", "question": "What?", "options": ["x", "y"], "answer": "A", "srt": f"{n}.srt"}
+        for n in "ab"
+    ]  # fmt: skip
+    (tmp_path / "data/rows.json").write_text(json.dumps(rows))
+    (tmp_path / "data/texts/a.srt").write_text("1\n00:00:00,000 --> 00:00:01,000\nhello\n")
+    for name in "ab":
+        shutil.copy(video, tmp_path / f"data/videos/{name}.mp4")
+    out, videos = tmp_path / "bench", tmp_path / "data/videos"
+    assert run_here("import", tmp_path / "data/rows.json", "--media", videos, "--out", out) == 0
+    assert (out / "media/a.srt").is_file()
+    assert "1 file of subtitles not found, and left out, such as 'b.srt'" in capsys.readouterr().err
+    listed = (out / "import/missing_subtitles.csv").read_text().splitlines()
+    why = f"no file b.srt below {videos}, nor below {tmp_path / 'data'}"
+    assert listed == ["id,wanted,why", f'b,b.srt,"{why}"']
+
+
 def test_the_videos_beside_a_file_are_found_and_the_others_named(
     source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

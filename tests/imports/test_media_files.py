@@ -96,9 +96,43 @@ def test_two_names_never_share_a_file_that_their_folders_do_not_give_them(tmp_pa
                                         "./p/2.mp4")]  # fmt: skip
     found = finder.find_all(requests)
     assert [found[one].below for one in requests] == ["", "taskB/1.mp4", "", "", ""]
-    assert "fits 'q/2.mp4' as well" in found["p/2.mp4", ()].why
+    lost = found["p/2.mp4", ()]
+    assert (lost.reason, lost.why) == (
+        "shared",
+        "the file that fits, z/2.mp4, fits 2 names of the list, and their folders do not tell "
+        "which is meant",
+    )
     same = [("d/z/2.mp4", ()), ("z/2.mp4", ("hint",))]
     assert all(one.is_found for one in finder.find_all(same).values())
+
+
+def found_paths(finder: MediaFinder, *names: str) -> list[str]:
+    found = finder.find_all([(name, ()) for name in names])
+    return [f"{found[name, ()].wanted} {found[name, ()].below}".strip() for name in names]
+
+
+def test_names_that_differ_in_case_alone_are_one_file_in_the_spelling_it_has(
+    tmp_path: Path,
+) -> None:
+    finder = lay(tmp_path, "a.mp4", "d/B.mp4", "C.mp4", "c.mp4", "E.mp4")
+    assert found_paths(finder, "A.mp4", "a.mp4", "A") == ["a.mp4 a.mp4"] * 3
+    assert found_paths(finder, "x/D/b.mp4", "d/B") == ["d/B d/B.mp4"] * 2
+    assert found_paths(finder, "C.mp4", "c.mp4") == ["C.mp4 C.mp4", "c.mp4 c.mp4"]
+    assert found_paths(finder, "e.mp4", "e") == ["e E.mp4"] * 2  # none is spelled as the file
+
+
+def test_an_exact_name_keeps_its_file_whoever_comes_near_it(tmp_path: Path) -> None:
+    finder = lay(tmp_path, "all/x.mp4", "p/y.mp4", "A film [vid1].mp4")
+    found = finder.find_all([("p/x.mp4", ()), ("q/x.mov", ()), ("q/X.mp4", ())])
+    assert [one.reason for one in found.values()] == ["", "shared", "shared"]
+    assert found["q/X.mp4", ()].why == (
+        "no file has this name, and the nearest, all/x.mp4, is the exact one of others"
+    )
+    assert found_paths(finder, "A film [vid1].mp4", "vid1") == [
+        "A film [vid1].mp4 A film [vid1].mp4",
+        "vid1",
+    ]
+    assert found_paths(finder, "q/y.mp4", "p/Y.mp4") == ["q/y.mp4", "p/Y.mp4 p/y.mp4"]
 
 
 def test_links_are_followed_to_media_only_and_not_in_circles(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_a_spreadsheet_gives_whole_numbers_times_and_merged_cells(tmp_path: Path
     found = read_records(tmp_path / "q.xlsx")
     assert rows_of(found) == [
         {"id": 1, "video": "a", "start": 3},
-        {"id": 2, "video": "a", "start": "00:01:30"},
+        {"id": 2, "video": "a", "start": "0:01:30"},
         {"id": 3, "video": "b", "start": 2.5},
     ]
     assert found.form == "excel"
@@ -101,6 +101,23 @@ def test_a_path_leads_to_nested_rows_which_inherit_what_is_above_them(tmp_path: 
     assert rows_of(read_records(path, "{video}/mc")) == expected
     wrong = read_records(path, "mcs")
     assert "the part 'mcs' of the rows' path" in str(wrong.problems[0])
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ({"q1": "B", "q2": "A"}, "each member of the file, whose name is its 'id'"),
+        ({"data": [{"id": 1}]}, "'data' (--rows 'data'"),
+        ({"v1": {"questions": [{"q": 1}]}}, "'questions' in each member of the file, whose name"),
+        ({"v1": [{"q": 1}], "v2": [{"q": 2}]}, "each entry of each member of the file, whose name"),
+        ({"id": [1, 2], "question": ["x", "y"]}, "the columns that the file lists one by one."),
+    ],
+)
+def test_where_rows_of_nested_json_are_is_said_in_words(
+    content: object, words: str, tmp_path: Path
+) -> None:
+    (note,) = read_records(written(tmp_path / "a.json", content)).notes
+    assert note.startswith(f"Its rows were taken from {words}")
 
 
 def test_only_files_that_may_hold_rows_are_listed(tmp_path: Path) -> None:

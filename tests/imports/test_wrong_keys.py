@@ -102,6 +102,27 @@ def test_a_right_option_and_numbered_wrong_ones_are_the_options(tmp_path: Path) 
     assert all(len(item.options) == 4 for item in result.items)
 
 
+@pytest.mark.parametrize(
+    ("options", "answer", "right", "reason"),
+    [
+        ("(A) Yes (B) No", "No", "No", ""),
+        (["yes", "no"], "NO", "no", ""),
+        (["3", "5", "8"], "8", "", "the answer '8' is no letter; it is the text of option C"),
+        (["x", "y"], "y", "", "beyond the last option, B; it is the text of option B"),
+        (["so", "so", "no"], "so", "", "the answer 'so' is no letter"),
+        (["ab", "cd"], "Nor", "", "the answer 'Nor' is no letter"),
+    ],
+)
+def test_a_text_among_letters_is_its_option_or_said_to_be_it(
+    options: Any, answer: str, right: str, reason: str, tmp_path: Path
+) -> None:
+    plain = [asked(["red", "blue", "green"], letter) for letter in "BCA"]
+    result = imported(tmp_path, [*plain, asked(options, answer)])
+    assert keys(result)[3:] == ([right] if right else [])
+    assert reason in "".join(row.reason for row in result.odd_rows)
+    assert any("text of an option, unlike in most" in n for n in result.notes) == bool(right)
+
+
 @pytest.mark.parametrize("value", [[], {}, (), "", [""], {"text": [], "label": []}])
 def test_no_options_are_refused_in_words(value: Any) -> None:
     with pytest.raises(ValueError, match="no option, where there must be 2"):

@@ -1,9 +1,21 @@
-"""Misspelt names: the known name that is closest to one."""
+"""Names as people type them: in another case, or misspelt."""
 
 from collections.abc import Iterable
 from functools import lru_cache
 
 SHORT = 6  # letters from which a name with two typing errors is still recognisable
+
+
+def name_meant(name: str, known: Iterable[str]) -> str:
+    """Return the known name that a name is, or the one that it is but for upper and lower case.
+
+    Where none is, or several are, it is the name itself.
+    """
+    known = set(known)
+    if name in known:
+        return name
+    same = [other for other in known if other.casefold() == name.casefold()]
+    return same[0] if len(same) == 1 else name
 
 
 def closest_name(name: str, known: Iterable[str]) -> str | None:

@@ -18,7 +18,10 @@ from reelbench.cli.say import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reelbench.interop.imports import ImportResult
+    from reelbench.interop.imports.items import OddRow
 
 FIRST_ITEMS = 3  # that a dry run shows
 _MOST_GIGABYTES = 1e6
@@ -127,6 +130,8 @@ def main(options: argparse.Namespace) -> int:
         dry_run=options.dry_run,
     )
     tell_result(result, options.out)
+    if options.out is not None and result.written:
+        tell(f"Next: {command('lint', options.out)}")
     if options.dry_run:
         for item in result.items[:FIRST_ITEMS]:
             put(item.to_line())
@@ -159,15 +164,19 @@ def tell_result(result: "ImportResult", out: Path | None) -> None:
         tell(printable(note))
     for doubt in result.doubts:
         tell(f"warning: {printable(doubt)}")
-    for odd in result.odd_rows[:FIRST_ODD]:
+    _tell_rows(result.remarks, "rows that are items all the same")
+    _tell_rows(result.odd_rows, "rows that are no items")
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.kinds)
+    tell(f"{counted(len(result.items), 'item')} ({kinds}) of {counted(result.rows, 'row')}.")
+    if out is not None and result.written and (result.odd_rows or result.remarks):
+        what = "Rows that are no items" if result.odd_rows else "Rows that were evened out"
+        tell(f"{what}: {out / 'import' / 'odd_rows.csv'}.")
+
+
+def _tell_rows(rows: "Sequence[OddRow]", what: str) -> None:
+    for odd in rows[:FIRST_ODD]:
         named = f" ({odd.id})" if odd.id else ""
         place = f"{odd.file}:{odd.line}" if odd.line else odd.file
         tell(printable(f"{place}{named}: {odd.reason}"))
-    if len(result.odd_rows) > FIRST_ODD:
-        tell(f"and {len(result.odd_rows) - FIRST_ODD:,} more rows that are no items")
-    kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.kinds)
-    tell(f"{counted(len(result.items), 'item')} ({kinds}) of {counted(result.rows, 'row')}.")
-    if out is not None and result.written:
-        if result.odd_rows:
-            tell(f"Rows that are no items: {out / 'import' / 'odd_rows.csv'}.")
-        tell(f"Next: {command('lint', out)}")
+    if len(rows) > FIRST_ODD:
+        tell(f"and {len(rows) - FIRST_ODD:,} more {what}")

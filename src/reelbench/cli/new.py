@@ -219,7 +219,7 @@ def _tell_made(plan: "StarterOptions", made: "StarterResult") -> None:
 
     root, items = plan.root, made.benchmark.items
     if made.imported:
-        import_module("reelbench.cli.import").tell_result(made.imported, None)
+        import_module("reelbench.cli.import").tell_result(made.imported, root)
     for note in made.notes[:10]:
         tell(printable(note))
     if len(made.notes) > 10:

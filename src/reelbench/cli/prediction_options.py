@@ -26,7 +26,7 @@ def add_prediction_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="ROLE=NAME",
         help="column with the id, prediction, model or condition, if it is not detected: --column "
-        "prediction=my_output",
+        "prediction=my_output; --column row=index: its numbers are those of rows, from 0",
     )
     parser.add_argument(
         "--answers-as",

@@ -9,7 +9,7 @@ from typing import Any
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.progress import counted
 from reelbench.base.seeds import seed_for
-from reelbench.base.spelling import closest_name
+from reelbench.base.spelling import closest_name, name_meant
 from reelbench.data.items import NOTHING, FrozenDict, Item, Json, shown
 
 EVERY_ITEM = sys.maxsize  # a limit that lifts an earlier one
@@ -135,7 +135,10 @@ def _read(found: Any) -> Selection:
 
 
 def parse_where(conditions: Sequence[str], items: Sequence[Item]) -> dict[str, tuple[str, ...]]:
-    """Return ``tag=value`` texts as values by tag; a tag or value may contain = itself."""
+    """Return ``tag=value`` texts as values by tag; a tag or value may contain = itself.
+
+    A tag may be written in another case, where that is the only one it can be.
+    """
     known = {tag for item in items for tag in item.tags} | set(PROPERTIES)
     found: dict[str, tuple[str, ...]] = {}
     for text in conditions:
@@ -144,8 +147,8 @@ def parse_where(conditions: Sequence[str], items: Sequence[Item]) -> dict[str, t
             raise ReelbenchError(
                 f"--where {text!r} chooses nothing: write tag=value, such as kind=open."
             )
-        place = next((place for place in places if text[:place] in known), places[0])
-        tag, value = text[:place].strip(), text[place + 1 :]
+        parts = [(name_meant(text[:place].strip(), known), text[place + 1 :]) for place in places]
+        tag, value = next((part for part in parts if part[0] in known), parts[0])
         found[tag] = (*found.get(tag, ()), value)
     return found
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.progress import working
+from reelbench.base.spelling import name_meant
 from reelbench.data.items import Item
 from reelbench.score.ablation import settings_that_differ
 from reelbench.score.compare import POLICIES, POWER_RULE
@@ -101,17 +102,18 @@ def compare_sources(
     """Compare what ``chosen_pairs`` finds in some runs or files, corrected for the number of pairs.
 
     ``common`` compares the items alone that both of a pair answered; ``by`` is a tag whose values
-    are compared besides, as a family of their own.
+    are compared besides, as a family of their own. It may be written in another case.
     """
     pairs = chosen_pairs(sources, models, conditions)
+    tags = {tag for first, _ in pairs for item in first.items().values() for tag in item.tags}
+    if by and by not in tags:  # a property, or a tag in another case
+        groups = [grouped(e.source.benchmark, list(e.items().values())) for e, _ in pairs]
+        by = name_meant(by, tags.union(*groups))
     found = [_compared(first, second, common) for first, second in pairs]
     by_value = [each for first, second in pairs for each in _by_tag(first, second, common, by)]
     if by and not by_value:
-        tags = sorted(
-            {tag for first, _ in pairs for item in first.items().values() for tag in item.tags}
-        )
         raise ReelbenchError(
-            f"No item has the tag {by!r}; the tags are {', '.join(tags) or 'none'}."
+            f"No item has the tag {by!r}; the tags are {', '.join(sorted(tags)) or 'none'}."
         )
     compared = ComparedEntries(
         _corrected(found),

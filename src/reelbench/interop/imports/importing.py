@@ -43,6 +43,7 @@ from reelbench.interop.imports.placing import (
 )
 from reelbench.interop.imports.published_files import PAPERS
 from reelbench.interop.imports.recogniser import ColumnUse
+from reelbench.interop.imports.sheet_times import sheet_times
 from reelbench.interop.imports.sources import LOADERS, ImportSource, own_importer, read_source
 from reelbench.interop.imports.wide_rows import one_question_a_row
 from reelbench.interop.records import RecordFile, SourceRecord, read_records
@@ -62,6 +63,12 @@ class ImportResult:
     rows: int
     plan: MediaPlan  # which files go where
     written: bool = True
+
+    @property
+    def remarks(self) -> list[OddRow]:
+        """Rows that became items, with what was evened out in them."""
+        kept = {item.id for item in self.items}
+        return [row for row in self.plan.remarks if row.id in kept]
 
     @property
     def kinds(self) -> list[tuple[str, int]]:
@@ -149,6 +156,7 @@ def _of_rows(
     chosen, uses = mapping_for(records, columns, given, read, settings, rules.folder)
     reader = RowReader(chosen)
     reader.reading = answers_of(reader, records)
+    reader.times = sheet_times(chosen, records)
     drafts, odd = drafts_of(reader, records)
     drafts, notes = with_unique_ids(drafts)
     folders = folders_for(read.path, rules.folder, chosen.media_folder, read.media)
@@ -181,6 +189,7 @@ def _of_rows(
         doubts=(
             *(use.doubt for use in uses if use.doubt),
             *doubts_about(reader.reading, used),
+            *reader.times.doubts(),
             *doubts_about_open(items, used, columns),
         ),
         rows=len(records),

@@ -19,6 +19,7 @@ from reelbench.interop.imports.answers import (
 )
 from reelbench.interop.imports.cells import cell, path_of
 from reelbench.interop.imports.mapping import OTHERS, ImportMapping, several
+from reelbench.interop.imports.sheet_times import TIME_FIELDS, SheetTimes
 from reelbench.interop.imports.spans import read_seconds, read_spans
 from reelbench.interop.imports.values import (
     OptionList,
@@ -60,6 +61,7 @@ class RowReader:
 
     mapping: ImportMapping
     reading: AnswerReading | None = None
+    times: SheetTimes = field(default_factory=SheetTimes)
     notes: Counter[str] = field(default_factory=Counter)  # small things, and in how many rows
     read: dict[int, tuple[str, OptionList | None]] = field(
         default_factory=dict
@@ -126,12 +128,14 @@ class RowReader:
         return text_of(self._cell("reference", record))
 
     def _cell(self, name: str, record: SourceRecord) -> Any:
-        source = self.mapping.fields.get(name)
-        return None if source is None else cell(several(source)[0], record)
+        return next(iter(self._cells(name, record)[:1]), None)
 
     def _cells(self, name: str, record: SourceRecord) -> list[Any]:
         source = self.mapping.fields.get(name)
-        return [] if source is None else [cell(part, record) for part in several(source)]
+        if source is None:
+            return []
+        read = self.times.in_seconds(record) if name in TIME_FIELDS else record
+        return [cell(part, read) for part in several(source)]
 
     def _wanted(self, record: SourceRecord) -> tuple[str, ...]:
         found: list[str] = []
@@ -231,16 +235,13 @@ class RowReader:
         form: AnswerForm = self.reading.form if self.reading else "letter"
         try:
             return read_answer(value, options, form)
-        except ValueError:
-            # Only a text that is no letter and no number can be nothing but the text of an option.
-            if form == "text" or len(text_of(value)) < 3 or text_of(value).isdecimal():
-                raise
-            try:
-                letters = read_answer(value, options, "text")
-            except ValueError:
-                letters = ()
+        except ValueError as error:
+            letters = () if form == "text" else letters_or_none(value, options, "text") or ()
             if len(letters) != 1:
                 raise
+            # A single sign, or a number, may be a slip of the key.
+            if len(text_of(value)) < 2 or text_of(value).isdecimal():
+                raise ValueError(f"{error}; it is the text of option {letters[0]}") from None
             self.notes["the answer is the text of an option, unlike in most rows"] += 1
             return letters
 

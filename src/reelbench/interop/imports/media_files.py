@@ -10,7 +10,6 @@ import itertools
 import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from reelbench.base.errors import ReelbenchError
@@ -19,6 +18,7 @@ from reelbench.base.progress import counted, track
 from reelbench.data.paths import link_outside
 from reelbench.interop.imports.archive_parts import ArchiveParts, group_archives
 from reelbench.interop.imports.archives import PackedFile, unpack
+from reelbench.interop.imports.found_media import FoundMedium, Request
 from reelbench.interop.imports.media_index import (
     ArchiveIndex,
     IndexedFile,
@@ -30,9 +30,9 @@ from reelbench.interop.imports.media_matching import (
     best_fit,
     common_tail,
     distinct_files,
-    rival_fault,
     same_content,
 )
+from reelbench.interop.imports.shared_files import contested, in_one_spelling
 from reelbench.interop.imports.signatures import head_of, is_media, is_subtitles, not_media
 from reelbench.interop.imports.wanted_names import (
     KINDS,
@@ -44,33 +44,6 @@ from reelbench.interop.imports.wanted_names import (
 
 _MOST_PART = 200  # bytes; disks hold 255, and an ending may be added
 MEDIA = "media"  # the folder of a benchmark that they are put into
-
-
-@dataclass(frozen=True, slots=True)
-class FoundMedium:
-    """What a name of a list means: a file, a file in an archive, or why there is none.
-
-    ``how`` says how it was found: ``path`` and ``name`` as the list has it, ``ending`` with another
-    ending, ``case`` with other upper and lower case, ``id`` by the id in a name of yt-dlp's.
-    ``reason`` is one of ``missing``, ``several``, ``link``, ``empty``, ``unsupported`` and
-    ``damaged``, and ``why`` is its sentence.
-    """
-
-    wanted: str
-    path: Path | None = None
-    packed: PackedFile | None = None
-    below: str = ""  # its path below the folder, or in the archive
-    how: str = ""
-    reason: str = ""
-    why: str = ""
-
-    @property
-    def is_found(self) -> bool:
-        """Whether there is a file, on disk or in an archive."""
-        return not self.reason
-
-
-Request = tuple[str, tuple[str, ...]]  # what a list names, and hints
 
 
 class MediaFinder:
@@ -118,19 +91,19 @@ class MediaFinder:
     ) -> dict[Request, FoundMedium]:
         """Return the files that names mean, by name and hints.
 
-        A file that two different names fit is given to the one whose folders fit better; where
-        none does, to neither.
+        Where several names lead to one file, ``shared_files.py`` says whose it is. A name that
+        loses it may have a file of its own in an archive.
         """
         asked = list(dict.fromkeys((wanted, tuple(hints)) for wanted, hints in requests))
-        found = {one: self.find(*one, kind) for one in asked}
-        for one, why in _contested(found).items():
+        found = in_one_spelling({one: self.find(*one, kind) for one in asked})
+        for one, why in contested(found).items():
             packed = self._find_packed(*one, kind) if found[one].path else None
-            found[one] = FoundMedium(one[0], reason="missing", why=why)
+            found[one] = FoundMedium(one[0], reason="shared", why=why)
             if packed and packed.is_found:
                 found[one] = packed
         packed_ones = {one: medium for one, medium in found.items() if medium.packed}
-        for one, why in _contested(packed_ones).items():
-            found[one] = FoundMedium(one[0], reason="missing", why=why)
+        for one, why in contested(packed_ones).items():
+            found[one] = FoundMedium(one[0], reason="shared", why=why)
         return found
 
     def _find_in(
@@ -211,21 +184,6 @@ class MediaFinder:
         return FoundMedium(wanted, reason="missing", why=why)
 
 
-def _contested(found: Mapping[Request, FoundMedium]) -> dict[Request, str]:
-    """Return the names that lose the file they fit to others, with the reason."""
-    claims: dict[str, list[Request]] = defaultdict(list)
-    for one, medium in found.items():
-        if medium.is_found:
-            claims[_place(medium)].append(one)
-    lost: dict[Request, str] = {}
-    for rivals in claims.values():
-        names = list(dict.fromkeys(wanted for wanted, _ in rivals))
-        for one in rivals:
-            if why := rival_fault(one[0], names, found[one].below):
-                lost[one] = why
-    return lost
-
-
 def media_names(found: Iterable[FoundMedium]) -> dict[FoundMedium, str]:
     """Return the paths that media get in a benchmark: as the list names them, below ``media/``.
 
@@ -237,7 +195,7 @@ def media_names(found: Iterable[FoundMedium]) -> dict[FoundMedium, str]:
     names = {one: _benchmark_name(one, shared) for one in media}
     owners: dict[str, set[str]] = defaultdict(set)
     for one, name in names.items():
-        owners[name.casefold()].add(_place(one))
+        owners[name.casefold()].add(one.place)
     taken = {name for name, files in owners.items() if len(files) == 1}
     numbered: dict[str, dict[str, int]] = defaultdict(dict)
     for one, name in names.items():
@@ -248,7 +206,7 @@ def media_names(found: Iterable[FoundMedium]) -> dict[FoundMedium, str]:
             continue
         longer = f"{MEDIA}/{'/'.join(filter(None, map(plain_name, one.below.split('/'))))}"
         numbers = numbered[longer.casefold()]
-        number = numbers.setdefault(_place(one), len(numbers) + 1 + (longer.casefold() in taken))
+        number = numbers.setdefault(one.place, len(numbers) + 1 + (longer.casefold() in taken))
         stem, ending = os.path.splitext(longer)
         names[one] = longer if number == 1 else f"{stem}-{number}{ending}"
     return names
@@ -327,12 +285,6 @@ def _shared_folders(names: Sequence[str]) -> int:
     first, last = min(folders), max(folders)
     same = (one == other for one, other in zip(first, last, strict=False))
     return sum(itertools.takewhile(bool, same))
-
-
-def _place(one: FoundMedium) -> str:
-    if one.packed:
-        return f"{one.packed.archive.label}/{one.packed.number}"
-    return str(one.path or link_in(one.wanted) or one.wanted)
 
 
 def _file_fault(folder: Path, one: IndexedFile) -> tuple[str, str]:

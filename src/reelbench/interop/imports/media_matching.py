@@ -5,7 +5,6 @@ import os
 from collections.abc import Sequence
 
 from reelbench.interop.imports.media_index import IndexedFile
-from reelbench.interop.imports.wanted_names import split_ending, wanted_parts
 
 
 def best_fit(
@@ -66,26 +65,3 @@ def same_content(one: str, other: str) -> bool:
         return os.path.samefile(one, other) or filecmp.cmp(one, other, shallow=False)
     except OSError:
         return False
-
-
-def rival_fault(wanted: str, names: Sequence[str], path: str) -> str:
-    """Return why a file is not for this name, where other names lead to it as well."""
-    mine = _stems(wanted)
-    others = [name for name in names if not _same_tail(mine, _stems(name))]
-    if not others:
-        return ""
-    points = common_tail(path, mine[:-1])
-    if all(points > common_tail(path, _stems(name)[:-1]) for name in others):
-        return ""
-    return f"it fits {others[0]!r} as well, and their folders do not tell"
-
-
-def _stems(wanted: str) -> tuple[str, ...]:
-    parts = wanted_parts(wanted)
-    return (*parts[:-1], split_ending(parts[-1])[0])
-
-
-def _same_tail(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether two names mean one file: one path is the tail of the other."""
-    length = min(len(one), len(other))
-    return list(one)[-length:] == list(other)[-length:]

@@ -19,6 +19,7 @@ FOLDER = "import"
 MAPPING = "mapping.yaml"
 ODD_ROWS = "odd_rows.csv"
 MISSING = "missing_media.csv"
+MISSING_SUBTITLES = "missing_subtitles.csv"
 LINKS = "links.txt"
 SOURCE = "source.json"
 PROMPTS = "prompts/imported"
@@ -60,7 +61,8 @@ def write_import(
     folder = out / FOLDER
     begin_import(out, source)
     write_atomically(folder / MAPPING, result.mapping.to_yaml())
-    rows = [(row.file, str(row.line), row.id, row.reason) for row in result.odd_rows]
+    noted = sorted([*result.odd_rows, *result.remarks], key=lambda row: (row.file, row.line))
+    rows = [(row.file, str(row.line), row.id, row.reason) for row in noted]
     write_table(folder / ODD_ROWS, ("file", "line", "id", "reason"), rows)
     for kind, text in prompts.items():
         path = out / PROMPTS / f"{kind}.md"
@@ -68,6 +70,8 @@ def write_import(
         write_atomically(path, text)
     missing = [(one.id, one.wanted, one.reason, one.why) for one in result.plan.missing]
     write_table(folder / MISSING, ("id", "wanted", "reason", "why"), missing)
+    absent = [(one.id, one.wanted, one.why) for one in result.plan.missing_subtitles]
+    write_table(folder / MISSING_SUBTITLES, ("id", "wanted", "why"), absent)
     links = dict.fromkeys(result.plan.links.values())
     _write_or_remove(folder / LINKS, "".join(f"{link}\n" for link in links))
     Benchmark(out, result.manifest, result.items).save(out)

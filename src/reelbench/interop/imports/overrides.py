@@ -4,9 +4,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.interop.imports.mapping import FIELDS, ImportMapping, read_record
+from reelbench.interop.imports.mapping import ImportMapping, read_record
+from reelbench.interop.imports.mapping_rules import FIELDS
 
-_TOP = ("answer_as", "kind", "option_order", "separator", "title", "licence", "paper", "rows")
+_TOP = (
+    "answer_as",
+    "times_as",
+    "kind",
+    "option_order",
+    "separator",
+    "title",
+    "licence",
+    "paper",
+    "rows",
+)
 
 
 def with_settings(mapping: ImportMapping, settings: Mapping[str, Any]) -> ImportMapping:

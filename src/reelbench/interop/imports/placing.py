@@ -11,32 +11,16 @@ import msgspec
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.files import write_atomically
 from reelbench.base.progress import counted, megabytes
-from reelbench.data.items import freeze
-from reelbench.data.paths import SUBTITLE_ENDINGS, beside
+from reelbench.data.items import shown
 from reelbench.interop.imports.downloads import download_media
+from reelbench.interop.imports.found_media import FoundMedium, MissingMedium, Request
 from reelbench.interop.imports.http_files import FetchRules
 from reelbench.interop.imports.items import ItemDraft, OddRow
-from reelbench.interop.imports.media_files import (
-    FoundMedium,
-    MediaFinder,
-    Request,
-    media_names,
-    place_media,
-)
-from reelbench.interop.imports.subtitle_json import ENDING, subtitle_texts
+from reelbench.interop.imports.media_files import MediaFinder, media_names, place_media
+from reelbench.interop.imports.subtitle_files import find_subtitles
 from reelbench.interop.imports.wanted_names import link_in
 
 _MOST_ENTRIES = 300_000  # of a folder that is looked through unasked: some seconds
-
-
-@dataclass(frozen=True, slots=True)
-class MissingMedium:
-    """A file that an item names and that is not there."""
-
-    id: str
-    wanted: str
-    reason: str
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +45,12 @@ class MediaPlan:
     odd: list[OddRow] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)  # subtitles to write, by path
+    missing_subtitles: list[MissingMedium] = field(default_factory=list)
+    remarks: list[OddRow] = field(default_factory=list)  # about rows that are items all the same
 
 
 def plan_media(
-    drafts: Sequence[ItemDraft], folders: Sequence[Path], out: Path, rules: MediaRules
+    drafts: Sequence[ItemDraft], folders: "MediaFolders", out: Path, rules: MediaRules
 ) -> MediaPlan:
     """Find the media of items in the first of the folders that has any of them.
 
@@ -72,7 +58,7 @@ def plan_media(
     their media go. Otherwise items without their media are odd rows.
     """
     requests = {request for draft in drafts for request in _requests(draft)}
-    found, notes = _found(requests, folders, out, rules)
+    found, notes = _found(requests, folders.media, out, rules)
     if found is None:
         plan = _without_media(drafts, rules)
         plan.notes = [*notes, *plan.notes]
@@ -91,7 +77,8 @@ def plan_media(
             continue
         plan.files |= {names[one]: one for one in media if one.is_found}
         plan.drafts.append(_renamed(draft, [names[one] for one in media]))
-    _add_subtitles(plan, folders, out, rules)
+        plan.remarks += _spelled_otherwise(draft, media)
+    _add_subtitles(plan, folders.subtitles, out, rules)
     plan.notes += _in_words(plan, len(drafts), rules)
     return plan
 
@@ -126,19 +113,47 @@ def _will_be_there(one: FoundMedium, rules: MediaRules) -> bool:
     return one.is_found or (one.reason == "link" and rules.download is not None)
 
 
+def _spelled_otherwise(draft: ItemDraft, media: Sequence[FoundMedium]) -> Iterator[OddRow]:
+    """Say of a name that other rows spell in another case which file it was taken for."""
+    for wanted, one in zip(draft.wanted, media, strict=True):
+        if one.is_found and one.wanted != wanted:
+            why = f"imported: but for upper and lower case, {shown(wanted)} is {one.below}"
+            yield OddRow(draft.record.file, draft.record.line, draft.item.id, why)
+
+
+def _add_subtitles(plan: MediaPlan, folders: Sequence[Path], out: Path, rules: MediaRules) -> None:
+    found = find_subtitles(plan.drafts, folders, out, rules.look_into_archives)
+    plan.drafts[:] = found.drafts
+    plan.files |= found.files
+    plan.texts |= found.texts
+    plan.missing_subtitles += found.missing
+
+
 def _odd(draft: ItemDraft, why: str) -> OddRow:
     return OddRow(draft.record.file, draft.record.line, draft.item.id, f"video not found: {why}")
 
 
-def folders_for(source: Path, media: Path | None, fixed: str, more: Sequence[Path]) -> list[Path]:
-    """Return the folders to look for media in; the one that was named alone, if one was."""
-    if media is not None:
-        if not media.is_dir():
-            raise ReelbenchError(f"{media} is no folder: name one with the videos in --media.")
-        return [media]
+@dataclass(frozen=True, slots=True)
+class MediaFolders:
+    """Where media are looked for, and where subtitles are, the likeliest folder first."""
+
+    media: Sequence[Path]
+    subtitles: Sequence[Path]
+
+
+def folders_for(source: Path, media: Path | None, fixed: str, more: Sequence[Path]) -> MediaFolders:
+    """Return the folders to look in: for media the one that was named alone, if one was.
+
+    Subtitles are looked for near the source too: they often lie beside the folder of the videos.
+    """
+    if media is not None and not media.is_dir():
+        raise ReelbenchError(f"{media} is no folder: name one with the videos in --media.")
     near = source if source.is_dir() else source.parent
     places = [*more, *([near / fixed] if fixed else []), near]
-    return [place for place in dict.fromkeys(places) if place.is_dir() and _is_small(place)]
+    found = [place for place in dict.fromkeys(places) if place.is_dir() and _is_small(place)]
+    if media is None:
+        return MediaFolders(found, found)
+    return MediaFolders([media], list(dict.fromkeys([media, *found])))
 
 
 def _is_small(folder: Path) -> bool:
@@ -217,50 +232,6 @@ def _links_in_words(links: Collection[str], rules: MediaRules) -> str:
     return f"{text}: import/links.txt lists them, and --download fetches them."
 
 
-def _add_subtitles(plan: MediaPlan, folders: Sequence[Path], out: Path, rules: MediaRules) -> None:
-    """Lay the files of subtitles that rows name beside the media that they belong to."""
-    wanted = {name for draft in plan.drafts for name in draft.subtitles}
-    found = _found_subtitles(wanted, folders, out, rules)
-    in_json = {
-        name: one.path
-        for name, one in found.items()
-        if one.path and one.path.suffix.lower() == ENDING
-    }
-    plan.texts |= subtitle_texts(plan.drafts, in_json)
-    whole = {name: one for name, one in found.items() if name not in in_json}
-    names = media_names(whole.values())
-    plan.drafts[:] = [_with_subtitles(draft, whole, names) for draft in plan.drafts]
-    plan.files |= {names[one]: one for one in whole.values()}
-    if absent := len(wanted - found.keys()):
-        plan.notes.append(f"{counted(absent, 'file')} of subtitles not found, and left out.")
-
-
-def _found_subtitles(
-    wanted: set[str], folders: Sequence[Path], out: Path, rules: MediaRules
-) -> dict[str, FoundMedium]:
-    """The files of subtitles in the first folder that has each; JSON is not read in archives."""
-    found: dict[str, FoundMedium] = {}
-    for folder in folders if wanted else ():
-        finder = MediaFinder(folder, [out], rules.look_into_archives)
-        for name in sorted(wanted - found.keys()):
-            one = finder.find(name, kind="subtitles")
-            endings = (*SUBTITLE_ENDINGS, ENDING) if one.path else SUBTITLE_ENDINGS
-            if one.is_found and one.below.lower().endswith(endings):
-                found[name] = one
-    return found
-
-
-def _with_subtitles(
-    draft: ItemDraft, found: Mapping[str, FoundMedium], names: Mapping[FoundMedium, str]
-) -> ItemDraft:
-    media = list(draft.item.media)
-    for place, name in enumerate(draft.subtitles):
-        if name in found and (path := names[found[name]]) not in beside(media[place].path):
-            extra = freeze({**media[place].extra, "subtitles": path})
-            media[place] = msgspec.structs.replace(media[place], extra=extra)
-    return replace(draft, item=msgspec.structs.replace(draft.item, media=tuple(media)))
-
-
 def _in_words(plan: MediaPlan, items: int, rules: MediaRules) -> Iterator[str]:
     hows = Counter(one.how for one in plan.files.values())
     by_other = [f"{n:,} {_HOW[how]}" for how, n in sorted(hows.items()) if how in _HOW]
@@ -277,6 +248,13 @@ def _in_words(plan: MediaPlan, items: int, rules: MediaRules) -> Iterator[str]:
         yield f"{lacking:,} of {counted(items, 'item')} without their media: {words}."
     if plan.links:
         yield _links_in_words(plan.links.values(), rules)
+    if plan.missing_subtitles:
+        names = {one.wanted for one in plan.missing_subtitles}
+        first = plan.missing_subtitles[0]
+        yield (
+            f"{counted(len(names), 'file')} of subtitles not found, and left out, such as "
+            f"{shown(first.wanted)} ({first.why}): import/missing_subtitles.csv lists them."
+        )
 
 
 _HOW = {

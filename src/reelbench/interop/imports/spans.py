@@ -7,6 +7,7 @@ from reelbench.base.times import seconds_of
 from reelbench.data.item_rules import LATEST_SECOND
 from reelbench.data.items import Seconds, Span, shown
 from reelbench.interop.imports.values import is_blank, literal_of, text_of
+from reelbench.interop.records import SheetTime
 
 _NUMBER = re.compile(r"(\d{1,12})(?:[.,](\d{1,12}))?\s*(?:s|sec|secs|seconds?)?", re.I)
 _UNITS = re.compile(
@@ -29,6 +30,8 @@ def read_seconds(value: Any) -> Seconds | None:
     """
     if is_blank(value) or text_of(value).casefold() in _NO_TIME:
         return None
+    if isinstance(value, SheetTime):
+        value = value.seconds
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError(f"{shown(text_of(value))} is no time")
     seconds = _from_text(value.strip()) if isinstance(value, str) else value

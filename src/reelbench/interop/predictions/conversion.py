@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.data.items import Problem, shown
-from reelbench.interop.imports.column_names import ID
 from reelbench.interop.predictions.answers import (
     AskedValue,
     PredictionForm,
@@ -16,17 +15,20 @@ from reelbench.interop.predictions.answers import (
 )
 from reelbench.interop.predictions.columns import (
     CONDITIONS,
+    IDS,
     KEYS,
-    MODELS,
     Values,
     columns_called,
     flat,
+    model_column,
     prediction_columns,
     text_of,
 )
+from reelbench.interop.predictions.evidence import FileEvidence
 from reelbench.interop.predictions.matching import ItemIndex, Match
 from reelbench.interop.predictions.names import file_name, model_of
 from reelbench.interop.predictions.options import OptionColumns
+from reelbench.interop.predictions.row_numbers import as_rows, ids_or_rows
 from reelbench.interop.records import read_records
 from reelbench.models.base import STATUSES
 
@@ -64,6 +66,7 @@ class Conversion:
         self._values = [flat(record) for record in file.records]
         self._columns = list(dict.fromkeys(name for row in self._values for name in row))
         self._keys = columns_called(self._columns, KEYS)
+        self._hint = ""  # what else the ids of unknown items may be
         if self._values:
             self._convert()
 
@@ -71,7 +74,7 @@ class Conversion:
         prediction = self._prediction_column()
         if not prediction:
             return
-        match = self._matched()
+        match = self._matched(prediction)
         if not match.count:
             self._say_nothing_fits(match)
             return
@@ -163,18 +166,33 @@ class Conversion:
     def _fault(self, name: str, found: str, expected: str) -> None:
         self.problems.append(Problem("NO_COLUMN", name, found, expected, str(self.path)))
 
-    def _matched(self) -> Match:
+    def _matched(self, prediction: str) -> Match:
+        evidence = FileEvidence(
+            self._values, self._columns, prediction, self._index, self._key_agreement
+        )
+        if row := self._options.columns.get("row", ""):
+            match, sentence = Match([None] * len(self._values), row, ""), ""
+            if self._known(row):
+                match, sentence = as_rows(row, self._values, self._index, evidence)
+            self.notes += [sentence] if sentence else []
+            return match
         named = self._options.columns.get("id", "")
         if named and not self._known(named):
             return Match([None] * len(self._values), named, "")
-        known = [named] if named else columns_called(self._columns, ID)
+        known = [named] if named else columns_called(self._columns, IDS)
         others = [] if named else [name for name in self._columns if name not in known]
         exact = [name for name in others if self._has_ids(name)]
         match = self._index.match(self._values, [*known, *exact])
         if match.count == len(self._values):
+            match, sentence = ids_or_rows(match, self._values, self._index, evidence)
+            self.notes += [sentence] if sentence else []
             return match
         placed = self._index.by_place(self._values, known, self._key_agreement)
-        return placed if placed.count > match.count else match
+        if placed.count > match.count:
+            return placed
+        if match.column and self._index.by_row(self._values, match.column):
+            self._hint = f"; --column row={match.column} takes the numbers for those of rows"
+        return match
 
     def _has_ids(self, column: str) -> bool:
         some = [text_of(row.get(column)) for row in self._values[:_SEEN]]
@@ -202,13 +220,14 @@ class Conversion:
         theirs = ", ".join(shown(text_of(row.get(match.column))) for row in self._values[:3])
         ours = ", ".join(shown(item.id) for item in self._index.items[:3])
         found = f"{len(self._values):,} ids of which none is of an item, such as {theirs}"
-        expected = f"ids such as {ours} (--column id=NAME names another column)"
+        expected = f"ids such as {ours} (--column id=NAME names another column{self._hint})"
         self._fault(match.column, found, expected)
 
     def _write_rows(
         self, match: Match, asked: Sequence[AskedValue | None], form: PredictionForm
     ) -> None:
-        model, condition = self._column("model", MODELS), self._column("condition", CONDITIONS)
+        model = self._column("model", model_column(self._columns, self._values))
+        condition = self._column("condition", columns_called(self._columns, CONDITIONS))
         folder = self.folder_model
         counts = _Counts()
         seen: dict[tuple[Any, ...], Any] = {}
@@ -231,16 +250,16 @@ class Conversion:
             self.rows.append((line, ours))
         self.notes += counts.sentences()
 
-    def _column(self, role: str, names: Sequence[str]) -> str:
+    def _column(self, role: str, found: Sequence[str]) -> str:
         if named := self._options.columns.get(role, ""):
             return self._known(named)
-        return next(iter(columns_called(self._columns, names)), "")
+        return next(iter(found), "")
 
     def _unmatched(self, line: int, row: Values, match: Match, counts: "_Counts") -> None:
         found = shown(text_of(row.get(match.column)))
         counts.unmatched.append(found)
         if not self._options.skip_unmatched:
-            expected = "the id of an item (--skip-unmatched leaves such rows out)"
+            expected = f"the id of an item (--skip-unmatched leaves such rows out{self._hint})"
             problem = Problem("UNKNOWN_ID", match.column, found, expected, str(self.path), line)
             self.problems.append(problem)
 

@@ -17,7 +17,11 @@ from reelbench.interop.predictions.columns import (
 )
 
 _FROM_ZERO = ("index", "idx", "docid")  # of columns that count rows
+_BY_NUMBER = "the numbers in the ids"
+_HEADED = (".csv", ".tsv", ".tab", ".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")  # files with a header
 _MOST_DOUBT = 0.2  # of rows whose question is another: ids by place may not have more
+_IN_LINES = "its row in the source, from 0"
+_BELOW_HEADER = "its row in the source below a header, from 0"
 Found = list[str | None]  # the item of each row
 
 
@@ -84,14 +88,50 @@ class ItemIndex:
                     return match
         return Match([None] * len(rows), columns[0] if columns else "", "")
 
+    def other_readings(self, rows: Sequence[Values], match: Match) -> list[Match]:
+        """Return what the numbers of a match by ids would be as rows, where all fit.
+
+        Rows are counted from 0; from 1 as well, where the ids are counted from 0.
+        """
+        readings = self._readings(rows, match.column, "" if "0" in self.by_id else _FROM_ZERO[0])
+        return [each for each in readings if list(each.items) != list(match.items)]
+
+    def by_row(self, rows: Sequence[Values], column: str) -> list[Match]:
+        """Return the ways in which all numbers of a column are those of rows.
+
+        They are counted from 0; from 1 where they do not fit so.
+        """
+        return self._readings(rows, column, _FROM_ZERO[0]) or self._readings(rows, column, "")
+
+    def _readings(self, rows: Sequence[Values], column: str, name: str) -> list[Match]:
+        """The different ways in which all numbers of a column are those of rows."""
+        numbers = [_number(text_of(row.get(column))) for row in rows]
+        files = {text_of(_source(item, "file")).partition("#")[0].lower() for item in self.items}
+        headed = {file.removesuffix(".gz").endswith(_HEADED) for file in files if file}
+        unlikely = {_IN_LINES if each else _BELOW_HEADER for each in headed}
+        readings: dict[tuple[str | None, ...], Match] = {}
+        for rule, places in self._places(name) if all(numbers) else ():
+            found = tuple(places.get(int(each)) for each in numbers)
+            if None not in found and {rule} != unlikely:
+                readings.setdefault(found, Match(found, column, rule))
+        return list(readings.values())
+
     def _by_column(self, rows: Sequence[Values], column: str) -> Iterator[Match]:
         names = [text_of(row.get(column)) for row in rows]
         for rule, known, form in self._names:
             yield Match([known.get(form(name)) if name else None for name in names], column, rule)
-        if plain_name(column) not in _FROM_ZERO and all(map(str.isdecimal, names)):
+        if plain_name(column) not in _FROM_ZERO and self._are_numbered(names):
             found: Found = [self._numbers.get(_number(name)) for name in names]
             if None not in found:
-                yield Match(found, column, "the numbers in the items' ids")
+                yield Match(found, column, _BY_NUMBER)
+
+    def _are_numbered(self, names: Sequence[str]) -> bool:
+        """Whether names are numbers, or have one word before them where the items have none."""
+        words = {_before_number(name) for name in names}
+        if words == {""}:
+            return True
+        ours = {_before_number(item.id) for item in self.items}
+        return len(words) == 1 and all(map(_number, names)) and ours == {""}
 
     def _by_question(self, rows: Sequence[Values]) -> Iterator[Match]:
         """By question and video, or by the question where no two items ask the same."""
@@ -112,31 +152,32 @@ class ItemIndex:
         order = [item.id for item in self.items]
         lines = _unique([(text_of(_source(item, "line")), item.id) for item in self.items])
         rows = {int(line): item for line, item in lines.items() if line.isdecimal()}
-        yield "its row in the source, from 0", {line - 1: item for line, item in rows.items()}
-        yield "its row in the source below a header, from 0", {n - 2: i for n, i in rows.items()}
+        yield _IN_LINES, {line - 1: item for line, item in rows.items()}
+        yield _BELOW_HEADER, {line - 2: item for line, item in rows.items()}
         yield "the items' order, from 0", dict(enumerate(order))
         if name not in _FROM_ZERO:
             yield "the items' order, from 1", dict(enumerate(order, 1))
 
     def _is_believed(self, rows: Sequence[Values], match: Match) -> bool:
         """Numbers may mean anything: their questions must not be others'. Names are names."""
-        if not all(text_of(row.get(match.column)).isdecimal() for row in rows):
+        is_number = all(text_of(row.get(match.column)).isdecimal() for row in rows)
+        if not is_number and match.rule != _BY_NUMBER:
             return True
-        share = self._same_question(rows, match)
+        share = self.same_question(rows, match.items)
         return share is None or share > _MOST_DOUBT
 
     def _is_confirmed(self, rows: Sequence[Values], match: Match, keys: "Agrees") -> bool:
-        share = self._same_question(rows, match)
+        share = self.same_question(rows, match.items)
         share = keys(match.items) if share is None else share
         if share is None:
             return len(set(match.items)) == len(self.items)
         return share >= 1 - _MOST_DOUBT
 
-    def _same_question(self, rows: Sequence[Values], match: Match) -> float | None:
-        """The share of rows that have the words of their item's question; None without any."""
+    def same_question(self, rows: Sequence[Values], items: Sequence[str | None]) -> float | None:
+        """Return the share of rows that have their item's question; None where none has one."""
         columns = columns_called(list(rows[0]), (*QUESTION, *PROMPTS)) if rows else []
         same = known = 0
-        for row, name in zip(rows, match.items, strict=True):
+        for row, name in zip(rows, items, strict=True):
             words = " ".join(_words(text_of(row.get(column))) for column in columns)
             if name is not None and words.strip():
                 known += 1
@@ -179,6 +220,11 @@ def _number(name: str) -> str:
     """The number that a name ends with, without zeros before it; "" where it ends with none."""
     digits = name[len(name.rstrip("0123456789")) :]
     return str(int(digits)) if 0 < len(digits) < 20 else ""
+
+
+def _before_number(name: str) -> str:
+    """What stands before the number that a name ends with, but for case and signs."""
+    return re.sub(r"[\W_]+", "", name.rstrip("0123456789")).casefold()
 
 
 def _words(text: str) -> str:

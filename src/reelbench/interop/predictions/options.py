@@ -45,6 +45,11 @@ class OptionColumns:
                 return () if order == tuple(range(len(order))) else order
         return ()
 
+    def has_options(self, row: Values, item: Item) -> bool | None:
+        """Whether a row shows the options of an item, in any order; None where it shows none."""
+        found = [sorted(map(even, texts)) for texts in self._shown(row)]
+        return sorted(map(even, item.options)) in found if found else None
+
     def _shown(self, row: Values) -> list[tuple[str, ...]]:
         found = []
         for name in self._whole:

@@ -19,7 +19,7 @@ from reelbench.score.predictions import PredictionFile, Rows, checked_rows, pred
 if TYPE_CHECKING:
     from reelbench.data.items import Problem
 
-ROLES = ("id", "prediction", "model", "condition")  # of columns that one may name
+ROLES = ("id", "prediction", "model", "condition", "row")  # of columns that one may name
 _BLANK = 2**16  # bytes that show that a file is empty
 _SEEN = 200  # lines that decide whether a file is in our form
 
@@ -54,10 +54,32 @@ def read_anyones(
         files.append(PredictionFile(path, file_name(path), converted.rows))
         notes += [f"{path}: {note}" for note in converted.notes]
         problems += converted.problems
-    if problems:
-        raise BenchmarkError(problems)
     notes += _told_apart(foreign)
-    return checked_rows(files, benchmark), notes
+    return _checked_together(files, benchmark, problems), notes
+
+
+def _checked_together(
+    files: Sequence[PredictionFile], benchmark: Benchmark, problems: Sequence["Problem"]
+) -> Rows:
+    """Return the rows of files; raise one error for what is wrong with ids, lines and answers."""
+    readable = [file for file in files if file.rows != [] or not problems]
+    rows: Rows = {}
+    found = list(problems)
+    try:
+        rows = checked_rows(readable, benchmark) if readable else {}
+    except BenchmarkError as error:
+        found += error.problems
+    if found:
+        raise BenchmarkError(_in_order(found, [str(file.path) for file in files]))
+    return rows
+
+
+def _in_order(problems: Sequence["Problem"], files: Sequence[str]) -> list["Problem"]:
+    """Problems by file, of which sheets are parts, and by line."""
+    places = {file: place for place, file in enumerate(files)}
+    return sorted(
+        problems, key=lambda each: (places.get(each.file.partition("#")[0], 0), each.line)
+    )
 
 
 def _told_apart(files: Sequence[Conversion]) -> list[str]:
@@ -85,6 +107,8 @@ def _checked(reading: ReadOptions) -> ReadOptions:
         raise ReelbenchError(f"--answers-as takes one of {', '.join(PREDICTION_FORMS)}.")
     if unknown := [role for role in reading.columns if role not in ROLES]:
         raise ReelbenchError(f"--column takes {', '.join(ROLES)}, and not {unknown[0]!r}.")
+    if {"id", "row"} <= set(reading.columns):
+        raise ReelbenchError("--column takes id or row, and not both: rows are found by one alone.")
     return reading
 
 

@@ -12,6 +12,7 @@ from reelbench.data.items import shown
 from reelbench.interop.records.record import UnreadableError
 
 Row = dict[str, Any]
+_TABLE = "a table by columns"  # in the place of a path
 VALUE = "value"  # the column of a row that is no object
 _LISTS = ("data", "questions", "items", "annotations", "results", "predictions", "samples",
           "logs", "examples", "rows", "records", "instances", "entries", "qa")  # fmt: skip
@@ -24,11 +25,28 @@ _COLUMNS = {"id", "qid", "question_id", "question", "answer", "prediction", "pre
 def json_rows(value: Any, path: str = "") -> tuple[list[Any], str]:
     """Return the rows of a value by a path, and the path that was used; "" finds one."""
     if by_columns := not path and _by_columns(value):
-        return by_columns, "a table by columns"
+        return by_columns, _TABLE
     path = path or _path_to_rows(value)
     whole = path.endswith("}")  # a list of a member is its value, such as several letters
     found = _walk(value, _parts(path), {}, "")
     return [row for each, kept in found for row in _rows_at(each, kept, whole)], path
+
+
+def path_in_words(path: str) -> str:
+    """Return where the rows along a path are: "each member of the file, with its name as id"."""
+    if path == _TABLE:
+        return "the columns that the file lists one by one"
+    place, columns = "", []
+    for part in _parts(path):
+        if part == "[]":
+            place = f"each entry of {place or 'the file'}"
+        elif part.startswith("{"):
+            place = f"each member of {place or 'the file'}"
+            columns.append(part[1:-1])
+        else:
+            place = f"{part!r} in {place}" if place else repr(part)
+    named = f", whose name is its {' and '.join(map(repr, columns))}" if columns else ""
+    return f"{place}{named} (--rows {path!r} in an import)"
 
 
 def _parts(path: str) -> list[str]:

@@ -10,7 +10,7 @@ from reelbench.data.items import Problem, shown
 from reelbench.interop.records.arrow import ENDING as ARROW
 from reelbench.interop.records.arrow import read_arrow
 from reelbench.interop.records.delimited import read_delimited
-from reelbench.interop.records.json_rows import VALUE, json_rows
+from reelbench.interop.records.json_rows import VALUE, json_rows, path_in_words
 from reelbench.interop.records.json_text import json_values
 from reelbench.interop.records.parquet import PARQUET, read_parquet
 from reelbench.interop.records.raw import decoded, first_bytes, opened_bytes
@@ -21,7 +21,8 @@ from reelbench.interop.records.record import (
     UnreadableError,
     columns_of,
 )
-from reelbench.interop.records.spreadsheet import OLD_EXCEL, ZIP, read_spreadsheet
+from reelbench.interop.records.spreadsheet import OLD_EXCEL, read_spreadsheet
+from reelbench.interop.records.spreadsheet_package import ZIP
 from reelbench.interop.records.table import table_records
 
 ENDINGS = {".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".xlsm",
@@ -116,7 +117,7 @@ def _read_json(text: str, file: str, rows: str) -> tuple[str, Found]:
         return "json", table_records(cells, file)
     found_rows, used = json_rows(value, rows)
     if used and not rows:
-        notes = [*notes, f"Its rows were taken from {used}."]
+        notes = [*notes, f"Its rows were taken from {path_in_words(used)}."]
     found = _records(list(enumerate(found_rows, 1)), file)
     return "json", Found(found.records, [*problems, *found.problems], notes)
 

@@ -1,0 +1,49 @@
+"""Numbers that may be ids of items as well as numbers of rows: which they are, and what is said."""
+
+from collections.abc import Sequence
+
+from reelbench.interop.predictions.columns import Values
+from reelbench.interop.predictions.evidence import FileEvidence
+from reelbench.interop.predictions.matching import ItemIndex, Match
+
+
+def ids_or_rows(
+    match: Match, rows: Sequence[Values], index: ItemIndex, evidence: FileEvidence
+) -> tuple[Match, str]:
+    """Return the match by ids, or by rows where the file shows that; and what is to be said.
+
+    A file with an answer to each item is about these ids. Where it lacks some, its numbers may be
+    those of rows from 0, without the first one: every answer would be moved by one.
+    """
+    if len(set(match.items)) == len(index.items):
+        return match, ""
+    others = index.other_readings(rows, match)
+    if not others:
+        return match, ""
+    if found := evidence.decide([match, *others]):
+        chosen, sign = found
+        rows_meant = f"{_both(match)}: {sign} show that they are rows."
+        return chosen, "" if chosen is match else rows_meant
+    return match, (
+        f"warning: {_both(match)}, and nothing in the file tells which: they were taken for ids. "
+        f"If they are rows: --column row={match.column}."
+    )
+
+
+def _both(match: Match) -> str:
+    return f"The numbers in {match.column!r} fit ids of items, and numbers of rows as well"
+
+
+def as_rows(
+    column: str, rows: Sequence[Values], index: ItemIndex, evidence: FileEvidence
+) -> tuple[Match, str]:
+    """Return the match by numbers of rows, as a user says they are; and what is to be said."""
+    readings = index.by_row(rows, column)
+    if len(readings) < 2:
+        return (readings[0] if readings else Match([None] * len(rows), column, "")), ""
+    if found := evidence.decide(readings):
+        return found[0], ""
+    return readings[0], (
+        f"warning: rows can be counted in {len(readings)} ways, and nothing in the file tells "
+        f"which: {readings[0].rule}, and not {readings[1].rule}."
+    )

@@ -1,0 +1,97 @@
+"""How the cells of an Excel file show their numbers: those with a time or a percentage.
+
+The library that reads values gives no formats; they stand in parts of the package. Other
+spreadsheets, and a package that cannot be read so, have none here.
+"""
+
+import html
+import io
+import posixpath
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+
+from reelbench.interop.records.cell_times import is_percent_format, is_time_format
+from reelbench.interop.records.spreadsheet_package import ZIP, cells_in
+
+Places = Mapping[tuple[int, int], str]  # formats by row and column, from 1
+_BUILT_IN = {
+    9: "0%", 10: "0.00%", 18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss",
+    45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0",
+}  # fmt: skip
+_MOST_BYTES = 2**25  # of a part that lists sheets or formats
+_TAG = re.compile(r"<(?:\w+:)?(\w+)((?:\s[^<>]*)?)>")
+_ATTRIBUTE = re.compile(r"""(?:\w+:)?(\w+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_STYLE = re.compile(rb"""\bs\s*=\s*["'](\d{1,9})["']""")
+
+
+class CellFormats:
+    """The formats of cells with times and percentages, by sheet."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._codes: dict[int, str] = {}
+        self._parts: dict[str, str] = {}  # of the package, by the sheet's name
+        if data.startswith(ZIP):
+            with zipfile.ZipFile(io.BytesIO(data)) as package:
+                self._codes = _codes_by_style(package)
+                self._parts = _sheet_parts(package) if self._codes else {}
+
+    def of_sheet(self, name: str) -> Places:
+        """Return the formats of the cells that have one of these."""
+        if name not in self._parts:
+            return {}
+        found: dict[tuple[int, int], str] = {}
+        with (
+            zipfile.ZipFile(io.BytesIO(self._data)) as package,
+            package.open(self._parts[name]) as part,
+        ):
+            for row, column, attributes in cells_in(part, is_excel=True):
+                style = None if attributes.endswith(b"/") else _STYLE.search(attributes)
+                if style and (code := self._codes.get(int(style[1]))):
+                    found[row, column] = code
+        return found
+
+
+def _codes_by_style(package: zipfile.ZipFile) -> dict[int, str]:
+    """The formats of times and percentages, by the number of the style that has them."""
+    codes, styles = dict(_BUILT_IN), list[int]()
+    is_listed = False
+    for name, attributes in _tags(package, "xl/styles.xml"):
+        if name == "numFmt" and attributes.get("numFmtId", "").isdecimal():
+            codes[int(attributes["numFmtId"])] = attributes.get("formatCode", "")
+        elif name in ("cellXfs", "cellStyleXfs", "cellStyles"):
+            is_listed = name == "cellXfs"
+        elif name == "xf" and is_listed:
+            number = attributes.get("numFmtId", "0")
+            styles.append(int(number) if number.isdecimal() else 0)
+    found = {style: codes.get(number, "") for style, number in enumerate(styles)}
+    return {n: code for n, code in found.items() if is_time_format(code) or is_percent_format(code)}
+
+
+def _sheet_parts(package: zipfile.ZipFile) -> dict[str, str]:
+    """The part of each sheet, by its name."""
+    targets = {
+        attributes.get("Id", ""): posixpath.normpath(
+            posixpath.join("/xl", attributes.get("Target", ""))
+        ).lstrip("/")
+        for name, attributes in _tags(package, "xl/_rels/workbook.xml.rels")
+        if name == "Relationship"
+    }
+    sheets = {
+        attributes.get("name", ""): targets.get(attributes.get("id", ""), "")
+        for name, attributes in _tags(package, "xl/workbook.xml")
+        if name == "sheet"
+    }
+    there = set(package.namelist())
+    return {name: part for name, part in sheets.items() if part in there}
+
+
+def _tags(package: zipfile.ZipFile, part: str) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """The opening tags of a part, without their prefixes, and their attributes."""
+    if part not in package.namelist() or package.getinfo(part).file_size > _MOST_BYTES:
+        return
+    text = package.read(part).decode("utf-8", "replace")
+    for tag in _TAG.finditer(text):
+        pairs = _ATTRIBUTE.finditer(tag[2])
+        yield tag[1], {one[1]: html.unescape(one[2] or one[3] or "") for one in pairs}

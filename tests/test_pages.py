@@ -14,6 +14,7 @@ from reelbench.data.benchmark import Benchmark
 from reelbench.data.manifest import Manifest, Protocol
 from reelbench.evaluate.run import run_benchmark
 from reelbench.pages import page
+from reelbench.pages.text import breakable
 from reelbench.report.report import report_run
 
 SOURCE = Path(reelbench.__file__).parent
@@ -65,3 +66,8 @@ def test_no_page_says_again_what_the_theme_says(sheet: Path) -> None:
     theme = set((SOURCE / "pages" / "templates" / "theme.css").read_text().splitlines())
     again = theme & set(sheet.read_text().splitlines())
     assert {line for line in again if ":" in line and "{" in line and "@" not in line} == set()
+
+
+def test_names_break_at_their_signs_and_stay_texts() -> None:
+    assert breakable("openai:a/b_c-d 1:2") == "openai:<wbr>a/<wbr>b_<wbr>c-d 1:<wbr>2"
+    assert breakable("<b>: it::x_") == "&lt;b&gt;: it::<wbr>x_"

@@ -368,8 +368,8 @@ class TestSeveralRuns:
         done = reelbench("report", *runs, "--out", tmp_path / "page.html")
         assert done.returncode == 0, done.stderr
         page = (tmp_path / "page.html").read_text()
-        assert "</i>baseline:first" in page
-        assert "</i>baseline:blind" in page
+        assert "</i>baseline:<wbr>first" in page
+        assert "</i>baseline:<wbr>blind" in page
         assert "2 models" in page
 
     def test_but_not_the_same_twice(self, runs: list[Path], tmp_path: Path) -> None:

@@ -95,9 +95,12 @@ def test_five_answers_make_a_benchmark_and_wrong_ones_are_asked_for_again(
         terminal.answer("Options, with ; between them: ", "a cat")
         terminal.answer("at least two different options", "a cat; a dog; a fish")
         terminal.answer("Right answer, as a letter: ", "D")
-        terminal.answer("write a letter from A to C. Once more:", "a fish; A cat")
+        terminal.answer(
+            "write a letter from A to C. Once more, or Ctrl-D to end without this question:",
+            "a fish; A cat",
+        )
         terminal.answer("Question 2, about broken.mp4", "One that is not finished")
-        terminal.wait_for("Once more:\n  Right answer")
+        terminal.wait_for("end without this question:\n  Right answer")
         wait_until(lambda: terminal.talk().count("Options, with") == 3)
         os.write(terminal._master, b"\x04")
         terminal.wait_for("Ended; 1 question kept.")

@@ -91,6 +91,20 @@ def test_a_server_that_refuses_single_questions_is_there(
     assert (state.done, len(state.failures)) == (COUNT - 30, 30)
 
 
+def test_what_a_filter_blocks_is_refused_and_asked_again_as_other_refusals_are(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
+    """The first forty are blocked, by a status of which as many would mean a wrong key."""
+    blocked = (403, {}, b'{"error": {"code": "content_policy_violation"}}')
+    with serving(lambda _, n: blocked if n < 40 else completion("B")) as server:
+        model = card(tmp_path, server.url)
+        state = run_benchmark(benchmark, [model], tmp_path / "r")
+        assert {failure["status"] for failure in state.failures} == {"refused"}
+        assert (state.done, len(state.failures), len(server.requests)) == (COUNT - 40, 40, COUNT)
+        again = run_benchmark(benchmark, [], tmp_path / "r")
+        assert (again.done, len(server.requests)) == (COUNT, COUNT + 40)
+
+
 def test_a_server_that_has_answered_is_not_given_up(benchmark: Benchmark, tmp_path: Path) -> None:
     def answer(_: dict[str, Any], number: int) -> Any:
         return completion("B") if number == 0 else (500, {}, b"no")

@@ -27,7 +27,8 @@ def scores_then() -> str:
     return gzip.decompress((EARLIER / "scores.json.gz").read_bytes()).decode()
 
 
-NEW = {"f1_of_means", "f1_micro", "condition_pairs"}  # which the version before did not have
+# Which the version before did not have.
+NEW = {"f1_of_means", "f1_micro", "condition_pairs", "asked", "refused_in_words"}
 
 
 def without(value: Any, names: set[str]) -> Any:

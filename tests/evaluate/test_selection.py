@@ -278,14 +278,52 @@ class TestScore:
         both = ("report", few, many, "--out", tmp_path / "both.html")
         capsys.readouterr()
         assert run_here(*both) == 2
-        assert "with --limit 8, add --common" in capsys.readouterr().err
+        said = capsys.readouterr().err
+        assert "all runs asked with --limit 8, add --common" in said
+        assert "(all runs asked 8 items)" in said
         assert run_here(*both, "--limit", 8) == 0
         assert "8 of 20 items: limit 8, seed 0" in (tmp_path / "both.html").read_text()
         assert run_here(*both, "--limit", 9) == 2
-        assert "Choose items that every run asked" in capsys.readouterr().err
+        assert "not all of those of limit 9, seed 0: choose items" in capsys.readouterr().err
         scores = score_runs(Benchmark.load(root), [few, many], common=True).scores
         assert {row["items"] for row in scores["results"]} == {8}
         assert run_here(*both, "--common") == 0
+
+    def test_only_a_choice_that_works_is_advised(
+        self, root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """What a limit draws of all is no part of what has a tag: there --common is all there is."""
+        few, tagged, single = (tmp_path / name for name in ("few", "tagged", "single"))
+        assert run(root, few, "--limit", 8) == 0
+        assert run(root, tagged, "--where", "category=motion") == 0
+        assert run(root, single, "--where", "kind=single") == 0
+        page = ("--out", tmp_path / "both.html")
+        shared = len(asked(few) & asked(tagged))
+        assert 0 < shared < 5
+        capsys.readouterr()
+        assert run_here("report", few, tagged, *page) == 2
+        said = capsys.readouterr().err
+        assert "choose items" not in said
+        assert (
+            f"add --common for the items that every model answered (all runs asked {shared}" in said
+        )
+        assert run_here("report", few, tagged, *page, "--common") == 0
+        assert run_here("report", tagged, single, *page) == 2
+        flags = "--where category=motion"
+        both = asked(tagged) <= asked(single)
+        flags += "" if both else " --where kind=single"
+        assert f"choose items that all runs asked with {flags}," in capsys.readouterr().err
+        assert run_here("report", tagged, single, *page, *flags.split()) == 0
+
+    def test_runs_that_share_no_item_are_not_told_to_share(
+        self, root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        one, other = tmp_path / "one", tmp_path / "other"
+        assert run(root, one, "--where", "category=motion") == 0
+        assert run(root, other, "--where", "category=colour") == 0
+        assert run_here("report", one, other, "--out", tmp_path / "both.html") == 2
+        said = capsys.readouterr().err
+        assert "No item is in all of these runs: leave a run out, or report each alone." in said
 
     def test_anyones_predictions_are_scored_by_tags(self, root: Path, tmp_path: Path) -> None:
         theirs, out = tmp_path / "theirs.jsonl", tmp_path / "scores.json"

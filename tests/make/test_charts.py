@@ -17,6 +17,21 @@ def test_what_is_not_a_number_is_left_out_of_a_distribution() -> None:
     assert [(bar.low, bar.count) for bar in found.bins] == [(1, 1), (2, 2), (3, 1)]
 
 
+@pytest.mark.parametrize(("values", "bars"), [
+    ([5, 5], [(4, 0), (5, 2), (6, 0)]),
+    ([0], [(0, 1), (1, 0)]),
+    ([2.5], [(1, 0), (2, 1), (3, 0)]),
+])  # fmt: skip
+def test_a_single_value_does_not_fill_the_picture(
+    values: list[float], bars: list[tuple[float, int]]
+) -> None:
+    found = distribution("one", values)
+    assert found is not None
+    assert [(bar.low, bar.count) for bar in found.bins] == bars
+    assert 0 < found.mean_at < 1
+    assert found.words.count(";") == 0  # bars without a value are not read out
+
+
 @pytest.mark.parametrize(
     "values",
     [

@@ -119,9 +119,11 @@ def test_the_command_says_letters_coverage_and_people(
     said = capsys.readouterr()
     assert said.out.splitlines()[0].split()[-2:] == ["letters", "answered"]
     assert "range of 2 people 75.0% to 100.0%" in said.err
+    # Of those with this gap, the one whose order it turns round.
     assert (
-        "failing 50.0%: on the 18 items that both answered, good is level with failing" in said.err
+        "failing 50.0%: human:two is 25.0 points ahead, but 50.0 points behind on the" in said.err
     )
+    assert said.err.count("warning:") == 2
 
 
 class TestCommonItems:

@@ -21,8 +21,9 @@ from reelbench.evaluate.condition import Condition
 from reelbench.pages.table import Table
 from reelbench.report import item_videos
 from reelbench.report.comparison import pairs
+from reelbench.report.failures import failures
 from reelbench.report.report import report_run
-from reelbench.report.tables import failures, forms_of, judged, measures, named_tables
+from reelbench.report.tables import forms_of, judged, measures, named_tables
 from reelbench.score.score import score_runs
 
 FLAGS = [

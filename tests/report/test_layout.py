@@ -18,11 +18,12 @@ MODELS = (
     "gpt-4o-2024-11-20",
     "نموذج عربي",
     "LLaVA-Video-7B",
+    "baseline:random",
     "human:ann",
 )
 CATEGORIES = (
     *("Temporal Ordering and Sequencing", "اللون الغالب في المشهد الأخير", "זמן", "counting"),
-    *("reading", "camera motion", "spatial memory", "emotion", "speech", "objects", "music"),
+    *("attribute", "camera motion", "spatial memory", "emotion", "speech", "objects", "music"),
 )
 WIDE = """() => {
   const width = document.documentElement.clientWidth;
@@ -32,6 +33,29 @@ WIDE = """() => {
     .filter((part) => !part.closest("#items") && part.getBoundingClientRect().right > width + 1)
     .map((part) => `${part.tagName} in ${part.closest("section").id}`);
   return { page: document.documentElement.scrollWidth - width, cut, outside };
+}"""
+
+
+# Words of names that stand on two lines, and rows that are taller than the name that begins them.
+BROKEN = r"""() => {
+  const broken = [];
+  for (const head of document.querySelectorAll("main table th")) {
+    if (head.closest("#items")) continue;
+    const texts = document.createTreeWalker(head, NodeFilter.SHOW_TEXT);
+    for (let text; (text = texts.nextNode());) for (const word of text.data.matchAll(/[^\s:/_-]+/g)) {
+      const range = document.createRange();
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      if (new Set([...range.getClientRects()].map((box) => box.top)).size > 1) broken.push(word[0]);
+    }
+  }
+  const tall = [...document.querySelectorAll(".leaderboard tbody tr, #comparison tbody tr")].filter((row) => {
+    const range = document.createRange();
+    range.selectNodeContents(row.cells[0]);
+    return row.offsetHeight > range.getBoundingClientRect().height + 22;
+  }).map((row) => row.innerText);
+  const scrolls = [...document.querySelectorAll(".scroll")].filter((box) => box.scrollHeight > box.clientHeight + 1);
+  return { broken, tall, scrolls: scrolls.length };
 }"""
 
 
@@ -79,3 +103,17 @@ def test_nothing_is_cut_at_1400_on_a_phone_and_on_paper(page: Path, chromium: st
     assert found["wide"] == {"page": 0, "cut": [], "outside": []}
     assert found["phone"]["page"] == 0  # what is wider scrolls by itself
     assert found["paper"] == {"page": 0, "cut": [], "outside": []}
+
+
+@pytest.mark.parametrize("width", [390, 800])
+def test_on_small_screens_words_stay_whole_and_rows_low(
+    page: Path, chromium: str, width: int
+) -> None:
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        opened = browser.new_page(viewport={"width": width, "height": 900})
+        opened.goto(page.as_uri())
+        found = opened.evaluate(BROKEN)
+        browser.close()
+    assert found == {"broken": [], "tall": [], "scrolls": 0}

@@ -143,7 +143,7 @@ def test_the_command_writes_every_table_thrice_and_the_items(
     assert f"Tables in {folder}, each as .csv, .md and .tex: leaderboard, " in done.stderr
     board = (folder / "leaderboard.tex").read_text()
     assert "Two models share a letter if and only if" in board
-    assert "CAA is accuracy corrected for guessing." in board
+    assert "CAA is accuracy corrected for guessing: guessing comes to 0" in board
     found = json.loads(items.read_text())
     assert len(found["items"]) == scores["benchmark"]["scored_items"]
     assert found["models"] == sorted(row["model"] for row in scores["results"])

@@ -205,7 +205,7 @@ class TestUnequalCoverage:
         (warning,) = found["warnings"]
         assert "whole answered 100.0% of the items and failing 25.0%" in warning
         assert "failing is" not in warning.split(":")[0]
-        assert warning.endswith("on the 20 items that both answered, whole is level with failing.")
+        assert warning.endswith("points ahead, but level on the 20 items that both answered.")
 
     def test_nothing_is_told_where_both_answered_the_same_items(self) -> None:
         found = self.found(0).to_record()
@@ -233,6 +233,26 @@ class TestUnequalCoverage:
         both = {"items": 0, "difference": None, "interval": None}
         assert found["pairs"][0]["both_answered"] == both
         assert found["warnings"] == []  # without a score it has no standing that misleads
+
+    def test_many_pairs_are_one_sentence_on_the_largest_gap_and_how_many_more(self) -> None:
+        scores, videos = answers([1.0] * 4, [2] * 40, seed=1)
+        scores[1, :20] = scores[2, :30] = scores[3, :40] = np.nan
+        found = compare(["a", "b", "c", "d"], scores, videos, 0).to_record()
+        first, rest = found["warnings"]
+        assert "a answered 100.0% of the items and d 50.0%" in first
+        told = [pair for pair in found["pairs"] if pair["both_answered"]]
+        assert rest == "The same holds for 5 more pairs: see the table of pairs in the report."
+        assert len(told) == 6
+
+    def test_baselines_that_answer_everything_do_not_multiply_it(self) -> None:
+        scores, videos = answers([1.0, 1.0, -1.0, -1.0, -1.0], [2] * 40, seed=1)
+        scores[1, :40] = np.nan
+        names = ["a", "b", "baseline:random", "baseline:first", "baseline:longest"]
+        (warning,) = compare(names, scores, videos, 0).to_record()["warnings"]
+        assert "baseline" not in warning
+        (alone,) = compare(names[1:], scores[1:], videos, 0).to_record()["warnings"]
+        assert "b 50.0%" in alone or "b answered 50.0%" in alone
+        assert alone.count("baseline:") in (1, 2)
 
     def test_models_that_answered_different_items_are_told_of(self) -> None:
         scores, videos = answers([0.5], [2] * 40, seed=1)

@@ -71,7 +71,7 @@ def test_what_rules_cannot_read_and_what_is_open(
     found = results(tmp_path)
     row = found["theirs"]
     assert (row["correct"], row["answered"], row["read_by_judge"]) == (1, 1, 1)
-    assert (row["unread"], row["cut_off"]) == (1, 1)
+    assert (row["unread"], row["refused_in_words"], row["cut_off"]) == (0, 1, 1)
     assert [(each["judge"], each["score"], each["judged"]) for each in found["judged"]] == [
         ("judge", 2.0, 1)
     ]

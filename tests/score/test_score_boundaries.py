@@ -9,7 +9,7 @@ from scipy import stats
 from scipy.special import betaln
 
 from reelbench.score.compare import compare
-from reelbench.score.coverage import BothAnswered, coverage_warning, no_score
+from reelbench.score.coverage import BothAnswered, CoverageGap, no_score
 from reelbench.score.estimates import few_videos
 from reelbench.score.intervals import Cell, freedom, intervals
 from reelbench.score.macro import macro_estimate
@@ -77,25 +77,25 @@ def test_half_of_the_calls_failed_is_still_a_score() -> None:
 
 
 class TestCoverage:
-    def warning(self, shares: tuple[float, float], items: int, other: float) -> str | None:
+    def misleads(self, shares: tuple[float, float], items: int, other: float) -> bool:
         both = BothAnswered(items, other, (-0.5, 0.5))
-        return coverage_warning(("a", "b"), shares, 0.25, both, 100)
+        return CoverageGap(("a", "b"), shares, 0.25, both, 100).misleads
 
     def test_one_point_of_coverage_matters(self) -> None:
-        assert self.warning((0.75, 0.74), 70, 0.0)
-        assert self.warning((0.75, 0.745), 70, 0.0) is None
+        assert self.misleads((0.75, 0.74), 70, 0.0)
+        assert not self.misleads((0.75, 0.745), 70, 0.0)
 
     def test_half_of_the_items_are_enough(self) -> None:
-        assert self.warning((0.75, 0.75), 50, 0.0) is None
-        assert self.warning((0.75, 0.75), 49, 0.0)
+        assert not self.misleads((0.75, 0.75), 50, 0.0)
+        assert self.misleads((0.75, 0.75), 49, 0.0)
 
     def test_a_model_that_answered_nothing_has_no_standing_to_warn_of(self) -> None:
-        assert self.warning((0.01, 1.0), 1, 0.0)
-        assert self.warning((0.0, 1.0), 0, 0.0) is None
+        assert self.misleads((0.01, 1.0), 1, 0.0)
+        assert not self.misleads((0.0, 1.0), 0, 0.0)
 
     def test_one_point_of_difference_matters(self) -> None:
-        assert self.warning((0.75, 0.5), 49, 0.23)
-        assert self.warning((0.75, 0.5), 49, 0.2425) is None
+        assert self.misleads((0.75, 0.5), 49, 0.23)
+        assert not self.misleads((0.75, 0.5), 49, 0.2425)
 
 
 def test_differences_have_the_freedom_of_unequal_videos() -> None:

@@ -18,7 +18,7 @@ from reelbench.base.files import pretty_json
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import Item, Media, freeze
 from reelbench.score.predictions import read_predictions
-from reelbench.score.score import analyse_items, score_predictions
+from reelbench.score.score import analyse_items, score_predictions, unanswered_in_words
 
 Save = Callable[..., Path]
 PLANTED = ("q-7", "q-31", "q-64")  # items whose key is not what is right
@@ -136,11 +136,11 @@ def test_the_main_condition_has_most_models_then_is_the_protocol_then_first_by_n
     assert (found["comparison"] is not None, found["items"] is not None) == (several, several)
 
 
-def test_failures_have_rates_of_what_they_are_failures_of(tmp_path: Path) -> None:
+def test_failures_have_rates_of_all_that_was_asked(tmp_path: Path) -> None:
     benchmark = blind_benchmark(tmp_path / "b", *(make_item(n) for n in range(10)))
     rows: list[dict[str, Any]] = [
         *({"id": f"q-{n}", "response": "B"} for n in range(3)),
-        {"id": "q-3", "response": "no idea"},
+        {"id": "q-3", "response": "It is a nice video."},
         {"id": "q-4", "status": "refused", "response": None},
         {"id": "q-5", "status": "refused", "response": "B"},
         {"id": "q-6", "status": "error", "response": None},
@@ -150,13 +150,35 @@ def test_failures_have_rates_of_what_they_are_failures_of(tmp_path: Path) -> Non
     (row,) = score_predictions(benchmark, write(tmp_path / "p.jsonl", rows))["results"]
     assert row["statuses"] == {"error": 1, "ok": 4, "over_budget": 1, "refused": 2, "timeout": 1}
     assert (row["unread"], row["missing"], row["answered"], row["correct"]) == (1, 1, 3, 3)
-    assert row["rates"] == {
-        "parse_failure": 0.25,  # of the replies that came
-        "cut_off": 0,
-        "refused": pytest.approx(2 / 9, abs=1e-6),  # of the calls
-        "error": pytest.approx(2 / 9, abs=1e-6),
-    }
+    assert row["asked"] == 8  # what was over the budget never was
+    assert row["rates"] == {"parse_failure": 1 / 8, "cut_off": 0, "refused": 2 / 8, "error": 2 / 8}
     assert (row["accuracy"], row["accuracy_of_answered"], row["coverage"]) == (0.3, 1, 0.3)
+
+
+def test_a_refusal_in_words_is_a_refusal_and_not_unreadable(tmp_path: Path) -> None:
+    benchmark = blind_benchmark(tmp_path / "b", *(make_item(n) for n in range(8)))
+    no = "I'm sorry, but I can't help with that."
+    rows: list[dict[str, Any]] = [
+        {"id": "q-0", "response": "B"},
+        {"id": "q-1", "response": no},
+        {
+            "id": "q-2",
+            "parsed": None,
+            "response": no,
+            "parse_failure": "refusal",
+        },  # as runs have it
+        {"id": "q-3", "status": "refused", "response": None},
+        {"id": "q-4", "response": "It is a nice video."},
+        {"id": "q-5", "status": "truncated", "response": no},
+    ]
+    (row,) = score_predictions(benchmark, write(tmp_path / "p.jsonl", rows))["results"]
+    assert (row["refused_in_words"], row["statuses"]["refused"], row["unread"]) == (2, 1, 1)
+    shares = {name: share * 6 for name, share in row["rates"].items()}
+    assert shares == pytest.approx(
+        {"parse_failure": 1, "cut_off": 1, "refused": 3, "error": 0}, abs=1e-5
+    )
+    words = "3 refused (2 in words), 1 cut off before an answer, 1 unreadable, 2 not asked"
+    assert unanswered_in_words(row) == words
 
 
 def test_several_models_may_answer_open_and_closed_questions(tmp_path: Path) -> None:

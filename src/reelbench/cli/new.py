@@ -206,12 +206,12 @@ def _question(kind: "Kind", question: str) -> "TypedQuestion":
 
 
 def _until(prompt: str, check: Callable[[str], T]) -> T:
-    """Ask until the check takes what is typed."""
+    """Ask until the check takes what is typed, or the input ends, which ends the questions."""
     while True:
         try:
             return check(typed(f"  {prompt}: "))
         except ReelbenchError as error:
-            tell(f"  {printable(str(error))} Once more:")
+            tell(f"  {printable(str(error))} Once more, or Ctrl-D to end without this question:")
 
 
 def _tell_made(plan: "StarterOptions", made: "StarterResult") -> None:

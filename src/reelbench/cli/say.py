@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.base.progress import counted
 from reelbench.score.rounding import fixed, percent
 
 if TYPE_CHECKING:
@@ -53,9 +52,6 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-_MOST_WARNINGS = 5  # about coverage, in the terminal; the file and the page have all
-
-
 def put_scores(scores: Mapping[str, Any]) -> None:
     """Write the leaderboard of a ``scores.json``, and what has no answer."""
     from reelbench.data.selection import selected_in_words, selection_from
@@ -77,10 +73,7 @@ def put_scores(scores: Mapping[str, Any]) -> None:
         if words:
             tell(f"{printable(row['model'])}: {words}")
     comparison = scores["comparison"]
-    warnings = [*(comparison["warnings"] if comparison else ())]
-    more = len(warnings) - _MOST_WARNINGS
-    if more > 0:
-        warnings[_MOST_WARNINGS:] = [f"The same holds for {counted(more, 'more pair')}."]
+    warnings = comparison["warnings"] if comparison else ()
     for text in (*warnings, *(text for table in scores["tables"] for text in table["warnings"])):
         tell(f"warning: {printable(text)}")
 

@@ -1,12 +1,13 @@
 """The items that a run is about, and what runs of different items have in common."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from reelbench.base.errors import ReelbenchError
+from reelbench.base.progress import counted
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.selection import Selection, selected_in_words, selection_from
 from reelbench.evaluate.prompt import load_prompts
@@ -28,29 +29,61 @@ def of_runs(
     records = list(runs.values())
     if not benchmark.selection and len({selection_of(record) for record in records}) == 1:
         return of_run(benchmark, records[0])
-    wanted = {item.id for item in benchmark.items}
-    for out, record in runs.items():
-        part = of_run(benchmark, record)
-        if not common and not wanted <= {item.id for item in part.items}:
-            raise ReelbenchError(_other_items(benchmark, out, part, len(runs)))
+    parts = {out: of_run(benchmark, record) for out, record in runs.items()}
+    for out, part in parts.items():
+        if not common and not _ids(benchmark) <= _ids(part):
+            raise ReelbenchError(
+                _other_items(benchmark, out, list(parts.values()), part, records[0]["seed"])
+            )
     return benchmark
 
 
-def _other_items(benchmark: Benchmark, out: Path, part: Benchmark, runs: int) -> str:
+def _other_items(
+    benchmark: Benchmark, out: Path, parts: Sequence[Benchmark], part: Benchmark, seed: int
+) -> str:
     """Return why a run has not all the items that are to be scored, and what to do about it."""
-    chosen, flags = benchmark.selection, flags_of(part.selection)
+    chosen = benchmark.selection
     asked = f"{out} asked {items_in_words(part)}"
-    if chosen and runs == 1:
-        return f"{asked}: not all of those of {chosen.in_words()}. Leave the choice out."
-    if chosen:
-        return (
-            f"{asked}: not all of those of {chosen.in_words()}. Choose items that every run asked, "
-            "or add --common."
-        )
+    asked += f": not all of those of {chosen.in_words()}" if chosen else ", and another run others"
+    if len(parts) == 1:
+        return f"{asked}. Leave the choice out."
+    shared = len(set.intersection(*map(_ids, parts)))
+    if not shared:
+        return f"{asked}. No item is in all of these runs: leave a run out, or report each alone."
+    flags = _shared_flags(parts, seed)
+    choose = f"choose items that all runs asked with {flags}, " if flags else ""
     return (
-        f"{asked}, and another run others: choose the same items of all runs with {flags}, add "
-        "--common for the items that every model answered, or leave the run out."
+        f"{asked}: {choose}add --common for the items that every model answered (all runs asked "
+        f"{counted(shared, 'item')}), or leave the run out."
     )
+
+
+def _shared_flags(parts: Sequence[Benchmark], seed: int) -> str:
+    """Return the flags that choose the most items that all runs asked; empty where none do.
+
+    Which items a limit draws depends on what it draws from: that of one run may be no part of
+    another, and so each choice is tried.
+    """
+    selections = [part.selection for part in parts]
+    where = {tag: values for each in selections for tag, values in each.where.items()}
+    split = next((each.split for each in selections if each.split), "")
+    choices = [*selections, Selection(split, where)]
+    found = {flags_of(each): _chosen(parts[0].whole, each, seed) for each in choices}
+    asked = set.intersection(*map(_ids, parts))
+    fitting = {flags: len(ids) for flags, ids in found.items() if flags and ids and ids <= asked}
+    return max(fitting, key=fitting.__getitem__, default="")
+
+
+def _chosen(whole: Benchmark, selection: Selection, seed: int) -> set[str]:
+    """Return the ids of what the flags of a selection choose of several runs."""
+    try:
+        return _ids(whole.select(replace(selection, seed=seed, within=None)))
+    except ReelbenchError:  # no item has all of it
+        return set()
+
+
+def _ids(part: Benchmark) -> set[str]:
+    return {item.id for item in part.items}
 
 
 def flags_of(selection: Selection) -> str:

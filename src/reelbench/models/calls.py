@@ -26,6 +26,7 @@ from reelbench.base.limits import LimitError, check_depth
 from reelbench.base.seeds import rng_for
 from reelbench.models.base import Status
 from reelbench.models.card import Card
+from reelbench.models.content_filters import is_blocked
 from reelbench.models.reachability import Reachability, shown_address
 from reelbench.models.secrets import MASK, redacted, remember_secret
 
@@ -119,7 +120,7 @@ class Caller:
 
     def _note(self, url: str, outcome: CallOutcome, attempt: int, final: bool) -> None:
         """Record whether the server answers; stop retrying where it never does."""
-        if outcome.status == "ok" or outcome.http in _ABOUT_THE_REQUEST:
+        if outcome.status in ("ok", "refused") or outcome.http in _ABOUT_THE_REQUEST:
             self._reach.answered()
             return
         address, reached = shown_address(url), outcome.http > 0
@@ -169,6 +170,8 @@ class Caller:
                 self._gate.narrow(ticket)
             place = f" at {shown_address(url)}" if status in _ABOUT_THE_ADDRESS else ""
             message = f"HTTP {status}{place}: {_shown(raw)}"
+            if is_blocked(status, raw):
+                return _failed("refused", message, status), None
             return _failed("error", message, status), pause if status in _TRY_AGAIN else None
         data = _decoded(raw)
         if not isinstance(data, dict):

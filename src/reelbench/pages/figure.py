@@ -1,5 +1,6 @@
 """Figures, as data that Plotly draws in the page's colours, light or dark."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ class Figure:
     words: str
     data: Sequence[Mapping[str, Any]]
     layout: Mapping[str, Any]
+    note: str = ""  # a sentence under it
 
     def to_record(self) -> dict[str, Any]:
         """Return what Plotly draws."""
@@ -40,7 +42,7 @@ def layout_of(y: str | None, **more: Any) -> dict[str, Any]:
     """A layout with categories below and, where there is a title for it, a percent axis."""
     layout: dict[str, Any] = {
         "autosize": True,
-        "margin": {"l": 54, "r": 12, "t": 24, "b": 64},
+        "margin": {"l": 54, "r": 12, "t": 24, "b": 36},
         "showlegend": False,
         # Above: names of categories below may be long, and turned.
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
@@ -93,6 +95,15 @@ def points(
         "hovertemplate": "%{x}: %{customdata}<extra>" + plain(name) + "</extra>",
         **({} if joined else {"offsetgroup": str(number)}),
     }
+
+
+def wrapped(text: str) -> str:
+    """A label in short lines, broken between words: drawings make room for the longest line."""
+    lines = textwrap.wrap(text, _LINE, break_long_words=False, break_on_hyphens=False)
+    return "<br>".join(map(plain, lines or [""]))
+
+
+_LINE = 12  # letters
 
 
 def plain(text: str) -> str:

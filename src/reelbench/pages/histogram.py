@@ -66,7 +66,7 @@ def distribution(name: str, values: Iterable[Any]) -> Distribution | None:
     if not numbers:
         return None
     mean, median = statistics.fmean(numbers), float(statistics.median(numbers))
-    bins = tuple(bins_of(numbers))
+    bins = _with_room(bins_of(numbers))
     single = _are_whole(numbers) and bins[0].high - bins[0].low == 1
     return Distribution(name, len(numbers), mean, median, numbers[0], numbers[-1], bins, single)
 
@@ -85,6 +85,17 @@ def bins_of(numbers: Sequence[float]) -> list[Bin]:
         Bin(_without_dust(place * width), _without_dust((place + 1) * width), places[place])
         for place in range(start, last + 1)
     ]
+
+
+def _with_room(bins: Sequence[Bin]) -> tuple[Bin, ...]:
+    """Put an empty bar on either side of one that is alone: it would fill the picture."""
+    if len(bins) > 1:
+        return tuple(bins)
+    (bar,) = bins
+    width = bar.high - bar.low
+    below, above = Bin(bar.low - width, bar.low, 0), Bin(bar.high, bar.high + width, 0)
+    # Of what cannot be negative there is no room below 0.
+    return (bar, above) if bar.low == 0 else (below, bar, above)
 
 
 def _are_whole(numbers: Sequence[float]) -> bool:

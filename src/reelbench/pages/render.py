@@ -19,6 +19,7 @@ from markupsafe import Markup
 from reelbench import __version__
 from reelbench.base.files import canonical_json
 from reelbench.base.progress import counted
+from reelbench.pages.text import breakable
 from reelbench.score.rounding import fixed, percent
 
 _SHARED = "reelbench.pages"
@@ -86,6 +87,7 @@ def _environment(room: str) -> Environment:
         "percent": percent,
         "version": __version__,
     }
+    environment.filters["breakable"] = breakable
     return environment
 
 

@@ -1,7 +1,10 @@
 """Numbers and counts as people write them, and texts cut to a length."""
 
 import math
+import re
 from typing import Any
+
+from markupsafe import Markup, escape
 
 from reelbench.base.progress import counted
 
@@ -38,6 +41,17 @@ def units(count: int, unit: str) -> str:
 def shortened(text: str, limit: int) -> str:
     """Cut a text that is longer than this."""
     return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
+
+
+def breakable(text: str) -> Markup:
+    """Return a name as HTML that may be broken behind ``:``, ``/`` and ``_``, and not in a word.
+
+    Where to break behind a hyphen, browsers know.
+    """
+    return Markup(_PART.sub(r"\1<wbr>", str(escape(text))))  # noqa: S704 - it is escaped
+
+
+_PART = re.compile(r"([:/_])(?=[^\s:/_])")
 
 
 def is_number(value: Any) -> bool:

@@ -191,12 +191,16 @@ def _on_metrics(found: Mapping[str, Any]) -> list[str]:
     return [sentence for metric, sentence in _METRICS_IN_WORDS.items() if metric in used]
 
 
+CAA_MEANS = (
+    "CAA is accuracy corrected for guessing: guessing comes to 0, and a wrong answer or none is "
+    "worth less than 0."
+)
 _METRICS_IN_WORDS = {
     "steady": (
         f"Steady: an answer counts where at least {STEADY:.0%} of the replies to the question, "
         "over orders and rounds, agree on it. What guessing comes to depends on how many these are."
     ),
-    "caa": "CAA is accuracy corrected for guessing, so that guessing comes to 0.",
+    "caa": CAA_MEANS,
     "exact_match": "EM is the share of multi-select questions whose set is exactly right.",
     "precision": "P is the mean over questions of the share of what was chosen that is right.",
     "recall": "R is the mean over questions of the share of what is right that was chosen.",

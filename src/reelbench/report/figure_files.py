@@ -122,7 +122,8 @@ def for_paper(figure: Figure) -> dict[str, Any]:
         "width": width,
         "height": (round(width * 0.95) if polar else 230) + legend,
         "autosize": False,
-        "margin": {"l": 50, "r": 50, "t": 10, "b": 10}
+        # At the sides of a circle stand labels, which make no room for themselves.
+        "margin": {"l": 66, "r": 66, "t": 10, "b": 10}
         if polar
         else {"l": 8, "r": 8, "t": 8, "b": 8},
         "paper_bgcolor": "#ffffff",

@@ -6,20 +6,20 @@ from typing import Any
 from reelbench.data.items import LETTERS
 from reelbench.pages.figure import (
     COLOURS,
-    MARKS,
     Figure,
     dashes_at,
     layout_of,
     marker,
     plain,
     points,
+    wrapped,
 )
 from reelbench.report.profile_figures import pooled_positions, precision_and_recall, profiles
+from reelbench.report.radar import radar
 from reelbench.report.rows import Scores, main_rows, numbers
 from reelbench.score.groups import TOGETHER
 
 _ORDERED = ("length", "evidence")  # groups whose values follow each other
-_MOST_SPOKES = 16
 _MOST_VALUES = 24  # of a tag, for a figure that can be read
 
 
@@ -53,32 +53,10 @@ def by_tag(scores: Scores, tag: str, place: int) -> Figure | None:
     ]  # fmt: skip
     layout = layout_of("accuracy, %", scattermode="group", scattergap=0.35, shapes=dashes)
     layout["showlegend"] = len(data) > 1
+    names = list(scores["chance"]["by"][tag])
+    layout["xaxis"] |= {"tickvals": [*map(plain, names)], "ticktext": [*map(wrapped, names)]}
     words = f"Accuracy of each model by {tag}, with intervals; the table below has the numbers."
     return Figure(f"by-tag-{place}", f"Accuracy by {tag}", words, data, layout)
-
-
-def radar(scores: Scores, tag: str) -> Figure | None:
-    """Accuracy by category around a circle."""
-    names = list(scores["chance"]["by"].get(tag, ()))
-    rows, number = main_rows(scores)[: len(COLOURS)], numbers(scores)
-    if not 3 <= len(names) <= _MOST_SPOKES or not rows:
-        return None
-    data = [
-        {
-            "type": "scatterpolar",
-            "name": plain(row["model"]),
-            "theta": [*map(plain, names), plain(names[0])],
-            "r": [100 * row["by"][tag][name]["accuracy"] for name in [*names, names[0]]],
-            "line": {"color": marker(number[row["model"]])["color"], "width": 2},
-            "marker": {"symbol": MARKS[number[row["model"]] % len(MARKS)], "size": 7},
-            "mode": "lines+markers",
-        }
-        for row in rows
-    ]
-    layout = {"polar": {"radialaxis": {"range": [0, 100], "ticksuffix": "%"}}, "showlegend": True}
-    layout["legend"] = {"orientation": "h", "y": -0.3}
-    words = f"The same accuracies by {tag} around a circle, one line per model."
-    return Figure("radar", f"Profile over {tag}", words, data, layout_of(None, **layout))
 
 
 def curve(scores: Scores, tag: str) -> Figure | None:
@@ -161,7 +139,7 @@ def distractors(scores: Scores) -> Figure | None:
         "marker": {"color": COLOURS[0]},
     }
     layout = layout_of("wrong options")
-    layout["xaxis"] = {"title": {"text": "models that chose it"}, "type": "category"}
+    layout["xaxis"] |= {"title": {"text": "models that chose it"}}
     layout["yaxis"] = {"title": {"text": "wrong options"}, "rangemode": "tozero"}
     words = "How many wrong options were chosen by how many models; those at 0 mislead nobody."
     return Figure("distractors", "How often wrong options are chosen", words, [bar], layout)

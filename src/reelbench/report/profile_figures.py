@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reelbench.data.items import LETTERS
-from reelbench.pages.figure import MARKS, Figure, dashes_at, layout_of, marker, plain
+from reelbench.pages.figure import MARKS, Figure, dashes_at, layout_of, marker, plain, wrapped
 from reelbench.pages.table import Table
 from reelbench.report.rows import Scores, main_rows, numbers
 from reelbench.score.people import HUMAN
@@ -18,6 +18,7 @@ _MOST_MODELS = 10  # in one profile
 _MOST_LABELS = 12  # beside points
 _DASHES = ("solid", "dash", "dot", "dashdot")
 _PEOPLE = "people"
+_HALF = 0.5
 _HALVES = {"caa": "CAA", "exact_match": "EM"}  # above and below
 
 Row = Mapping[str, Any]
@@ -60,7 +61,7 @@ def _profile(scores: Scores, tag: str, tier: str, rows: Sequence[Row], place: in
     values = list(rows[0]["by"][tag])
     # The same category faces itself: the lower half runs backwards.
     axes = [("caa", value) for value in values] + [("exact_match", v) for v in reversed(values)]
-    names = [f"{plain(value)}<br>{_HALVES[metric]}" for metric, value in axes]
+    names = [f"{wrapped(value)}<br>{_HALVES[metric]}" for metric, value in axes]
     shown, number = rows[:_MOST_MODELS], numbers(scores)
     data = []
     for row in shown:
@@ -124,7 +125,8 @@ def precision_and_recall(scores: Scores) -> Figure | None:
                     "type": "scatter",
                     "mode": "markers+text" if labelled else "markers",
                     "text": [name],
-                    "textposition": "top center",
+                    # Towards the middle, where there is room for it.
+                    "textposition": "top left" if values["recall"] > _HALF else "top right",
                     "cliponaxis": False,
                     "name": name,
                     "x": [100 * values["recall"]],

@@ -30,6 +30,7 @@ from reelbench.report.declared import (
     text_of,
     tier_above,
 )
+from reelbench.report.failures import failures
 from reelbench.report.figures import figures, tags_with_values
 from reelbench.report.history import history_table
 from reelbench.report.items import ITEM_SCRIPTS, ItemPage, item_page
@@ -39,7 +40,6 @@ from reelbench.report.rows import main_rows, numbers
 from reelbench.report.tables import (
     ablation,
     accuracy_of,
-    failures,
     forms_of,
     judge_orders,
     judged,

@@ -11,7 +11,8 @@ from reelbench.pages.table import Table
 from reelbench.report.category_tables import category_tables
 from reelbench.report.comparison import condition_pairs, pairs, people, standings
 from reelbench.report.criteria import criterion_tables, origins
-from reelbench.report.declared import declared, shown, sureness
+from reelbench.report.declared import CAA_MEANS, declared, shown, sureness
+from reelbench.report.failures import failures
 from reelbench.report.figures import shown_tags
 from reelbench.report.history import history_table
 from reelbench.report.profile_figures import position_table
@@ -108,7 +109,7 @@ def leaderboard(scores: Scores) -> Table:
     chance = ["chance", *([""] if several else []), percent(scores["chance"]["accuracy"]), *blank]
     note = ["An item without an answer counts as wrong."]
     note += [f"{LETTER_RULE[0].upper()}{LETTER_RULE[1:]}."] if standing else []
-    note += [_CAA_MEANS] if "caa" in names else []
+    note += [CAA_MEANS] if "caa" in names else []
     shown = [*lines, chance] if lines else []
     return Table("leaderboard", "Leaderboard", columns, shown, note=" ".join(note))
 
@@ -134,7 +135,6 @@ def accuracy_of(row: Mapping[str, Any]) -> str:
     return percent(row["correct"] / row["items"])
 
 
-_CAA_MEANS = "CAA is accuracy corrected for guessing."
 _TITLES = {
     "steady": "Steady",
     "caa": "CAA",
@@ -170,7 +170,7 @@ def measures(scores: Scores) -> Table:
     ]
     columns = ["Model", *(t for _, t in names), *(["F1 of means"] if pooled else [])]
     columns += [f"Micro {_TITLES[name]}" for name in pooled]
-    note = _CAA_MEANS if "caa" in dict(names) else ""
+    note = CAA_MEANS if "caa" in dict(names) else ""
     return Table("measures", "Other measures", columns, rows if names else [], note=note)
 
 
@@ -190,25 +190,6 @@ def _metric(row: Mapping[str, Any], name: str) -> str:
 
 def _file_name(text: str) -> str:
     return re.sub(r"\W+", "-", text.lower()).strip("-")
-
-
-def failures(scores: Scores) -> Table:
-    """How many replies could not be read, were refused, or never came."""
-    ends = ("Unreadable", "Cut off", "Refused", "Failed", "Not asked", "Read by a judge")
-    rows = [
-        [
-            label(row, scores["results"]),
-            f"{row['unread']} ({percent(row['rates']['parse_failure'])})",
-            f"{row['cut_off']} ({percent(row['rates']['cut_off'])})",
-            f"{row['statuses'].get('refused', 0)} ({percent(row['rates']['refused'])})",
-            f"{sum(row['statuses'].get(s, 0) for s in ('error', 'timeout'))} "
-            f"({percent(row['rates']['error'])})",
-            str(row["missing"] + row["statuses"].get("over_budget", 0)),
-            str(row["read_by_judge"]),
-        ]
-        for row in scores["results"]
-    ]
-    return Table("failures", "Without an answer", ["Model", *ends], rows)
 
 
 def ablation(found: Mapping[str, Any]) -> Table:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.score.coverage import BothAnswered, coverage_warning
+from reelbench.score.coverage import BothAnswered, CoverageGap, coverage_warnings
 from reelbench.score.intervals import (
     LEVEL,
     Interval,
@@ -76,6 +76,11 @@ class Pair:
         """Whether the two differ significantly, corrected for all pairs."""
         return self.p_holm < ALPHA
 
+    def gap(self, items: int) -> CoverageGap:
+        """Return how much of these items each of the two answered."""
+        names = self.first, self.second
+        return CoverageGap(names, self.coverage, self.difference, self.both_answered, items)
+
     def to_record(self) -> dict[str, Any]:
         """Return what goes into a file."""
         return {
@@ -135,15 +140,13 @@ class Comparison:
             "rank_rule": RANK_RULE,
             "letter_rule": LETTER_RULE,
             "power_rule": POWER_RULE,
-            "warnings": [text for each in self.pairs if (text := _warning(each, self.items))],
+            "warnings": coverage_warnings(
+                (each.gap(self.items) for each in self.pairs),
+                "see the table of pairs in the report",
+            ),
             "models": [each.to_record() for each in self.models],
             "pairs": [each.to_record() for each in self.pairs],
         }
-
-
-def _warning(pair: Pair, items: int) -> str | None:
-    names = pair.first, pair.second
-    return coverage_warning(names, pair.coverage, pair.difference, pair.both_answered, items)
 
 
 def compare(

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from reelbench.base.errors import ReelbenchError
@@ -11,7 +11,7 @@ from reelbench.base.spelling import name_meant
 from reelbench.data.items import Item
 from reelbench.score.ablation import settings_that_differ
 from reelbench.score.compare import POLICIES, POWER_RULE
-from reelbench.score.coverage import coverage_warning
+from reelbench.score.coverage import CoverageGap, coverage_warnings
 from reelbench.score.entries import (
     ResultEntry,
     ResultSource,
@@ -122,9 +122,9 @@ def compare_sources(
         "only the items that both answered are compared" if common else POLICIES["wrong"],
         tuple(dict.fromkeys(note for pair in pairs for note in _notes(*pair))),
     )
-    warnings = (_warning(pair, compared) for pair in compared.pairs)
-    notes = (*compared.notes, *(text for text in warnings if text))
-    return ComparedEntries(compared.pairs, compared.by_tag, by, compared.policy, notes)
+    gaps = (_gap(pair, compared) for pair in compared.pairs)
+    warnings = coverage_warnings(gaps, "--common compares only what both of a pair answered")
+    return replace(compared, notes=(*compared.notes, *warnings))
 
 
 def _compared(first: ResultEntry, second: ResultEntry, common: bool) -> ComparedPair:
@@ -194,8 +194,6 @@ def _named(record: Mapping[str, Any], part: str, name: str) -> Mapping[str, Any]
     return next((each for each in record.get(part, ()) if each["name"] == name), {})
 
 
-def _warning(pair: ComparedPair, compared: ComparedEntries) -> str | None:
-    tested, names = pair.found.pair, (compared.label(pair.first), compared.label(pair.second))
-    return coverage_warning(
-        names, tested.coverage, tested.difference, tested.both_answered, pair.found.items
-    )
+def _gap(pair: ComparedPair, compared: ComparedEntries) -> CoverageGap:
+    names = compared.label(pair.first), compared.label(pair.second)
+    return replace(pair.found.pair.gap(pair.found.items), names=names)

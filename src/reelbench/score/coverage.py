@@ -1,6 +1,6 @@
 """How much of a difference of two models comes from items that only one of them answered."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ from reelbench.score.intervals import Interval
 from reelbench.score.rounding import percent, points, rounded
 
 HALF = 0.5  # of the items; where both answered fewer, two scores are hardly about the same items
+BASELINE = "baseline:"  # how the names of baselines among the models begin
 MATTERS = 0.01  # of coverage, and of a difference that changes on the items that both answered
 
 
@@ -39,38 +40,79 @@ def no_score(row: Mapping[str, Any]) -> str:
     return f"no score: {failed:,} of {asked:,} failed" if failed * 2 > asked else ""
 
 
-def coverage_warning(
-    names: tuple[str, str],
-    coverage: tuple[float, float],
-    difference: float,
-    both: BothAnswered | None,
-    items: int,
-) -> str | None:
-    """Return a warning where a difference comes from items that only one of two models answered.
+@dataclass(frozen=True, slots=True)
+class CoverageGap:
+    """Two models on the same items, of which each answered a share."""
 
-    A model that answered nothing has no standing that could mislead.
+    names: tuple[str, str]
+    coverage: tuple[float, float]
+    difference: float  # the first less the second, what is not answered being wrong
+    both: BothAnswered | None  # None where they answered the same items
+    items: int
+
+    @property
+    def misleads(self) -> bool:
+        """Whether the difference comes from items that only one of the two answered.
+
+        A model that answered nothing has no standing that could mislead.
+        """
+        if self.both is None or not all(self.coverage):
+            return False
+        if self.both.difference is None:
+            return True
+        unequal = self.size >= MATTERS or self.both.items < HALF * self.items
+        return unequal and abs(self.difference - self.both.difference) >= MATTERS
+
+    @property
+    def size(self) -> float:
+        """How much more of the items one of them answered."""
+        return abs(self.coverage[0] - self.coverage[1])
+
+    @property
+    def lead_on_both(self) -> float:
+        """How far ahead the better one is on the items that both answered; it may be behind."""
+        if self.both is None or self.both.difference is None:
+            return -1.0
+        return self.both.difference if self.difference >= 0 else -self.both.difference
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Its names without those of baselines, which answer everything."""
+        return tuple(name for name in self.names if not name.startswith(BASELINE))
+
+    def in_words(self) -> str:
+        """Return a sentence on the two, the one that is ahead first."""
+        order = 1 if self.difference >= 0 else -1
+        shares = map(percent, self.coverage[::order])
+        (name, share), (other, its) = zip(self.names[::order], shares, strict=True)
+        ahead = _standing(abs(self.difference))
+        rest = "and no item was answered by both"
+        if self.both and self.both.difference is not None:
+            there = _standing(self.lead_on_both).removesuffix(" ahead")
+            rest = f"but {there} on the {counted(self.both.items, 'item')} that both answered"
+        return f"{name} answered {share} of the items and {other} {its}: {name} is {ahead}, {rest}."
+
+
+def coverage_warnings(gaps: Iterable[CoverageGap], where: str) -> list[str]:
+    """Return one sentence on the pair with the largest gap, and one on how many more there are.
+
+    ``where`` says where those are. Pairs with a baseline are told of where there are no others,
+    each model once: what they say of the model, it says beside any.
     """
-    if both is None or not all(coverage):
-        return None
-    unequal = abs(coverage[0] - coverage[1]) >= MATTERS or both.items < HALF * items
-    if both.difference is not None and (not unequal or abs(difference - both.difference) < MATTERS):
-        return None
-    sign, order = (1, 1) if difference >= 0 else (-1, -1)
-    (name, share), (other, its) = zip(names[::order], coverage[::order], strict=True)
-    rest = (
-        "no item was answered by both"
-        if both.difference is None
-        else f"on the {counted(both.items, 'item')} that both answered, {name} is "
-        f"{_standing(sign * both.difference, other)}"
-    )
-    return (
-        f"{name} is {_standing(sign * difference, other)}, but {name} answered {percent(share)} "
-        f"of the items and {other} {percent(its)}: {rest}."
-    )
+    misleading = (each for each in gaps if each.misleads)
+    found = sorted(misleading, key=lambda each: (-each.size, each.lead_on_both))
+    by_models = {each.models: each for each in reversed(found)}
+    pairs = [each for each in found if len(each.models) == 2]
+    shown = pairs or [each for each in found if by_models[each.models] is each]
+    if not shown:
+        return []
+    more = len(shown) - 1
+    rest = [f"The same holds for {counted(more, 'more pair')}: {where}."] if more else []
+    return [shown[0].in_words(), *rest]
 
 
-def _standing(difference: float, other: str) -> str:
+def _standing(difference: float) -> str:
     size = points(abs(difference))
     if size == "0.0":
-        return f"level with {other}"
-    return f"{size} points {'ahead of' if difference > 0 else 'behind'} {other}"
+        return "level"
+    return f"{size} points {'ahead' if difference > 0 else 'behind'}"

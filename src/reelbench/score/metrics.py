@@ -55,7 +55,10 @@ def exact(item: Item, answer: Answer | None) -> float:
 
 
 def chance_adjusted(item: Item, answer: Answer | None) -> float:
-    """1 if right; if not, as far below 0 as makes guessing worth 0 (MuseBench's CAA)."""
+    """1 if right; if not, as far below 0 as makes guessing worth 0 (MuseBench's CAA).
+
+    No answer is no match of the key, and that is all its equation 3 asks.
+    """
     return 1.0 if exact(item, answer) else least_adjusted(item)
 
 

@@ -14,11 +14,13 @@ from reelbench.data.benchmark import Benchmark, BenchmarkError, tidy_line
 from reelbench.data.item_rules import decode_strictly
 from reelbench.data.items import Item, Problem, shown
 from reelbench.evaluate.judge import Reply
+from reelbench.evaluate.parse import Failure
 from reelbench.evaluate.vote import Answer, majority
 from reelbench.models.base import REPLIED, STATUSES
 
 Asked = tuple[str, str]  # model and condition
 Turns = dict[tuple[int, int], dict[str, Any]]  # rows, by option order and round
+REFUSAL: Failure = "refusal"  # why a reply holds no answer, where it declines
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,11 @@ class Turn:
         """Whether it was cut off at the limit of tokens before an answer."""
         return self.status == "truncated" and self.answer is None
 
+    @property
+    def refused_in_words(self) -> bool:
+        """Whether it is a reply that declines to answer, as "I can't tell" does."""
+        return self.status == "ok" and self.answer is None and self.failure == REFUSAL
+
 
 @dataclass(frozen=True, slots=True)
 class ItemOutcome:
@@ -49,7 +56,7 @@ class ItemOutcome:
 
     answer: Answer | None  # the majority's
     turns: tuple[Turn, ...]
-    unread: int  # replies that hold no answer that we can read
+    unread: int  # replies that hold no answer that we can read, and are no refusals
 
     def agreed(self, share: float) -> Answer | None:
         """The majority's answer, if at least this share of all orders and rounds gave it."""
@@ -258,7 +265,9 @@ def _answer_faults(row: Mapping[str, Any], item: Item) -> Iterator[Problem]:
 
 def _outcome(item: Item, asked: Asked, rows: Turns) -> ItemOutcome:
     turns = tuple(_turn(item, asked, place, rows[place]) for place in sorted(rows))
-    unread = sum(turn.status == "ok" and turn.answer is None for turn in turns)
+    unread = sum(
+        turn.status == "ok" and turn.answer is None and not turn.refused_in_words for turn in turns
+    )
     answer = majority([turn.answer for turn in turns])
     return ItemOutcome(answer, turns, unread=0 if item.kind == "open" else unread)
 

@@ -63,26 +63,33 @@ class ModelResult:
         ])  # fmt: skip
 
     def counts(self) -> dict[str, Any]:
-        """How the calls ended, and how many items were never asked, open ones among them."""
-        asked = [self.outcomes[item.id] for item in self.everything if item.id in self.outcomes]
-        statuses = Counter(turn.status for outcome in asked for turn in outcome.turns)
-        unread, calls = sum(outcome.unread for outcome in asked), max(1, statuses.total())
-        failed = statuses["error"] + statuses["timeout"]
+        """How the calls ended, and how many items were never asked, open ones among them.
+
+        All rates are of the replies that were asked for, so that they can be added.
+        """
+        reached = [self.outcomes[item.id] for item in self.everything if item.id in self.outcomes]
+        turns = [turn for outcome in reached for turn in outcome.turns]
+        statuses = Counter(turn.status for turn in turns)
+        asked = statuses.total() - statuses["over_budget"]
         closed = [self.outcomes[item.id] for item in self.items if item.id in self.outcomes]
-        readable = sum(turn.status == "ok" for outcome in closed for turn in outcome.turns)
         cut = sum(turn.cut_short for outcome in closed for turn in outcome.turns)
+        unread = sum(outcome.unread for outcome in reached)
+        in_words = sum(turn.refused_in_words for turn in turns)
+        ends = {
+            "parse_failure": unread,
+            "cut_off": cut,
+            "refused": statuses["refused"] + in_words,
+            "error": statuses["error"] + statuses["timeout"],
+        }
         return {
             "statuses": dict(sorted(statuses.items())),
+            "asked": asked,
             "cut_off": cut,
             "unread": unread,
-            "read_by_judge": sum(turn.by_judge for outcome in asked for turn in outcome.turns),
-            "missing": len(self.everything) - len(asked),
-            "rates": {
-                "parse_failure": rounded(unread / max(1, readable)),
-                "cut_off": rounded(cut / calls),
-                "refused": rounded(statuses["refused"] / calls),
-                "error": rounded(failed / calls),
-            },
+            "refused_in_words": in_words,
+            "read_by_judge": sum(turn.by_judge for turn in turns),
+            "missing": len(self.everything) - len(reached),
+            "rates": {name: rounded(count / max(1, asked)) for name, count in ends.items()},
         }
 
 

@@ -351,7 +351,6 @@ def analyse_items(
 
 
 _ENDS = {
-    "refused": "refused",
     "error": "failed",
     "timeout": "timed out",
     "over_budget": "over budget",
@@ -360,7 +359,11 @@ _ENDS = {
 
 def unanswered_in_words(row: Mapping[str, Any]) -> str:
     """Return how many questions of a result have no answer, by reason; empty where all have one."""
-    words = [
+    in_words = row["refused_in_words"]
+    refused = row["statuses"].get("refused", 0) + in_words
+    how = f" ({in_words} in words)" if in_words else ""
+    words = [f"{refused} refused{how}"] if refused else []
+    words += [
         f"{row['statuses'][status]} {end}"
         for status, end in _ENDS.items()
         if status in row["statuses"]

@@ -7,11 +7,13 @@ function drawFigure(box) {
   const line = style.getPropertyValue("--line");
   const axis = { color: ink, gridcolor: line, zerolinecolor: line };
   const { data: traces, layout } = data.figures[box.dataset.figure];
-  if (layout.height) box.style.height = `${layout.height}px`;
+  // A circle is no wider than the screen: more height would be empty.
+  const height = Math.min(layout.height ?? 400, layout.polar ? box.clientWidth + 60 : Infinity);
+  if (layout.height || layout.polar) box.style.height = `${height}px`;
   const polar = layout.polar && { ...layout.polar, bgcolor: "rgba(0,0,0,0)",
     radialaxis: { ...axis, ...layout.polar.radialaxis }, angularaxis: { ...axis, type: "category", ...layout.polar.angularaxis } };
   Plotly.react(box, traces, {
-    ...layout, ...(polar && { polar }),
+    ...layout, ...(layout.height && { height }), ...(polar && { polar }),
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
     font: { color: ink, family: "inherit" },
     xaxis: { ...axis, ...layout.xaxis }, yaxis: { ...axis, ...layout.yaxis },

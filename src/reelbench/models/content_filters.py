@@ -1,0 +1,46 @@
+"""What servers say where their content filter blocks a request, and not the model."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from reelbench.base.limits import LimitError, decode_json
+
+# Codes and types of errors, in lower case and without signs between the words.
+_BLOCKED = frozenset(
+    {
+        "contentfilter",  # Azure OpenAI, with the next one inside it
+        "responsibleaipolicyviolation",
+        "contentpolicyviolation",  # OpenAI
+        "datainspectionfailed",  # DashScope
+    }
+)
+_LITELLM = "litellm.ContentPolicyViolationError"  # at the start of a message; its code is "400"
+_MOST_BYTES = 20_000  # what is longer is no error
+
+
+def is_blocked(http: int, body: bytes) -> bool:
+    """Whether an answer says that a content filter blocked the request.
+
+    The same request would be blocked again: it is a refusal, and not a call that failed.
+    """
+    if not 400 <= http < 500 or len(body) > _MOST_BYTES:
+        return False
+    try:
+        data = decode_json(body)
+    except (LimitError, ValueError):
+        return False
+    found = data.get("error", data) if isinstance(data, dict) else None
+    return any(map(_is_block, _errors_in(found)))
+
+
+def _errors_in(found: Any) -> Iterator[dict[str, Any]]:
+    """Yield an error and those inside it, which Azure calls ``innererror``."""
+    while isinstance(found, dict):
+        yield found
+        found = found.get("innererror") or found.get("inner_error")
+
+
+def _is_block(error: dict[str, Any]) -> bool:
+    codes = (error.get(field) for field in ("code", "type"))
+    words = {str(code).lower().replace("_", "").replace("-", "") for code in codes}
+    return bool(words & _BLOCKED) or str(error.get("message", "")).startswith(_LITELLM)

@@ -60,6 +60,23 @@ def test_a_name_in_another_case_is_that_file_and_said(
     assert paths == {"media/one.mp4"}
 
 
+def test_ids_in_which_case_tells_are_not_evened_out(
+    source: Path, video: Path, tmp_path: Path
+) -> None:
+    shutil.copy(video, source / "videos/dQw4w9WgXcQ.mp4")
+    names = ("dQw4w9WgXcQ", "dqw4w9wgXcQ")
+    rows = [
+        ROWS[0],
+        *([str(n), name, "Who?", "A. he\nB. she", "A"] for n, name in enumerate(names)),
+    ]
+    with (source / "questions.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    out = tmp_path / "bench"
+    assert run_here("import", source / "questions.csv", "--media", source, "--out", out) == 1
+    assert [item.id for item in Benchmark.load(out).items] == ["0"]
+    assert "dqw4w9wgXcQ" in (out / "import/missing_media.csv").read_text()
+
+
 def test_subtitles_beside_the_source_are_found_and_the_others_listed(
     tmp_path: Path, video: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

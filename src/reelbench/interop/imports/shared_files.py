@@ -1,9 +1,10 @@
 """Whose a file is where several names of a list lead to it.
 
 A name that is exactly that of the file is never lost to one that merely comes near it. Names that
-differ in upper and lower case alone mean one file, where there is but one.
+differ in upper and lower case alone mean one file, where there is but one, unless they are ids.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
@@ -14,6 +15,8 @@ from reelbench.interop.imports.wanted_names import split_ending, wanted_parts
 
 _EXACT = ("path", "name")  # how a file was found that is called as the list has it
 _CASE = "case"
+# As YouTube's, in which case tells two videos apart.
+_ID = re.compile(r"(?=.*[a-z])(?=.+[A-Z])[\w-]{11}", re.ASCII)
 
 
 def in_one_spelling(found: Mapping[Request, FoundMedium]) -> dict[Request, FoundMedium]:
@@ -58,11 +61,10 @@ def _rival_fault(mine: FoundMedium, media: Iterable[FoundMedium]) -> str:
     """Return why a file is not for this name, where others of a list lead to it as well."""
     parts, points = _parts(mine.wanted), _points(mine)
     others = [each for each in media if not _same_tail(parts, _parts(each.wanted))]
-    is_exact = mine.how in _EXACT
     # Of a name that only comes near, the folders must tell more than those of the exact one.
     if all(points > _points(o) or (points == _points(o) and _outranks(mine, o)) for o in others):
         return ""
-    if not is_exact and any(each.how in _EXACT for each in others):
+    if any(_outranks(each, mine) for each in others):
         return f"no file has this name, and the nearest, {mine.below}, is the exact one of others"
     names = counted(len({each.wanted for each in others}) + 1, "name")
     return (
@@ -72,7 +74,9 @@ def _rival_fault(mine: FoundMedium, media: Iterable[FoundMedium]) -> str:
 
 
 def _outranks(one: FoundMedium, other: FoundMedium) -> bool:
-    return one.how in _EXACT and other.how not in _EXACT
+    if one.how in _EXACT:
+        return other.how not in _EXACT
+    return one.how == "ending" and other.how == _CASE
 
 
 def _points(medium: FoundMedium) -> int:
@@ -87,7 +91,7 @@ def _parts(wanted: str) -> tuple[str, ...]:
 
 
 def _folded(wanted: str) -> tuple[str, ...]:
-    return tuple(part.casefold() for part in _parts(wanted))
+    return tuple(part if _ID.fullmatch(part) else part.casefold() for part in _parts(wanted))
 
 
 def _same_tail(one: tuple[str, ...], other: tuple[str, ...]) -> bool:

@@ -121,43 +121,6 @@ def test_replies(reply: Reply, response: Response) -> None:
         assert asked(server.url) == [response]
 
 
-AZURE = (
-    {"message": "The response was filtered", "type": None, "param": "prompt", "code": "content_filter",
-     "status": 400, "innererror": {"code": "ResponsibleAIPolicyViolation"}}
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(("status", "error"), [
-    (400, AZURE),
-    (400, {"message": "m", "innererror": {"code": "ResponsibleAIPolicyViolation"}}),
-    (400, {"message": "rejected by our safety system", "code": "content_policy_violation"}),
-    (400, {"code": "data_inspection_failed", "type": "data_inspection_failed", "message": "m"}),
-    (400, {"message": "litellm.ContentPolicyViolationError: AzureException", "code": "400"}),
-    (403, {"message": "m", "code": "content_policy_violation"}),
-])  # fmt: skip
-def test_what_a_content_filter_blocks_is_refused_and_not_tried_again(
-    status: int, error: dict[str, Any]
-) -> None:
-    body = json.dumps({"error": error}).encode()
-    with serving(lambda *_: (status, {}, body)) as server:
-        (response,) = asked(server.url)
-    assert (response.status, response.text, len(server.requests)) == ("refused", None, 1)
-    assert (response.error or "").startswith(f"HTTP {status}: ")
-
-
-@pytest.mark.parametrize(("status", "body"), [
-    (400, b'{"error": {"code": "invalid_request_error", "message": "no content_filter here"}}'),
-    (400, b'{"error": "content_filter"}'),
-    (400, b'["content_filter"]'),
-    (400, b"content_filter"),
-    (401, b'{"error": {"code": 401}}'),
-    (503, b'{"error": {"code": "content_filter"}}'),
-])  # fmt: skip
-def test_other_errors_are_no_refusals(status: int, body: bytes) -> None:
-    with serving(lambda *_: (status, {}, body)) as server:
-        assert asked(server.url)[0].status == "error"
-
-
 BUSY: Reply = (429, {}, b'{"error": "slow down"}')
 
 

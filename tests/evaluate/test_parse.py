@@ -266,7 +266,7 @@ def test_who_cannot_tell_refuses(reply: str) -> None:
 # parser, which takes the last letter it finds and, where it finds none, draws one.
 REPLIES = {
     "standard10_options_direct": (1717, 143),
-    "vision_cot": (1695, 6),
+    "vision_cot": (1694, 6),
     "vision_direct": (1522, 1),
 }
 

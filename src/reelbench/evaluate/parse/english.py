@@ -9,7 +9,10 @@ ENGLISH = Vocabulary(
     option="option|options|choice|choices|letter|letters|caption|sentence|statement"
     "|description|alternative|selection",
     right="correct|right|best|most accurate|most appropriate|most suitable|closest"
-    "|the answer|my answer|my choice",
+    "|the answer|my answer|my choice|most likely|more likely|most plausible|more plausible"
+    "|most probable|more probable|more accurate|most convincing|more convincing"
+    "|most reasonable|most consistent|most fitting|better fit|better match|better choice"
+    "|better answer|better option|stronger|strongest",
     be="is|are|is most likely|are most likely|is probably|is likely|is clearly|is indeed"
     "|is therefore|is thus|is definitely|is still|would be|should be|must be|will be"
     "|might be|may be|could be|seems to be|seem to be|appears to be|appear to be|remains"
@@ -25,7 +28,16 @@ ENGLISH = Vocabulary(
     "|agrees with option|matches with option|leaves option|leaving option"
     "|leaves us with option|leaving us with option|leaves only option|leaving only option"
     "|leaves us with|best captured by|best described by|best matched by|best represented by"
-    "|best captured by option|best described by option|best represented by option",
+    "|best captured by option|best described by option|best represented by option"
+    "|i lean toward|i lean towards|i'd lean toward|i'd lean towards|i would lean toward"
+    "|i would lean towards|i'm leaning toward|i'm leaning towards|i am leaning toward"
+    "|i am leaning towards|i'm inclined to choose|i'm inclined to pick|i'm inclined to say"
+    "|i am inclined to choose|i am inclined to pick|i am inclined to say|i go for|i'd go for"
+    "|i would go for|i'll go for|i will go for|i'd vote for|i vote for|i would vote for"
+    "|i'd opt for|i would opt for|i settle on|i'd settle on|i settled on|but settled on"
+    "|i'd bet on|i would bet on|i'd say|i would say|i'd guess|i would guess|i'd answer"
+    "|i would answer|i'll say|i have to say|i'd have to say|i conclude|change my answer to"
+    "|changing my answer to|switch to|switching to",
     yes="yes|yeah|yep",
     no="no|nope",
     negation="not|no|never|neither|nor|without|cannot|none|nothing|rather than|instead of"
@@ -36,6 +48,7 @@ ENGLISH = Vocabulary(
     "|inconsistent|contradicts|absent|discard|exclude|excluded|dismiss|invalid|inaccurate"
     "|impossible|misleading|doubt|free of|free from|devoid of|dismissed|discarded|rejected",
     negating="n't",
+    supposing="would|should",
     but="but|but rather|it is|it's",
     joint="and|as well as|plus",
     either="or|either|and/or",
@@ -49,7 +62,8 @@ ENGLISH = Vocabulary(
     "|just|both|or|sure thing|the|seems like|seems to be|i'm confident it's"
     "|in my opinion|here|actually|now",
     article="the|a|an",
-    ending="only|too|both|alone|respectively|is correct|are correct|is right|are right"
+    ending="only|actually|indeed|definitely|of course|then|instead"
+    "|too|both|alone|respectively|is correct|are correct|is right|are right"
     "|are both correct|are all correct|it is|is the answer|is the correct answer"
     "|are the correct answers|is the best answer|is my answer|i think|i believe|please"
     "|are true|are the answers|apply|are the correct options|is the right answer"
@@ -62,11 +76,22 @@ ENGLISH = Vocabulary(
     "|as indicated|because|since|evidence|explanation|reason|reasoning|the reason"
     "|the evidence|we can see|i can see|you can see|evident|this shows|this is evident"
     "|this movement|this effect|this has",
-    retraction="wait|actually|correction|on second thought|scratch that|let me correct"
-    "|let me reconsider|i made a mistake|my mistake|upon reconsideration|hold on|oops"
-    "|on reflection|i meant|it is actually|it's actually|the answer is actually|it is in fact"
-    "|edit"
-    "|i misspoke|i was wrong|that's wrong|that is wrong|upon closer inspection",
+    retraction="wait|hold on|hang on|hmm|hm|actually|correction|edit|oops|scratch that|strike that"
+    "|never mind|not so fast|my mistake|my bad|i made a mistake|i made an error|i misspoke"
+    "|i misread|i misjudged|i was wrong|that's wrong|that is wrong|that's not right"
+    "|that is not right|that can't be right|i meant|i mean|i stand corrected|i take that back"
+    "|i need to correct|i have to correct|i must correct|i should correct|i correct myself"
+    "|i change my|i'd change my|i would change my|i'm changing my|i am changing my|i revise my"
+    "|i retract|on second thought|on second look|on reflection|upon reflection"
+    "|upon reconsideration|upon closer inspection|on closer inspection|upon closer look"
+    "|on closer look|on a closer look|upon further|upon review|looking again|looking closer"
+    "|looking more closely|after looking again|thinking about it again|come to think of it"
+    "|let me correct|let me reconsider|let me rethink|let me revise|let me change"
+    "|let me double check|let me double-check|let me check|let me recheck|let me re-check"
+    "|let me verify|let me look again|let me look closer|let me re-examine|let me reexamine"
+    "|let me think again|let me rewatch|let me re-watch|or rather|or more precisely"
+    "|or more accurately|make that|it is actually|it's actually|the answer is actually"
+    "|it is in fact",
     refusal="sorry|i'm sorry|i am sorry|i'm very sorry|i'm so sorry|i'm really sorry"
     "|i am very sorry|so sorry|very sorry|really sorry|i can't|i cannot|i can not"
     "|i could not|i couldn't|i do not know|i don't know|i do not have|i don't have"

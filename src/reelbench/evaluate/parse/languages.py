@@ -15,6 +15,7 @@ LANGUAGES = {
         no="nein",
         negation="nicht|kein|keine|keinen|keiner|keinem|keines|nie|niemals|weder|noch|ohne"
         "|statt|anstatt|anstelle|falsch|wenn|falls|ob|unwahrscheinlich",
+        supposing="wäre|wären|würde|würden|hätte|müsste|bräuchte",
         but="sondern",
         joint="und|sowie|als auch",
         either="oder|entweder",
@@ -41,6 +42,7 @@ LANGUAGES = {
         yes="oui",
         no="non",
         negation="pas|non|jamais|sans|ni|aucun|aucune|plutôt que|au lieu de|faux|fausse|sauf",
+        supposing="serait|seraient|aurait|faudrait|exigerait",
         but="mais",
         joint="et|ainsi que",
         either="ou|soit",
@@ -69,6 +71,7 @@ LANGUAGES = {
         no="no",
         negation="no|ni|nunca|sin|tampoco|ningún|ninguna|ninguno|en lugar de|en vez de|falso"
         "|incorrecta|incorrecto|salvo|excepto",
+        supposing="sería|serían|tendría|habría|requeriría",
         but="sino",
         joint="y|así como",
         either="o|u",
@@ -96,6 +99,7 @@ LANGUAGES = {
         no="não",
         negation="não|nem|nunca|sem|nenhum|nenhuma|em vez de|ao invés de|do que|incorreta"
         "|errada|exceto",
+        supposing="seria|seriam|teria|haveria|exigiria",
         but="mas|mas sim",
         joint="e|assim como",
         either="ou",
@@ -122,6 +126,7 @@ LANGUAGES = {
         no="no",
         negation="non|né|mai|senza|nessun|nessuna|nessuno|invece di|piuttosto che|sbagliata"
         "|errata|tranne",
+        supposing="sarebbe|sarebbero|avrebbe|richiederebbe",
         but="ma|bensì",
         joint="e|ed|nonché",
         either="o|oppure",
@@ -148,6 +153,7 @@ LANGUAGES = {
         yes="да",
         no="нет",
         negation="не|нет|ни|без|никогда|вместо|чем|если|ли|неверно|неправильно|кроме",
+        supposing="бы",
         but="а|но",
         joint="и|а также",
         either="или|либо",

@@ -21,6 +21,9 @@ _FITS = pattern(
     rf"{_NAMED}(?:(?:{_VERBS})\b[^.\n]{{0,50}}|(?:is|seems)\s(?:a\s|the\s)?)?$"
     rf"|(?:^|[,;.]\s)([A-Z])\s(?:{_VERBS})\s$"
 )
+# "B best matches": the verb stands behind.
+_BARE = pattern(r"(?:^|[,;.:]\s|\b(?:so|that|but|and|think)\s)[(\"']?([A-Z])[)\"']?\s$")
+_FITS_BEHIND = pattern(rf"\s(?:{_VERBS})\b")
 _FITTING = (
     "better", "best", "more accurately", "most accurately", "accurately", "more closely",
     "more accurate", "more suitable",
@@ -61,9 +64,15 @@ def _bracketed(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
 def _fitting(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
     """``Caption B matches the video better.``."""
     for start, end in reply.places_of(_FITTING):
-        match = _FITS.search(reply.bare[max(0, start - LOOKBACK) : start])
-        if match and is_asserted(reply.low, start - len(match.string) + match.start()):
-            yield LocatedReading(start, end, reader.read_answer(f"Option {match[1] or match[2]}"))
+        before = reply.bare[max(0, start - LOOKBACK) : start]
+        match = _FITS.search(before)
+        if not match and _FITS_BEHIND.match(reply.low, end):
+            match = _BARE.search(before)
+        if match and is_asserted(reply.low, start - len(before) + match.start()):
+            letter = match[match.lastindex or 1]
+            if letter == "I" or letter in reader.question.names:
+                continue
+            yield LocatedReading(start, end, reader.read_answer(f"Option {letter}"))
 
 
 def _brief(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:

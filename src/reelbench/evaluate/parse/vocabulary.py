@@ -17,6 +17,7 @@ class Vocabulary:
     no: str
     negation: str
     negating: str = ""  # parts of words
+    supposing: str = ""  # "a dog would bark": none is said to be there
     but: str = ""  # after a negation: "not A but B"
     joint: str  # "A and B"
     either: str  # "A or B"

@@ -7,8 +7,9 @@ that begins to doubt its answer, and leaves it there, has none.
 
 from collections.abc import Callable, Iterator
 
+from reelbench.data.items import LETTERS
 from reelbench.evaluate.parse.letters import Reader
-from reelbench.evaluate.parse.lookup import alternation, occurrences, words
+from reelbench.evaluate.parse.lookup import alternation, lowered, occurrences, words
 from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Parsed, Places
 from reelbench.evaluate.parse.text import ReplyText
@@ -45,6 +46,8 @@ _RETURNS = pattern(
     r"|is (?:still )?(?:right|correct|fine|consistent))\b|\bsame (?:answer|conclusion)\b"
 )
 _DENIES = pattern(rf"{alternation('negation')}|n't\b")
+_LETTER = pattern(r"(?<![A-Za-z0-9'])[B-HJ-Z](?![A-Za-z0-9'])")
+_BRIEF = 300  # characters
 _SENTENCE = pattern(r"[.!?\n。！？]")
 _LAST_CLAUSE = pattern(r"[.!?;:,\n。！？；：，]\s*|\s[–—-]\s*|…")
 _MAKES = pattern(r"(?:which|this|that)?\s?(?:makes?|making)\s(?:it|this)\s")
@@ -67,9 +70,10 @@ def corrected(
             return parsed
         if _needs_answer(reply, start, end):
             continue
-        if not reply.bare[:start].strip() or read(reply.bare[:start], False).places is None:
+        earlier = read(reply.bare[:start], False).places if reply.bare[:start].strip() else None
+        if earlier is None:
             continue  # there is nothing that it could take back
-        if not _returns(reply.low[end:stop]):
+        if not _returns(reply.low[end:stop]) and not _names_same(reply.bare[end:stop], earlier):
             return Parsed(None, "correction", "no answer")
         stop = start
     return read(reply.bare[:stop], False) if stop < len(reply.bare) else None
@@ -87,7 +91,8 @@ def _instead(reply: ReplyText, reader: Reader) -> Parsed | None:
     found = _INSTEAD.search(reply.low, max(0, len(reply.low) - _ENDING))
     if not found or not reply.bare[: found.start()].strip():
         return None
-    reading = reader.letters(reply.bare[found.start(1) :])
+    text = reply.bare[found.start(1) :]
+    reading = reader.letters(text) if reader.question.yes_and_no else reader.only(text)
     return Parsed(reading.places, "correction") if len(reading.places) == 1 else None
 
 
@@ -143,3 +148,11 @@ def _returns(low: str) -> bool:
         if not _DENIES.search(sentences[-1]):
             return True
     return False
+
+
+def _names_same(text: str, places: Places) -> bool:
+    """Whether what follows names the one option again and no other: ``B has the titles``."""
+    low = lowered(text)
+    if len(text) > _BRIEF or "?" in text or len(places) != 1 or _DENIES.search(low):
+        return False
+    return set(_LETTER.findall(text)) == {LETTERS[places[0]]}

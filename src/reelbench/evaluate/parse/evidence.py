@@ -34,8 +34,10 @@ _POINTED = pattern(
 # A letter behind words that own the reply to be a guess: "If I had to choose: B".
 _FORCED = pattern(
     r"(?<![\w'])(?:(?:if|were) (?:i|you) (?:had|have|must|were|am)\s[^.:,\n]{0,40}|forced to \w+"
-    r"|(?:if )?pressed|(?:my |best |educated |only ){0,2}guess|(?:based on|judging (?:by|from)|from"
-    r"|given|looking at|considering|going by)\s(?:the|these|this|what)\s[^.:,\n]{1,60})"
+    r"|(?:if )?pressed|(?:my |best |educated |only ){0,2}guess|(?:based on|judging (?:by|from)"
+    r"|given|looking at|considering|going by)\s(?:the|these|this|what)\s[^.:,\n]{1,60}"
+    r"|from (?:the |these |this |what |all ){0,2}(?:\w+ )?(?:frames?|video|clip|images?|footage"
+    r"|pictures?|evidence|context|titles?|description|scene|captions?|i (?:can )?see))"
     r"[:,]\s{0,3}(?=(?:i'd say |it's |option )?\(?[a-z]\)?\s{0,3}(?:[.!\n]|$))"
 )
 _LENGTH = 400  # characters behind

@@ -24,7 +24,7 @@ LANGUAGES = {
         filler="es ist|das ist|wahrscheinlich|vermutlich|ich denke|ich glaube|sicher|also|nur"
         "|sowohl|es sind|klar|eindeutig",
         article="der|das|den|dem|ein|eine|einen|einem|einer",
-        ending="ist richtig|sind richtig|ist korrekt|sind korrekt|ist die richtige antwort",
+        ending="hin|ist richtig|sind richtig|ist korrekt|sind korrekt|ist die richtige antwort",
         so="also|daher|somit|folglich|deshalb|insgesamt",
         why="dies ist|das ist|dies zeigt|das zeigt|weil|da|denn|begründung|erklärung",
         retraction="moment|korrektur|doch nicht|ich korrigiere",

@@ -11,7 +11,7 @@ from reelbench.evaluate.parse.lookup import IN_WORD, alternation, apart, lowered
 from reelbench.evaluate.parse.ordinal_words import ORDINALS, opening_ordinal
 from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import ClosedQuestion, Failure, Places
-from reelbench.evaluate.parse.rejection import is_aside, is_rejected
+from reelbench.evaluate.parse.rejection import is_aside, is_rejected, is_unfit
 
 _AROUND = MARKS + "<>〈〉《》✅✔☑✓👉➡→-–—"  # what may stand around a letter
 _BULLET = r"[\s\"'*•▪►➤→+–—-]{0,8}"
@@ -32,6 +32,7 @@ _OR = rf"(?:{alternation('either')}|OR|Or)"
 _EITHER = pattern(
     rf"\W{{0,4}}(?:(?i:{_NOUN})\s?)?[A-Za-z]\W{{0,4}}{_OR}\W{{0,4}}(?:(?i:{_NOUN})\s?)?[A-Za-z](?!{IN_WORD})"
 )
+_DECIDES = pattern(r"[,.;]\s(?:but|however|yet|though)\b[^\n]{0,200}?(?<!\w)\(?[A-Z](?!\w)")
 _FILLER = pattern(
     rf"{alternation('filler', 'option')}|{alternation('answer')}(?=\s?\(?[a-z]\)?(?!{IN_WORD}))"
 )
@@ -44,7 +45,7 @@ _VALUE = pattern(r"\s+[^\sA-Za-z=<>≈≤≥+*/-]")  # "D 24.3 kN"
 _GOES_ON = pattern(
     r"\s{0,4}(?:$|[.:;(!?。।\n|]|[-–—]+(?=\s|$)|,?\s?(?:because|since|as|not|but not|rather"
     r"|instead|which"
-    r"|due|given)\b"
+    r"|due|given)\b|\sover\s\(?[a-z]\)?(?![a-z])"
     rf"|,?\s?(?:{alternation('why')}|{alternation('ending')})|,?\s?(?:为|因|而|の|を|로|를|을))"
 )
 _NEGATED = pattern(rf"\s*(?:{alternation('negation')}|不是|并非|n't)\s*[:,]?\s*")
@@ -107,7 +108,7 @@ class Reader:
         """Read letters, an option's text or both, where there is nothing else."""
         steps = (
             self._exact, self._letter, self._option, self._either, self._letters, self._run,
-            self._all, self._left_out, self._exact_labels, self._words,
+            self._all, self._left_out, self._exact_labels, self._words, self._ordinal,
         )  # fmt: skip
         return self._first("only", text, steps)
 
@@ -181,7 +182,8 @@ class Reader:
     def _either(self, text: str) -> Reading:
         if self.question.kind == "multi" and "/" in text:
             text = text.replace("/", ",")
-        return SEVERAL if _EITHER.match(text) else NOTHING
+        found = _EITHER.match(text)
+        return SEVERAL if found and not _DECIDES.search(text, found.end()) else NOTHING
 
     def _letters(self, text: str) -> Reading:
         """``A, C``, ``Options A and C``, ``(A)(C)``."""
@@ -319,7 +321,8 @@ class Reader:
             other = self.question.place(label[1])
             if other is None or other == place or is_aside(text, begin, label.start()):
                 continue
-            if self.rejected(other, text[label.end() :]):
+            behind = text[label.end() :]
+            if self.rejected(other, behind) or is_unfit(behind):
                 continue
             joined = _JOINED_BEFORE.search(text[max(0, label.start() - 12) : label.start()])
             if self.owns(other, text[label.end() :]) or (joined and label.end() < len(text)):

@@ -20,6 +20,7 @@ _CALLED_WRONG = pattern(
     r"|неверн|неправильн|错误|不正确|不符合|間違|틀렸|गलत है|خطأ"
 )
 _REJECTS = pattern(r"[\s-]{0,3}(?:is |are )?(?:not|wrong|incorrect|false|no,|eliminated)\b")
+_LACKS = pattern(r"\s?no\b|[^.!?\n]{0,40}?\b(?:(?:has|have|had|shows?|with|is|are) no\b|lacks?\b)")
 _SUPPOSES = pattern(
     r"\s{0,2}(?:would|should|usually|typically|normally|generally|requires?|needs?)\b"
     r"(?!\sbe\s(?:the|my|best|correct|right|a good))"
@@ -48,6 +49,11 @@ def is_rejected(text: str, own: int) -> bool:
 def is_aside(text: str, begin: int, end: int) -> bool:
     """Whether a label that stands here is no more of a list: ``..., since A. ...``."""
     return bool(_ASIDE.search(lowered(text[max(begin, end - _SEEN) : end])))
+
+
+def is_unfit(text: str) -> bool:
+    """Whether what stands behind a further label says what it lacks: ``(C) has no field``."""
+    return bool(_LACKS.match(lowered(text)))
 
 
 def before_others(low: str) -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from reelbench.evaluate.parse.agreement import LocatedReading, agreed
-from reelbench.evaluate.parse.asserted import is_asserted
-from reelbench.evaluate.parse.letters import NOTHING, Reader
+from reelbench.evaluate.parse.asserted import has_rival, is_asserted
+from reelbench.evaluate.parse.letters import NOTHING, SEVERAL, Reader
 from reelbench.evaluate.parse.lines import begins_analysis
 from reelbench.evaluate.parse.lookup import alternation
 from reelbench.evaluate.parse.pattern import pattern
@@ -31,6 +31,10 @@ _FITTING = (
 _REASONED = pattern(
     r"\W{0,4}([A-Z])\W{0,4}"
     r"(?:because|since|weil|parce que|porque|perché|потому что|因为|क्योंकि|لأن)(?!\w)"
+)
+# "A while ago" is no answer: there is a comma.
+_REASONED_ASIDE = pattern(
+    r"\W{0,4}([A-Z])\W{0,3},\s(?:while|whereas|as|although|though|unlike)(?!\w)"
 )
 _ITS = pattern(r"(?<!\w)(?:[Ii]t's|[Ii]t is|must be)\s\(?([A-Z])\)?,?\s(?:because|since)\b")
 _LISTED = 200  # characters in which another letter in brackets makes a list
@@ -79,6 +83,9 @@ def _brief(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
     """``So it's B.``: a sentence of a letter and words that say no more."""
     if match := _REASONED.match(reply.bare):
         yield LocatedReading(0, match.end(), reader.letters(match[1]))
+    if match := _REASONED_ASIDE.match(reply.bare):
+        rival = has_rival(reply.bare)
+        yield LocatedReading(0, match.end(), SEVERAL if rival else reader.letters(match[1]))
     for match in _ITS.finditer(reply.bare):
         if is_asserted(reply.low, match.start()):
             yield LocatedReading(match.start(), match.end(), reader.letters(match[1]))
@@ -86,7 +93,7 @@ def _brief(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
     for start, sentence in reply.sentences:
         last = start + len(sentence) >= len(reply.bare) and before > _WORDY
         before = len(sentence)
-        if begins_analysis(reply, start):
+        if begins_analysis(reply, start) or "|" in sentence:
             continue
         if len(sentence) <= _BRIEF and (last or " " in sentence.strip()):
             reading = reader.letters(sentence)

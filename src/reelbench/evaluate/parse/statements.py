@@ -33,7 +33,7 @@ _CHOSEN = pattern(
 )
 _ADJECTIVE = rf"(?:\s?(?:{alternation('right')}|final\w?|النهائية|\(s\)))?"
 # "Answer (one letter): B", but not "Answer (B): it is blue".
-_REMARK = r"(?:\s?[(\[](?![a-z]\W)[^()\[\]\n]{1,40}[)\]])?"
+_REMARK = r"(?:\s?[(\[](?![a-z][)\]])[^()\[\]\n]{1,40}[)\]])?"
 _TO_COLON = pattern(
     rf"[\"']?{_REMARK}{_ADJECTIVE}[\"']?\s{{0,3}}(?:{alternation('be')})?\s{{0,3}}[:=]\s*(?=\S)"
 )

@@ -23,6 +23,7 @@ _IN_GENERAL = pattern(
     r"|tends? to|refers? to|normalerweise|üblicherweise|généralement"
     r"|normalmente|обычно) "
 )
+_GENERALLY = pattern(r" (?:usually|typically|normally|generally|ordinarily|in general) (?:, )?$")
 _WOULD_SHOW = pattern(
     rf"{_WOULD}(?:\w+ )?(?:need|require|expect|see|hear|show|have|include|involve|contain|feature"
     r"|notice|observe|look for) "
@@ -56,7 +57,9 @@ def is_supposed(before: str, clause: str, rest: str, after: str) -> bool:
 
     ``clause`` and ``rest`` are the parts of its own clause before it and behind it.
     """
-    if _IN_GENERAL.match(rest) or _OTHERS_THINK.search(before) or _WOULD_SHOW.search(clause):
+    if _GENERALLY.fullmatch(before) or _IN_GENERAL.match(rest):
+        return True
+    if _OTHERS_THINK.search(before) or _WOULD_SHOW.search(clause):
         return True
     if _WOULD_BE.search(rest) and not _ANSWERS.search(rest):
         return True

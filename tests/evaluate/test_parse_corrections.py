@@ -41,7 +41,8 @@ def test_what_is_taken_back_and_not_replaced_is_no_answer(reply: str) -> None:
 
 
 @pytest.mark.parametrize("reply", [
-    "Answer: B. Wait, let me check... yes, B.", "Answer: B. Hmm, let me check again. Yes, B is right.",
+    "Answer: B. Wait, let me check... yes, B.", "Answer: B. Wait, let me check... yes, they are drawn.",
+    "Answer: B. Actually, B has the titles.", "Answer: B. Hmm, let me check again. Yes, B is right.",
     "The answer is B. Let me verify: they are drawn, so my answer stands.", "B. Actually, the titles confirm it.",
     "The answer is B. Let me double-check. Yes, they are drawn throughout.", "B. It is actually a drawn film.",
     "B. The people stand still, and wait for the end.", "B. They actually move like dolls, as actually seen.",

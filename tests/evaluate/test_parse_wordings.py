@@ -31,14 +31,14 @@ def test_the_other_options_beside_an_answer(reply: str) -> None:
     "We are left with B.", "Everything suggests B.", "B is the most likely answer.", "B seems the most plausible.", "B best matches.",
     "I'd lean towards B.", "I lean towards B over C.", "I would go for (B).", "(A) or (B), but given the title, (B) is more accurate.",
     "I'm inclined to pick B.", "I'd say B because of the titles.", "I'd pick the second option.", "The title ends it -> B",
-    "Alles deutet auf B hin.", "只剩下B。",
+    "Alles deutet auf B hin.", "All of the evidence points to B.", "只剩下B。",
 ])  # fmt: skip
 def test_what_reasons_and_leanings_come_to(reply: str) -> None:
     assert letters(reply) == "B"
 
 
 @pytest.mark.parametrize("reply", [
-    "The sign points to B.", "The arrow on the wall leads to B.", "Some of the evidence points to B, some to C.", "That leaves B or C.",
+    "The sign points to B.", "The arrow on the wall leads to B.", "Some of the evidence points to B.", "Part of this evidence suggests B.", "Some of the evidence points to B, some to C.", "That leaves B or C.",
     "The evidence doesn't point to B.", "If the evidence points to B, choose it.", "The evidence points to A man in a kitchen.",
     "That leaves A lot to be desired.", "I would go for A walk.", "I wouldn't lean towards B.", "I'd say B is wrong.",
     "B is more likely if there is a title.", "Bus A is more likely to arrive.", "Hepatitis B is the most likely diagnosis.",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from reelbench.data.items import LETTERS
 from reelbench.evaluate.parse.letters import Reader
-from reelbench.evaluate.parse.lookup import alternation, lowered, occurrences, words
+from reelbench.evaluate.parse.lookup import alternation, ends_of, lowered, occurrences, words
 from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Parsed, Places
 from reelbench.evaluate.parse.text import ReplyText
@@ -32,7 +32,7 @@ _INSTEAD = pattern(
     r"[\s,.:]{1,3}([^\n]{1,40})\s*\Z"
 )
 _ENDING = 80  # characters
-_LEVELS = 3  # corrections of corrections
+_LEVELS = 2  # corrections of corrections
 # They bring the new answer with them, or are no correction: "It is actually raining."
 _NAMES_ANOTHER = frozenset({
     "it is actually", "it's actually", "the answer is actually", "it is in fact", "i mean",
@@ -68,6 +68,9 @@ def corrected(
         parsed = read(after, True) if after else None
         if parsed and parsed.places is not None:
             return parsed
+        if not after and stop < len(reply.bare):
+            stop = start  # "Wait, let me check ... yes": one look that came to the same
+            continue
         if _needs_answer(reply, start, end):
             continue
         earlier = read(reply.bare[:start], False).places if reply.bare[:start].strip() else None
@@ -108,7 +111,7 @@ def _corrections(reply: ReplyText, reader: Reader) -> list[tuple[int, int]]:
 
 def _retractions(reply: ReplyText, reader: Reader) -> Iterator[tuple[int, int]]:
     low = reply.low
-    for start, end in occurrences(low, words("retraction")):
+    for start, end in ends_of(sorted(occurrences(low, words("retraction")))):
         head = max(0, start - 16)
         begins = _STARTS_SENTENCE.search(low, head, start) or (
             _STARTS_CLAUSE.search(low, head, start)
@@ -118,7 +121,7 @@ def _retractions(reply: ReplyText, reader: Reader) -> Iterator[tuple[int, int]]:
             # "Let me check each option" says what follows it: that is left to the forms.
             yield start, start if low.startswith("let me", start) else end
     if reader.question.yes_and_no is None:
-        for found in _PLAIN_NO.finditer(low):
+        for found in ends_of(list(_PLAIN_NO.finditer(low))):
             if not _is_of_option(low, *found.span(1), reader):
                 yield found.span(1)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from reelbench.evaluate.parse.agreement import LocatedReading, agreed
 from reelbench.evaluate.parse.asserted import has_rival, is_asserted
 from reelbench.evaluate.parse.letters import SEVERAL, Reader
+from reelbench.evaluate.parse.lookup import ends_of
 from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Places
 from reelbench.evaluate.parse.text import ReplyText
@@ -26,7 +27,8 @@ _LEAVES = (
     r"(?:\s(?:us|me|with|only|just|nur)){0,3}"
 )
 _POINTED = pattern(
-    r"(?<![\w'])(?<!some of the )(?<!part of the )(?:(?:the|this|these|all)\s)?"
+    r"(?<![\w'])(?<!(?:some|part) of )(?<!(?:some|part) of the )(?<!(?:some|part) of this )"
+    r"(?:(?:the|this|these|all)\s)?"
     rf"{_REASONS}\s{_POINTS}\s"
     rf"|(?<![\w']){_LEAVES}\s"
     r"|(?<=只剩下)|(?<=只剩)|(?<=指向)"
@@ -50,7 +52,7 @@ def pointed_at(reply: ReplyText, reader: Reader) -> Places:
 
 
 def _evidence(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
-    for match in _POINTED.finditer(reply.low):
+    for match in ends_of(list(_POINTED.finditer(reply.low))):
         text = reply.bare[match.end() : match.end() + _LENGTH].partition("\n")[0]
         if is_asserted(reply.low, match.start()):
             reading = SEVERAL if has_rival(text) else reader.read_answer(text)
@@ -58,6 +60,6 @@ def _evidence(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
 
 
 def _forced(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
-    for match in _FORCED.finditer(reply.low):
+    for match in ends_of(list(_FORCED.finditer(reply.low))):
         text = reply.bare[match.end() :].partition("\n")[0].partition(".")[0]
         yield LocatedReading(match.end(), match.end() + len(text), reader.letters(text))

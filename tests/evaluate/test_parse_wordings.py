@@ -73,6 +73,14 @@ def test_a_table_of_verdicts() -> None:
     assert letters(texts) == "B"
 
 
+@pytest.mark.parametrize("reply", [
+    "The correct answers are A (blocking, and blur) and C (flicker). The others, B and D, are not seen.", "A and C (not B or D)",
+    "The correct options are A and C. The others (B, D) are not seen.", "The answers are A (blocking, and blur), C (flicker).",
+])  # fmt: skip
+def test_several_with_the_others_beside_them(reply: str) -> None:
+    assert letters(reply, DEFECTS, "multi") == "AC"
+
+
 @pytest.mark.parametrize(("reply", "answer"), [
     ("blocking and blur", "A"), ("Blocking & blur", "A"), ("There is blocking and blur.", "A"), ("A. blocking and blur", "A"),
     ("There is no blocking, no blur.", None), ("There is noise, and flicker.", None),

@@ -115,6 +115,7 @@ def _retractions(reply: ReplyText, reader: Reader) -> Iterator[tuple[int, int]]:
         head = max(0, start - 16)
         begins = _STARTS_SENTENCE.search(low, head, start) or (
             _STARTS_CLAUSE.search(low, head, start)
+            and not low.startswith("hm", start)
             and (low[start:end] in _SUBSTITUTES | _NAMES_ANOTHER or _CUT_IN.match(low, end))
         )
         if begins and not _is_of_option(low, start, end, reader):

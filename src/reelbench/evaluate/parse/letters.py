@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from reelbench.client.reply_text import MARKS, without_markup
 from reelbench.evaluate.parse.abbreviations import abbreviates
+from reelbench.evaluate.parse.glosses import first_list
 from reelbench.evaluate.parse.lookup import IN_WORD, alternation, apart, lowered, words
 from reelbench.evaluate.parse.ordinal_words import ORDINALS, opening_ordinal
 from reelbench.evaluate.parse.pattern import pattern
@@ -98,9 +99,8 @@ class Reader:
         """Read what was said to be the answer, whatever follows it."""
         steps = (
             self._exact, self._like_label, self._letter, self._option, self._ordinal, self._either,
-            self._letters, self._run,
-            self._all, self._left_out, self._yes_or_no, self._negated, self._labelled,
-            self._leading,
+            self._letters, self._list, self._run, self._all, self._left_out, self._yes_or_no,
+            self._negated, self._labelled, self._leading,
         )  # fmt: skip
         return self._first("read_answer", text, steps)
 
@@ -200,6 +200,15 @@ class Reader:
         if any(mark.islower() for mark in marks) and any(mark.isupper() for mark in marks):
             return NOTHING
         return self._places(marks) if len(marks) > 1 else self._letter(marks[0])
+
+    def _list(self, text: str) -> Reading:
+        """``A (its text) and C (its text). The others ...``."""
+        reading = self._letters(first_list(text, self._is_of))
+        return reading if len(reading.places) > 1 else NOTHING
+
+    def _is_of(self, letter: str, text: str) -> bool:
+        place = self.question.place(letter)
+        return place is not None and self.owns(place, text)
 
     def _places(self, marks: list[str]) -> Reading:
         known = {self.question.place(mark) for mark in marks}

@@ -66,9 +66,9 @@ def _row(cells: list[str], header: list[str], reader: Reader) -> tuple[int, bool
     label = _CELL_LABEL.fullmatch(cells[0])
     place = reader.question.place(label[1]) if label else None
     found = [(at, _CELL.fullmatch(lowered(cell))) for at, cell in enumerate(cells) if at]
-    said = [(at, match["no"] is None) for at, match in found if match]
-    if place is None or len(said) != 1:
+    verdicts_of = [(at, match["no"] is None) for at, match in found if match]
+    if place is None or len(verdicts_of) != 1:
         return None
-    ((at, is_right),) = said
+    ((at, is_right),) = verdicts_of
     names = lowered(header[at]) if at < len(header) else ""
     return None if _OUT.search(names) else (place, is_right)

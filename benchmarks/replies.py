@@ -73,6 +73,7 @@ LOOPS = {
     "Answer: A": "Answer: A\n",
     "an option's text": "a red door or ",
     "labels": "A. a red door\n",
+    "corrections": "Answer: A. Wait, no. ",
     "答案": "答案",
     "prose": "The man walks to the door, looks back once and then goes on along the water. ",
 }

@@ -266,7 +266,7 @@ def test_who_cannot_tell_refuses(reply: str) -> None:
 # parser, which takes the last letter it finds and, where it finds none, draws one.
 REPLIES = {
     "standard10_options_direct": (1717, 143),
-    "vision_cot": (1695, 6),
+    "vision_cot": (1694, 6),
     "vision_direct": (1522, 1),
 }
 
@@ -308,4 +308,4 @@ def test_reasoning_that_lost_its_last_line_is_read_as_that_line_or_not_at_all() 
                 same += read == answer
                 other += read != answer
     # Most of the others contradict themselves: they name one option, and then answer with another.
-    assert (same, other) == (201, 4)
+    assert (same, other) == (200, 4)

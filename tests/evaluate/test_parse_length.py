@@ -10,7 +10,8 @@ import pytest
 
 from reelbench.client.reply_text import plain, without_markup, without_reasoning
 from reelbench.evaluate.parse import complete_answer, parse_answer
-from reelbench.evaluate.parse.languages import LANGUAGES, Vocabulary
+from reelbench.evaluate.parse.languages import LANGUAGES
+from reelbench.evaluate.parse.vocabulary import Vocabulary
 
 OPTIONS = ("a red door", "a blue door", "a dog", "I do not know")
 MARKS = (

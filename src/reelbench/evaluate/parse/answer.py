@@ -5,10 +5,11 @@ names two options where one is asked for, a less sure form is not asked for a be
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from reelbench.client.reply_text import without_reasoning, without_tokens
 from reelbench.data.items import Kind
+from reelbench.evaluate.parse.corrections import corrected, last_word
+from reelbench.evaluate.parse.evidence import pointed_at
 from reelbench.evaluate.parse.letters import Reader
 from reelbench.evaluate.parse.lines import (
     concluded,
@@ -19,14 +20,12 @@ from reelbench.evaluate.parse.lines import (
     line_of_text,
     whole,
 )
-from reelbench.evaluate.parse.lookup import occurrences, words
 from reelbench.evaluate.parse.marks import boxed, bracketed, json_answer, tagged
 from reelbench.evaluate.parse.option_text import option_text
-from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import (
     ClosedQuestion,
-    Failure,
     Options,
+    Parsed,
     Places,
     UnclearError,
     without_labels,
@@ -37,16 +36,6 @@ from reelbench.evaluate.parse.text import ReplyText, before_next_turn, reply_of,
 from reelbench.evaluate.parse.truncated import before_cut, goes_on
 from reelbench.evaluate.parse.verdicts import verdicts
 from reelbench.evaluate.parse.yes_no import yes_or_no
-
-
-@dataclass(frozen=True, slots=True)
-class Parsed:
-    """The places of the chosen options and how they were read, or why nothing was."""
-
-    places: tuple[int, ...] | None
-    method: str = ""
-    failure: Failure = ""
-
 
 Form = Callable[[ReplyText, Reader], Places]
 
@@ -68,6 +57,7 @@ _SURE: Sequence[tuple[str, Form]] = (
 _FORMS: Sequence[tuple[str, Form]] = (
     *_SURE,
     ("stated answer", stated),
+    ("what reasons point to", pointed_at),
     ("verdicts", verdicts),
     ("lettered lines", lettered_lines),
     ("line of its own", line_of_its_own),
@@ -88,6 +78,15 @@ _BEFORE_CUT: Sequence[tuple[str, Form]] = (
 )
 
 
+# After a correction a letter may end a sentence: "Wait, there is no field, so B."
+_AFTER_CORRECTION: Sequence[tuple[str, Form]] = (
+    *_SURE,
+    ("stated answer", stated),
+    ("what reasons point to", pointed_at),
+    ("line of its own", line_of_its_own),
+    ("last word", last_word),
+    *_FORMS[_FORMS.index(("label", label)) :],
+)
 _MARKED = frozenset(method for method, _ in _SURE[:4])
 
 
@@ -117,12 +116,12 @@ def _parsed(reply: str, kind: Kind, options: Options, *, cut: bool) -> Parsed:
         if parsed.places is not None:
             return parsed
     seen = reply_of(text, reader)
-    return _corrected(seen, reader) or _read(seen, reader, _FORMS)
+    return _corrected(seen, reader, _FORMS, _AFTER_CORRECTION) or _read(seen, reader, _FORMS)
 
 
 def _before_cut(text: str, reader: Reader) -> Parsed:
     seen = reply_of(before_cut(text, reader), reader)
-    parsed = _corrected(seen, reader) or _read(seen, reader, _BEFORE_CUT)
+    parsed = _corrected(seen, reader, _BEFORE_CUT, _SURE) or _read(seen, reader, _BEFORE_CUT)
     if parsed.places and parsed.method not in _MARKED and goes_on(text, parsed.places):
         return Parsed(None, parsed.method, "no answer")
     return parsed
@@ -141,41 +140,13 @@ def _read(seen: ReplyText, reader: Reader, forms: Sequence[tuple[str, Form]]) ->
     return Parsed(None, failure="refusal" if seen.refuses else "no answer")
 
 
-_STARTS = pattern(
-    r"(?:^|[.!?,;:\n。—–…-])\s{0,3}(?:oh|hmm|no|but|well|sorry|and|however)?[\s,]{0,3}$"
-)
-_TAKES_BACK = pattern(r"[\s,.!:-]{0,4}(?:no|not|that's|that is|this is|i was|je me|nein|non)\b")
-# A word that takes back what was said where a letter alone follows it: "A. No, B."
-_INSTEAD = pattern(
-    r"[.!?…\n,;-]\s{0,3}(?:oh,?\s|hmm,?\s)?(?:no|nope|sorry|edit|update|rather|i mean|make that"
-    r"|or rather|nein|non)"
-    r"[\s,.:]{1,3}([^\n]{1,40})\s*\Z"
-)
+def _corrected(
+    seen: ReplyText,
+    reader: Reader,
+    forms: Sequence[tuple[str, Form]],
+    after: Sequence[tuple[str, Form]],
+) -> Parsed | None:
+    def read(text: str, is_after: bool) -> Parsed:
+        return _read(reply_of(text, reader), reader, after if is_after else forms)
 
-
-def _corrected(seen: ReplyText, reader: Reader) -> Parsed | None:
-    """``Answer: A. Wait, no. The answer is C.``: what comes after a correction, if it answers."""
-    if instead := _INSTEAD.search(seen.low, max(0, len(seen.low) - _ENDING)):
-        reading = reader.letters(seen.bare[instead.start(1) :])
-        if len(reading.places) == 1 and seen.bare[: instead.start()].strip():
-            return Parsed(reading.places, "correction")
-    ends = [
-        (start, end)
-        for start, end in occurrences(seen.low, words("retraction"))
-        if _STARTS.search(seen.low, max(0, start - 12), start)
-    ]
-    if not ends:
-        return None
-    start, end = max(ends)
-    after = seen.bare[end:].lstrip(" ,.:!\n")
-    parsed = _read(reply_of(after, reader), reader, _SURE) if after else None
-    if parsed and parsed.places is not None:
-        return parsed
-    taken_back = _TAKES_BACK.match(seen.low, end) or seen.low[start:end] in _CHANGES
-    return Parsed(None, failure="no answer") if taken_back and start > 0 else None
-
-
-_ENDING = 80  # characters
-_CHANGES = frozenset({
-    "on reflection", "on second thought", "scratch that", "i meant", "i misspoke", "i was wrong",
-})  # fmt: skip
+    return corrected(seen, reader, read)

@@ -57,7 +57,7 @@ FIRST_LOOK = pattern(
     r"\bat\sfirst(?:\s(?:glance|sight|look))?\b|\bon\sfirst\s(?:glance|sight)\b|\b(?:i"
     r"|we)\s(?:initially|first"
     r"|originally)\s(?:thought|guess\w*|said|assumed|believed|chose|picked|considered)\b"
-    r"|\b(?:initially|originally),?\s(?:i|we)\b|\bmy\s(?:first|initial)\s(?:guess|thought"
+    r"|\b(?:initially|originally|first|at\sfirst),?\s(?:i|we)\b|\bmy\s(?:first|initial)\s(?:guess|thought"
     r"|impression|instinct)\b"
 )
 _DENIED_BEHIND = pattern(
@@ -82,7 +82,10 @@ _RIVAL = pattern(
     rf"(?:[\s,]{{1,3}}(?!not\b)[a-z']{{1,16}}){{0,4}}[\s,]{{1,3}}{_LETTER}{_ALONE}"
     rf"|\s?\?\s{{0,2}}{_LETTER}{_ALONE}"
     rf"|[\s,.;–—-]{{1,5}}(?i:but|although|though|however,?|yet)\s(?:option\s)?{_LETTER}\s"
-    r"(?:is|could|may|might|seems|would|looks)\s(?!not|wrong|incorrect|n't|unlikely))"
+    r"(?:is|could|may|might|seems|would|looks)\s(?!not|wrong|incorrect|n't|unlikely)"
+    # "although A might also be considered" concedes no more than that.
+    r"(?!(?:also\s|perhaps\s|well\s)?(?:be\s(?:considered|argued|tempting|mistaken|confused)"
+    r"|seem|look|appear|sound)\b))"
 )
 _CONDITIONAL = pattern(r"\W{0,4}[A-Z]\)?\s?\(?(?:if|when|for the first|assuming)\b")
 

@@ -6,6 +6,8 @@ from reelbench.client.reply_text import without_markup
 from reelbench.evaluate.parse.asserted import FIRST_LOOK
 from reelbench.evaluate.parse.lookup import JOINED_SIGNS, UNSPACED, lowered, words
 from reelbench.evaluate.parse.pattern import pattern
+from reelbench.evaluate.parse.spaced import spaced
+from reelbench.evaluate.parse.suppositions import is_doubted, is_supposed
 
 ENDS = frozenset(".!?。।؟\n")  # of sentences
 _TOKEN = pattern(
@@ -51,17 +53,26 @@ def needle(option: str) -> str:
     return f" {' '.join(found)} " if found else ""
 
 
-def _spaced(*fields: str) -> str:
-    """A pattern for the words of fields as they stand among tokens."""
-    unspaced = re.compile(f"[{UNSPACED}]")
-    apart = [" " + " ".join(w.replace(" ", "")) for w in words(*fields) if unspaced.match(w)]
-    whole = [f" {re.escape(w)} " for w in words(*fields) if not unspaced.match(w)]
-    return "(?:" + "|".join([*whole, *apart]) + ")"
+_COMMA = "(?: ,)?"
 
 
-CONCLUDES = pattern(_spaced("so"))
-EXPLAINS = pattern(_spaced("why"))
-NEGATION = pattern(rf"{_spaced('negation', 'negating')}|n't ")
+def searched(words: str) -> str:
+    """Return the expression that finds an option among tokens, but for the space behind it.
+
+    A comma within need not be there, nor need it be missing before "and".
+    """
+    expression = ""
+    for word in words.split():
+        if word == "," or (word == "and" and expression and not expression.endswith("?")):
+            expression += _COMMA
+        if word != ",":
+            expression += f" {re.escape(word)}"
+    return expression + "(?= )"
+
+
+CONCLUDES = pattern(spaced("so"))
+EXPLAINS = pattern(spaced("why"))
+NEGATION = pattern(rf"{spaced('negation', 'negating')}|n't ")
 _OTHERWISE = (
     "but|while|whereas|although|though|however|because|since|so|aber|sondern|während|obwohl|weil"
     "|mais"
@@ -89,15 +100,18 @@ _EITHER_BESIDE = pattern(r" [ou] ")  # of Spanish and Italian; in Portuguese an 
 _EITHER_NEXT = pattern(rf"[,;:] (?:{_EITHER}) ")
 
 
-def is_stated(before: str, after: str) -> bool:
+def is_stated(before: str, after: str, following: str = "") -> bool:
     """Whether what stands between these parts of its sentence is stated.
 
-    It is not where it is asked, denied in its clause, or one of alternatives.
+    It is not where it is asked, denied in its clause, supposed, doubted here or in the sentence
+    that follows, or one of alternatives.
     """
     if after.rstrip().endswith(("?", "؟")):
         return False
     clause, rest = _last_clause(before), _first_clause(after)
     if NEGATION.search(clause) or NEGATION.search(_AHEAD.sub(" ", rest)) or " too " in before:
+        return False
+    if is_supposed(before, clause, rest, after) or is_doubted(before, after + following):
         return False
     if EITHER.search(clause) or EITHER.search(" ".join(rest.split(" ")[:_NEAR]) + " "):
         return False

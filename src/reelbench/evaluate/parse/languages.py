@@ -1,125 +1,10 @@
 """The words that answers are given in, by language, as data: in lower case, ``|`` between them."""
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vocabulary:
-    """What one language says around an answer."""
-
-    answer: str  # the noun: "the answer is B", "Answer: B"
-    option: str  # the noun before a letter: "option B"
-    right: str  # "B is correct"
-    be: str  # between the noun and the letter
-    deny: str = ""  # the same, denied, where that is not a negation behind it
-    choose: str  # "I choose B"
-    yes: str
-    no: str
-    negation: str
-    negating: str = ""  # parts of words
-    but: str = ""  # after a negation: "not A but B"
-    joint: str  # "A and B"
-    either: str  # "A or B"
-    all_of_them: str
-    filler: str = ""  # before a letter: "it's B", "probably B"
-    article: str = ""
-    ending: str = ""  # after a letter: "Bです"
-    so: str  # a conclusion follows
-    why: str  # a reason follows
-    retraction: str = ""
-    refusal: str
-
+from reelbench.evaluate.parse.english import ENGLISH
+from reelbench.evaluate.parse.vocabulary import Vocabulary
 
 LANGUAGES = {
-    "en": Vocabulary(
-        answer="answer|answers|ans|ans.|best match|best fit|best description|correct one"
-        "|best one|right one|closest one|my choice|my pick|my selection|my guess|my best guess"
-        "|my final choice|my final answer",
-        option="option|options|choice|choices|letter|letters|caption|sentence|statement"
-        "|description|alternative|selection",
-        right="correct|right|best|most accurate|most appropriate|most suitable|closest"
-        "|the answer|my answer|my choice",
-        be="is|are|is most likely|are most likely|is probably|is likely|is clearly|is indeed"
-        "|is therefore|is thus|is definitely|is still|would be|should be|must be|will be"
-        "|might be|may be|could be|seems to be|seem to be|appears to be|appear to be|remains"
-        "|has to be|was|seems|appears|looks|'s",
-        choose="i choose|go with|i pick|i select|i'd choose|i'd pick|i'd select|i'd go with"
-        "|i would choose|i would pick|i would select|i would go with|i will choose"
-        "|i will pick|i will select|i will go with|i'll go with|i'll choose|i'll pick"
-        "|i'll select|i'm going with|i go with|i chose|i selected|i opt for|we choose"
-        "|we select|going with|is option|matches option|is choice|matches choice"
-        "|matching option|corresponds to option|correspond to option|corresponding to option"
-        "|closest to option|points to option|leads to option|equivalent to option"
-        "|corresponds to choice|go with option|aligns with option|consistent with option"
-        "|agrees with option|matches with option|leaves option|leaving option"
-        "|leaves us with option|leaving us with option|leaves only option|leaving only option"
-        "|leaves us with|best captured by|best described by|best matched by|best represented by"
-        "|best captured by option|best described by option|best represented by option",
-        yes="yes|yeah|yep",
-        no="no|nope",
-        negation="not|no|never|neither|nor|without|cannot|none|nothing|rather than|instead of"
-        "|as opposed to|opposed to|unlike|other than|except|except for|excluding|rule out"
-        "|rules out|ruled out|eliminate|eliminates|eliminated|incorrect|wrong|false|unlikely"
-        "|than|nowhere|lack of|lacks|absence of|far from|contrary to|apart from|ruling out"
-        "|hardly|fails to|too|if|unless|whether|as if|as though|suppose|assuming|implausible"
-        "|inconsistent|contradicts|absent|discard|exclude|excluded|dismiss|invalid|inaccurate"
-        "|impossible|misleading|doubt|free of|free from|devoid of|dismissed|discarded|rejected",
-        negating="n't",
-        but="but|but rather|it is|it's",
-        joint="and|as well as|plus",
-        either="or|either|and/or",
-        all_of_them="all of the above|all of them|all of these|all options|all the options"
-        "|all four options|all are correct|all the above|every option|all options are correct",
-        filler="it's|it is|it must be|it would be|it should be|it has to be|it might be"
-        "|it could be|that's|that is|that would be|probably|most probably|likely|most likely"
-        "|very likely|definitely|certainly|clearly|obviously|surely|maybe|perhaps|possibly"
-        "|i think|i believe|i guess|i'd say|i would say|i'd guess|i would guess|must be"
-        "|should be|would be|looks like|so|thus|therefore|hence|well|okay|ok|sure|hmm|only"
-        "|just|both|or|sure thing|the|seems like|seems to be|i'm confident it's"
-        "|in my opinion|here|actually|now",
-        article="the|a|an",
-        ending="only|too|both|alone|respectively|is correct|are correct|is right|are right"
-        "|are both correct|are all correct|it is|is the answer|is the correct answer"
-        "|are the correct answers|is the best answer|is my answer|i think|i believe|please"
-        "|are true|are the answers|apply|are the correct options|is the right answer"
-        "|is the correct option",
-        so="so|thus|therefore|hence|in conclusion|overall|consequently|in summary|to sum up"
-        "|to conclude|conclusion|accordingly|ultimately|finally|as a result|in short",
-        why="this is|this can|this was|this indicates|this suggests|this conclusion|these"
-        "|that is|this could|this would|this may|this answer|this option|this observation"
-        "|this action|it is evident|it can be|as evident|as evidenced|as seen|as shown"
-        "|as indicated|because|since|evidence|explanation|reason|reasoning|the reason"
-        "|the evidence|we can see|i can see|you can see|evident|this shows|this is evident"
-        "|this movement|this effect|this has",
-        retraction="wait|actually|correction|on second thought|scratch that|let me correct"
-        "|let me reconsider|i made a mistake|my mistake|upon reconsideration|hold on|oops"
-        "|on reflection|i meant|it is actually|it's actually|the answer is actually|it is in fact"
-        "|edit"
-        "|i misspoke|i was wrong|that's wrong|that is wrong|upon closer inspection",
-        refusal="sorry|i'm sorry|i am sorry|i'm very sorry|i'm so sorry|i'm really sorry"
-        "|i am very sorry|so sorry|very sorry|really sorry|i can't|i cannot|i can not"
-        "|i could not|i couldn't|i do not know|i don't know|i do not have|i don't have"
-        "|i do not see any|i don't see any|i do not see a video|i don't see a video"
-        "|i do not think i|i don't think i|i don't think it is possible|i don't think it's possible"
-        "|i do not think it is possible|i don't think there|i do not think there"
-        "|i do not understand"
-        "|i don't understand|i do not feel|i don't feel|i am not able|i am unable|i won't"
-        "|i will not|i'm unable|i'm not able|unfortunately, i|unfortunately i|unfortunately, no"
-        "|unfortunately, there|unfortunately, it|unfortunately, this|unfortunately, without"
-        "|unfortunately, the video|unfortunately, the image|unfortunately, the question"
-        "|unfortunately, the provided|unfortunately, the frames|unfortunately, as|unfortunately, we"
-        "|as an ai|my apologies|i apologize"
-        "|i apologise|apologies|impossible to|it is impossible to|it's impossible to"
-        "|it is not possible to|not possible to|it's not possible to|unable to|can't tell"
-        "|cannot tell|can't be determined|cannot be determined|it cannot be determined"
-        "|it can't be determined|cannot determine|can't determine|cannot answer|can't answer"
-        "|cannot say|can't say|there is no way to|there's no way to|no idea|i have no idea"
-        "|no answer can be|no video|no image|no images|no frames|no way to"
-        "|the question cannot be|the question can't be|the answer cannot be"
-        "|the answer can't be|not enough information|insufficient information"
-        "|there is not enough information|there is insufficient information|there is no video"
-        "|no definitive answer|no clear answer|no information",
-    ),
+    "en": ENGLISH,
     "de": Vocabulary(
         answer="antwort|antworten|lösung|richtig",
         option="option|optionen|antwort|möglichkeit|antwortmöglichkeit|buchstabe",
@@ -130,6 +15,7 @@ LANGUAGES = {
         no="nein",
         negation="nicht|kein|keine|keinen|keiner|keinem|keines|nie|niemals|weder|noch|ohne"
         "|statt|anstatt|anstelle|falsch|wenn|falls|ob|unwahrscheinlich",
+        supposing="wäre|wären|würde|würden|hätte|müsste|bräuchte",
         but="sondern",
         joint="und|sowie|als auch",
         either="oder|entweder",
@@ -138,7 +24,7 @@ LANGUAGES = {
         filler="es ist|das ist|wahrscheinlich|vermutlich|ich denke|ich glaube|sicher|also|nur"
         "|sowohl|es sind|klar|eindeutig",
         article="der|das|den|dem|ein|eine|einen|einem|einer",
-        ending="ist richtig|sind richtig|ist korrekt|sind korrekt|ist die richtige antwort",
+        ending="hin|ist richtig|sind richtig|ist korrekt|sind korrekt|ist die richtige antwort",
         so="also|daher|somit|folglich|deshalb|insgesamt",
         why="dies ist|das ist|dies zeigt|das zeigt|weil|da|denn|begründung|erklärung",
         retraction="moment|korrektur|doch nicht|ich korrigiere",
@@ -156,6 +42,7 @@ LANGUAGES = {
         yes="oui",
         no="non",
         negation="pas|non|jamais|sans|ni|aucun|aucune|plutôt que|au lieu de|faux|fausse|sauf",
+        supposing="serait|seraient|aurait|faudrait|exigerait",
         but="mais",
         joint="et|ainsi que",
         either="ou|soit",
@@ -184,6 +71,7 @@ LANGUAGES = {
         no="no",
         negation="no|ni|nunca|sin|tampoco|ningún|ninguna|ninguno|en lugar de|en vez de|falso"
         "|incorrecta|incorrecto|salvo|excepto",
+        supposing="sería|serían|tendría|habría|requeriría",
         but="sino",
         joint="y|así como",
         either="o|u",
@@ -211,6 +99,7 @@ LANGUAGES = {
         no="não",
         negation="não|nem|nunca|sem|nenhum|nenhuma|em vez de|ao invés de|do que|incorreta"
         "|errada|exceto",
+        supposing="seria|seriam|teria|haveria|exigiria",
         but="mas|mas sim",
         joint="e|assim como",
         either="ou",
@@ -237,6 +126,7 @@ LANGUAGES = {
         no="no",
         negation="non|né|mai|senza|nessun|nessuna|nessuno|invece di|piuttosto che|sbagliata"
         "|errata|tranne",
+        supposing="sarebbe|sarebbero|avrebbe|richiederebbe",
         but="ma|bensì",
         joint="e|ed|nonché",
         either="o|oppure",
@@ -263,6 +153,7 @@ LANGUAGES = {
         yes="да",
         no="нет",
         negation="не|нет|ни|без|никогда|вместо|чем|если|ли|неверно|неправильно|кроме",
+        supposing="бы",
         but="а|но",
         joint="и|а также",
         either="или|либо",

@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from reelbench.client.reply_text import MARKS, without_markup
+from reelbench.evaluate.parse.abbreviations import abbreviates
+from reelbench.evaluate.parse.glosses import first_list
 from reelbench.evaluate.parse.lookup import IN_WORD, alternation, apart, lowered, words
+from reelbench.evaluate.parse.ordinal_words import ORDINALS, opening_ordinal
 from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import ClosedQuestion, Failure, Places
+from reelbench.evaluate.parse.rejection import is_aside, is_rejected, is_unfit
 
 _AROUND = MARKS + "<>〈〉《》✅✔☑✓👉➡→-–—"  # what may stand around a letter
 _BULLET = r"[\s\"'*•▪►➤→+–—-]{0,8}"
@@ -29,6 +33,7 @@ _OR = rf"(?:{alternation('either')}|OR|Or)"
 _EITHER = pattern(
     rf"\W{{0,4}}(?:(?i:{_NOUN})\s?)?[A-Za-z]\W{{0,4}}{_OR}\W{{0,4}}(?:(?i:{_NOUN})\s?)?[A-Za-z](?!{IN_WORD})"
 )
+_DECIDES = pattern(r"[,.;]\s(?:but|however|yet|though)\b[^\n]{0,200}?(?<!\w)\(?[A-Z](?!\w)")
 _FILLER = pattern(
     rf"{alternation('filler', 'option')}|{alternation('answer')}(?=\s?\(?[a-z]\)?(?!{IN_WORD}))"
 )
@@ -41,7 +46,7 @@ _VALUE = pattern(r"\s+[^\sA-Za-z=<>≈≤≥+*/-]")  # "D 24.3 kN"
 _GOES_ON = pattern(
     r"\s{0,4}(?:$|[.:;(!?。।\n|]|[-–—]+(?=\s|$)|,?\s?(?:because|since|as|not|but not|rather"
     r"|instead|which"
-    r"|due|given)\b"
+    r"|due|given)\b|\sover\s\(?[a-z]\)?(?![a-z])"
     rf"|,?\s?(?:{alternation('why')}|{alternation('ending')})|,?\s?(?:为|因|而|の|を|로|를|을))"
 )
 _NEGATED = pattern(rf"\s*(?:{alternation('negation')}|不是|并非|n't)\s*[:,]?\s*")
@@ -51,40 +56,22 @@ _BUT_AFTER = pattern(  # some languages negate behind: "AではなくC"
     r"|नहीं,?\s?बल्कि)て?、?,?\s?"
 )
 _NEXT_LABEL = pattern(r"(?<![A-Za-z0-9])[(\[]?([A-Z])\s?(?:\.(?!\s?[A-Z]\.\s?[A-Z])|[:)\]])\s*")
-_CALLED_WRONG = pattern(
-    r"\b(?:is|are|was|seems) (?:wrong|incorrect|false|unlikely|ruled out|eliminated)\b"
-    r"|\b(?:is|are) not (?:correct|right|the)\b|\b(?:ist|sind) (?:falsch|nicht richtig)\b"
-    r"|\best (?:faux|fausse|incorrecte)\b|\b(?:es incorrecta|é incorreta|è errata)\b"
-    r"|неверн|неправильн|错误|不正确|間違|틀렸|गलत है|خطأ"
-)
-_REJECTS = pattern(r"[\s-]{0,3}(?:is |are )?(?:not|wrong|incorrect|false|no,|eliminated)\b")
 _JOINED_BEFORE = pattern(rf"(?:[,;/&+|.!?。]|{_JOINT}|{_OR})\s*$")
 
 
 _DOT_LABEL = pattern(r"\W*(?:\w+\s)?[A-Z]\.")
-_SMALL_WORD = pattern(r"[a-z]+(?=[\s,.;:!?-]|$)")
 _ALL_EXCEPT = pattern(
     r"(?i:all|everything)(?i:\s(?:of\s)?(?:the\s)?(?:above|them|these|options"
     r"|the options))?,?\s(?i:except|but|besides)"
     r"(?i:\sfor)?\s(?P<out>.{1,40})"
 )
 _AND_SINCE = pattern(r"([^.\n]{1,40}?),?\s(?:because|since|while|whereas|due to)\s")
-_AND_NOT = pattern(r"(.{1,40}?),?\s(?:but\s)?not\s(?P<out>[^.,]{1,40})[.]?")
-_SHORT = 3
-_GREETING = pattern(
-    r"\W*(?:hello|hi|hey|good (?:morning|evening|day)|thanks?|welcome)\b", re.IGNORECASE
+_AND_NOT = pattern(
+    r"(.{1,40}?)[\s,(;–—-]{1,4}(?i:(?:but|and|definitely|certainly|clearly)\s){0,2}"
+    r"(?i:not|rather than|instead of|unlike)\s(?P<out>[^.\n]{1,40}?)[.)]{0,2}"
 )
-_WORDS_AHEAD = 60  # characters behind a label in which a word of its option may come
-_PLAIN_WORDS = frozenset({  # with which an explanation may begin
-    "it", "he", "she", "they", "the", "this", "that", "these", "those", "there", "because", "since",
-    "as", "a", "an", "based", "given", "due", "i", "we", "you", "in", "to", "is", "are", "was",
-    "from",
-    "on", "at", "by", "for", "with", "of", "and", "or", "so", "not", "no", "only", "both", "all",
-    "his",
-    "her", "their", "its", "one", "two", "three", "when", "while", "sorry", "please", "which",
-    "where", "who", "if",
-    "has",
-})  # fmt: skip
+_ALSO_OUT = pattern(r",?\s(?:or|nor)\s")
+_SHORT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +98,9 @@ class Reader:
     def read_answer(self, text: str) -> Reading:
         """Read what was said to be the answer, whatever follows it."""
         steps = (
-            self._exact, self._like_label, self._letter, self._option, self._either,
-            self._letters, self._run,
-            self._all, self._left_out, self._yes_or_no, self._negated, self._labelled,
-            self._leading,
+            self._exact, self._like_label, self._letter, self._option, self._ordinal, self._either,
+            self._letters, self._list, self._run, self._all, self._left_out, self._yes_or_no,
+            self._negated, self._labelled, self._leading,
         )  # fmt: skip
         return self._first("read_answer", text, steps)
 
@@ -122,7 +108,7 @@ class Reader:
         """Read letters, an option's text or both, where there is nothing else."""
         steps = (
             self._exact, self._letter, self._option, self._either, self._letters, self._run,
-            self._all, self._left_out, self._exact_labels,
+            self._all, self._left_out, self._exact_labels, self._words, self._ordinal,
         )  # fmt: skip
         return self._first("only", text, steps)
 
@@ -174,14 +160,30 @@ class Reader:
         places = self.question.places_of_text(mark)  # the options may be letters themselves
         return Reading(places) if places else Reading(failure="no such option")
 
+    def at(self, place: int) -> Reading:
+        """Read the option at a place, if there is one."""
+        known = place < len(self.question.options)
+        return Reading((place,)) if known else Reading(failure="no such option")
+
+    def _ordinal(self, text: str) -> Reading:
+        """``the second option``; not where an option is called so itself."""
+        word = opening_ordinal(lowered(text))
+        return self.at(ORDINALS[word]) if word and word not in self.question.texts else NOTHING
+
     def _option(self, text: str) -> Reading:
         places = self.question.places_of_text(text)
+        return Reading(places) if places else NOTHING
+
+    def _words(self, text: str) -> Reading:
+        """An option's text that is punctuated otherwise: less sure than its very text."""
+        places = self.question.places_of_words(text)
         return Reading(places) if places else NOTHING
 
     def _either(self, text: str) -> Reading:
         if self.question.kind == "multi" and "/" in text:
             text = text.replace("/", ",")
-        return SEVERAL if _EITHER.match(text) else NOTHING
+        found = _EITHER.match(text)
+        return SEVERAL if found and not _DECIDES.search(text, found.end()) else NOTHING
 
     def _letters(self, text: str) -> Reading:
         """``A, C``, ``Options A and C``, ``(A)(C)``."""
@@ -198,6 +200,15 @@ class Reader:
         if any(mark.islower() for mark in marks) and any(mark.isupper() for mark in marks):
             return NOTHING
         return self._places(marks) if len(marks) > 1 else self._letter(marks[0])
+
+    def _list(self, text: str) -> Reading:
+        """``A (its text) and C (its text). The others ...``."""
+        reading = self._letters(first_list(text, self._is_of))
+        return reading if len(reading.places) > 1 else NOTHING
+
+    def _is_of(self, letter: str, text: str) -> bool:
+        place = self.question.place(letter)
+        return place is not None and self.owns(place, text)
 
     def _places(self, marks: list[str]) -> Reading:
         known = {self.question.place(mark) for mark in marks}
@@ -234,16 +245,15 @@ class Reader:
         return Reading(tuple(range(len(self.question.options)))) if chosen else NOTHING
 
     def _left_out(self, text: str) -> Reading:
-        """``All except D``, ``A and C, but not D``, ``A and C, since B ...``, of several."""
-        if self.question.kind != "multi":
-            return NOTHING
-        if found := _AND_SINCE.match(text):
+        """``B (not A or C)``; of several ``All except D``, ``A and C, since B ...``."""
+        several = self.question.kind == "multi"
+        if several and (found := _AND_SINCE.match(text)):
             return self.letters(found[1])
-        if found := _ALL_EXCEPT.fullmatch(text.strip(_AROUND)):
+        if several and (found := _ALL_EXCEPT.fullmatch(text.strip(_AROUND))):
             chosen = Reading(tuple(range(len(self.question.options))))
         elif found := _AND_NOT.fullmatch(text):
             chosen = self.letters(found[1])
-        out = self.letters(found["out"]) if found else NOTHING
+        out = self.letters(_ALSO_OUT.sub(", ", found["out"])) if found else NOTHING
         if not out.places or not chosen.places:
             return NOTHING
         return Reading(tuple(place for place in chosen.places if place not in out.places))
@@ -298,21 +308,11 @@ class Reader:
 
     def _abbreviates(self, place: int, text: str, dotted: bool) -> bool:
         """Whether a letter and a full stop are a name's: ``E. coli``, or a speaker's: ``A: Hi``."""
-        if self.owns(place, text):
-            return False
-        word = _SMALL_WORD.match(text) if dotted else None
-        if not word:
-            return bool(_GREETING.match(text))
-        own = set(re.findall(r"\w+", self._own[place]))
-        begin = set(re.findall(r"\w+", lowered(text[:_WORDS_AHEAD])))
-        return word[0] not in _PLAIN_WORDS and not own & (begin - _PLAIN_WORDS)
+        return not self.owns(place, text) and abbreviates(text, self._own[place], dotted)
 
     def rejected(self, place: int, text: str) -> bool:
         """Whether what is said of a label is that it is wrong, not its option's own words."""
-        low = lowered(text)
-        own = len(self._own[place]) if self.owns(place, low) else 0
-        sentence = re.split(r"[.!?\n]", low[own:], maxsplit=1)[0]
-        return bool(_CALLED_WRONG.search(sentence) or (not own and _REJECTS.match(low)))
+        return is_rejected(text, len(self._own[place]) if self.owns(place, text) else 0)
 
     def _labelled_place(self, label: re.Match[str]) -> int | None:
         if label["number"] is None:
@@ -328,7 +328,10 @@ class Reader:
         begin = len(self._own[place]) if self.owns(place, text) else 0
         for label in _NEXT_LABEL.finditer(text, begin):
             other = self.question.place(label[1])
-            if other is None or other == place:
+            if other is None or other == place or is_aside(text, begin, label.start()):
+                continue
+            behind = text[label.end() :]
+            if self.rejected(other, behind) or is_unfit(behind):
                 continue
             joined = _JOINED_BEFORE.search(text[max(0, label.start() - 12) : label.start()])
             if self.owns(other, text[label.end() :]) or (joined and label.end() < len(text)):

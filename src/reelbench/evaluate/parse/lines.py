@@ -6,6 +6,7 @@ from reelbench.evaluate.parse.letters import NOTHING, Reader, Reading
 from reelbench.evaluate.parse.lookup import alternation, lowered, occurrences, words
 from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Places, UnclearError
+from reelbench.evaluate.parse.rejection import before_others
 from reelbench.evaluate.parse.text import ReplyText
 
 _LABEL = pattern(
@@ -41,7 +42,7 @@ _SO = pattern(
     r"[\s,:]{1,3}(?:it's |it is |option |answer |must be ){0,2}\(?([A-Z])\)?\s?(?:[.!\n]|$)"
 )
 _UNFIT = pattern(r"\s?(?:is|are|does|do|did|can|could|would)\s?(?:not|n't|incorrect|wrong)|cannot")
-_ARROW = pattern(r"(?:→|=>|⇒)[ \t]{0,4}\(?([A-Z])\)?[ \t.]{0,4}(?:$|\n)")
+_ARROW = pattern(r"(?:→|=>|⇒|-{1,2}>)[ \t]{0,4}\(?([A-Z])\)?[ \t.]{0,4}(?:$|\n)")
 
 
 def whole(reply: ReplyText, reader: Reader) -> Places:
@@ -120,7 +121,7 @@ def unfinished_analysis(reply: ReplyText, reader: Reader) -> bool:
 
 def _is_unfit(line: str, reader: Reader) -> bool:
     """Whether a label's line says that the video does not show it, and names no other option."""
-    low = lowered(line)
+    low = before_others(lowered(line))
     reason = any(word in low for word in ("because", "since", " as "))
     others = sum(text in low for text in reader.question.texts)
     return not reason and others <= 1 and bool(_NOT_SHOWN.search(low))

@@ -1,5 +1,6 @@
 """Answers between marks: JSON, boxes, brackets and tags."""
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -23,6 +24,11 @@ _FORMAT = pattern(
     re.IGNORECASE,
 )
 _AS_FORMAT = pattern(r"\s(?:is|as) (?:the|a|my|an) (?:\w+ )?(?:format|form|template|example)\b")
+_PYTHON = pattern(
+    r"""\"(?:[^"\\]|\\.)*\"|'(?P<single>(?:[^'\\]|\\.)*)'|\b(?:True|False|None)\b"""
+    r"""|(?P<comma>,\s*(?=[}\]]))"""
+)
+_CONSTANTS = {"True": "true", "False": "false", "None": "null"}
 _FLAT = pattern(r"\{[^{}]*\}")
 _FENCED = pattern(r"```[a-z]*\n([^`]+)```")
 _BRACES = pattern(r"(\\boxed\s{0,3}\{|\\fbox\s{0,3}\{)|(\{)|(\})")
@@ -63,7 +69,7 @@ def _json_places(candidates: list[str], text: str, reader: Reader) -> Places:
     chosen: set[int] = set()
     for candidate in candidates:
         try:
-            value = decode_json(candidate)
+            value = _decoded(candidate)
         except (ValueError, RecursionError):
             continue
         verdicts = _verdicts(value, reader)
@@ -79,6 +85,20 @@ def _json_places(candidates: list[str], text: str, reader: Reader) -> Places:
     if chosen:
         found.append(LocatedReading(0, 0, Reading(tuple(sorted(chosen)))))
     return agreed(found, text, "single")
+
+
+def _decoded(text: str) -> Any:
+    """What a text holds as JSON, or as the dictionary that Python prints: ``{'answer': 'B'}``."""
+    try:
+        return decode_json(text)
+    except ValueError:
+        return decode_json(_PYTHON.sub(_as_json, text))
+
+
+def _as_json(found: re.Match[str]) -> str:
+    if found["single"] is not None:
+        return json.dumps(found["single"].replace("\\'", "'"))
+    return _CONSTANTS.get(found[0], found[0]) if not found["comma"] else ""
 
 
 def _verdicts(value: Any, reader: Reader) -> set[int] | None:

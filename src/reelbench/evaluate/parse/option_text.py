@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from reelbench.evaluate.parse.clauses import (
     BEYOND,
@@ -21,6 +21,7 @@ from reelbench.evaluate.parse.clauses import (
     NEGATION,
     is_stated,
     needle,
+    searched,
     tokens,
 )
 from reelbench.evaluate.parse.letters import Reader
@@ -127,11 +128,10 @@ class _Scan:
 
     def _found(self) -> list[tuple[int, int, int]]:
         found: list[tuple[int, int, int]] = []
+        most = _MANY * len(self.question.options) + 1
         for option, words in enumerate(self.needles):
-            place = self.text.find(words) if words else -1
-            while place >= 0 and len(found) <= _MANY * len(self.question.options):
-                found.append((place, place + len(words), option))
-                place = self.text.find(words, place + len(words) - 1)
+            matches = re.finditer(searched(words), self.text) if words else iter(())
+            found += [(m.start(), m.end() + 1, option) for m in islice(matches, most - len(found))]
         return found
 
     def _between(self, first: tuple[int, int, int], second: tuple[int, int, int]) -> str:
@@ -143,7 +143,8 @@ class _Scan:
         before = self.text[max(begin, start - _SEEN) : start + 1]
         after = self.text[end - 1 : min(stop, end + _SEEN)]
         beyond = self.text[start + 1].isdecimal() and BEYOND.search(before)
-        is_asserted = not either and not beyond and is_stated(before, after)
+        following = self.sentence(number + 1)[:_SEEN] if number < self.last else ""
+        is_asserted = not either and not beyond and is_stated(before, after, following)
         return _Mention(start, end, option, is_asserted, number)
 
     def _span(self, number: int) -> tuple[int, int]:
@@ -169,7 +170,7 @@ class _Scan:
 
 def option_text(reply: ReplyText, reader: Reader) -> Places:
     """``The man is dunking a basketball.``: one option's text is stated, and no other's."""
-    if reply.refuses or not _may_mention(reply, reader.question):
+    if reply.refuses_throughout or not _may_mention(reply, reader.question):
         return ()
     scan = _Scan(reply.bare, reader.question)
     stated = [mention for mention in scan.mentions if mention.stated]

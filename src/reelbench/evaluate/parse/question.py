@@ -18,7 +18,18 @@ Options = tuple[str, ...]
 Places = tuple[int, ...]
 _NAME = pattern(r"(?:^|(?<=[a-z,]\s))([B-HJ-Z])(?=\s[a-z]|'s)")
 _OWN_LABEL = pattern(r"\s*[(\[]?([A-Z])\s?[.):\]]\s*(?=\S)")
+_WITHIN = pattern(r"[,;、，](?=\s|$)|(?<=\s)[–—-](?=\s)")
+_MORE = 20  # characters that punctuation may add to an option
 _YES_NO_UNSURE = 3  # the most options that yes and no may be among
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The places of the chosen options and how they were read, or why nothing was."""
+
+    places: Places | None
+    method: str = ""
+    failure: Failure = ""
 
 
 class UnclearError(Exception):
@@ -45,9 +56,23 @@ class ClosedQuestion:
     def _of_text(self) -> dict[str, Places]:
         return {text: places_of(self.texts, text) for text in self.texts}
 
+    @cached_property
+    def _of_unpunctuated(self) -> dict[str, Places]:
+        texts = tuple(map(_unpunctuated, self.texts))
+        return {text: places_of(texts, text) for text in texts if text}
+
     def places_of_text(self, text: str) -> Places:
         """Return the options whose text this is, and is whole."""
         return self._of_text.get(plain(text), ())
+
+    def places_of_words(self, text: str) -> Places:
+        """Return the options whose text this is, were it punctuated as they are."""
+        compared = plain(text)
+        if places := self._of_text.get(compared):
+            return places
+        if len(compared) > self.longest + _MORE:
+            return ()
+        return self._of_unpunctuated.get(_unpunctuated(compared), ())
 
     def place(self, letter: str) -> int | None:
         """Return the place that a letter names, if there is such an option."""
@@ -85,6 +110,11 @@ def without_labels(options: Options) -> Options:
     return tuple(
         option[label.end() :] for option, label in zip(options, labels, strict=True) if label
     )
+
+
+def _unpunctuated(text: str) -> str:
+    """A text as it is compared where it may be punctuated otherwise: ``blocking & blur``."""
+    return " ".join(_WITHIN.sub(" ", text.replace("&", " and ")).split())
 
 
 def places_of(texts: tuple[str, ...], text: str) -> Places:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from reelbench.evaluate.parse.agreement import LocatedReading, agreed
-from reelbench.evaluate.parse.asserted import is_asserted
-from reelbench.evaluate.parse.letters import NOTHING, Reader
+from reelbench.evaluate.parse.asserted import has_rival, is_asserted
+from reelbench.evaluate.parse.letters import NOTHING, SEVERAL, Reader
 from reelbench.evaluate.parse.lines import begins_analysis
 from reelbench.evaluate.parse.lookup import alternation
 from reelbench.evaluate.parse.pattern import pattern
@@ -21,6 +21,9 @@ _FITS = pattern(
     rf"{_NAMED}(?:(?:{_VERBS})\b[^.\n]{{0,50}}|(?:is|seems)\s(?:a\s|the\s)?)?$"
     rf"|(?:^|[,;.]\s)([A-Z])\s(?:{_VERBS})\s$"
 )
+# "B best matches": the verb stands behind.
+_BARE = pattern(r"(?:^|[,;.:]\s|\b(?:so|that|but|and|think)\s)[(\"']?([A-Z])[)\"']?\s$")
+_FITS_BEHIND = pattern(rf"\s(?:{_VERBS})\b")
 _FITTING = (
     "better", "best", "more accurately", "most accurately", "accurately", "more closely",
     "more accurate", "more suitable",
@@ -28,6 +31,10 @@ _FITTING = (
 _REASONED = pattern(
     r"\W{0,4}([A-Z])\W{0,4}"
     r"(?:because|since|weil|parce que|porque|perché|потому что|因为|क्योंकि|لأن)(?!\w)"
+)
+# "A while ago" is no answer: there is a comma.
+_REASONED_ASIDE = pattern(
+    r"\W{0,4}([A-Z])\W{0,3},\s(?:while|whereas|as|although|though|unlike)(?!\w)"
 )
 _ITS = pattern(r"(?<!\w)(?:[Ii]t's|[Ii]t is|must be)\s\(?([A-Z])\)?,?\s(?:because|since)\b")
 _LISTED = 200  # characters in which another letter in brackets makes a list
@@ -61,15 +68,24 @@ def _bracketed(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
 def _fitting(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
     """``Caption B matches the video better.``."""
     for start, end in reply.places_of(_FITTING):
-        match = _FITS.search(reply.bare[max(0, start - LOOKBACK) : start])
-        if match and is_asserted(reply.low, start - len(match.string) + match.start()):
-            yield LocatedReading(start, end, reader.read_answer(f"Option {match[1] or match[2]}"))
+        before = reply.bare[max(0, start - LOOKBACK) : start]
+        match = _FITS.search(before)
+        if not match and _FITS_BEHIND.match(reply.low, end):
+            match = _BARE.search(before)
+        if match and is_asserted(reply.low, start - len(before) + match.start()):
+            letter = match[match.lastindex or 1]
+            if letter == "I" or letter in reader.question.names:
+                continue
+            yield LocatedReading(start, end, reader.read_answer(f"Option {letter}"))
 
 
 def _brief(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
     """``So it's B.``: a sentence of a letter and words that say no more."""
     if match := _REASONED.match(reply.bare):
         yield LocatedReading(0, match.end(), reader.letters(match[1]))
+    if match := _REASONED_ASIDE.match(reply.bare):
+        rival = has_rival(reply.bare)
+        yield LocatedReading(0, match.end(), SEVERAL if rival else reader.letters(match[1]))
     for match in _ITS.finditer(reply.bare):
         if is_asserted(reply.low, match.start()):
             yield LocatedReading(match.start(), match.end(), reader.letters(match[1]))
@@ -77,7 +93,7 @@ def _brief(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
     for start, sentence in reply.sentences:
         last = start + len(sentence) >= len(reply.bare) and before > _WORDY
         before = len(sentence)
-        if begins_analysis(reply, start):
+        if begins_analysis(reply, start) or "|" in sentence:
             continue
         if len(sentence) <= _BRIEF and (last or " " in sentence.strip()):
             reading = reader.letters(sentence)

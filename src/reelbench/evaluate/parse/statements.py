@@ -7,6 +7,7 @@ from reelbench.evaluate.parse.agreement import LocatedReading, agreed
 from reelbench.evaluate.parse.asserted import denied_behind, has_rival, is_asserted
 from reelbench.evaluate.parse.letters import SEVERAL, Reader, Reading
 from reelbench.evaluate.parse.lookup import alternation, lowered, words
+from reelbench.evaluate.parse.ordinals import ordinals
 from reelbench.evaluate.parse.pattern import pattern
 from reelbench.evaluate.parse.question import Places
 from reelbench.evaluate.parse.text import ReplyText
@@ -31,8 +32,10 @@ _CHOSEN = pattern(
     rf"|올바른)\s{{0,2}}(?:answer\s)?$"
 )
 _ADJECTIVE = rf"(?:\s?(?:{alternation('right')}|final\w?|النهائية|\(s\)))?"
+# "Answer (one letter): B", but not "Answer (B): it is blue".
+_REMARK = r"(?:\s?[(\[](?![a-z][)\]])[^()\[\]\n]{1,40}[)\]])?"
 _TO_COLON = pattern(
-    rf"[\"']?{_ADJECTIVE}[\"']?\s{{0,3}}(?:{alternation('be')})?\s{{0,3}}[:=]\s*(?=\S)"
+    rf"[\"']?{_REMARK}{_ADJECTIVE}[\"']?\s{{0,3}}(?:{alternation('be')})?\s{{0,3}}[:=]\s*(?=\S)"
 )
 _TO_LETTER = pattern(rf"{_ADJECTIVE}[ \t]{{0,3}},?[ \t]?(?:{alternation('be')})\s{{0,3}}")
 _TO_DENIED = pattern(rf"{_ADJECTIVE}\s{{0,3}}(?:{alternation('deny')})\s{{0,3}}")
@@ -78,14 +81,21 @@ _WITHOUT_VERB = pattern(
     rf"{_LIST}\s{{0,2}}(?:{alternation('be')}|विकल्प|—|-)?\s{{0,2}}(?:الإجابة|الجواب"
     rf"|الخيار)?\s{{0,2}}$"
 )
-_BEST = frozenset({"best", "closest", "the answer", "my answer", "my choice"})
+_BEST = frozenset({
+    "best", "closest", "the answer", "my answer", "my choice", "most likely", "more likely",
+    "most plausible", "more plausible", "most probable", "more probable", "more accurate",
+    "most convincing", "more convincing", "most reasonable", "most consistent", "most fitting",
+    "better fit", "better match", "better choice", "better answer", "better option", "stronger",
+    "strongest",
+})  # fmt: skip
 _RIGHT_TAIL = pattern(
     r"-\w|\s?(?:\?|only|if|next|beside|behind|above|below|of|in|on|at|before|after|side|hand|now"
     r"|about|here|there|away|handed|foot|arm|leg|hand|turn|नहीं|지\s?않)\b|नहीं|지"
 )
 _BEST_TAIL = pattern(
     r"\s{0,2}(?:$|[.,;:!)\n]|(?:option|answer|choice|match|fit|one|description|caption|sentence|as"
-    r"|because|since)\b)"
+    r"|because|since|candidate|explanation|interpretation|conclusion|here|overall|to me|given"
+    r"|based on|considering|among|in my|of (?:the|these|those|all|them))\b)"
 )
 # What may stand before a letter that is called right: "Hepatitis B is correct" is not about B.
 _OPENS = pattern(
@@ -100,14 +110,6 @@ _SUPPOSED = pattern(
     r"(?:correct\s|right\s|best\s|final\s)?(?:option\s|answer\s)?[(\"']?$"
 )
 _ASKS = pattern(r"[^.!\n]{0,80}\?")
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
-_CALLED = r"(?:option|choice|answer|statement|description|caption)"
-_ORDINAL = pattern(
-    rf"(?<!\w)the ({'|'.join(_ORDINALS)}) {_CALLED} (?:is|seems|appears to be|must be"
-    rf"|would be) (?:the )?(?:most )?"
-    r"(?:correct|right|best|accurate)(?! \w+ (?:not|wrong))"
-    rf"|answer is:? (?:the )?({'|'.join(_ORDINALS)}) (?:one|{_CALLED})(?!\w)"
-)
 _PAIR = 2
 _COPULAS = frozenset({"is option", "is choice"})
 LOOKBACK = 90  # characters
@@ -186,7 +188,7 @@ def named(reply: ReplyText, reader: Reader) -> Places:
     right = list(_called_right(reply, reader))
     if reader.question.kind == "multi":  # "A is correct. C is correct."
         right = _together(right)
-    found = [*_answers(reply, reader), *_choices(reply, reader), *right, *_ordinals(reply, reader)]
+    found = [*_answers(reply, reader), *_choices(reply, reader), *right, *ordinals(reply, reader)]
     return agreed(found, reply.bare, reader.question.kind)
 
 
@@ -196,18 +198,6 @@ def _together(found: list[LocatedReading]) -> list[LocatedReading]:
         return found
     places = {place for each in found for place in each.reading.places}
     return [LocatedReading(found[0].start, found[-1].end, Reading(tuple(sorted(places))))]
-
-
-def _ordinals(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
-    """``The second option is correct.``."""
-    for match in _ORDINAL.finditer(reply.low):
-        word = match[1] or match[2]
-        place = _ORDINALS.index(word)
-        if word in reader.question.texts or not is_asserted(reply.low, match.start()):
-            continue
-        known = place < len(reader.question.options)
-        reading = Reading((place,)) if known else Reading(failure="no such option")
-        yield LocatedReading(match.start(), match.end(), reading)
 
 
 def _answers(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:

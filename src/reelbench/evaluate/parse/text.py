@@ -18,6 +18,12 @@ _UNSURE_BUT = pattern(
     r"|definitively)[^.!?\n]{0,40}"
     r"[,.;]\s(?:but|however|though)\b(?!,?\s(?:i|we)\s(?:can|am|do|could))"
 )
+# "I can't recognise people, but the man seems to sing", not "..., but I can help with".
+_SAYS_ALL_THE_SAME = pattern(
+    r"[^.!?\n]{0,120}[,.;]\s(?:but|however|nonetheless|nevertheless|yet|still|though)\b,?\s"
+    r"(?!if\b|please\b|feel\b|perhaps\b|(?:i|we|you)\b"
+    r"(?!(?:'d|\swould|\scan)?\s(?:say|see|think|believe|guess)\b))"
+)
 _AROUND = 300  # characters
 
 
@@ -51,6 +57,11 @@ class ReplyText:
     def refuses(self) -> bool:
         """Whether it begins as those do who do not answer, and does not go on to answer."""
         return bool(_REFUSAL.match(self.low)) and not _UNSURE_BUT.match(self.low)
+
+    @cached_property
+    def refuses_throughout(self) -> bool:
+        """Whether it begins so, and states nothing behind a "but"."""
+        return self.refuses and not _SAYS_ALL_THE_SAME.match(self.low)
 
 
 _LIMIT = 24_576  # characters; of a longer reply the head and the tail are read
@@ -137,5 +148,5 @@ def _is_option(line: str, place: int, reader: Reader) -> bool:
     return bool(
         label
         and label[1].upper() == LETTERS[place]
-        and reader.question.places_of_text(line[label.end() :]) == (place,)
+        and reader.question.places_of_words(line[label.end() :]) == (place,)
     )

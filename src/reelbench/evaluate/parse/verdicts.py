@@ -1,4 +1,4 @@
-"""A verdict behind each label: ``A. Blur - yes``, ``B: no``."""
+"""A verdict behind each label: ``A. Blur - yes``, ``B: no``, or a table with a row for each."""
 
 import re
 
@@ -18,12 +18,23 @@ _NO = (
 )
 _VERDICT = pattern(rf"\W{{0,4}}(?:is\s)?(?:(?P<no>{_NO})|(?P<yes>{_YES}))(?!\w)")
 
+_ROW = pattern(r"\s*\|?[^|\n]+\|[^\n]*")
+_CELL = pattern(rf"\W{{0,4}}(?:is\s)?(?:(?P<no>{_NO})|(?P<yes>{_YES}))\W{{0,4}}")
+_CELL_LABEL = pattern(r"\W{0,3}(?:option\s)?([A-Z])(?:\W.*)?", re.IGNORECASE)
+# A column of what is excluded says the contrary of what its cells do.
+_OUT = pattern(r"\b(?:rule[ds]? out|wrong|incorrect|exclude\w*|eliminat\w+|reject\w*|false|not)\b")
+
 
 def verdicts(reply: ReplyText, reader: Reader) -> Places:
     """The options that are called right, where every line is a label with a verdict."""
     found: dict[int, bool] = {}
+    header: list[str] = []
     for _, line in reply.lines:
-        verdict = _verdict(line, reader)
+        if cells := _cells(line):
+            header = header or cells
+            verdict = _row(cells, header, reader)
+        else:
+            verdict = _verdict(line, reader)
         if verdict is None and found:
             return ()
         if verdict is not None:
@@ -43,3 +54,21 @@ def _verdict(line: str, reader: Reader) -> tuple[int, bool] | None:
         text = text[len(own) :]
     verdict = _VERDICT.match(text)
     return (place, verdict["no"] is None) if verdict else None
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of a row of a Markdown table; none where it is no row."""
+    return [cell.strip() for cell in line.strip().strip("|").split("|")] if _ROW.match(line) else []
+
+
+def _row(cells: list[str], header: list[str], reader: Reader) -> tuple[int, bool] | None:
+    """What ``| B | a blue door | correct |`` says of its option: one cell is a verdict."""
+    label = _CELL_LABEL.fullmatch(cells[0])
+    place = reader.question.place(label[1]) if label else None
+    found = [(at, _CELL.fullmatch(lowered(cell))) for at, cell in enumerate(cells) if at]
+    verdicts_of = [(at, match["no"] is None) for at, match in found if match]
+    if place is None or len(verdicts_of) != 1:
+        return None
+    ((at, is_right),) = verdicts_of
+    names = lowered(header[at]) if at < len(header) else ""
+    return None if _OUT.search(names) else (place, is_right)

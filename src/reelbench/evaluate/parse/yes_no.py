@@ -51,7 +51,7 @@ _NO_ANSWERS = (_NOT_ONE, _NO_ANSWER, _CANNOT_TELL, _OFFER)
 def yes_or_no(reply: ReplyText, reader: Reader) -> Places:
     """``Yes, it does.``; ``... Therefore, no.``."""
     places = reader.question.yes_and_no
-    if not places or reply.refuses:
+    if not places or reply.refuses_throughout:
         return ()
     claimed = {_place(match, reply, places) for match in _claims(reply)} - {None}
     if len(claimed) > 1:

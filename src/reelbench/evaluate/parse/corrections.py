@@ -1,0 +1,162 @@
+"""What a reply says that takes something back: ``Answer: C. Hold on, no field. It's B.``.
+
+What comes after the last correction counts, if it answers. Where it does not, what stood before is
+taken back and nothing is in its place, unless the correction comes to the same again. So a reply
+that begins to doubt its answer, and leaves it there, has none.
+"""
+
+from collections.abc import Callable, Iterator
+
+from reelbench.data.items import LETTERS
+from reelbench.evaluate.parse.letters import Reader
+from reelbench.evaluate.parse.lookup import alternation, ends_of, lowered, occurrences, words
+from reelbench.evaluate.parse.pattern import pattern
+from reelbench.evaluate.parse.question import Parsed, Places
+from reelbench.evaluate.parse.text import ReplyText
+
+_OPENERS = (
+    r"(?:oh|ah|hmm+|hm|um|no|but|well|sorry|and|however|although|then|though|ok|okay"
+    r"|aber|pero|mais|ma|mas|但是?)"
+)
+_STARTS_SENTENCE = pattern(
+    rf"(?:^|[.!?;:\n。！？；：—–…]|\s-\s|\.{{2,3}})\s{{0,3}}(?:{_OPENERS}[\s,.…]{{1,3}}){{0,2}}$"
+)
+_STARTS_CLAUSE = pattern(rf"[,，、(]\s{{0,3}}(?:{_OPENERS}[\s,.…]{{1,3}}){{0,2}}$")
+# What stands behind a correction amid a sentence: not "and wait for the train", nor "B, actually."
+_CUT_IN = pattern(r"\s{0,2}(?:[,.:;!…—–-](?=\W{0,8}\w)|(?:no|not|it's|it is|i|let|that|that's)\b)")
+_PLAIN_NO = pattern(r"(?<=[.…\n])\s{0,3}((?:no|nope|nein|non|нет)),\s")
+# A word that takes back what was said where a letter alone follows it: "A. No, B."
+_INSTEAD = pattern(
+    r"[.!?…\n,;-]\s{0,3}(?:oh,?\s|hmm,?\s)?(?:no|nope|sorry|edit|update|rather|i mean|make that"
+    r"|or rather|nein|non)"
+    r"[\s,.:]{1,3}([^\n]{1,40})\s*\Z"
+)
+_ENDING = 80  # characters
+_LEVELS = 2  # corrections of corrections
+# They bring the new answer with them, or are no correction: "It is actually raining."
+_NAMES_ANOTHER = frozenset({
+    "it is actually", "it's actually", "the answer is actually", "it is in fact", "i mean",
+})  # fmt: skip
+_SUBSTITUTES = frozenset({"or rather", "or more precisely", "or more accurately", "make that"})
+_RETURNS = pattern(
+    r"(?:^|[.!?…,;:\n—–-]\s{0,3})(?:and\s|so\s)?(?:yes|yep|yeah|indeed|right|correct|ja|oui|sí|да|是的)"
+    r"(?=[,.!:;\s。，]|$)"
+    r"|\bconfirm(?:s|ed|ing)?\b|\b(?:stick(?:ing)?|stay(?:ing)?|stand(?:ing)?) (?:with|by)\b"
+    r"|\b(?:answer|choice|it|that|this) (?:still )?(?:stands|holds|remains|checks out"
+    r"|is (?:still )?(?:right|correct|fine|consistent))\b|\bsame (?:answer|conclusion)\b"
+)
+_DENIES = pattern(rf"{alternation('negation')}|n't\b")
+_LETTER = pattern(r"(?<![A-Za-z0-9'])[B-HJ-Z](?![A-Za-z0-9'])")
+_BRIEF = 300  # characters
+_SENTENCE = pattern(r"[.!?\n。！？]")
+_LAST_CLAUSE = pattern(r"[.!?;:,\n。！？；：，]\s*|\s[–—-]\s*|…")
+_MAKES = pattern(r"(?:which|this|that)?\s?(?:makes?|making)\s(?:it|this)\s")
+
+
+def corrected(
+    reply: ReplyText, reader: Reader, read: Callable[[str, bool], Parsed]
+) -> Parsed | None:
+    """Return what a reply comes to that takes something back; None where it does not.
+
+    ``read`` reads a part of the reply: what stands after a correction, or not.
+    """
+    if parsed := _instead(reply, reader):
+        return parsed
+    stop = len(reply.bare)
+    for start, end in _corrections(reply, reader)[: -_LEVELS - 1 : -1]:
+        after = reply.bare[end:stop].lstrip(" ,.:;!…—–-\n。，：")
+        parsed = read(after, True) if after else None
+        if parsed and parsed.places is not None:
+            return parsed
+        if not after and stop < len(reply.bare):
+            stop = start  # "Wait, let me check ... yes": one look that came to the same
+            continue
+        if _needs_answer(reply, start, end):
+            continue
+        earlier = read(reply.bare[:start], False).places if reply.bare[:start].strip() else None
+        if earlier is None:
+            continue  # there is nothing that it could take back
+        if not _returns(reply.low[end:stop]) and not _names_same(reply.bare[end:stop], earlier):
+            return Parsed(None, "correction", "no answer")
+        stop = start
+    return read(reply.bare[:stop], False) if stop < len(reply.bare) else None
+
+
+def last_word(reply: ReplyText, reader: Reader) -> Places:
+    """``There is no field, so B.``: a last clause that is nothing but an answer."""
+    bare = reply.bare.rstrip(" .!。\n")
+    clause = _LAST_CLAUSE.split(bare)[-1]
+    found = _MAKES.match(clause)
+    return reader.only(clause[found.end() :] if found else clause).places
+
+
+def _instead(reply: ReplyText, reader: Reader) -> Parsed | None:
+    found = _INSTEAD.search(reply.low, max(0, len(reply.low) - _ENDING))
+    if not found or not reply.bare[: found.start()].strip():
+        return None
+    text = reply.bare[found.start(1) :]
+    reading = reader.letters(text) if reader.question.yes_and_no else reader.only(text)
+    return Parsed(reading.places, "correction") if len(reading.places) == 1 else None
+
+
+def _corrections(reply: ReplyText, reader: Reader) -> list[tuple[int, int]]:
+    """Where the reply takes something back, in order; of words that overlap, the longest."""
+    found = sorted(_retractions(reply, reader), key=lambda each: (each[0], -each[1]))
+    kept: list[tuple[int, int]] = []
+    for each in found:
+        if not kept or each[0] >= kept[-1][1]:
+            kept.append(each)
+    return kept
+
+
+def _retractions(reply: ReplyText, reader: Reader) -> Iterator[tuple[int, int]]:
+    low = reply.low
+    for start, end in ends_of(sorted(occurrences(low, words("retraction")))):
+        head = max(0, start - 16)
+        begins = _STARTS_SENTENCE.search(low, head, start) or (
+            _STARTS_CLAUSE.search(low, head, start)
+            and not low.startswith("hm", start)
+            and (low[start:end] in _SUBSTITUTES | _NAMES_ANOTHER or _CUT_IN.match(low, end))
+        )
+        if begins and not _is_of_option(low, start, end, reader):
+            # "Let me check each option" says what follows it: that is left to the forms.
+            yield start, start if low.startswith("let me", start) else end
+    if reader.question.yes_and_no is None:
+        for found in ends_of(list(_PLAIN_NO.finditer(low))):
+            if not _is_of_option(low, *found.span(1), reader):
+                yield found.span(1)
+
+
+def _is_of_option(low: str, start: int, end: int, reader: Reader) -> bool:
+    """Whether a word stands in an option's own text: ``D. Wait for the bus``."""
+    for text in reader.question.texts:
+        place = text.find(low[start:end])
+        if place >= 0 and low.startswith(text, max(0, start - place)):
+            return True
+    return False
+
+
+def _needs_answer(reply: ReplyText, start: int, end: int) -> bool:
+    """Whether words are a correction only where an answer follows them."""
+    word = reply.low[start:end]
+    amid = word in _SUBSTITUTES and bool(
+        _STARTS_CLAUSE.search(reply.low, max(0, start - 16), start)
+    )
+    return amid or word in _NAMES_ANOTHER
+
+
+def _returns(low: str) -> bool:
+    """Whether a second look comes to the same: ``let me check ... yes``."""
+    for found in _RETURNS.finditer(low):
+        sentences = _SENTENCE.split(low[max(0, found.start() - 200) : found.start() + 1])
+        if not _DENIES.search(sentences[-1]):
+            return True
+    return False
+
+
+def _names_same(text: str, places: Places) -> bool:
+    """Whether what follows names the one option again and no other: ``B has the titles``."""
+    low = lowered(text)
+    if len(text) > _BRIEF or "?" in text or len(places) != 1 or _DENIES.search(low):
+        return False
+    return set(_LETTER.findall(text)) == {LETTERS[places[0]]}

@@ -35,6 +35,7 @@ def test_what_stands_behind_a_correction_counts(reply: str) -> None:
     "The answer is C. Wait, there is no field.", "Answer: C\n\nHold on, that can't be right.", "C. Actually, they are drawn.",
     "Answer: C. Hmm, is this a field? Hard to say.", "Answer: C. Wait: A or B?", "The answer is C. No, there is no field.",
     "Answer: C. On second thought, it cannot be confirmed.", "Answer: C. Or rather, the one that is drawn.",
+    "Answer: C. Wait, I'm not so sure.", "Answer: C. Hmm, I am not quite sure of the field.",
 ])  # fmt: skip
 def test_what_is_taken_back_and_not_replaced_is_no_answer(reply: str) -> None:
     assert letter(reply) is None
@@ -47,7 +48,7 @@ def test_what_is_taken_back_and_not_replaced_is_no_answer(reply: str) -> None:
     "The answer is B. Let me double-check. Yes, they are drawn throughout.", "B. It is actually a drawn film.",
     "B. The people stand still, and wait for the end.", "B. They actually move like dolls, as actually seen.",
     'B. A sign says "Wait, stop here".', "Hmm, let me see. Wait, the titles are drawn. Answer: B", "Answer: B, actually.",
-    "Let me check each option. A has no anchor. The answer is B.", "I mean, it's obvious. Answer: B. I mean, look at it.",
+    "Answer: B. Actually, I'm quite confident.", "Let me check each option. A has no anchor. The answer is B.", "I mean, it's obvious. Answer: B. I mean, look at it.",
 ])  # fmt: skip
 def test_what_comes_to_the_same_or_takes_nothing_back(reply: str) -> None:
     assert letter(reply) == "B"
@@ -62,6 +63,7 @@ def test_words_of_an_option_are_no_correction() -> None:
 @pytest.mark.parametrize(("reply", "answer"), [
     ("Yes. Or rather no: the objects move.", "B"), ("Yes. Wait, it never opens. No.", "B"), ("Yes. Hmm, actually it never opens.", None),
     ("Yes, or more precisely no, as it never opens.", "B"), ("Yes. He waits, and then it opens.", "A"), ("No. Correction: yes, it opens.", "A"),
+    ("Yes. Well, no: it stays shut.", "B"), ("No. Well, yes, at the end.", "A"), ("Yes. It works well, not badly.", "A"),
 ])  # fmt: skip
 def test_yes_and_no_that_are_taken_back(reply: str, answer: str | None) -> None:
     assert letter(reply, YES_NO) == answer

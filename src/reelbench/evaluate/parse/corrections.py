@@ -25,6 +25,9 @@ _STARTS_CLAUSE = pattern(rf"[,，、(]\s{{0,3}}(?:{_OPENERS}[\s,.…]{{1,3}}){{0
 # What stands behind a correction amid a sentence: not "and wait for the train", nor "B, actually."
 _CUT_IN = pattern(r"\s{0,2}(?:[,.:;!…—–-](?=\W{0,8}\w)|(?:no|not|it's|it is|i|let|that|that's)\b)")
 _PLAIN_NO = pattern(r"(?<=[.…\n])\s{0,3}((?:no|nope|nein|non|нет)),\s")
+_WELL = pattern(
+    r"(?<=[.!…\n])\s{0,3}(well),?\s(?=(?:no|yes|not|actually)\b)"
+)  # "Yes. Well, no: .."
 # A word that takes back what was said where a letter alone follows it: "A. No, B."
 _INSTEAD = pattern(
     r"[.!?…\n,;-]\s{0,3}(?:oh,?\s|hmm,?\s)?(?:no|nope|sorry|edit|update|rather|i mean|make that"
@@ -44,6 +47,7 @@ _RETURNS = pattern(
     r"|\bconfirm(?:s|ed|ing)?\b|\b(?:stick(?:ing)?|stay(?:ing)?|stand(?:ing)?) (?:with|by)\b"
     r"|\b(?:answer|choice|it|that|this) (?:still )?(?:stands|holds|remains|checks out"
     r"|is (?:still )?(?:right|correct|fine|consistent))\b|\bsame (?:answer|conclusion)\b"
+    r"|\b(?:i'm|i am|quite|very|pretty|fairly|absolutely) (?:confident|certain|sure)\b"
 )
 _DENIES = pattern(rf"{alternation('negation')}|n't\b")
 _LETTER = pattern(r"(?<![A-Za-z0-9'])[B-HJ-Z](?![A-Za-z0-9'])")
@@ -121,10 +125,10 @@ def _retractions(reply: ReplyText, reader: Reader) -> Iterator[tuple[int, int]]:
         if begins and not _is_of_option(low, start, end, reader):
             # "Let me check each option" says what follows it: that is left to the forms.
             yield start, start if low.startswith("let me", start) else end
-    if reader.question.yes_and_no is None:
-        for found in ends_of(list(_PLAIN_NO.finditer(low))):
-            if not _is_of_option(low, *found.span(1), reader):
-                yield found.span(1)
+    plain = _PLAIN_NO if reader.question.yes_and_no is None else _WELL
+    for found in ends_of(list(plain.finditer(low))):
+        if not _is_of_option(low, *found.span(1), reader):
+            yield found.span(1)
 
 
 def _is_of_option(low: str, start: int, end: int, reader: Reader) -> bool:

@@ -109,6 +109,11 @@ def test_a_file_with_all_ids_or_other_ids_is_not_doubted(
     assert (right, "warning" in talk) == (COUNT, False)
     right, talk = right_answers(table(tmp_path / "last.csv", rows[3:]), benchmark)
     assert (right, "warning" in talk) == (COUNT - 3, False)  # there is no row 8 from 0
+    right, talk = right_answers(table(tmp_path / "first.csv", rows[:-1]), benchmark)
+    assert (right, "warning" in talk) == (
+        COUNT - 1,
+        False,
+    )  # rows 1 to 6 are there, but the column is called id
 
 
 def test_unknown_numbers_that_fit_as_rows_are_said_to_do_so(

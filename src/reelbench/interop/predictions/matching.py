@@ -16,7 +16,7 @@ from reelbench.interop.predictions.columns import (
     text_of,
 )
 
-_FROM_ZERO = ("index", "idx", "docid")  # of columns that count rows
+FROM_ZERO = ("index", "idx", "docid")  # of columns that count rows
 _BY_NUMBER = "the numbers in the ids"
 _HEADED = (".csv", ".tsv", ".tab", ".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")  # files with a header
 _MOST_DOUBT = 0.2  # of rows whose question is another: ids by place may not have more
@@ -93,7 +93,7 @@ class ItemIndex:
 
         Rows are counted from 0; from 1 as well, where the ids are counted from 0.
         """
-        readings = self._readings(rows, match.column, "" if "0" in self.by_id else _FROM_ZERO[0])
+        readings = self._readings(rows, match.column, "" if "0" in self.by_id else FROM_ZERO[0])
         return [each for each in readings if list(each.items) != list(match.items)]
 
     def by_row(self, rows: Sequence[Values], column: str) -> list[Match]:
@@ -101,7 +101,7 @@ class ItemIndex:
 
         They are counted from 0; from 1 where they do not fit so.
         """
-        return self._readings(rows, column, _FROM_ZERO[0]) or self._readings(rows, column, "")
+        return self._readings(rows, column, FROM_ZERO[0]) or self._readings(rows, column, "")
 
     def _readings(self, rows: Sequence[Values], column: str, name: str) -> list[Match]:
         """The different ways in which all numbers of a column are those of rows."""
@@ -120,7 +120,7 @@ class ItemIndex:
         names = [text_of(row.get(column)) for row in rows]
         for rule, known, form in self._names:
             yield Match([known.get(form(name)) if name else None for name in names], column, rule)
-        if plain_name(column) not in _FROM_ZERO and self._are_numbered(names):
+        if plain_name(column) not in FROM_ZERO and self._are_numbered(names):
             found: Found = [self._numbers.get(_number(name)) for name in names]
             if None not in found:
                 yield Match(found, column, _BY_NUMBER)
@@ -155,7 +155,7 @@ class ItemIndex:
         yield _IN_LINES, {line - 1: item for line, item in rows.items()}
         yield _BELOW_HEADER, {line - 2: item for line, item in rows.items()}
         yield "the items' order, from 0", dict(enumerate(order))
-        if name not in _FROM_ZERO:
+        if name not in FROM_ZERO:
             yield "the items' order, from 1", dict(enumerate(order, 1))
 
     def _is_believed(self, rows: Sequence[Values], match: Match) -> bool:

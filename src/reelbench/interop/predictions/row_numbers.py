@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from reelbench.interop.predictions.columns import Values
+from reelbench.interop.predictions.columns import Values, plain_name
 from reelbench.interop.predictions.evidence import FileEvidence
-from reelbench.interop.predictions.matching import ItemIndex, Match
+from reelbench.interop.predictions.matching import FROM_ZERO, ItemIndex, Match
 
 
 def ids_or_rows(
@@ -24,6 +24,9 @@ def ids_or_rows(
         chosen, sign = found
         rows_meant = f"{_both(match)}: {sign} show that they are rows."
         return chosen, "" if chosen is match else rows_meant
+    name = plain_name(match.column)
+    if name.endswith("id") and name not in FROM_ZERO:
+        return match, ""  # as it says
     return match, (
         f"warning: {_both(match)}, and nothing in the file tells which: they were taken for ids. "
         f"If they are rows: --column row={match.column}."

@@ -8,13 +8,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from reelbench.base.progress import counted
 from reelbench.interop.imports.found_media import FoundMedium, Request
 from reelbench.interop.imports.media_matching import common_tail
 from reelbench.interop.imports.wanted_names import split_ending, wanted_parts
 
-_EXACT = ("path", "name")  # how a file was found that is called as the list has it
 _CASE = "case"
+# How near what was found is: called as the list has it, or so but for upper and lower case.
+_RANKS = {"path": 2, "name": 2, _CASE: 0}
 # As YouTube's, in which case tells two videos apart.
 _ID = re.compile(r"(?=.*[a-z])(?=.+[A-Z])[\w-]{11}", re.ASCII)
 
@@ -27,24 +27,45 @@ def in_one_spelling(found: Mapping[Request, FoundMedium]) -> dict[Request, Found
     """
     evened = dict(found)
     for rivals in _by_file(found):
-        spellings = sorted(
-            (medium for _, medium in rivals), key=lambda each: (each.how == _CASE, each.wanted)
-        )
-        for one, medium in rivals:
-            if medium.how == _CASE:
-                mine = _folded(medium.wanted)
-                evened[one] = next(o for o in spellings if _same_tail(_folded(o.wanted), mine))
+        if any(medium.how == _CASE for _, medium in rivals):
+            spellings = _Spellings(medium for _, medium in rivals)
+            evened |= {one: spellings.of(m) for one, m in rivals if m.how == _CASE}
     return evened
+
+
+class _Spellings:
+    """The spellings of one file in a list, found by their tails: there may be thousands."""
+
+    def __init__(self, media: Iterable[FoundMedium]) -> None:
+        self._media = sorted(media, key=lambda each: (each.how == _CASE, each.wanted))
+        self._whole: dict[tuple[str, ...], int] = {}
+        self._tails: dict[tuple[str, ...], int] = {}
+        for place, medium in enumerate(self._media):
+            parts = _folded(medium.wanted)
+            self._whole.setdefault(parts, place)
+            for tail in _tails(parts):
+                self._tails.setdefault(tail, place)
+
+    def of(self, medium: FoundMedium) -> FoundMedium:
+        """Return the first spelling that means the same but for case: this one, or another."""
+        mine = _folded(medium.wanted)
+        places = [self._tails[mine], *(self._whole[t] for t in _tails(mine) if t in self._whole)]
+        return self._media[min(places)]
+
+
+def _tails(parts: tuple[str, ...]) -> list[tuple[str, ...]]:
+    return [parts[start:] for start in range(len(parts))]
 
 
 def contested(found: Mapping[Request, FoundMedium]) -> dict[Request, str]:
     """Return the names that lose the file they lead to, with the reason."""
     lost: dict[Request, str] = {}
     for rivals in _by_file(found):
-        media = list(dict.fromkeys(medium for _, medium in rivals))
-        for one, medium in rivals:
-            if why := _rival_fault(medium, media):
-                lost[one] = why
+        names = len({_parts(medium.wanted) for _, medium in rivals})
+        media = [_Rival(m, _parts(m.wanted)) for m in dict.fromkeys(m for _, m in rivals)]
+        media.sort(key=lambda each: each.claim, reverse=True)
+        why = {each.medium: _fault(each, media, names) for each in media}
+        lost |= {one: why[medium] for one, medium in rivals if why[medium]}
     return lost
 
 
@@ -57,31 +78,32 @@ def _by_file(found: Mapping[Request, FoundMedium]) -> Iterable[list[tuple[Reques
     return [rivals for rivals in claims.values() if len(rivals) > 1]
 
 
-def _rival_fault(mine: FoundMedium, media: Iterable[FoundMedium]) -> str:
-    """Return why a file is not for this name, where others of a list lead to it as well."""
-    parts, points = _parts(mine.wanted), _points(mine)
-    others = [each for each in media if not _same_tail(parts, _parts(each.wanted))]
-    # Of a name that only comes near, the folders must tell more than those of the exact one.
-    if all(points > _points(o) or (points == _points(o) and _outranks(mine, o)) for o in others):
-        return ""
-    if any(_outranks(each, mine) for each in others):
-        return f"no file has this name, and the nearest, {mine.below}, is the exact one of others"
-    names = counted(len({each.wanted for each in others}) + 1, "name")
-    return (
-        f"the file that fits, {mine.below}, fits {names} of the list, and their folders do not "
-        "tell which is meant"
-    )
+class _Rival:
+    """A name that leads to a file to which others lead as well."""
+
+    def __init__(self, medium: FoundMedium, parts: tuple[str, ...]) -> None:
+        self.medium, self.parts = medium, parts
+        self.rank = _RANKS.get(medium.how, 1)
+        # Of a name that only comes near, the folders must tell more than those of the exact one.
+        self.claim = (common_tail(medium.below, parts[:-1]), self.rank)
 
 
-def _outranks(one: FoundMedium, other: FoundMedium) -> bool:
-    if one.how in _EXACT:
-        return other.how not in _EXACT
-    return one.how == "ending" and other.how == _CASE
-
-
-def _points(medium: FoundMedium) -> int:
-    """How many of the folders that the list names are those of the file."""
-    return common_tail(medium.below, _parts(medium.wanted)[:-1])
+def _fault(mine: _Rival, rivals: Iterable[_Rival], names: int) -> str:
+    """Return why a file is not for this name; ``rivals`` come in the order of their claims."""
+    for other in rivals:
+        if other.claim < mine.claim:
+            break
+        if not _same_tail(mine.parts, other.parts):
+            below = mine.medium.below
+            if other.rank > mine.rank:
+                return (
+                    f"no file has this name, and the nearest, {below}, is the exact one of others"
+                )
+            return (
+                f"the file that fits, {below}, fits {names} names of the list, and their folders "
+                "do not tell which is meant"
+            )
+    return ""
 
 
 def _parts(wanted: str) -> tuple[str, ...]:

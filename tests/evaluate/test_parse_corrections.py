@@ -75,3 +75,50 @@ def test_yes_and_no_that_are_taken_back(reply: str, answer: str | None) -> None:
 ])  # fmt: skip
 def test_corrections_in_other_languages(reply: str) -> None:
     assert letter(reply) == "B"
+
+
+WEATHER = ("rain", "snow", "fog", "sun")
+ACTS = ("he chops onions", "he washes the pan", "he lights the stove", "he opens the fridge")
+
+
+@pytest.mark.parametrize(("reply", "options", "answer"), [
+    ("There is snow, no rain.", WEATHER, "B"), ("The answer is B. No rain.", WEATHER, "B"), ("Snow. No rain.", WEATHER, "B"),
+    ("La respuesta es B, no A.", GENRES, "B"), ("La réponse est A, non B.", GENRES, "A"), ("It's B. No, C.", GENRES, "C"),
+    ("C. No, he lights the stove.", ("he sits", "he stands", "he runs", "he lights the stove"), "D"),
+])  # fmt: skip
+def test_what_is_not_there_is_no_correction(
+    reply: str, options: tuple[str, ...], answer: str
+) -> None:
+    assert letter(reply, options) in (answer, None)
+
+
+@pytest.mark.parametrize("reply", [
+    "The answer is C. Actually, he opens the fridge before that.", "Answer: C. Let me check against A, B, D.",
+    "C. Let me double check. At 0:02 he opens the fridge.", "Answer: C. Hmm, I also considered A, B.",
+    "The answer is C. Wait, he washes the pan too, but that is at the end. Still C.",
+])  # fmt: skip
+def test_what_a_second_look_recounts_is_no_answer(reply: str) -> None:
+    assert letter(reply, ACTS) in ("C", None)
+
+
+def test_a_word_that_agrees_is_no_option() -> None:
+    assert letter("The answer is A. Let me double check. Yes, right.", ("left", "right")) == "A"
+
+
+@pytest.mark.parametrize(("reply", "answer"), [
+    ("A, C. Wait, D is there, too. So A, C, D.", (0, 2, 3)), ("Answer: A. a cat (as shown), C. a horse", (0, 2)),
+    ("A. a cat, since it meows; C. a horse, since it neighs", (0, 2)), ("A. a cat with no tail, C. a horse with no saddle", (0, 2)),
+    ("A. a cat, as well as C. a horse", (0, 2)),
+])  # fmt: skip
+def test_lists_stay_whole(reply: str, answer: tuple[int, ...]) -> None:
+    animals = ("a cat", "a dog", "a horse", "a cow")
+    assert parse_answer(reply, "multi", animals).places == answer
+
+
+@pytest.mark.parametrize("reply", [
+    "The first option (A) is incorrect. The second option (B) is correct.", "First answer: A\nFinal answer: B",
+    "The first option is plausible, but the second option is correct.", "If I had to eliminate one: A. Answer: B",
+    "A, although shown, is not the answer. B is the answer.", "Timeline: D -> B -> A\nThe answer is B.",
+])  # fmt: skip
+def test_what_comes_first_or_is_ruled_out_is_not_the_answer(reply: str) -> None:
+    assert letter(reply) == "B"

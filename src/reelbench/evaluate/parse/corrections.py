@@ -30,9 +30,9 @@ _WELL = pattern(
 )  # "Yes. Well, no: .."
 # A word that takes back what was said where a letter alone follows it: "A. No, B."
 _INSTEAD = pattern(
-    r"[.!?…\n,;-]\s{0,3}(?:oh,?\s|hmm,?\s)?(?:no|nope|sorry|edit|update|rather|i mean|make that"
-    r"|or rather|nein|non)"
-    r"[\s,.:]{1,3}([^\n]{1,40})\s*\Z"
+    r"[.!?…\n,;-]\s{0,3}(?:oh,?\s|hmm,?\s)?(?:(?:no|nope|nein|non)\s?[,.:—–]|(?:sorry|edit|update"
+    r"|rather|i mean|make that|or rather)[\s,.:])"
+    r"[\s,.:]{0,2}([^\n]{1,40})\s*\Z"
 )
 _ENDING = 80  # characters
 _LEVELS = 2  # corrections of corrections
@@ -53,7 +53,17 @@ _DENIES = pattern(rf"{alternation('negation')}|n't\b")
 _LETTER = pattern(r"(?<![A-Za-z0-9'])[B-HJ-Z](?![A-Za-z0-9'])")
 _BRIEF = 300  # characters
 _SENTENCE = pattern(r"[.!?\n。！？]")
-_LAST_CLAUSE = pattern(r"[.!?;:,\n。！？；：，]\s*|\s[–—-]\s*|…")
+_LAST_CLAUSE = pattern(r"[.!?;:,](?:\s+|$)|[\n。！？；：，]\s*|\s[–—-]\s*|…")
+_LISTS = pattern(r"(?<![A-Za-z0-9'])(?:[A-Z]|\d+)$")
+# With which an option's words are an answer: "Hold on, it is an animated trailer."
+_STATES = pattern(
+    r"(?:no,?\s|so,?\s)?(?:it is|it's|that is|that's|this is|these are|they are|must be|rather)\s"
+)
+# Of a second look, that it agrees: "let me check: right", which may be an option's text.
+_AGREES = pattern(
+    r"(?:let me [^.:!?\n]{1,60}[.:!?…]+\s*)?(?:yes|yep|yeah|right|correct|indeed|sure|fine)"
+    r"(?:[\s,.!]+(?:right|correct|indeed))?[\s.!]*"
+)
 _MAKES = pattern(r"(?:which|this|that)?\s?(?:makes?|making)\s(?:it|this)\s")
 
 
@@ -69,8 +79,14 @@ def corrected(
     stop = len(reply.bare)
     for start, end in _corrections(reply, reader)[: -_LEVELS - 1 : -1]:
         after = reply.bare[end:stop].lstrip(" ,.:;!…—–-\n。，：")
+        if not reader.question.yes_and_no and _AGREES.fullmatch(lowered(after)):
+            stop = start
+            continue
         parsed = read(after, True) if after else None
         if parsed and parsed.places is not None:
+            is_recap = parsed.method == "option text" and not _STATES.match(lowered(after))
+            if is_recap and _is_other_than_stated(parsed, reply.bare[:start], read):
+                return Parsed(None, "correction", "no answer")
             return parsed
         if not after and stop < len(reply.bare):
             stop = start  # "Wait, let me check ... yes": one look that came to the same
@@ -86,12 +102,33 @@ def corrected(
     return read(reply.bare[:stop], False) if stop < len(reply.bare) else None
 
 
+def _is_other_than_stated(parsed: Parsed, before: str, read: Callable[[str, bool], Parsed]) -> bool:
+    """Whether words of an option recount what happens, behind an answer that was given as such."""
+    earlier = read(before, False) if before.strip() else None
+    if earlier is None or not earlier.places:
+        return False
+    return earlier.method != "option text" and earlier.places != parsed.places
+
+
 def last_word(reply: ReplyText, reader: Reader) -> Places:
     """``There is no field, so B.``: a last clause that is nothing but an answer."""
     bare = reply.bare.rstrip(" .!。\n")
-    clause = _LAST_CLAUSE.split(bare)[-1]
+    *ahead, clause = _LAST_CLAUSE.split(bare)
+    if ahead and _LISTS.search(ahead[-1]):
+        return _whole_list(ahead, clause, reader) if reader.question.kind == "multi" else ()
     found = _MAKES.match(clause)
     return reader.only(clause[found.end() :] if found else clause).places
+
+
+def _whole_list(ahead: list[str], clause: str, reader: Reader) -> Places:
+    """``So A, C, D``: every clause that is nothing but letters, from the last one back."""
+    chosen = set(reader.only(clause).places)
+    for each in reversed(ahead):
+        places = reader.only(each).places
+        if not chosen or not places:
+            break
+        chosen |= set(places)
+    return tuple(sorted(chosen))
 
 
 def _instead(reply: ReplyText, reader: Reader) -> Parsed | None:

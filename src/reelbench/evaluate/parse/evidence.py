@@ -42,6 +42,7 @@ _FORCED = pattern(
     r"|pictures?|evidence|context|titles?|description|scene|captions?|i (?:can )?see))"
     r"[:,]\s{0,3}(?=(?:i'd say |it's |option )?\(?[a-z]\)?\s{0,3}(?:[.!\n]|$))"
 )
+_DISCARDS = pattern(r"\b(?:eliminat\w+|rule|exclude|discard|drop|reject|wrong|incorrect|least)\b")
 _LENGTH = 400  # characters behind
 
 
@@ -61,5 +62,8 @@ def _evidence(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
 
 def _forced(reply: ReplyText, reader: Reader) -> Iterator[LocatedReading]:
     for match in ends_of(list(_FORCED.finditer(reply.low))):
+        sentence = reply.low[max(0, match.start() - 20) : match.end()]
+        if _DISCARDS.search(sentence):
+            continue
         text = reply.bare[match.end() :].partition("\n")[0].partition(".")[0]
         yield LocatedReading(match.end(), match.end() + len(text), reader.letters(text))

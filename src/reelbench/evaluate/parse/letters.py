@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 from reelbench.client.reply_text import MARKS, without_markup
@@ -45,8 +46,7 @@ _LEADING = pattern(r"[(\[\s\"']{0,6}([A-Z])(?![A-Za-z0-9_])[)\]\"']{0,3}(?P<rest
 _VALUE = pattern(r"\s+[^\sA-Za-z=<>≈≤≥+*/-]")  # "D 24.3 kN"
 _GOES_ON = pattern(
     r"\s{0,4}(?:$|[.:;(!?。।\n|]|[-–—]+(?=\s|$)|,?\s?(?:because|since|as|not|but not|rather"
-    r"|instead|which"
-    r"|due|given)\b|\sover\s\(?[a-z]\)?(?![a-z])"
+    r"|instead|which|due|given)\b|\sover\s\(?[a-z]\)?(?![a-z])"
     rf"|,?\s?(?:{alternation('why')}|{alternation('ending')})|,?\s?(?:为|因|而|の|を|로|를|을))"
 )
 _NEGATED = pattern(rf"\s*(?:{alternation('negation')}|不是|并非|n't)\s*[:,]?\s*")
@@ -57,8 +57,6 @@ _BUT_AFTER = pattern(  # some languages negate behind: "AではなくC"
 )
 _NEXT_LABEL = pattern(r"(?<![A-Za-z0-9])[(\[]?([A-Z])\s?(?:\.(?!\s?[A-Z]\.\s?[A-Z])|[:)\]])\s*")
 _JOINED_BEFORE = pattern(rf"(?:[,;/&+|.!?。]|{_JOINT}|{_OR})\s*$")
-
-
 _DOT_LABEL = pattern(r"\W*(?:\w+\s)?[A-Z]\.")
 _ALL_EXCEPT = pattern(
     r"(?i:all|everything)(?i:\s(?:of\s)?(?:the\s)?(?:above|them|these|options"
@@ -108,7 +106,8 @@ class Reader:
         """Read letters, an option's text or both, where there is nothing else."""
         steps = (
             self._exact, self._letter, self._option, self._either, self._letters, self._run,
-            self._all, self._left_out, self._exact_labels, self._words, self._ordinal,
+            self._all, self._left_out, self._exact_labels, self._words,
+            partial(self._ordinal, alone=True),
         )  # fmt: skip
         return self._first("only", text, steps)
 
@@ -165,9 +164,9 @@ class Reader:
         known = place < len(self.question.options)
         return Reading((place,)) if known else Reading(failure="no such option")
 
-    def _ordinal(self, text: str) -> Reading:
+    def _ordinal(self, text: str, alone: bool = False) -> Reading:
         """``the second option``; not where an option is called so itself."""
-        word = opening_ordinal(lowered(text))
+        word = opening_ordinal(lowered(text), alone)
         return self.at(ORDINALS[word]) if word and word not in self.question.texts else NOTHING
 
     def _option(self, text: str) -> Reading:
@@ -326,15 +325,17 @@ class Reader:
         if _NEXT_LABEL.search(self._own[place].upper()):  # "A. 4.66%; B. 6.20%" is one option
             return found
         begin = len(self._own[place]) if self.owns(place, text) else 0
+        several = self.question.kind == "multi"
         for label in _NEXT_LABEL.finditer(text, begin):
-            other = self.question.place(label[1])
-            if other is None or other == place or is_aside(text, begin, label.start()):
+            other, behind = self.question.place(label[1]), text[label.end() :]
+            if other is None or other == place or is_aside(text[begin : label.start()], several):
                 continue
-            behind = text[label.end() :]
-            if self.rejected(other, behind) or is_unfit(behind):
+            owned = self.owns(other, behind)
+            rest = behind[len(self._own[other]) :] if owned else behind
+            if self.rejected(other, behind) or (not several and is_unfit(rest)):
                 continue
             joined = _JOINED_BEFORE.search(text[max(0, label.start() - 12) : label.start()])
-            if self.owns(other, text[label.end() :]) or (joined and label.end() < len(text)):
+            if owned or (joined and behind):
                 found.add(other)
         return found
 
@@ -376,7 +377,8 @@ class Reader:
             low = lowered(bare)
             if not low.endswith(words("ending")):
                 break
-            ending = next((word for word in words("ending") if _ends(low, word)), "")
+            whole = (w for w in words("ending") if apart(low, len(low) - len(w), len(low)))
+            ending = next((word for word in whole if low.endswith(word)), "")
             bare = bare[: len(bare) - len(ending)].strip(_AROUND) if ending else bare
         return bare or text.strip(_AROUND), numbers
 
@@ -394,7 +396,3 @@ class Reader:
             while place < len(text) and text[place] in _AROUND + "#":
                 place += 1
         return place
-
-
-def _ends(low: str, word: str) -> bool:
-    return low.endswith(word) and apart(low, len(low) - len(word), len(low))

@@ -42,7 +42,10 @@ _SO = pattern(
     r"[\s,:]{1,3}(?:it's |it is |option |answer |must be ){0,2}\(?([A-Z])\)?\s?(?:[.!\n]|$)"
 )
 _UNFIT = pattern(r"\s?(?:is|are|does|do|did|can|could|would)\s?(?:not|n't|incorrect|wrong)|cannot")
-_ARROW = pattern(r"(?:→|=>|⇒|-{1,2}>)[ \t]{0,4}\(?([A-Z])\)?[ \t.]{0,4}(?:$|\n)")
+_ARROW = pattern(  # that is no link of a chain: "D -> A -> B"
+    r"(?<![A-Z])(?<![A-Z][\s)])(?<![A-Z]\)\s)(?:→|=>|⇒|-{1,2}>)"
+    r"[ \t]{0,4}\(?([A-Z])\)?[ \t.]{0,4}(?:$|\n)"
+)
 
 
 def whole(reply: ReplyText, reader: Reader) -> Places:

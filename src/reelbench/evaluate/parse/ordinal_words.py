@@ -13,7 +13,14 @@ _OPENS = pattern(
 )
 
 
-def opening_ordinal(low: str) -> str:
-    """Return the word by which a lowered text that opens so counts an option; else nothing."""
-    found = _OPENS.match(low)
+# "First answer: A. Final answer: B" opens so, too.
+_ALONE = pattern(
+    rf"\W{{0,4}}(?:the\s)?({WORDS})\s(?:one|{CALLED})"
+    r"(?:[.!)\s]{0,4}|,?\s(?:because|since|as)\s[^.!?\n]*[.!]?\s*)$"
+)
+
+
+def opening_ordinal(low: str, alone: bool = False) -> str:
+    """Return the word by which a lowered text that opens so, or is no more, counts an option."""
+    found = (_ALONE if alone else _OPENS).match(low)
     return found[1] if found else ""

@@ -11,8 +11,8 @@ from reelbench.evaluate.parse.text import ReplyText
 
 _ORDINAL = pattern(
     rf"(?<!\w)the ({WORDS}) {CALLED} (?:is|seems|appears to be|must be"
-    rf"|would be) (?:the )?(?:most )?"
-    r"(?:correct|right|best|accurate|likely|plausible)(?! \w+ (?:not|wrong))"
+    rf"|would be) (?:the )?"
+    r"(?:(?:most )?(?:correct|right|best|accurate)|most (?:likely|plausible))(?! \w+ (?:not|wrong))"
     rf"|answer is:? (?:the )?({WORDS}) (?:one|{CALLED})(?!\w)"
     # The trailer (second choice); not "(second choice) is wrong".
     rf"|\((?:the )?({WORDS}) {CALLED}\)(?=\s?(?:[.,;!\n]|$))"

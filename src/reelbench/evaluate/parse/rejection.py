@@ -26,8 +26,12 @@ _SUPPOSES = pattern(
     r"(?!\sbe\s(?:the|my|best|correct|right|a good))"
 )
 _ASIDE = pattern(
-    r"\b(?:since|because|as|while|whereas|although|though|unlike|not|neither|nor|than|instead of"
-    r"|even if|other|others|remaining|rest|excluding|except|without)\b[^.!?\n]{0,40}$"
+    r"\b(?:since|because|(?<!well )as(?! well\b)|while|whereas|although|though|even if)\b"
+    r"[^.!?\n,;)]{0,40}$"
+)
+_UNLIKE = pattern(
+    r"\b(?:unlike|not|neither|nor|than|instead of)\b[^.!?\n,;)]{0,40}$"
+    r"|\b(?:others?|remaining|rest|excluding|except|without)\b[^.!?\n]{0,40}$"
     r"|其他|其余|其它|ander\w{0,2}\b[^.!?\n]{0,40}$|autres\b[^.!?\n]{0,40}$|otr[oa]s\b[^.!?\n]{0,40}$"
 )
 _OF_OTHERS = pattern(r"\b(?:others?|remaining|rest)\b")
@@ -46,9 +50,13 @@ def is_rejected(text: str, own: int) -> bool:
     return bool(_CALLED_WRONG.search(sentence) or (not own and _REJECTS.match(low)))
 
 
-def is_aside(text: str, begin: int, end: int) -> bool:
-    """Whether a label that stands here is no more of a list: ``..., since A. ...``."""
-    return bool(_ASIDE.search(lowered(text[max(begin, end - _SEEN) : end])))
+def is_aside(before: str, several: bool) -> bool:
+    """Whether a label behind a text is no more of a list: ``..., since A. ...``.
+
+    Where several options may be right, each may come with its reason: ``A. a cat as seen, C. ...``.
+    """
+    low = lowered(before[-_SEEN:])
+    return bool(_UNLIKE.search(low) or (not several and _ASIDE.search(low)))
 
 
 def is_unfit(text: str) -> bool:

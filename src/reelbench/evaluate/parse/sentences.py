@@ -35,6 +35,8 @@ _REASONED = pattern(
 # "A while ago" is no answer: there is a comma.
 _REASONED_ASIDE = pattern(
     r"\W{0,4}([A-Z])\W{0,3},\s(?:while|whereas|as|although|though|unlike)(?!\w)"
+    r"(?![^.\n]{0,80},\s(?:is|isn't|was|are|does|doesn't|did|fails?|lacks?|has|would|can|cannot"
+    r"|can't|happens?|occurs?)\b)"
 )
 _ITS = pattern(r"(?<!\w)(?:[Ii]t's|[Ii]t is|must be)\s\(?([A-Z])\)?,?\s(?:because|since)\b")
 _LISTED = 200  # characters in which another letter in brackets makes a list

@@ -21,7 +21,8 @@ _UNSURE_BUT = pattern(
 # "I can't recognise people, but the man seems to sing", not "..., but I can help with".
 _SAYS_ALL_THE_SAME = pattern(
     r"[^.!?\n]{0,120}[,.;]\s(?:but|however|nonetheless|nevertheless|yet|still|though)\b,?\s"
-    r"(?!if\b|please\b|feel\b|perhaps\b|(?:i|we|you)\b"
+    r"(?!(?:an?|the|it|this|that)\s(?:typical|usual|common|would|could|might|may)"
+    r"|if\b|please\b|feel\b|perhaps\b|(?:i|we|you)\b"
     r"(?!(?:'d|\swould|\scan)?\s(?:say|see|think|believe|guess)\b))"
 )
 _AROUND = 300  # characters

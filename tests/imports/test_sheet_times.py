@@ -5,6 +5,7 @@ import zipfile
 from collections.abc import Sequence
 from datetime import time, timedelta
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import openpyxl
@@ -89,6 +90,44 @@ def test_a_file_that_tells_no_formats_has_hours_minutes_and_seconds(tmp_path: Pa
         start = record.values["start"]
         assert isinstance(start, SheetTime)
         assert (start, start.seconds) == (shown, 300)
+
+
+def with_styles(path: Path, old: str, new: str) -> Path:
+    """Write a spreadsheet with a time, and something else in the part that has its format."""
+    whole = sheet(path.with_name("whole.xlsx"), ["id", "start"], ["q", (time(0, 5), 'h:mm"x"')])
+    with zipfile.ZipFile(whole) as source, zipfile.ZipFile(path, "w") as made:
+        for name in source.namelist():
+            text = source.read(name)
+            if name == "xl/styles.xml":
+                assert old.encode() in text
+                text = text.replace(old.encode(), new.encode())
+            made.writestr(name, text)
+    return path
+
+
+def test_a_long_word_among_the_formats_is_read_once(tmp_path: Path) -> None:
+    odd = f"<extLst><x {'a' * 40_000}/><x {'a:' * 20_000}/></extLst></styleSheet>"
+    path = with_styles(tmp_path / "a.xlsx", "</styleSheet>", odd)
+    began = perf_counter()
+    (record,) = read_records(path).records
+    assert record.values["start"] == "0:05x"
+    assert perf_counter() - began < 5  # once for each of its letters takes 20 s
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown"),
+    [
+        ('numFmtId="164"', f'numFmtId="{"1" * 5000}"', "00:05:00"),
+        ('formatCode="', f'formatCode="{"h" * 5000}', "00:05:00"),
+        ("</styleSheet>", f'<x y="&#{"1" * 5000};"/></styleSheet>', "0:05x"),
+    ],
+)
+def test_what_excel_would_not_write_of_formats_is_left_out(
+    old: str, new: str, shown: str, tmp_path: Path
+) -> None:
+    found = read_records(with_styles(tmp_path / "a.xlsx", old, new))
+    assert not found.problems
+    assert [record.values["start"] for record in found.records] == [shown]
 
 
 HEAD = ["video", "question", "A", "B", "answer", "start", "end"]

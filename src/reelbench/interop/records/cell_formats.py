@@ -11,7 +11,8 @@ import re
 import zipfile
 from collections.abc import Iterator, Mapping
 
-from reelbench.interop.records.cell_times import is_percent_format, is_time_format
+from reelbench.interop.records.cell_percents import is_percent_format
+from reelbench.interop.records.cell_times import is_time_format
 from reelbench.interop.records.spreadsheet_package import ZIP, cells_in
 
 Places = Mapping[tuple[int, int], str]  # formats by row and column, from 1

@@ -1,4 +1,4 @@
-"""Times and percentages of a spreadsheet as their cells show them."""
+"""Times of a spreadsheet as their cells show them."""
 
 import datetime
 import re
@@ -11,7 +11,6 @@ _PARTS = re.compile(  # of a format: a part of a time, what is written as it is,
     re.I,
 )
 _SIGNS = ":., "  # that stand between the parts of a time without quotes
-_PERCENT = re.compile(r"[0#]+(?:\.([0#]+))?%")
 
 
 class SheetTime(str):
@@ -47,17 +46,6 @@ def time_as_shown(cell: datetime.time | datetime.timedelta, code: str) -> SheetT
 def is_time_format(code: str) -> bool:
     """Whether a format shows a time of day, or one that has passed, and no date."""
     return bool(_parts(code))
-
-
-def is_percent_format(code: str) -> bool:
-    """Whether a format shows a percentage."""
-    return _PERCENT.fullmatch(code) is not None
-
-
-def percent_as_shown(value: float, code: str) -> str:
-    """Return a percentage as its cell shows it; "" where its format shows none."""
-    found = _PERCENT.fullmatch(code)
-    return f"{value:.{len(found[1] or '')}%}" if found else ""
 
 
 Parts = Sequence[tuple[str, bool]]  # of a format; whether each is a part of a time, or a text

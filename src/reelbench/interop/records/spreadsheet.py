@@ -9,7 +9,8 @@ from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, Shee
 
 from reelbench.data.items import Problem, shown
 from reelbench.interop.records.cell_formats import CellFormats
-from reelbench.interop.records.cell_times import percent_as_shown, time_as_shown
+from reelbench.interop.records.cell_percents import percent_as_shown
+from reelbench.interop.records.cell_times import time_as_shown
 from reelbench.interop.records.record import Found, SourceRecord, UnreadableError
 from reelbench.interop.records.spreadsheet_package import MOST_CELLS, check_package
 from reelbench.interop.records.table import Cells, table_records

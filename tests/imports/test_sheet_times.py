@@ -92,6 +92,36 @@ def test_a_cell_keeps_the_text_that_it_shows(
     assert record.values["value"] == shown
 
 
+@pytest.mark.parametrize(
+    ("days", "code", "shown", "seconds"),
+    [
+        (25.5 / 24, "h:mm", "1:30", 91_800),
+        (25.5 / 24, "[$-409]h:mm AM/PM", "1:30 AM", 91_800),
+        (25.5 / 24, "[h]:mm", "25:30", 91_800),
+        (1, "h:mm", "0:00", 86_400),
+        (2.5, "mm:ss", "00:00", 216_000),
+        (61.25, "h:mm", "6:00", 61.25 * 86_400),
+        (45_355.25, "hh:mm:ss", "06:00:00", 21_600),
+        (45_355, "h:mm", "0:00", 0),
+    ],
+)
+def test_a_day_and_more_in_a_cell_for_the_time_of_day_is_shown_as_one(
+    days: float, code: str, shown: str, seconds: float, tmp_path: Path
+) -> None:
+    path = sheet(tmp_path / "a.xlsx", ["id", "value"], ["q", (days, code)])
+    (record,) = read_records(path).records
+    value = record.values["value"]
+    assert isinstance(value, SheetTime)
+    assert (value, value.seconds) == (shown, seconds)
+
+
+@pytest.mark.parametrize("code", ["d-mmm-yy h:mm", "yyyy-mm-dd"])
+def test_a_format_with_a_date_keeps_the_date(code: str, tmp_path: Path) -> None:
+    path = sheet(tmp_path / "a.xlsx", ["id", "value"], ["q", (25.5 / 24, code)])
+    (record,) = read_records(path).records
+    assert record.values["value"] == "1900-01-01T01:30:00"
+
+
 def test_formats_are_those_of_each_sheet(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.active.append(["id", "start"])
@@ -188,6 +218,12 @@ def test_times_typed_as_minutes_and_seconds_are_doubted_and_read_so_on_request(
     assert (windows(kept), kept.doubts) == (windows(result), ())
     with pytest.raises(ReelbenchError, match="times_as: found 'mmss', expected one of h:mm, mm:ss"):
         imported(tmp_path, *spans, times_as="mmss")
+
+
+def test_minutes_and_seconds_past_a_day_are_read_whatever_the_cell_shows(tmp_path: Path) -> None:
+    spans = [((23.5 / 24, "h:mm"), (25.5 / 24, "h:mm"))]  # typed as 23:30 and 25:30
+    assert windows(imported(tmp_path, *spans, times_as="mm:ss")) == [(1410, 1530)]
+    assert windows(imported(tmp_path, *spans, times_as="h:mm")) == [(84_600, 91_800)]
 
 
 def test_times_with_seconds_are_as_they_stand(tmp_path: Path) -> None:

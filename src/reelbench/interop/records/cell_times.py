@@ -11,6 +11,11 @@ _PARTS = re.compile(  # of a format: a part of a time, what is written as it is,
     re.I,
 )
 _SIGNS = ":., "  # that stand between the parts of a time without quotes
+_FIRST = datetime.datetime(1899, 12, 31)  # Excel's day 0
+_MARCH = datetime.datetime(1900, 3, 1)  # to Excel, the day before was a leap day
+_NO_TIME = datetime.timedelta()
+_DAY = datetime.timedelta(days=1)
+_LONGEST = datetime.timedelta(hours=10_000)  # what is typed as a time is shorter
 
 
 class SheetTime(str):
@@ -25,8 +30,13 @@ class SheetTime(str):
 
 
 @lru_cache(maxsize=4096)  # a sheet has the same times again and again
-def time_as_shown(cell: datetime.time | datetime.timedelta, code: str) -> SheetTime:
-    """Return a time by the format of its cell; with hours, minutes and seconds without one."""
+def time_as_shown(cell: datetime.time | datetime.timedelta | datetime.date, code: str) -> SheetTime:
+    """Return a time by the format of its cell; with hours, minutes and seconds without one.
+
+    25:30 in a cell for the time of day is half past one of the next day: its format shows 1:30.
+    """
+    if isinstance(cell, datetime.date):
+        cell = _since_first(cell)
     if isinstance(cell, datetime.time):
         cell = datetime.timedelta(
             hours=cell.hour, minutes=cell.minute, seconds=cell.second, microseconds=cell.microsecond
@@ -41,6 +51,14 @@ def time_as_shown(cell: datetime.time | datetime.timedelta, code: str) -> SheetT
     made.has_hours = any("h" in part for part, is_time in parts if is_time)
     made.has_seconds = any("s" in part for part, is_time in parts if is_time)
     return made
+
+
+def _since_first(day: datetime.date) -> datetime.timedelta:
+    """The time that Excel keeps as a day; that of a date, which its format hides, is its hours."""
+    has_hours = isinstance(day, datetime.datetime)
+    moment = day if has_hours else datetime.datetime(day.year, day.month, day.day)
+    time = moment - _FIRST + _DAY * (moment >= _MARCH)
+    return time if _NO_TIME <= time < _LONGEST else time % _DAY
 
 
 def is_time_format(code: str) -> bool:

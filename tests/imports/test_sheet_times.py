@@ -5,6 +5,7 @@ import zipfile
 from collections.abc import Sequence
 from datetime import time, timedelta
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import openpyxl
@@ -53,6 +54,31 @@ def as_typed(minutes: int, seconds: int) -> Cell:
         (0.5, "0%", "50%"),
         (0.125, "0.0%", "12.5%"),
         (1, "0%", "100%"),
+        (0.145, "0%", "15%"),
+        (-0.145, "0%", "-15%"),
+        (0.125, "0%", "13%"),
+        (0.0005, "0.0%", "0.1%"),
+        (0.25, "0 %", "25 %"),
+        (0.25, "0\\ %", "25 %"),
+        (0.25, "0%_)", "25%"),
+        (0.25, "* 0%", "25%"),
+        (0.25, "[Red]0%", "25%"),
+        (0.25, "[Color 12][$-409]0%", "25%"),
+        (0.25, "0%;[Red]-0%", "25%"),
+        (-0.25, "0%;[Red]-0%", "-25%"),
+        (-0.25, "0%;[Red]0%", "-25%"),
+        (12.5, "#,##0%", "1,250%"),
+        (0.25, "#,##0%", "25%"),
+        (0.25, "00.0#%", "25.0%"),
+        (0.05, "00.0#%", "05.0%"),
+        (0.25, '0% "of; all"', "25% of; all"),
+        (1e300, f"0.{'0' * 200}%", f"1{'0' * 302}.{'0' * 200}%"),
+        (0.25, '0"%"', 0.25),
+        (0.25, "0\\%", 0.25),
+        (0.25, "0%%", 0.25),
+        (0.25, "0.0E+0%", 0.25),
+        (0.25, "[<0.5]0%;0.0", 0.25),
+        (0.25, "0.0;0%", 0.25),
         (0.5, "0.00", 0.5),
         (0.5, "General", 0.5),
         (datetime.date(2024, 3, 4), "d-mmm", "2024-03-04"),
@@ -64,6 +90,36 @@ def test_a_cell_keeps_the_text_that_it_shows(
     path = sheet(tmp_path / "a.xlsx", ["id", "value"], ["q", (value, code)])
     (record,) = read_records(path).records
     assert record.values["value"] == shown
+
+
+@pytest.mark.parametrize(
+    ("days", "code", "shown", "seconds"),
+    [
+        (25.5 / 24, "h:mm", "1:30", 91_800),
+        (25.5 / 24, "[$-409]h:mm AM/PM", "1:30 AM", 91_800),
+        (25.5 / 24, "[h]:mm", "25:30", 91_800),
+        (1, "h:mm", "0:00", 86_400),
+        (2.5, "mm:ss", "00:00", 216_000),
+        (61.25, "h:mm", "6:00", 61.25 * 86_400),
+        (45_355.25, "hh:mm:ss", "06:00:00", 21_600),
+        (45_355, "h:mm", "0:00", 0),
+    ],
+)
+def test_a_day_and_more_in_a_cell_for_the_time_of_day_is_shown_as_one(
+    days: float, code: str, shown: str, seconds: float, tmp_path: Path
+) -> None:
+    path = sheet(tmp_path / "a.xlsx", ["id", "value"], ["q", (days, code)])
+    (record,) = read_records(path).records
+    value = record.values["value"]
+    assert isinstance(value, SheetTime)
+    assert (value, value.seconds) == (shown, seconds)
+
+
+@pytest.mark.parametrize("code", ["d-mmm-yy h:mm", "yyyy-mm-dd"])
+def test_a_format_with_a_date_keeps_the_date(code: str, tmp_path: Path) -> None:
+    path = sheet(tmp_path / "a.xlsx", ["id", "value"], ["q", (25.5 / 24, code)])
+    (record,) = read_records(path).records
+    assert record.values["value"] == "1900-01-01T01:30:00"
 
 
 def test_formats_are_those_of_each_sheet(tmp_path: Path) -> None:
@@ -89,6 +145,44 @@ def test_a_file_that_tells_no_formats_has_hours_minutes_and_seconds(tmp_path: Pa
         start = record.values["start"]
         assert isinstance(start, SheetTime)
         assert (start, start.seconds) == (shown, 300)
+
+
+def with_styles(path: Path, old: str, new: str) -> Path:
+    """Write a spreadsheet with a time, and something else in the part that has its format."""
+    whole = sheet(path.with_name("whole.xlsx"), ["id", "start"], ["q", (time(0, 5), 'h:mm"x"')])
+    with zipfile.ZipFile(whole) as source, zipfile.ZipFile(path, "w") as made:
+        for name in source.namelist():
+            text = source.read(name)
+            if name == "xl/styles.xml":
+                assert old.encode() in text
+                text = text.replace(old.encode(), new.encode())
+            made.writestr(name, text)
+    return path
+
+
+def test_a_long_word_among_the_formats_is_read_once(tmp_path: Path) -> None:
+    odd = f"<extLst><x {'a' * 40_000}/><x {'a:' * 20_000}/></extLst></styleSheet>"
+    path = with_styles(tmp_path / "a.xlsx", "</styleSheet>", odd)
+    began = perf_counter()
+    (record,) = read_records(path).records
+    assert record.values["start"] == "0:05x"
+    assert perf_counter() - began < 5  # once for each of its letters takes 20 s
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown"),
+    [
+        ('numFmtId="164"', f'numFmtId="{"1" * 5000}"', "00:05:00"),
+        ('formatCode="', f'formatCode="{"h" * 5000}', "00:05:00"),
+        ("</styleSheet>", f'<x y="&#{"1" * 5000};"/></styleSheet>', "0:05x"),
+    ],
+)
+def test_what_excel_would_not_write_of_formats_is_left_out(
+    old: str, new: str, shown: str, tmp_path: Path
+) -> None:
+    found = read_records(with_styles(tmp_path / "a.xlsx", old, new))
+    assert not found.problems
+    assert [record.values["start"] for record in found.records] == [shown]
 
 
 HEAD = ["video", "question", "A", "B", "answer", "start", "end"]
@@ -124,6 +218,12 @@ def test_times_typed_as_minutes_and_seconds_are_doubted_and_read_so_on_request(
     assert (windows(kept), kept.doubts) == (windows(result), ())
     with pytest.raises(ReelbenchError, match="times_as: found 'mmss', expected one of h:mm, mm:ss"):
         imported(tmp_path, *spans, times_as="mmss")
+
+
+def test_minutes_and_seconds_past_a_day_are_read_whatever_the_cell_shows(tmp_path: Path) -> None:
+    spans = [((23.5 / 24, "h:mm"), (25.5 / 24, "h:mm"))]  # typed as 23:30 and 25:30
+    assert windows(imported(tmp_path, *spans, times_as="mm:ss")) == [(1410, 1530)]
+    assert windows(imported(tmp_path, *spans, times_as="h:mm")) == [(84_600, 91_800)]
 
 
 def test_times_with_seconds_are_as_they_stand(tmp_path: Path) -> None:

@@ -33,9 +33,22 @@ AZURE = (
      "status": 400, "innererror": {"code": "ResponsibleAIPolicyViolation"}}
 )  # fmt: skip
 
+# A proxy repeats what it calls the error, and puts that of the server beside it.
+LITELLM = (
+    {"message": "litellm.BadRequestError: litellm.ContentPolicyViolationError: "
+     "litellm.ContentPolicyViolationError: AzureException - The response was filtered",
+     "type": None, "param": None, "code": "400"}
+)  # fmt: skip
+FLAGGED = "Invalid prompt: your prompt was flagged as potentially violating our usage policy."
+
 
 @pytest.mark.parametrize(("status", "error"), [
     (400, AZURE),
+    (400, LITELLM),
+    (400, {"message": "m", "code": "400",
+           "provider_specific_fields": {"innererror": {"code": "ResponsibleAIPolicyViolation"}}}),
+    (400, {"message": FLAGGED, "type": "invalid_request_error", "code": "invalid_prompt"}),
+    (400, {"message": "This is against our Usage Policies", "code": "invalid_prompt"}),
     (400, {"message": "m", "innererror": {"code": "ResponsibleAIPolicyViolation"}}),
     (400, {"message": "rejected by our safety system", "code": "content_policy_violation"}),
     (400, {"code": "data_inspection_failed", "type": "data_inspection_failed", "message": "m"}),
@@ -54,6 +67,12 @@ def test_what_a_content_filter_blocks_is_refused_and_not_tried_again(
 
 @pytest.mark.parametrize(("status", "body"), [
     (400, b'{"error": {"code": "invalid_request_error", "message": "no content_filter here"}}'),
+    (400, b'{"error": {"code": "invalid_prompt", "message": "Invalid prompt: no messages"}}'),
+    (400, b'{"error": {"code": "invalid_value", "message": "see our usage policy"}}'),
+    (400, b'{"error": {"message": "litellm.BadRequestError: OpenAIException - no such size"}}'),
+    (400, b'{"error": {"message": "litellm.BadRequestError: see '
+          b'litellm.ContentPolicyViolationError: of late"}}'),
+    (400, b'{"error": {"provider_specific_fields": "content_filter"}}'),
     (400, b'{"error": "content_filter"}'),
     (400, b'["content_filter"]'),
     (400, b"content_filter"),

@@ -1,5 +1,6 @@
 """What servers say where their content filter blocks a request, and not the model."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +15,10 @@ _BLOCKED = frozenset(
         "datainspectionfailed",  # DashScope
     }
 )
-_LITELLM = "litellm.ContentPolicyViolationError"  # at the start of a message; its code is "400"
+_INSIDE = ("innererror", "inner_error", "provider_specific_fields")  # Azure, and it by a proxy
+# LiteLLM names its errors before the message, those around them first; their code is "400".
+_LITELLM = re.compile(r"(?:litellm\.\w+Error:\s*)*?litellm\.ContentPolicyViolationError\b")
+_USAGE_POLICY = re.compile(r"\busage polic(?:y|ies)\b", re.I)
 _MOST_BYTES = 20_000  # what is longer is no error
 
 
@@ -34,13 +38,19 @@ def is_blocked(http: int, body: bytes) -> bool:
 
 
 def _errors_in(found: Any) -> Iterator[dict[str, Any]]:
-    """Yield an error and those inside it, which Azure calls ``innererror``."""
-    while isinstance(found, dict):
-        yield found
-        found = found.get("innererror") or found.get("inner_error")
+    """Yield an error and those inside it."""
+    waiting = [found]
+    while waiting:
+        error = waiting.pop()
+        if isinstance(error, dict):
+            yield error
+            waiting += [error.get(field) for field in _INSIDE]
 
 
 def _is_block(error: dict[str, Any]) -> bool:
     codes = (error.get(field) for field in ("code", "type"))
     words = {str(code).lower().replace("_", "").replace("-", "") for code in codes}
-    return bool(words & _BLOCKED) or str(error.get("message", "")).startswith(_LITELLM)
+    message = str(error.get("message", ""))
+    if "invalidprompt" in words and _USAGE_POLICY.search(message):
+        return True  # OpenAI; the code alone may be about the form of a request
+    return bool(words & _BLOCKED) or _LITELLM.match(message) is not None

@@ -11,7 +11,8 @@ import re
 import zipfile
 from collections.abc import Iterator, Mapping
 
-from reelbench.interop.records.cell_times import is_percent_format, is_time_format
+from reelbench.interop.records.cell_percents import is_percent_format
+from reelbench.interop.records.cell_times import is_time_format
 from reelbench.interop.records.spreadsheet_package import ZIP, cells_in
 
 Places = Mapping[tuple[int, int], str]  # formats by row and column, from 1
@@ -20,8 +21,11 @@ _BUILT_IN = {
     45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0",
 }  # fmt: skip
 _MOST_BYTES = 2**25  # of a part that lists sheets or formats
+_LONGEST_CODE = 255  # letters of a format, as in Excel
 _TAG = re.compile(r"<(?:\w+:)?(\w+)((?:\s[^<>]*)?)>")
-_ATTRIBUTE = re.compile(r"""(?:\w+:)?(\w+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+# From the start of a word and without a way back: a long one is read once.
+_ATTRIBUTE = re.compile(r"""\b(?:\w++:)?+(\w++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)')""")
+_NUMBER = re.compile(r"\d{1,9}")  # of a format; Python refuses to read one of 5,000 digits
 _STYLE = re.compile(rb"""\bs\s*=\s*["'](\d{1,9})["']""")
 
 
@@ -58,15 +62,21 @@ def _codes_by_style(package: zipfile.ZipFile) -> dict[int, str]:
     codes, styles = dict(_BUILT_IN), list[int]()
     is_listed = False
     for name, attributes in _tags(package, "xl/styles.xml"):
-        if name == "numFmt" and attributes.get("numFmtId", "").isdecimal():
-            codes[int(attributes["numFmtId"])] = attributes.get("formatCode", "")
+        number = attributes.get("numFmtId", "")
+        is_number = _NUMBER.fullmatch(number) is not None
+        if name == "numFmt" and is_number:
+            codes[int(number)] = attributes.get("formatCode", "")
         elif name in ("cellXfs", "cellStyleXfs", "cellStyles"):
             is_listed = name == "cellXfs"
         elif name == "xf" and is_listed:
-            number = attributes.get("numFmtId", "0")
-            styles.append(int(number) if number.isdecimal() else 0)
-    found = {style: codes.get(number, "") for style, number in enumerate(styles)}
-    return {n: code for n, code in found.items() if is_time_format(code) or is_percent_format(code)}
+            styles.append(int(number) if is_number else 0)
+    found = {number: code for number, code in codes.items() if _is_shown(code)}
+    return {style: found[number] for style, number in enumerate(styles) if number in found}
+
+
+def _is_shown(code: str) -> bool:
+    """Whether a format shows a time or a percentage."""
+    return len(code) <= _LONGEST_CODE and (is_time_format(code) or is_percent_format(code))
 
 
 def _sheet_parts(package: zipfile.ZipFile) -> dict[str, str]:
@@ -94,4 +104,11 @@ def _tags(package: zipfile.ZipFile, part: str) -> Iterator[tuple[str, Mapping[st
     text = package.read(part).decode("utf-8", "replace")
     for tag in _TAG.finditer(text):
         pairs = _ATTRIBUTE.finditer(tag[2])
-        yield tag[1], {one[1]: html.unescape(one[2] or one[3] or "") for one in pairs}
+        yield tag[1], {one[1]: _unescaped(one[2] or one[3] or "") for one in pairs}
+
+
+def _unescaped(text: str) -> str:
+    try:
+        return html.unescape(text)
+    except ValueError:  # a character whose number has more digits than Python reads
+        return text

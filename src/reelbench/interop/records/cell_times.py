@@ -1,4 +1,4 @@
-"""Times and percentages of a spreadsheet as their cells show them."""
+"""Times of a spreadsheet as their cells show them."""
 
 import datetime
 import re
@@ -11,7 +11,11 @@ _PARTS = re.compile(  # of a format: a part of a time, what is written as it is,
     re.I,
 )
 _SIGNS = ":., "  # that stand between the parts of a time without quotes
-_PERCENT = re.compile(r"[0#]+(?:\.([0#]+))?%")
+_FIRST = datetime.datetime(1899, 12, 31)  # Excel's day 0
+_MARCH = datetime.datetime(1900, 3, 1)  # to Excel, the day before was a leap day
+_NO_TIME = datetime.timedelta()
+_DAY = datetime.timedelta(days=1)
+_LONGEST = datetime.timedelta(hours=10_000)  # what is typed as a time is shorter
 
 
 class SheetTime(str):
@@ -26,8 +30,13 @@ class SheetTime(str):
 
 
 @lru_cache(maxsize=4096)  # a sheet has the same times again and again
-def time_as_shown(cell: datetime.time | datetime.timedelta, code: str) -> SheetTime:
-    """Return a time by the format of its cell; with hours, minutes and seconds without one."""
+def time_as_shown(cell: datetime.time | datetime.timedelta | datetime.date, code: str) -> SheetTime:
+    """Return a time by the format of its cell; with hours, minutes and seconds without one.
+
+    25:30 in a cell for the time of day is half past one of the next day: its format shows 1:30.
+    """
+    if isinstance(cell, datetime.date):
+        cell = _since_first(cell)
     if isinstance(cell, datetime.time):
         cell = datetime.timedelta(
             hours=cell.hour, minutes=cell.minute, seconds=cell.second, microseconds=cell.microsecond
@@ -44,20 +53,17 @@ def time_as_shown(cell: datetime.time | datetime.timedelta, code: str) -> SheetT
     return made
 
 
+def _since_first(day: datetime.date) -> datetime.timedelta:
+    """The time that Excel keeps as a day; that of a date, which its format hides, is its hours."""
+    has_hours = isinstance(day, datetime.datetime)
+    moment = day if has_hours else datetime.datetime(day.year, day.month, day.day)
+    time = moment - _FIRST + _DAY * (moment >= _MARCH)
+    return time if _NO_TIME <= time < _LONGEST else time % _DAY
+
+
 def is_time_format(code: str) -> bool:
     """Whether a format shows a time of day, or one that has passed, and no date."""
     return bool(_parts(code))
-
-
-def is_percent_format(code: str) -> bool:
-    """Whether a format shows a percentage."""
-    return _PERCENT.fullmatch(code) is not None
-
-
-def percent_as_shown(value: float, code: str) -> str:
-    """Return a percentage as its cell shows it; "" where its format shows none."""
-    found = _PERCENT.fullmatch(code)
-    return f"{value:.{len(found[1] or '')}%}" if found else ""
 
 
 Parts = Sequence[tuple[str, bool]]  # of a format; whether each is a part of a time, or a text

@@ -9,7 +9,8 @@ from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, Shee
 
 from reelbench.data.items import Problem, shown
 from reelbench.interop.records.cell_formats import CellFormats
-from reelbench.interop.records.cell_times import percent_as_shown, time_as_shown
+from reelbench.interop.records.cell_percents import percent_as_shown
+from reelbench.interop.records.cell_times import is_time_format, time_as_shown
 from reelbench.interop.records.record import Found, SourceRecord, UnreadableError
 from reelbench.interop.records.spreadsheet_package import MOST_CELLS, check_package
 from reelbench.interop.records.table import Cells, table_records
@@ -70,7 +71,7 @@ def _plain(cell: Any, code: str) -> Any:
     if isinstance(cell, datetime.timedelta | datetime.time):
         return time_as_shown(cell, code)
     if isinstance(cell, datetime.date):
-        return cell.isoformat()
+        return time_as_shown(cell, code) if is_time_format(code) else cell.isoformat()
     if isinstance(cell, str) and (not cell.strip() or cell in _ERRORS):
         return None
     return cell

@@ -40,13 +40,18 @@ def _both(match: Match) -> str:
 def as_rows(
     column: str, rows: Sequence[Values], index: ItemIndex, evidence: FileEvidence
 ) -> tuple[Match, str]:
-    """Return the match by numbers of rows, as a user says they are; and what is to be said."""
+    """Return the match by numbers of rows, as a user says they are; and what is to be said.
+
+    Without a 0 they may be counted from 1, which the file decides. Where it does not, they are
+    counted from 0, with a warning.
+    """
     readings = index.by_row(rows, column)
     if len(readings) < 2:
         return (readings[0] if readings else Match([None] * len(rows), column, "")), ""
     if found := evidence.decide(readings):
         return found[0], ""
+    others = ", or ".join(each.rule for each in readings[1:])
     return readings[0], (
         f"warning: rows can be counted in {len(readings)} ways, and nothing in the file tells "
-        f"which: {readings[0].rule}, and not {readings[1].rule}."
+        f"which: {readings[0].rule}, and not {others}."
     )

@@ -65,7 +65,8 @@ class Conversion:
         self._lines = [record.line for record in file.records]
         self._values = [flat(record) for record in file.records]
         self._columns = list(dict.fromkeys(name for row in self._values for name in row))
-        self._keys = columns_called(self._columns, KEYS)
+        one_each = OptionColumns(self._columns, "").one_each  # of options, one may be called A
+        self._keys = [name for name in columns_called(self._columns, KEYS) if name not in one_each]
         self._hint = ""  # what else the ids of unknown items may be
         if self._values:
             self._convert()
@@ -230,7 +231,7 @@ class Conversion:
         condition = self._column("condition", columns_called(self._columns, CONDITIONS))
         folder = self.folder_model
         counts = _Counts()
-        seen: dict[tuple[Any, ...], Any] = {}
+        seen: dict[tuple[Any, ...], AskedValue] = {}
         for line, row, each in zip(self._lines, self._values, asked, strict=True):
             if each is None:
                 self._unmatched(line, row, match, counts)
@@ -241,10 +242,10 @@ class Conversion:
             if name := text_of(row.get(condition)):
                 ours["condition"] = name
             place = tuple(ours.get(name) for name in ("id", "model", "condition", "order", "round"))
-            if place in seen and seen[place] == each.value:
+            if seen.get(place) == each:
                 counts.again.append(shown(each.item.id))
                 continue
-            seen[place] = each.value
+            seen[place] = each
             if each.is_empty:
                 counts.empty.append(shown(each.item.id))
             self.rows.append((line, ours))

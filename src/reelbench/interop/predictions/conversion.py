@@ -20,12 +20,12 @@ from reelbench.interop.predictions.columns import (
     Values,
     columns_called,
     flat,
-    model_column,
     prediction_columns,
     text_of,
 )
 from reelbench.interop.predictions.evidence import FileEvidence
 from reelbench.interop.predictions.matching import ItemIndex, Match
+from reelbench.interop.predictions.model_column import model_columns
 from reelbench.interop.predictions.names import file_name, model_of
 from reelbench.interop.predictions.options import OptionColumns
 from reelbench.interop.predictions.row_numbers import as_rows, ids_or_rows
@@ -89,13 +89,20 @@ class Conversion:
             self._options.answers_as,
             str(self.path),
         )
+        model, passed_over = self._model_column(match.items)
+        named = f" Model: column {model!r}." if model else ""
         self.notes.append(
             f"{match.count:,} of {len(self._values):,} rows match items. Ids: column "
             f"{match.column!r}, by {match.rule}. Predictions: column {prediction!r}, read as "
-            f"{_FORMS[form.name]} ({form.why})."
+            f"{_FORMS[form.name]} ({form.why}).{named}"
         )
         self._compare_keys(keys)
-        self._write_rows(match, asked, form)
+        if passed_over:
+            self.notes.append(
+                f"Column {passed_over!r} has other values for other items, and was not taken for "
+                f"the model: --column model={passed_over} does so."
+            )
+        self._write_rows(match, asked, form, model, passed_over)
 
     def name_after_file(self) -> None:
         """Call the model that the folder named by the file instead."""
@@ -225,9 +232,13 @@ class Conversion:
         self._fault(match.column, found, expected)
 
     def _write_rows(
-        self, match: Match, asked: Sequence[AskedValue | None], form: PredictionForm
+        self,
+        match: Match,
+        asked: Sequence[AskedValue | None],
+        form: PredictionForm,
+        model: str,
+        passed_over: str,
     ) -> None:
-        model = self._column("model", model_column(self._columns, self._values))
         condition = self._column("condition", columns_called(self._columns, CONDITIONS))
         folder = self.folder_model
         counts = _Counts()
@@ -245,11 +256,26 @@ class Conversion:
             if seen.get(place) == each:
                 counts.again.append(shown(each.item.id))
                 continue
+            if place in seen and passed_over:
+                self._doubt_model(passed_over, line)
+                passed_over = ""  # said once
             seen[place] = each
             if each.is_empty:
                 counts.empty.append(shown(each.item.id))
             self.rows.append((line, ours))
         self.notes += counts.sentences()
+
+    def _model_column(self, items: Sequence[str | None]) -> tuple[str, str]:
+        """The column that names the model, and without one that which may do so; each may be ""."""
+        sure, others = model_columns(self._columns, self._values, items)
+        found = self._column("model", sure)
+        return found, "" if found else next(iter(others), "")
+
+    def _doubt_model(self, column: str, line: int) -> None:
+        """Say which column would tell two predictions for one item apart."""
+        found = "several values, each beside some of the items"
+        expected = f"models that answered the same (--column model={column} takes it for the model)"
+        self.problems.append(Problem("MODEL", column, found, expected, str(self.path), line))
 
     def _column(self, role: str, found: Sequence[str]) -> str:
         if named := self._options.columns.get(role, ""):

@@ -118,3 +118,48 @@ def test_a_number_with_a_point_and_a_zero_is_that_of_a_row(
     rows = [{"row": f"{n}.0", "prediction": "A"} for n in (0, 3)]
     found, _ = read(table(tmp_path / "x.csv", rows), benchmark, columns={"row": "row"})
     assert found == {"x": [benchmark.items[n].id for n in (0, 3)]}
+
+
+def restarting(count: int) -> list[dict[str, object]]:
+    """Questions that are counted anew on each of two videos, with one answer to all."""
+    places = [(video, number) for video in "ab" for number in range(1, count + 1)]
+    return [
+        {"question_no": number, "clip_name": video, "prediction": "A"} for video, number in places
+    ]
+
+
+def test_numbers_that_begin_anew_are_no_rows(benchmark: Benchmark, tmp_path: Path) -> None:
+    path = table(tmp_path / "x.csv", restarting(3))
+    with pytest.raises(BenchmarkError, match="none is of an item") as caught:
+        read(path, benchmark)
+    assert "--column row=" not in str(caught.value)
+    with pytest.raises(BenchmarkError) as caught:
+        read(path, benchmark, columns={"row": "question_no"})
+    assert [(each.code, each.line) for each in caught.value.problems] == [
+        ("DUPLICATE", line) for line in (5, 6, 7)
+    ]
+    assert "found 1 once more, as in line 2 with other contents" in str(caught.value)
+
+
+@pytest.mark.parametrize("apart", ["model", "system", "condition", "round"])
+def test_numbers_may_come_again_for_another_model_condition_or_round(
+    apart: str, benchmark: Benchmark, tmp_path: Path
+) -> None:
+    rows = [
+        {"number": n, apart: value, "prediction": "A", "seconds": value}
+        for value in (1, 2)
+        for n in range(COUNT - 1)
+    ]
+    path = table(tmp_path / "x.csv", [*rows, rows[0]])
+    found, talk = read(path, benchmark, columns={"row": "number"})
+    assert {len(items) for items in found.values()} == {COUNT - 1}
+    assert "Rows that say the same once more, counted once: 1" in talk
+    with pytest.raises(BenchmarkError, match="--column row=number takes"):
+        read(path, benchmark)
+
+
+def test_one_unknown_column_is_told_of_once(benchmark: Benchmark, tmp_path: Path) -> None:
+    path = table(tmp_path / "x.csv", restarting(3))
+    with pytest.raises(BenchmarkError) as caught:
+        read(path, benchmark, columns={"row": "question_no", "model": "who"})
+    assert [each.code for each in caught.value.problems].count("NO_COLUMN") == 1

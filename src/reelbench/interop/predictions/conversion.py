@@ -28,7 +28,7 @@ from reelbench.interop.predictions.matching import ItemIndex, Match
 from reelbench.interop.predictions.model_column import model_columns
 from reelbench.interop.predictions.names import file_name, model_of
 from reelbench.interop.predictions.options import OptionColumns
-from reelbench.interop.predictions.row_numbers import as_rows, ids_or_rows
+from reelbench.interop.predictions.row_numbers import as_rows, ids_or_rows, repeated_numbers
 from reelbench.interop.records import read_records
 from reelbench.models.base import STATUSES
 
@@ -172,7 +172,8 @@ class Conversion:
         return ""
 
     def _fault(self, name: str, found: str, expected: str) -> None:
-        self.problems.append(Problem("NO_COLUMN", name, found, expected, str(self.path)))
+        problem = Problem("NO_COLUMN", name, found, expected, str(self.path))
+        self.problems += [] if problem in self.problems else [problem]
 
     def _matched(self, prediction: str) -> Match:
         evidence = FileEvidence(
@@ -180,7 +181,7 @@ class Conversion:
         )
         if row := self._options.columns.get("row", ""):
             match, sentence = Match([None] * len(self._values), row, ""), ""
-            if self._known(row):
+            if self._known(row) and not self._refuse_repeated(row):
                 match, sentence = as_rows(row, self._values, self._index, evidence)
             self.notes += [sentence] if sentence else []
             return match
@@ -198,9 +199,37 @@ class Conversion:
         placed = self._index.by_place(self._values, known, self._key_agreement)
         if placed.count > match.count:
             return placed
-        if match.column and self._index.by_row(self._values, match.column):
+        if (
+            match.column
+            and self._index.by_row(self._values, match.column)
+            and not self._repeated(match.column)
+        ):
             self._hint = f"; --column row={match.column} takes the numbers for those of rows"
         return match
+
+    def _repeated(self, column: str) -> list[tuple[int, int]]:
+        """The places of rows whose number comes twice for one model, and of those before them."""
+        numbers = [text_of(row.get(column)) for row in self._values]
+        apart = [self._model_column(numbers)[0], self._condition_column(), "order", "round"]
+        return repeated_numbers(column, self._values, apart)
+
+    def _refuse_repeated(self, column: str) -> bool:
+        """Whether numbers of rows come twice for one model, which is said of each."""
+        again = self._repeated(column)
+        for place, before in again:
+            number = text_of(self._values[place].get(column))
+            found = f"{number} once more, as in line {self._lines[before]} with other contents"
+            self.problems.append(
+                Problem(
+                    "DUPLICATE",
+                    column,
+                    found,
+                    "a number once for each model, as rows have (--column model=NAME names models)",
+                    str(self.path),
+                    self._lines[place],
+                )
+            )
+        return bool(again)
 
     def _has_ids(self, column: str) -> bool:
         some = [text_of(row.get(column)) for row in self._values[:_SEEN]]
@@ -239,7 +268,7 @@ class Conversion:
         model: str,
         passed_over: str,
     ) -> None:
-        condition = self._column("condition", columns_called(self._columns, CONDITIONS))
+        condition = self._condition_column()
         folder = self.folder_model
         counts = _Counts()
         seen: dict[tuple[Any, ...], AskedValue] = {}
@@ -270,6 +299,9 @@ class Conversion:
         sure, others = model_columns(self._columns, self._values, items)
         found = self._column("model", sure)
         return found, "" if found else next(iter(others), "")
+
+    def _condition_column(self) -> str:
+        return self._column("condition", columns_called(self._columns, CONDITIONS))
 
     def _doubt_model(self, column: str, line: int) -> None:
         """Say which column would tell two predictions for one item apart."""

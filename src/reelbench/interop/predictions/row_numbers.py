@@ -2,9 +2,14 @@
 
 from collections.abc import Sequence
 
-from reelbench.interop.predictions.columns import Values, plain_name
+from reelbench.interop.predictions.columns import Values, plain_name, text_of
 from reelbench.interop.predictions.evidence import FileEvidence
-from reelbench.interop.predictions.matching import FROM_ZERO, ItemIndex, Match
+from reelbench.interop.predictions.matching import (
+    FROM_ZERO,
+    ItemIndex,
+    Match,
+    whole_numbers,
+)
 
 
 def ids_or_rows(
@@ -55,3 +60,21 @@ def as_rows(
         f"warning: rows can be counted in {len(readings)} ways, and nothing in the file tells "
         f"which: {readings[0].rule}, and not {others}."
     )
+
+
+def repeated_numbers(
+    column: str, rows: Sequence[Values], apart: Sequence[str]
+) -> list[tuple[int, int]]:
+    """Return the places of rows with the number of another row before, and the place of that.
+
+    ``apart`` are the columns that tell predictions for one item apart, such as the model. Within
+    them a number that comes again in other words is that of no row: it begins anew on each video.
+    """
+    first: dict[tuple[int | str, ...], int] = {}
+    again = []
+    for place, number in enumerate(whole_numbers(rows, column)):
+        beside = [text_of(rows[place].get(name)) for name in apart]
+        before = first.setdefault((number, *beside), place)
+        if rows[before] != rows[place]:
+            again.append((place, before))
+    return again

@@ -58,8 +58,8 @@ def test_rows_are_counted_from_where_the_file_shows_it(
     first: int, sign: str, benchmark: Benchmark, tmp_path: Path
 ) -> None:
     chosen = benchmark.items[1 - first : 6 - first]
-    rows = [{"row": n, "prediction": "A", **SIGNS[sign](one)} for n, one in enumerate(chosen, 1)]
-    found, talk = read(table(tmp_path / "x.csv", rows), benchmark, columns={"row": "row"})
+    rows = [{"index": n, "prediction": "A", **SIGNS[sign](one)} for n, one in enumerate(chosen, 1)]
+    found, talk = read(table(tmp_path / "x.csv", rows), benchmark, columns={"row": "index"})
     assert found == {"x": [one.id for one in chosen]}
     assert (f"from {first}" in talk, "warning" in talk) == (True, False)
 
@@ -139,6 +139,17 @@ def test_numbers_that_begin_anew_are_no_rows(benchmark: Benchmark, tmp_path: Pat
         ("DUPLICATE", line) for line in (5, 6, 7)
     ]
     assert "found 1 once more, as in line 2 with other contents" in str(caught.value)
+
+
+@pytest.mark.parametrize("more", [[], [{"number": 2, "prediction": "A", "seconds": 9}]])
+def test_numbers_that_come_again_are_not_advised_to_be_rows(
+    more: list[dict[str, object]], save: Save, tmp_path: Path
+) -> None:
+    benchmark = Benchmark.load(save(*(item(n, id=str(n)) for n in range(1, COUNT + 1))))
+    rows = [{"number": n, "prediction": "A", "seconds": n} for n in range(1, 4)]
+    _, talk = read(table(tmp_path / "x.csv", [*rows, *more]), benchmark)
+    assert "fit ids of items, and numbers of rows as well" in talk
+    assert ("--column row=number" in talk) == (not more)
 
 
 @pytest.mark.parametrize("apart", ["model", "system", "condition", "round"])

@@ -193,7 +193,8 @@ class Conversion:
         exact = [name for name in others if self._has_ids(name)]
         match = self._index.match(self._values, [*known, *exact])
         if match.count == len(self._values):
-            match, sentence = ids_or_rows(match, self._values, self._index, evidence)
+            again = bool(self._repeated(match.column))
+            match, sentence = ids_or_rows(match, self._values, self._index, evidence, again)
             self.notes += [sentence] if sentence else []
             return match
         placed = self._index.by_place(self._values, known, self._key_agreement)

@@ -13,12 +13,17 @@ from reelbench.interop.predictions.matching import (
 
 
 def ids_or_rows(
-    match: Match, rows: Sequence[Values], index: ItemIndex, evidence: FileEvidence
+    match: Match,
+    rows: Sequence[Values],
+    index: ItemIndex,
+    evidence: FileEvidence,
+    come_again: bool = False,
 ) -> tuple[Match, str]:
     """Return the match by ids, or by rows where the file shows that; and what is to be said.
 
     A file with an answer to each item is about these ids. Where it lacks some, its numbers may be
-    those of rows from 0, without the first one: every answer would be moved by one.
+    those of rows from 0, without the first one: every answer would be moved by one. Numbers that
+    come again are not advised to be taken for rows, since they would be refused.
     """
     if len(set(match.items)) == len(index.items):
         return match, ""
@@ -32,9 +37,10 @@ def ids_or_rows(
     name = plain_name(match.column)
     if name.endswith("id") and name not in FROM_ZERO:
         return match, ""  # as it says
+    advice = "" if come_again else f" If they are rows: --column row={match.column}."
     return match, (
-        f"warning: {_both(match)}, and nothing in the file tells which: they were taken for ids. "
-        f"If they are rows: --column row={match.column}."
+        f"warning: {_both(match)}, and nothing in the file tells which: they were taken for ids."
+        f"{advice}"
     )
 
 

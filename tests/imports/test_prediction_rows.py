@@ -69,7 +69,7 @@ def test_numbers_that_fit_both_are_ids_with_a_warning_or_rows_on_request(
     assert "--column row=index" in talk
     right, talk = right_answers(path, benchmark, columns={"row": "index"})
     assert (right, "by the items' order, from 0" in talk) == (COUNT - 1, True)
-    assert "warning" not in talk
+    assert "which: the items' order, from 0, and not the items' order, from 1." in talk
     with pytest.raises(ReelbenchError, match="id or row, and not both"):
         read_anyones(path, benchmark, columns={"row": "index", "id": "index"})
     with pytest.raises(BenchmarkError, match="no column 'line'"):
@@ -119,7 +119,7 @@ def test_a_file_with_all_ids_or_other_ids_is_not_doubted(
 def test_unknown_numbers_that_fit_as_rows_are_said_to_do_so(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
-    nothing = table(tmp_path / "y.csv", [{"id": "q0", "prediction": "A"}])
+    nothing = table(tmp_path / "y.csv", [{"id": "0", "prediction": "A"}])
     with pytest.raises(BenchmarkError, match=r"none is of an item.*--column row=id takes"):
         read_anyones(nothing, benchmark)
     rows = [{"id": n, "prediction": KEYS[n]} for n in range(COUNT - 1)]

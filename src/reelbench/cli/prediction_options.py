@@ -26,7 +26,8 @@ def add_prediction_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="ROLE=NAME",
         help="column with the id, prediction, model or condition, if it is not detected: --column "
-        "prediction=my_output; --column row=index: its numbers are those of rows, from 0",
+        "prediction=my_output; --column row=index: its numbers are those of rows, from 0 unless "
+        "the file shows that they are from 1",
     )
     parser.add_argument(
         "--answers-as",

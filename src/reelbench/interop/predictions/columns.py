@@ -27,10 +27,7 @@ PREDICTIONS = (
 )  # fmt: skip
 KEYS = (*ANSWER, *REFERENCE, "trueanswer", "goldlabel", "refanswer")
 IDS = (*ID, "item", "itemno", "itemnumber", "itemindex", "itemidx", "questionno", "questionnumber")
-MODELS = ("model", "modelname", "modelid")
-SYSTEMS = ("system", "systemname", "systemid", "llm", "vlm", "mllm")  # or what a system was told
 CONDITIONS = ("condition",)
-_MOST_WORDS = 4  # of a model's name
 PROMPTS = ("input", "inputtext", "fullprompt", "doctotext")
 
 
@@ -62,20 +59,6 @@ def prediction_columns(columns: Sequence[str]) -> list[str]:
     """
     found = columns_called(columns, PREDICTIONS)
     return [column for column in found if not column.startswith(("doc/", "item/"))]
-
-
-def model_column(columns: Sequence[str], rows: Sequence[Values]) -> list[str]:
-    """Return the columns that may name the model, the likeliest first.
-
-    A system may be a prompt as well: that of a model has a few words in every row.
-    """
-    systems = columns_called(columns, SYSTEMS)
-    named = [
-        column
-        for column in systems
-        if all(1 <= len(text_of(row.get(column)).split()) <= _MOST_WORDS for row in rows)
-    ]
-    return [*columns_called(columns, MODELS), *named]
 
 
 def text_of(value: Any) -> str:

@@ -20,15 +20,15 @@ from reelbench.interop.predictions.columns import (
     Values,
     columns_called,
     flat,
-    model_column,
     prediction_columns,
     text_of,
 )
 from reelbench.interop.predictions.evidence import FileEvidence
 from reelbench.interop.predictions.matching import ItemIndex, Match
+from reelbench.interop.predictions.model_column import model_columns
 from reelbench.interop.predictions.names import file_name, model_of
 from reelbench.interop.predictions.options import OptionColumns
-from reelbench.interop.predictions.row_numbers import as_rows, ids_or_rows
+from reelbench.interop.predictions.row_numbers import as_rows, ids_or_rows, repeated_numbers
 from reelbench.interop.records import read_records
 from reelbench.models.base import STATUSES
 
@@ -65,7 +65,8 @@ class Conversion:
         self._lines = [record.line for record in file.records]
         self._values = [flat(record) for record in file.records]
         self._columns = list(dict.fromkeys(name for row in self._values for name in row))
-        self._keys = columns_called(self._columns, KEYS)
+        one_each = OptionColumns(self._columns, "").one_each  # of options, one may be called A
+        self._keys = [name for name in columns_called(self._columns, KEYS) if name not in one_each]
         self._hint = ""  # what else the ids of unknown items may be
         if self._values:
             self._convert()
@@ -88,13 +89,20 @@ class Conversion:
             self._options.answers_as,
             str(self.path),
         )
+        model, passed_over = self._model_column(match.items)
+        named = f" Model: column {model!r}." if model else ""
         self.notes.append(
             f"{match.count:,} of {len(self._values):,} rows match items. Ids: column "
             f"{match.column!r}, by {match.rule}. Predictions: column {prediction!r}, read as "
-            f"{_FORMS[form.name]} ({form.why})."
+            f"{_FORMS[form.name]} ({form.why}).{named}"
         )
         self._compare_keys(keys)
-        self._write_rows(match, asked, form)
+        if passed_over:
+            self.notes.append(
+                f"Column {passed_over!r} has other values for other items, and was not taken for "
+                f"the model: --column model={passed_over} does so."
+            )
+        self._write_rows(match, asked, form, model, passed_over)
 
     def name_after_file(self) -> None:
         """Call the model that the folder named by the file instead."""
@@ -164,7 +172,8 @@ class Conversion:
         return ""
 
     def _fault(self, name: str, found: str, expected: str) -> None:
-        self.problems.append(Problem("NO_COLUMN", name, found, expected, str(self.path)))
+        problem = Problem("NO_COLUMN", name, found, expected, str(self.path))
+        self.problems += [] if problem in self.problems else [problem]
 
     def _matched(self, prediction: str) -> Match:
         evidence = FileEvidence(
@@ -172,7 +181,7 @@ class Conversion:
         )
         if row := self._options.columns.get("row", ""):
             match, sentence = Match([None] * len(self._values), row, ""), ""
-            if self._known(row):
+            if self._known(row) and not self._refuse_repeated(row):
                 match, sentence = as_rows(row, self._values, self._index, evidence)
             self.notes += [sentence] if sentence else []
             return match
@@ -184,15 +193,44 @@ class Conversion:
         exact = [name for name in others if self._has_ids(name)]
         match = self._index.match(self._values, [*known, *exact])
         if match.count == len(self._values):
-            match, sentence = ids_or_rows(match, self._values, self._index, evidence)
+            again = bool(self._repeated(match.column))
+            match, sentence = ids_or_rows(match, self._values, self._index, evidence, again)
             self.notes += [sentence] if sentence else []
             return match
         placed = self._index.by_place(self._values, known, self._key_agreement)
         if placed.count > match.count:
             return placed
-        if match.column and self._index.by_row(self._values, match.column):
+        if (
+            match.column
+            and self._index.by_row(self._values, match.column)
+            and not self._repeated(match.column)
+        ):
             self._hint = f"; --column row={match.column} takes the numbers for those of rows"
         return match
+
+    def _repeated(self, column: str) -> list[tuple[int, int]]:
+        """The places of rows whose number comes twice for one model, and of those before them."""
+        numbers = [text_of(row.get(column)) for row in self._values]
+        apart = [self._model_column(numbers)[0], self._condition_column(), "order", "round"]
+        return repeated_numbers(column, self._values, apart)
+
+    def _refuse_repeated(self, column: str) -> bool:
+        """Whether numbers of rows come twice for one model, which is said of each."""
+        again = self._repeated(column)
+        for place, before in again:
+            number = text_of(self._values[place].get(column))
+            found = f"{number} once more, as in line {self._lines[before]} with other contents"
+            self.problems.append(
+                Problem(
+                    "DUPLICATE",
+                    column,
+                    found,
+                    "a number once for each model, as rows have (--column model=NAME names models)",
+                    str(self.path),
+                    self._lines[place],
+                )
+            )
+        return bool(again)
 
     def _has_ids(self, column: str) -> bool:
         some = [text_of(row.get(column)) for row in self._values[:_SEEN]]
@@ -224,13 +262,17 @@ class Conversion:
         self._fault(match.column, found, expected)
 
     def _write_rows(
-        self, match: Match, asked: Sequence[AskedValue | None], form: PredictionForm
+        self,
+        match: Match,
+        asked: Sequence[AskedValue | None],
+        form: PredictionForm,
+        model: str,
+        passed_over: str,
     ) -> None:
-        model = self._column("model", model_column(self._columns, self._values))
-        condition = self._column("condition", columns_called(self._columns, CONDITIONS))
+        condition = self._condition_column()
         folder = self.folder_model
         counts = _Counts()
-        seen: dict[tuple[Any, ...], Any] = {}
+        seen: dict[tuple[Any, ...], AskedValue] = {}
         for line, row, each in zip(self._lines, self._values, asked, strict=True):
             if each is None:
                 self._unmatched(line, row, match, counts)
@@ -241,14 +283,32 @@ class Conversion:
             if name := text_of(row.get(condition)):
                 ours["condition"] = name
             place = tuple(ours.get(name) for name in ("id", "model", "condition", "order", "round"))
-            if place in seen and seen[place] == each.value:
+            if seen.get(place) == each:
                 counts.again.append(shown(each.item.id))
                 continue
-            seen[place] = each.value
+            if place in seen and passed_over:
+                self._doubt_model(passed_over, line)
+                passed_over = ""  # said once
+            seen[place] = each
             if each.is_empty:
                 counts.empty.append(shown(each.item.id))
             self.rows.append((line, ours))
         self.notes += counts.sentences()
+
+    def _model_column(self, items: Sequence[str | None]) -> tuple[str, str]:
+        """The column that names the model, and without one that which may do so; each may be ""."""
+        sure, others = model_columns(self._columns, self._values, items)
+        found = self._column("model", sure)
+        return found, "" if found else next(iter(others), "")
+
+    def _condition_column(self) -> str:
+        return self._column("condition", columns_called(self._columns, CONDITIONS))
+
+    def _doubt_model(self, column: str, line: int) -> None:
+        """Say which column would tell two predictions for one item apart."""
+        found = "several values, each beside some of the items"
+        expected = f"models that answered the same (--column model={column} takes it for the model)"
+        self.problems.append(Problem("MODEL", column, found, expected, str(self.path), line))
 
     def _column(self, role: str, found: Sequence[str]) -> str:
         if named := self._options.columns.get(role, ""):

@@ -20,8 +20,10 @@ FROM_ZERO = ("index", "idx", "docid")  # of columns that count rows
 _BY_NUMBER = "the numbers in the ids"
 _HEADED = (".csv", ".tsv", ".tab", ".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")  # files with a header
 _MOST_DOUBT = 0.2  # of rows whose question is another: ids by place may not have more
-_IN_LINES = "its row in the source, from 0"
-_BELOW_HEADER = "its row in the source below a header, from 0"
+_IN_LINES = "its row in the source"
+_BELOW_HEADER = "its row in the source below a header"
+_IN_ORDER = "the items' order"
+_MOST_DIGITS = 9  # of the number of a row
 Found = list[str | None]  # the item of each row
 
 
@@ -78,11 +80,9 @@ class ItemIndex:
         Without either, a file must have a row for every item.
         """
         for column in columns:
-            numbers = [text_of(row.get(column)) for row in rows]
-            if not all(each.isdecimal() and len(each) < 10 for each in numbers):
-                continue
-            for rule, places in self._places(plain_name(column)):
-                found: Found = [places.get(int(each)) for each in numbers]
+            numbers = whole_numbers(rows, column)
+            for rule, places in self._places(plain_name(column)) if numbers else ():
+                found: Found = [places.get(each) for each in numbers]
                 match = Match(found, column, rule)
                 if match.count == len(rows) and self._is_confirmed(rows, match, keys):
                     return match
@@ -99,20 +99,20 @@ class ItemIndex:
     def by_row(self, rows: Sequence[Values], column: str) -> list[Match]:
         """Return the ways in which all numbers of a column are those of rows.
 
-        They are counted from 0; from 1 where they do not fit so.
+        They are counted from 0 or from 1, whatever the column is called; those from 0 come first.
         """
-        return self._readings(rows, column, FROM_ZERO[0]) or self._readings(rows, column, "")
+        return self._readings(rows, column, "")
 
     def _readings(self, rows: Sequence[Values], column: str, name: str) -> list[Match]:
         """The different ways in which all numbers of a column are those of rows."""
-        numbers = [_number(text_of(row.get(column))) for row in rows]
+        numbers = whole_numbers(rows, column)
         files = {text_of(_source(item, "file")).partition("#")[0].lower() for item in self.items}
         headed = {file.removesuffix(".gz").endswith(_HEADED) for file in files if file}
         unlikely = {_IN_LINES if each else _BELOW_HEADER for each in headed}
         readings: dict[tuple[str | None, ...], Match] = {}
-        for rule, places in self._places(name) if all(numbers) else ():
-            found = tuple(places.get(int(each)) for each in numbers)
-            if None not in found and {rule} != unlikely:
+        for rule, places in self._places(name) if numbers else ():
+            found = tuple(places.get(each) for each in numbers)
+            if None not in found and {rule.partition(",")[0]} != unlikely:
                 readings.setdefault(found, Match(found, column, rule))
         return list(readings.values())
 
@@ -152,11 +152,12 @@ class ItemIndex:
         order = [item.id for item in self.items]
         lines = _unique([(text_of(_source(item, "line")), item.id) for item in self.items])
         rows = {int(line): item for line, item in lines.items() if line.isdecimal()}
-        yield _IN_LINES, {line - 1: item for line, item in rows.items()}
-        yield _BELOW_HEADER, {line - 2: item for line, item in rows.items()}
-        yield "the items' order, from 0", dict(enumerate(order))
-        if name not in FROM_ZERO:
-            yield "the items' order, from 1", dict(enumerate(order, 1))
+        for first in (0,) if name in FROM_ZERO else (0, 1):
+            counted = f", from {first}"
+            yield _IN_LINES + counted, {line - 1 + first: item for line, item in rows.items()}
+            below = {line - 2 + first: item for line, item in rows.items() if line > 1}
+            yield _BELOW_HEADER + counted, below
+            yield _IN_ORDER + counted, dict(enumerate(order, first))
 
     def _is_believed(self, rows: Sequence[Values], match: Match) -> bool:
         """Numbers may mean anything: their questions must not be others'. Names are names."""
@@ -186,6 +187,17 @@ class ItemIndex:
 
 
 Agrees = Callable[[Sequence[str | None]], float | None]  # the share of keys that are the items'
+
+
+def whole_numbers(rows: Sequence[Values], column: str) -> list[int]:
+    """Return the numbers in a column; none where a cell is no number as a whole.
+
+    A number that ends a name, as in ``q-0003``, is part of an id, and never that of a row.
+    """
+    texts = [text_of(row.get(column)) for row in rows]
+    if all(each.isdecimal() and len(each) <= _MOST_DIGITS for each in texts):
+        return [int(each) for each in texts]
+    return []
 
 
 def _unique(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:

@@ -29,6 +29,8 @@ class OptionColumns:
             if part := series_part(name.rsplit("/", 1)[-1]):
                 series[part[0]].append((part[1].upper().rjust(2), name))
         self._series = [[name for _, name in sorted(each)] for each in series.values()]
+        runs = [each for each in series.values() if _is_run([label for label, _ in each])]
+        self.one_each = frozenset(name for each in runs for _, name in each)  # A, B, C and so on
 
     def order_in(self, row: Values, item: Item) -> tuple[int, ...]:
         """Return the item's options in the order of the row, by place; () where it is the same.
@@ -67,6 +69,11 @@ class OptionColumns:
             options = split_question(text_of(row.get(name)))[1]
             found += [] if options is None else [_from_prompt(options)]
         return found
+
+
+def _is_run(labels: Sequence[str]) -> bool:
+    """Whether labels begin with A and B, as those of options do, and not ``q`` and ``a``."""
+    return {"A", "B"} <= {label.strip() for label in labels}
 
 
 def _from_prompt(options: OptionList) -> tuple[str, ...]:

@@ -1,12 +1,13 @@
 """Helpers that tests import."""
 
+import csv
 import multiprocessing
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,15 @@ def run_here(*words: object) -> int:
         return main([*map(str, words)])
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def write_rows(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
+    """Write rows as CSV, with the names of the first one."""
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
 
 
 def wait_until(condition: Callable[[], object], limit: float = 200.0) -> None:

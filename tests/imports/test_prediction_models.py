@@ -1,11 +1,10 @@
 """The column that names the model is said, and a tag of the questions is not taken for it."""
 
-import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support import make_item
+from support import make_item, write_rows
 
 from reelbench.data.benchmark import Benchmark, BenchmarkError
 from reelbench.interop.predictions import read_anyones
@@ -19,14 +18,6 @@ def benchmark(save: Callable[..., Path]) -> Benchmark:
     return Benchmark.load(save(*map(make_item, range(1, COUNT + 1))))
 
 
-def table(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
-
-
 def models(path: Path, benchmark: Benchmark, **columns: str) -> tuple[dict[str, int], str]:
     """The number of answers of each model, and what was said."""
     rows, notes = read_anyones(path, benchmark, columns=columns)
@@ -38,7 +29,7 @@ def test_a_tag_of_the_questions_is_no_model(
     column: str, benchmark: Benchmark, tmp_path: Path
 ) -> None:
     rows = [{"id": f"q-{n}", column: TAGS[n % 3], "pred": "A"} for n in range(1, COUNT + 1)]
-    path = table(tmp_path / "x.csv", rows)
+    path = write_rows(tmp_path / "x.csv", rows)
     found, talk = models(path, benchmark)
     assert found == {"x": COUNT}
     assert f"Column {column!r} has other values for other items" in talk
@@ -54,7 +45,7 @@ def test_a_tag_beside_the_models_is_no_doubt(benchmark: Benchmark, tmp_path: Pat
         for n in range(1, COUNT + 1)
         for model in "ab"
     ]
-    found, talk = models(table(tmp_path / "x.csv", rows), benchmark)
+    found, talk = models(write_rows(tmp_path / "x.csv", rows), benchmark)
     assert found == {"a": COUNT, "b": COUNT}
     assert "Model: column 'model'." in talk
     assert "'system'" not in talk
@@ -70,7 +61,7 @@ def test_systems_that_answered_most_of_the_items_are_models(
         for n in range(1, COUNT + 1)
         if system == "one" or n > missing
     ]
-    found, talk = models(table(tmp_path / "x.csv", rows), benchmark)
+    found, talk = models(write_rows(tmp_path / "x.csv", rows), benchmark)
     assert found == {"one": COUNT, "two": COUNT - missing}
     assert "Model: column 'system'." in talk
 
@@ -79,7 +70,7 @@ def test_one_system_is_the_model_however_few_it_answered(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
     rows = [{"id": "q-2", "system": "my model", "pred": "A"}]
-    found, talk = models(table(tmp_path / "x.csv", rows), benchmark)
+    found, talk = models(write_rows(tmp_path / "x.csv", rows), benchmark)
     assert found == {"my model": 1}
     assert "Model: column 'system'." in talk
 
@@ -89,7 +80,7 @@ def test_two_predictions_for_one_item_name_the_column_that_may_tell_them_apart(
 ) -> None:
     rows = [{"id": f"q-{n}", "system": "one", "pred": "A"} for n in range(1, COUNT + 1)]
     rows += [{"id": f"q-{n}", "system": "two", "pred": "B"} for n in (1, 2)]
-    path = table(tmp_path / "x.csv", rows)
+    path = write_rows(tmp_path / "x.csv", rows)
     with pytest.raises(
         BenchmarkError, match="--column model=system takes it for the model"
     ) as error:

@@ -1,12 +1,11 @@
 """What `--column row=NAME` takes for numbers of rows, from where they are counted, and what not."""
 
-import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import make_item
+from support import make_item, write_rows
 
 from reelbench.data.benchmark import Benchmark, BenchmarkError
 from reelbench.data.items import Item, freeze
@@ -25,14 +24,6 @@ def item(number: int, **fields: Any) -> Item:
 @pytest.fixture
 def benchmark(save: Save) -> Benchmark:
     return Benchmark.load(save(*map(item, range(1, COUNT + 1))))
-
-
-def table(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
 
 
 def read(path: Path, benchmark: Benchmark, **options: Any) -> tuple[dict[str, list[str]], str]:
@@ -59,7 +50,7 @@ def test_rows_are_counted_from_where_the_file_shows_it(
 ) -> None:
     chosen = benchmark.items[1 - first : 6 - first]
     rows = [{"index": n, "prediction": "A", **SIGNS[sign](one)} for n, one in enumerate(chosen, 1)]
-    found, talk = read(table(tmp_path / "x.csv", rows), benchmark, columns={"row": "index"})
+    found, talk = read(write_rows(tmp_path / "x.csv", rows), benchmark, columns={"row": "index"})
     assert found == {"x": [one.id for one in chosen]}
     assert (f"from {first}" in talk, "warning" in talk) == (True, False)
 
@@ -68,11 +59,11 @@ def test_where_nothing_decides_rows_are_counted_from_0_with_a_warning(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
     rows = [{"row": n, "prediction": "A"} for n in range(1, 6)]
-    found, talk = read(table(tmp_path / "x.csv", rows), benchmark, columns={"row": "row"})
+    found, talk = read(write_rows(tmp_path / "x.csv", rows), benchmark, columns={"row": "row"})
     assert found == {"x": [one.id for one in benchmark.items[1:6]]}
     assert "warning: rows can be counted in 2 ways" in talk
     rows.append({"row": 0, "prediction": "A"})
-    _, talk = read(table(tmp_path / "y.csv", rows), benchmark, columns={"row": "row"})
+    _, talk = read(write_rows(tmp_path / "y.csv", rows), benchmark, columns={"row": "row"})
     assert "warning" not in talk
 
 
@@ -84,7 +75,7 @@ def test_rows_of_the_source_are_counted_from_1_where_the_file_shows_it(
     kept = [item(n, provenance=freeze(lines[n])) for n in lines if n not in (2, 3)]
     benchmark = Benchmark.load(save(*kept))
     rows = [{"row": n, "prediction": "A", "question": item(n).question} for n in (1, 4, 5, 8)]
-    path = table(tmp_path / "x.csv", rows)
+    path = write_rows(tmp_path / "x.csv", rows)
     found, talk = read(path, benchmark, columns={"row": "row"})
     assert found == {"x": [item(n).id for n in (1, 4, 5, 8)]}
     assert "warning" not in talk
@@ -94,7 +85,7 @@ def test_rows_of_the_source_are_counted_from_1_where_the_file_shows_it(
 def test_a_number_in_a_name_is_no_row(form: str, save: Save, tmp_path: Path) -> None:
     benchmark = Benchmark.load(save(*(item(n, id=form.format(n)) for n in range(1, COUNT + 1))))
     ids = [one.id for one in benchmark.items[:5]]
-    path = table(tmp_path / "x.csv", [{"sample": each, "prediction": "A"} for each in ids])
+    path = write_rows(tmp_path / "x.csv", [{"sample": each, "prediction": "A"} for each in ids])
     found, talk = read(path, benchmark)
     assert (found, "warning" in talk) == ({"x": ids}, False)
     with pytest.raises(BenchmarkError, match="none is of an item") as caught:
@@ -108,7 +99,7 @@ def test_unknown_names_with_numbers_are_not_said_to_be_rows(
 ) -> None:
     rows = [{"id": form.format(n), "prediction": "A"} for n in (1, 2, 3, 5)]
     with pytest.raises(BenchmarkError) as caught:
-        read(table(tmp_path / "x.csv", rows), benchmark)
+        read(write_rows(tmp_path / "x.csv", rows), benchmark)
     assert "--column row=" not in str(caught.value)
 
 
@@ -116,7 +107,7 @@ def test_a_number_with_a_point_and_a_zero_is_that_of_a_row(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
     rows = [{"row": f"{n}.0", "prediction": "A"} for n in (0, 3)]
-    found, _ = read(table(tmp_path / "x.csv", rows), benchmark, columns={"row": "row"})
+    found, _ = read(write_rows(tmp_path / "x.csv", rows), benchmark, columns={"row": "row"})
     assert found == {"x": [benchmark.items[n].id for n in (0, 3)]}
 
 
@@ -129,7 +120,7 @@ def restarting(count: int) -> list[dict[str, object]]:
 
 
 def test_numbers_that_begin_anew_are_no_rows(benchmark: Benchmark, tmp_path: Path) -> None:
-    path = table(tmp_path / "x.csv", restarting(3))
+    path = write_rows(tmp_path / "x.csv", restarting(3))
     with pytest.raises(BenchmarkError, match="none is of an item") as caught:
         read(path, benchmark)
     assert "--column row=" not in str(caught.value)
@@ -147,7 +138,7 @@ def test_numbers_that_come_again_are_not_advised_to_be_rows(
 ) -> None:
     benchmark = Benchmark.load(save(*(item(n, id=str(n)) for n in range(1, COUNT + 1))))
     rows = [{"number": n, "prediction": "A", "seconds": n} for n in range(1, 4)]
-    _, talk = read(table(tmp_path / "x.csv", [*rows, *more]), benchmark)
+    _, talk = read(write_rows(tmp_path / "x.csv", [*rows, *more]), benchmark)
     assert "fit ids of items, and numbers of rows as well" in talk
     assert ("--column row=number" in talk) == (not more)
 
@@ -161,7 +152,7 @@ def test_numbers_may_come_again_for_another_model_condition_or_round(
         for value in (1, 2)
         for n in range(COUNT - 1)
     ]
-    path = table(tmp_path / "x.csv", [*rows, rows[0]])
+    path = write_rows(tmp_path / "x.csv", [*rows, rows[0]])
     found, talk = read(path, benchmark, columns={"row": "number"})
     assert {len(items) for items in found.values()} == {COUNT - 1}
     assert "Rows that say the same once more, counted once: 1" in talk
@@ -170,7 +161,7 @@ def test_numbers_may_come_again_for_another_model_condition_or_round(
 
 
 def test_one_unknown_column_is_told_of_once(benchmark: Benchmark, tmp_path: Path) -> None:
-    path = table(tmp_path / "x.csv", restarting(3))
+    path = write_rows(tmp_path / "x.csv", restarting(3))
     with pytest.raises(BenchmarkError) as caught:
         read(path, benchmark, columns={"row": "question_no", "model": "who"})
     assert [each.code for each in caught.value.problems].count("NO_COLUMN") == 1

@@ -1,12 +1,11 @@
 """Numbers in a file of predictions are ids or rows: the file decides, or a warning says so."""
 
-import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import make_item
+from support import make_item, write_rows
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.benchmark import Benchmark, BenchmarkError
@@ -32,14 +31,6 @@ def benchmark(save: Callable[..., Path]) -> Benchmark:
     return Benchmark.load(save(*map(item, range(1, COUNT + 1))))
 
 
-def table(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
-
-
 def right_answers(path: Path, benchmark: Benchmark, **options: Any) -> tuple[int, str]:
     """How many answers are right, and what was said."""
     rows, notes = read_anyones(path, benchmark, **options)
@@ -62,7 +53,7 @@ def by_rows(**more: Callable[[Item], Any]) -> list[dict[str, Any]]:
 def test_numbers_that_fit_both_are_ids_with_a_warning_or_rows_on_request(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
-    path = table(tmp_path / "x.csv", by_rows())
+    path = write_rows(tmp_path / "x.csv", by_rows())
     right, talk = right_answers(path, benchmark)
     assert right < COUNT - 1
     assert "warning: The numbers in 'index' fit ids of items, and numbers of rows as well" in talk
@@ -93,7 +84,7 @@ def test_what_the_rows_say_decides(
     rows = by_rows(**{column: of})
     for row in rows:
         row["index"] += 1 - shift  # ids, or rows from 0
-    right, talk = right_answers(table(tmp_path / "x.csv", rows), benchmark)
+    right, talk = right_answers(write_rows(tmp_path / "x.csv", rows), benchmark)
     assert (right, "warning" in talk) == (COUNT - 1, False)
     assert ("by the items' order, from 0" in talk) == bool(shift)
     if shift and column != "question":  # numbers with other questions are no ids from the start
@@ -105,11 +96,11 @@ def test_a_file_with_all_ids_or_other_ids_is_not_doubted(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
     rows = [{"id": n, "prediction": KEYS[n - 1]} for n in range(1, COUNT + 1)]
-    right, talk = right_answers(table(tmp_path / "all.csv", rows), benchmark)
+    right, talk = right_answers(write_rows(tmp_path / "all.csv", rows), benchmark)
     assert (right, "warning" in talk) == (COUNT, False)
-    right, talk = right_answers(table(tmp_path / "last.csv", rows[3:]), benchmark)
+    right, talk = right_answers(write_rows(tmp_path / "last.csv", rows[3:]), benchmark)
     assert (right, "warning" in talk) == (COUNT - 3, False)  # there is no row 8 from 0
-    right, talk = right_answers(table(tmp_path / "first.csv", rows[:-1]), benchmark)
+    right, talk = right_answers(write_rows(tmp_path / "first.csv", rows[:-1]), benchmark)
     assert (right, "warning" in talk) == (
         COUNT - 1,
         False,
@@ -119,11 +110,11 @@ def test_a_file_with_all_ids_or_other_ids_is_not_doubted(
 def test_unknown_numbers_that_fit_as_rows_are_said_to_do_so(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
-    nothing = table(tmp_path / "y.csv", [{"id": "0", "prediction": "A"}])
+    nothing = write_rows(tmp_path / "y.csv", [{"id": "0", "prediction": "A"}])
     with pytest.raises(BenchmarkError, match=r"none is of an item.*--column row=id takes"):
         read_anyones(nothing, benchmark)
     rows = [{"id": n, "prediction": KEYS[n]} for n in range(COUNT - 1)]
-    path = table(tmp_path / "x.csv", rows)
+    path = write_rows(tmp_path / "x.csv", rows)
     with pytest.raises(BenchmarkError, match="--column row=id takes the numbers for those of rows"):
         read_anyones(path, benchmark)
     assert right_answers(path, benchmark, columns={"row": "id"})[0] == COUNT - 1
@@ -134,9 +125,9 @@ def test_ids_from_0_are_doubted_where_rows_from_1_fit(
 ) -> None:
     benchmark = Benchmark.load(save(*(item(n, id=str(n - 1)) for n in range(1, COUNT + 1))))
     rows = [{"number": n, "prediction": KEYS[n - 1]} for n in range(1, COUNT)]
-    path = table(tmp_path / "x.csv", rows)
+    path = write_rows(tmp_path / "x.csv", rows)
     assert "and nothing in the file tells which" in right_answers(path, benchmark)[1]
-    keyed = table(tmp_path / "y.csv", [{**row, "gt": row["prediction"]} for row in rows])
+    keyed = write_rows(tmp_path / "y.csv", [{**row, "gt": row["prediction"]} for row in rows])
     assert right_answers(keyed, benchmark)[0] == COUNT - 1
 
 
@@ -151,7 +142,7 @@ def test_rows_are_those_of_the_source_where_items_were_left_out(
     ]
     rows = [{"index": n - 1, "prediction": KEYS[n - 1]} for n in (2, 4, 6)]
     benchmark = Benchmark.load(save(*items))
-    path = table(tmp_path / "x.csv", rows)
+    path = write_rows(tmp_path / "x.csv", rows)
     right, talk = right_answers(path, benchmark, columns={"row": "index"})
     assert right == len(rows)
     assert "its row in the source below a header, from 0, and not the items' order" in talk
@@ -166,7 +157,7 @@ def test_a_word_before_the_number_of_an_id_is_no_matter(
         for n in range(1, COUNT + 1)
         for m in "ab"
     ]
-    found, _ = read_anyones(table(tmp_path / "x.csv", rows), benchmark)
+    found, _ = read_anyones(write_rows(tmp_path / "x.csv", rows), benchmark)
     assert [model for model, _ in found] == ["my model a", "my model b"]
     assert [len(by_item) for by_item in found.values()] == [right, right]
 
@@ -179,10 +170,10 @@ def test_two_words_before_numbers_are_names_and_a_prompt_is_no_model(
         for n in range(1, COUNT + 1)
     ]
     with pytest.raises(BenchmarkError, match="none is of an item"):
-        read_anyones(table(tmp_path / "x.csv", rows), benchmark)
+        read_anyones(write_rows(tmp_path / "x.csv", rows), benchmark)
     for row in rows:
         row["id"] = row["id"][1:]
-    found, _ = read_anyones(table(tmp_path / "y.csv", rows), benchmark)
+    found, _ = read_anyones(write_rows(tmp_path / "y.csv", rows), benchmark)
     assert list(found) == [("y", "protocol")]
 
 

@@ -134,7 +134,8 @@ class TestMargins:
 def seen(
     levels: tuple[float, ...], frames: tuple[int, int], severity: float = 0.0, **more: object
 ) -> SeenLayer:
-    target, level = DamageTarget("noise", "noise", **more), float(np.mean(levels[slice(*frames)]))  # type: ignore[arg-type]
+    target = DamageTarget("noise", "noise", **more)  # type: ignore[arg-type]
+    level = float(np.mean(levels[slice(*frames)]))
     return SeenLayer(target, severity or level, 0.5, level, levels, frames)
 
 

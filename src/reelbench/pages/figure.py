@@ -12,6 +12,7 @@ from reelbench.score.rounding import percent
 # Okabe and Ito's colours, which the colour-blind tell apart; beyond seven, markers help.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
 MARKS = ("circle", "square", "diamond", "triangle-up", "x", "star", "triangle-down")
+_LINE = 12  # letters of a label
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +102,6 @@ def wrapped(text: str) -> str:
     """A label in short lines, broken between words: drawings make room for the longest line."""
     lines = textwrap.wrap(text, _LINE, break_long_words=False, break_on_hyphens=False)
     return "<br>".join(map(plain, lines or [""]))
-
-
-_LINE = 12  # letters
 
 
 def plain(text: str) -> str:

@@ -11,14 +11,11 @@ _GREETING = pattern(
 )
 _WORDS_AHEAD = 60  # characters behind a label in which a word of its option may come
 _PLAIN_WORDS = frozenset({  # with which an explanation may begin
-    "it", "he", "she", "they", "the", "this", "that", "these", "those", "there", "because", "since",
-    "as", "a", "an", "based", "given", "due", "i", "we", "you", "in", "to", "is", "are", "was",
-    "from",
-    "on", "at", "by", "for", "with", "of", "and", "or", "so", "not", "no", "only", "both", "all",
-    "his",
-    "her", "their", "its", "one", "two", "three", "when", "while", "sorry", "please", "which",
-    "where", "who", "if",
-    "has",
+    "it", "he", "she", "they", "the", "this", "that", "these", "those", "there", "because",
+    "since", "as", "a", "an", "based", "given", "due", "i", "we", "you", "in", "to", "is", "are",
+    "was", "from", "on", "at", "by", "for", "with", "of", "and", "or", "so", "not", "no", "only",
+    "both", "all", "his", "her", "their", "its", "one", "two", "three", "when", "while", "sorry",
+    "please", "which", "where", "who", "if", "has",
 })  # fmt: skip
 
 

@@ -25,15 +25,15 @@ _STARTS_CLAUSE = pattern(rf"[,，、(]\s{{0,3}}(?:{_OPENERS}[\s,.…]{{1,3}}){{0
 # What stands behind a correction amid a sentence: not "and wait for the train", nor "B, actually."
 _CUT_IN = pattern(r"\s{0,2}(?:[,.:;!…—–-](?=\W{0,8}\w)|(?:no|not|it's|it is|i|let|that|that's)\b)")
 _PLAIN_NO = pattern(r"(?<=[.…\n])\s{0,3}((?:no|nope|nein|non|нет)),\s")
-_WELL = pattern(
-    r"(?<=[.!…\n])\s{0,3}(well),?\s(?=(?:no|yes|not|actually)\b)"
-)  # "Yes. Well, no: .."
+# "Yes. Well, no: ..."
+_WELL = pattern(r"(?<=[.!…\n])\s{0,3}(well),?\s(?=(?:no|yes|not|actually)\b)")
 # A word that takes back what was said where a letter alone follows it: "A. No, B."
 _INSTEAD = pattern(
     r"[.!?…\n,;-]\s{0,3}(?:oh,?\s|hmm,?\s)?(?:(?:no|nope|nein|non)\s?[,.:—–]|(?:sorry|edit|update"
     r"|rather|i mean|make that|or rather)[\s,.:])"
     r"[\s,.:]{0,2}([^\n]{1,40})\s*\Z"
 )
+_OPTION_TEXT = "option text"  # how a reply was read that names no letter
 _ENDING = 80  # characters
 _LEVELS = 2  # corrections of corrections
 # They bring the new answer with them, or are no correction: "It is actually raining."
@@ -84,7 +84,7 @@ def corrected(
             continue
         parsed = read(after, True) if after else None
         if parsed and parsed.places is not None:
-            is_recap = parsed.method == "option text" and not _STATES.match(lowered(after))
+            is_recap = parsed.method == _OPTION_TEXT and not _STATES.match(lowered(after))
             if is_recap and _is_other_than_stated(parsed, reply.bare[:start], read):
                 return Parsed(None, "correction", "no answer")
             return parsed
@@ -107,7 +107,7 @@ def _is_other_than_stated(parsed: Parsed, before: str, read: Callable[[str, bool
     earlier = read(before, False) if before.strip() else None
     if earlier is None or not earlier.places:
         return False
-    return earlier.method != "option text" and earlier.places != parsed.places
+    return earlier.method != _OPTION_TEXT and earlier.places != parsed.places
 
 
 def last_word(reply: ReplyText, reader: Reader) -> Places:

@@ -15,7 +15,7 @@ from reelbench.media.measure.quality import DAMAGES, NOT_THERE
 from reelbench.media.measure.visibility import band
 from reelbench.recipes.qbench_exact.degraded import SeenLayer
 from reelbench.recipes.qbench_exact.layered import COPIES, evidence_of, options_of
-from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, is_key, seed_of
+from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, damage_is_key, seed_of
 from reelbench.recipes.qbench_exact.turns import uneven_clips
 from reelbench.recipes.qbench_exact.videos import MadeQuestion, MadeVideo
 
@@ -127,7 +127,9 @@ def _placed(questions: Sequence[MadeQuestion]) -> list[tuple[int, MadeQuestion]]
 
 def _key(question: MadeQuestion) -> Any:
     order = question.order
-    damage = order.damage if is_key(order.family) or FAMILIES[order.family]["keys"] == 1 else ""
+    damage = (
+        order.damage if damage_is_key(order.family) or FAMILIES[order.family]["keys"] == 1 else ""
+    )
     return order.goal, order.turned, damage
 
 

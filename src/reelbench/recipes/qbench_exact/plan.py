@@ -107,7 +107,7 @@ def _orders(segments: Sequence[Segment], number: int, seed: int) -> Iterator[Que
             instead=tuple(
                 (name, rng.choice(DAMAGES[name].kinds))
                 for name in _some(damages_of(family), rng)
-                if name != damage and not is_key(family)
+                if name != damage and not damage_is_key(family)
             ),
         )
 
@@ -132,7 +132,7 @@ def damages_of(family: str) -> tuple[str, ...]:
     return _DAMAGES[FAMILIES[family]["damages"]]
 
 
-def is_key(family: str) -> bool:
+def damage_is_key(family: str) -> bool:
     """Whether the damage is a part of the key, and comes as often as any other."""
     return bool(FAMILIES[family].get("damage_is_key"))
 
@@ -145,7 +145,7 @@ def _damages_and_keys(family: str, seed: int) -> Iterator[tuple[str, int, bool]]
     """
     facts, damages = FAMILIES[family], damages_of(family)
     turns = (False, True) if facts.get("turns") else (False,)
-    keys = list(product(range(facts["keys"]), turns, damages if is_key(family) else ("",)))
+    keys = list(product(range(facts["keys"]), turns, damages if damage_is_key(family) else ("",)))
     for turn in count():
         rng = rng_for(seed, "deck", family, turn)
         rng.shuffle(keys)

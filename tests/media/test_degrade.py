@@ -121,6 +121,26 @@ def error_of(
     return float(np.mean([(a.astype(float)[window] - b[window]) ** 2 for a, b in pairs]))
 
 
+@pytest.mark.parametrize("kind", [
+    "gaussian blur", "motion blur", "defocus", "downscale", "low contrast", "colour cast", "shake",
+])  # fmt: skip
+@pytest.mark.parametrize("severity", [0.1, 1.0])
+def test_a_part_is_damaged_as_it_is_with_the_whole(kind: str, severity: float) -> None:
+    """Though less is looked at: what is near enough to matter, at the edges of the picture too."""
+    images = CLEAN[:3]
+    whole = degrade_images(images, kind, severity, 3)
+    height, width = images[0].shape[:2]
+    for left, top, right, bottom in ((0.0, 0.0, 0.5, 0.5), (0.35, 0.4, 0.6, 0.7)):
+        part = degrade_images(images, kind, severity, 3, (left, top, right, bottom))
+        rows = slice(round(top * height), round(bottom * height))
+        inside = np.zeros((height, width), bool)
+        inside[rows, round(left * width) : round(right * width)] = True
+        for image, all_of_it, damaged in zip(images, whole, part, strict=True):
+            apart = np.abs(damaged.astype(int) - all_of_it)[inside]
+            assert apart.max() <= 1, "a transform of another size rounds otherwise"
+            assert np.array_equal(damaged[~inside], image[~inside])
+
+
 class TestVideos:
     @pytest.mark.parametrize("kind", ["noise", "compression"])
     def test_within_a_span_of_time(self, kind: str, video: Path, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def sharpness(grey: Grey) -> float:
     """
     details = []
     for _ in range(3):
-        details.append(min(_detail(grey), _detail(np.ascontiguousarray(grey.T))))
+        details.append(min(_detail(grey), _detail(grey.T)))
         grey = _halved(grey)
     return float(np.mean(details))
 
@@ -64,13 +64,17 @@ def _detail(grey: Grey) -> float:
     """What share of the steps between neighbours in a column a blur along it takes away."""
     if len(grey) < 2:
         return 0.0
-    steps = np.abs(grey[1:] - grey[:-1])
+    steps = grey[1:] - grey[:-1]
+    np.abs(steps, out=steps)
     whole = float(steps.sum(dtype=np.float64))
     if whole <= 0:
         return 0.0
     # Two neighbouring means of nine pixels share eight: they differ by what only one of them has.
-    padded = np.pad(grey, ((4, 4), (0, 0)), mode="edge")
-    lost = steps - np.abs(padded[9:] - padded[:-9]) * np.float32(1 / 9)
+    padded = np.concatenate([*[grey[:1]] * 4, grey, *[grey[-1:]] * 4])
+    lost = padded[9:] - padded[:-9]
+    np.abs(lost, out=lost)
+    lost *= np.float32(1 / 9)
+    np.subtract(steps, lost, out=lost)
     return float(np.maximum(lost, 0, out=lost).sum(dtype=np.float64)) / whole
 
 
@@ -148,7 +152,7 @@ def blockiness(grey: Grey) -> float:
     It needs the pixels as they were encoded: scaling moves the grid away. Codecs that smooth their
     blocks' edges (H.264 and later) show blocks only where bits are really few.
     """
-    both = _grid_excess(grey) + _grid_excess(np.ascontiguousarray(grey.T))
+    both = _grid_excess(grey) + _grid_excess(grey.T)
     return max(0.0, both / 2)
 
 
@@ -156,12 +160,14 @@ def _grid_excess(grey: Grey) -> float:
     """By how much steps down at the grid exceed their neighbours, less the same amid the blocks."""
     if len(grey) < 3 * _GRID:
         return 0.0
-    steps = np.abs(grey[1:] - grey[:-1])
+    steps = grey[1:] - grey[:-1]
+    np.abs(steps, out=steps)
     last = len(steps) - 1
 
     def excess(phase: int) -> float:
-        beside = steps[phase - 1 : last - 1 : _GRID] + steps[phase + 1 : last + 1 : _GRID]
-        more = steps[phase:last:_GRID] - beside / 2
+        more = steps[phase - 1 : last - 1 : _GRID] + steps[phase + 1 : last + 1 : _GRID]
+        more *= np.float32(0.5)
+        np.subtract(steps[phase:last:_GRID], more, out=more)
         return float(np.maximum(more, 0, out=more).mean(dtype=np.float64))
 
     amid = (excess(_GRID // 4) + excess(_GRID // 2)) / 2

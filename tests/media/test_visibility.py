@@ -5,7 +5,7 @@ import pytest
 from ordinary import ordinary_frames
 
 from reelbench.media.edit.degrade import degrade_images
-from reelbench.media.measure.local import NINTHS, rises, tiles
+from reelbench.media.measure.local import NINTHS, rises, tile_levels, tiles
 from reelbench.media.measure.quality import DAMAGES
 from reelbench.media.measure.visibility import band, threshold, visibility
 
@@ -93,11 +93,11 @@ def test_a_rise_is_found_where_and_when_it_is(
     row, column = (3 * place for place in NINTHS[ninth])
     span = slice(first, first + 2)
     images[span] = degrade_images(images[span], damage, 0.5, 1, tiles(row, column, 3))
-    found = rises(DAMAGES[damage], images)
+    found = rises(tile_levels(DAMAGES[damage], images))
     assert found.shape == (9, 4)
     assert np.unravel_index(found.argmax(), found.shape) == (list(NINTHS).index(ninth), quarter)
 
 
 def test_few_frames_have_no_rise() -> None:
     images = list(ordinary_frames(1, 2))
-    assert rises(DAMAGES["noise"], images).max() == -np.inf
+    assert rises(tile_levels(DAMAGES["noise"], images)).max() == -np.inf

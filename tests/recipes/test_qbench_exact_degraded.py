@@ -14,8 +14,9 @@ from videos import make_video
 from reelbench.media.edit.write import video_writer
 from reelbench.media.measure.quality import all_qualities
 from reelbench.recipes.qbench_exact.clips import Segment
-from reelbench.recipes.qbench_exact.degraded import _search, refuse_undamaged, write_degraded
+from reelbench.recipes.qbench_exact.degraded import refuse_undamaged, write_degraded
 from reelbench.recipes.qbench_exact.footage import DamageTarget, SegmentFrames, UnfitError
+from reelbench.recipes.qbench_exact.severities import SeveritySearch
 
 
 def segment(start: float, end: float) -> Segment:
@@ -161,16 +162,37 @@ class TestSearch:
             tried.append(severity)
             return shape(severity)
 
-        found = _search(extent, sum(window) / 2, *window)
+        found = SeveritySearch(extent).find(window[0], sum(window) / 2, window[1])
         assert window[0] <= shape(found) <= window[1]
         assert len(tried) <= 9
 
     def test_what_is_so_already_needs_nothing(self) -> None:
-        assert _search(lambda _: 1 / 0, 0.0, -0.1, 0.1) == 0.0
+        assert SeveritySearch(lambda _: 1 / 0).find(-0.1, 0.0, 0.1) == 0.0
+
+    def test_what_no_severity_reaches_is_said(self) -> None:
+        """As of a damage that knows few severities."""
+        with pytest.raises(UnfitError, match=r"a severity reaches 0.50, none 0.52 to 0.58"):
+            SeveritySearch(lambda severity: round(severity * 10) / 10).find(0.52, 0.54, 0.58)
+        with pytest.raises(UnfitError, match=r"without any it is 0.10 too much"):
+            SeveritySearch(lambda severity: severity).find(-0.3, -0.2, -0.1)
+
+    def test_what_was_tried_is_not_tried_again(self) -> None:
+        """A video that came out too weak is wanted a little stronger."""
+        tried: list[float] = []
+
+        def extent(severity: float) -> float:
+            tried.append(severity)
+            return severity**0.5
+
+        search = SeveritySearch(extent)
+        search.find(0.4, 0.45, 0.5)
+        before = len(tried)
+        assert 0.5 <= search.find(0.5, 0.55, 0.6) ** 0.5 <= 0.6
+        assert len(tried) == len(set(tried)) <= before + 2
 
     def test_too_little_at_the_worst_is_said(self) -> None:
         with pytest.raises(UnfitError, match="the highest severity reaches"):
-            _search(lambda severity: severity / 4, 0.5, 0.4, 0.6)
+            SeveritySearch(lambda severity: severity / 4).find(0.4, 0.5, 0.6)
 
 
 def test_questions_of_one_segment_share_its_frames_and_leave_them_alone(tmp_path: Path) -> None:

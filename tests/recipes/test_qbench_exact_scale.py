@@ -32,7 +32,7 @@ def claim(family: str, goal: int, turned: bool) -> str:
 
 def accepted(targets: QuestionTargets, damage: str, level: float) -> bool:
     """Whether a video of an ordinary segment would do that has so much of the damage."""
-    target = targets.video(0, ())
+    target = targets.video(0, (), 0.0)
     own = target.damage == damage
     if own and not max(target.low, target.least) <= level <= min(target.high, target.most):
         return False
@@ -59,7 +59,7 @@ def claims() -> dict[str, dict[str, set[float]]]:
             found[damage][said] |= {lv for lv in LEVELS if accepted(targets, damage, lv)}
     for damage, margin in product(DAMAGES, MARGINS):
         targets = QuestionTargets(order("what", 0, damage=damage), margin, 0)
-        target = targets.video(0, ())
+        target = targets.video(0, (), 0.0)
         for other, level in product(DAMAGES, LEVELS[:25]):
             if other != damage and DAMAGES[other].quality != DAMAGES[damage].quality:
                 seen = showing(damage, (target.low + target.high) / 2)

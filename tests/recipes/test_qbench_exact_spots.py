@@ -132,6 +132,13 @@ class TestKeys:
 
 
 class TestRefused:
+    def test_what_the_frames_do_not_show_is_never_written(self, clip: Path, tmp_path: Path) -> None:
+        out = tmp_path / "out.mp4"
+        wanted = targets("spot", 1, 0.2, damage="over-exposure")
+        refused = write_videos([clip], [SEGMENT], wanted, [out], 128)
+        assert refused == "it is as clear in another part of the picture, or at another time"
+        assert not out.exists()
+
     def seen(self, extent: float, rises: np.ndarray) -> WrittenVideo:
         layer = SeenLayer(DamageTarget("noise", "noise"), 0.5, extent, 0.5, (), (4, 6), 2.0)
         return WrittenVideo({}, {}, layers=(layer,), rises=tuple(map(tuple, rises.tolist())))

@@ -40,7 +40,7 @@ def filmed(targets: QuestionTargets, places: Sequence[float]) -> MadeQuestion:
     target: list[DamageTarget] = []
     shown: list[WrittenVideo] = []
     for number, place in zip(range(len(targets.order.segments[0])), places, strict=False):
-        target.append(targets.video(number, shown))
+        target.append(targets.video(number, shown, 0.0))
         shown.append(shows(target[-1], place))
     fits = targets.check(target, shown)
     videos = [
@@ -98,7 +98,8 @@ class TestKeys:
     def test_a_beginning_is_well_inside_its_quarter(self, goal: int) -> None:
         """So that the first damaged frame of sixteen is in it too."""
         begins = [
-            QuestionTargets(order("when", goal), 0.1, seed).video(0, ()).begin for seed in range(50)
+            QuestionTargets(order("when", goal), 0.1, seed).video(0, (), 0.0).begin
+            for seed in range(50)
         ]
         assert all(goal / 4 + 0.07 < begin < (goal + 1) / 4 - 0.07 for begin in begins)
         assert max(begins) - min(begins) > 0.05
@@ -109,7 +110,8 @@ class TestKeys:
         assert len(able) > 7
         for family, goal, turned in (("is", 0, False), ("is", 1, True), ("strength", 0, False)):
             every = [
-                QuestionTargets(order(family, goal, turned), 0.1, n).video(0, ()) for n in range(80)
+                QuestionTargets(order(family, goal, turned), 0.1, n).video(0, (), 0.0)
+                for n in range(80)
             ]
             assert {target.damage for target in every} == able
             assert all(target.low > MIDDLE for target in every)
@@ -118,7 +120,7 @@ class TestKeys:
         spared = set()
         for seed in range(20):
             targets = QuestionTargets(order("both", 0), 0.1, seed)
-            without = [targets.video(number, ()).damage != "noise" for number in (0, 1)]
+            without = [targets.video(number, (), 0.0).damage != "noise" for number in (0, 1)]
             assert sum(without) == 1
             spared.add(tuple(without))
         assert len(spared) == 2
@@ -134,7 +136,7 @@ class TestKeys:
         """Another seed wants something else of the same order, the same one never does."""
         for family in ("what", "when", "where", "which", "is"):
             targets = [
-                QuestionTargets(order(family, 0), 0.1, seed).video(0, ()) for seed in (1, 1, 2)
+                QuestionTargets(order(family, 0), 0.1, seed).video(0, (), 0.0) for seed in (1, 1, 2)
             ]
             assert targets[0] == targets[1]
             assert targets[0] != targets[2]
@@ -151,7 +153,7 @@ class TestMargins:
     def test_neighbouring_strengths_are_the_margin_apart(self, margin: float) -> None:
         assert RECIPE.changed({"damage.margin": margin})
         targets = [
-            QuestionTargets(order("strength", goal), margin, 0).video(0, ()) for goal in (1, 2)
+            QuestionTargets(order("strength", goal), margin, 0).video(0, (), 0.0) for goal in (1, 2)
         ]
         for each in targets:
             assert (each.low, each.high) == (each.least, each.most), "seen, and done"
@@ -165,13 +167,13 @@ class TestMargins:
     @pytest.mark.parametrize("family", ["is", "both"])
     def test_there_and_not_there_are_the_margin_apart(self, family: str, margin: float) -> None:
         there, absent = (QuestionTargets(order(family, goal), margin, 0) for goal in (1, 0))
-        assert min(there.video(0, ()).low for _ in range(9)) >= MIDDLE + margin / 2
+        assert min(there.video(0, (), 0.0).low for _ in range(9)) >= MIDDLE + margin / 2
         if family == "is":
             self.check_absent(absent, min(0.2, MIDDLE - margin / 2))
 
     @staticmethod
     def check_absent(targets: QuestionTargets, most: float) -> None:
-        target = [targets.video(0, ())]
+        target = [targets.video(0, (), 0.0)]
         assert target[0].damage != "noise"
         assert targets.check(target, [showing("noise", most - 0.001)]) == ()
         with pytest.raises(UnfitError, match="though it should be absent"):
@@ -223,17 +225,30 @@ class TestMargins:
         """What is merely less good is not "noisier", and what is too dark not "better exposed"."""
         for damage, seed, family in product(DAMAGES, range(5), ("which", "more", "better")):
             targets = QuestionTargets(order(family, 0, damage=damage), 0.1, seed)
-            first = targets.video(0, ())
-            second = targets.video(1, [shows(first, 0.5)])
+            first = targets.video(0, (), 0.0)
+            second = targets.video(1, [shows(first, 0.5)], 0.0)
             worse, milder = (first, second) if targets.first_is_worse else (second, first)
             assert worse.low >= MIDDLE + 0.05 - 1e-9
             if damage in ("over-exposure", "under-exposure", "oversaturation"):
                 assert milder.low >= 0
 
+    @pytest.mark.parametrize("family", ["which", "more", "better", "compare"])
+    @pytest.mark.parametrize("own", [-0.3, 0.1, 0.4])
+    def test_the_milder_of_two_may_be_the_segment_as_it_is(self, family: str, own: float) -> None:
+        """And the levels of the worse one leave room to be hit."""
+        for seed, goal in product(range(10), range(len(FAMILIES[family].get("options", "ab")))):
+            targets = QuestionTargets(order(family, goal), 0.15, seed)
+            first = targets.video(0, (), own)
+            second = targets.video(1, [shows(first, 0.5)], own)
+            worse, milder = (first, second) if targets.first_is_worse else (second, first)
+            assert milder.high >= own
+            least, most = targets.difference
+            assert worse.high - worse.low >= (most - least) / 2 - 1e-9
+
     @pytest.mark.parametrize("family", ["where", "place"])
     def test_a_damage_is_seen_in_its_corner_alone(self, family: str) -> None:
         targets = QuestionTargets(order(family, 1), 0.1, 0)
-        target = [targets.video(0, ())]
+        target = [targets.video(0, (), 0.0)]
         place = list(CORNERS).index(targets.corner)
         for own, other, fits in ((0.41, 0.19, True), (0.39, 0.1, False), (0.8, 0.21, False)):
             levels = [0.0, 0.0, 0.0, 0.0]
@@ -242,7 +257,7 @@ class TestMargins:
 
     def test_a_damage_is_seen_from_its_beginning_on_and_not_before(self) -> None:
         targets = QuestionTargets(order("when", 2), 0.1, 0)
-        target = [targets.video(0, ())]
+        target = [targets.video(0, (), 0.0)]
         for levels, begin, fits in (
             ((0.19, 0.1, 0.41, 0.9), 2, True),
             ((0.19, 0.21, 0.41, 0.9), 2, False),
@@ -274,7 +289,7 @@ class TestMargins:
 class TestWrongOptions:
     def test_only_what_is_not_seen_may_be_one(self) -> None:
         targets = QuestionTargets(order("what"), 0.1, 0)
-        target = [targets.video(0, ())]
+        target = [targets.video(0, (), 0.0)]
         rest = {name for name in DAMAGES if name != "noise" and not are_alike(name, "noise")}
         own = showing("noise", 0.6)
 
@@ -292,7 +307,7 @@ class TestWrongOptions:
     def test_in_prose_nothing_may_be_as_apparent(self) -> None:
         targets = QuestionTargets(order("explain"), 0.1, 0)
         own = showing("noise", 0.6)
-        target = [targets.video(0, ())]
+        target = [targets.video(0, (), 0.0)]
         for blocks, fits in ((0.49, True), (0.51, False)):
             after = own.after | {"blockiness": 0.1 + 0.5 * blocks}
             shown = [WrittenVideo(USUAL, after, 0.6, 0.6, 0.6)]
@@ -307,12 +322,12 @@ class TestWrongOptions:
         worst = {d.quality: d.usual + d.worse * d.full for n, d in DAMAGES.items() if n != "noise"}
         everything = WrittenVideo(USUAL, USUAL | worst | {"noise": 20.0}, 0.8, 0.8, 0.8)
         with pytest.raises(UnfitError, match="too many other damages"):
-            targets.check([targets.video(0, ())], [everything])
+            targets.check([targets.video(0, (), 0.0)], [everything])
 
     def test_what_is_taken_for_the_damage_is_never_one(self) -> None:
         for damage in DAMAGES:
             targets = QuestionTargets(order("what", damage=damage), 0.1, 0)
-            fits = targets.check([targets.video(0, ())], [showing(damage, 0.7)])
+            fits = targets.check([targets.video(0, (), 0.0)], [showing(damage, 0.7)])
             assert len(fits) >= 3
             assert not any(are_alike(damage, other) for other in fits)
         assert are_alike("blur", "compression")

@@ -4,7 +4,7 @@ The picture is a grid of nine times nine tiles. What moves changes tiles too, bu
 frame to the next and back again; so a rise is held against how unsteady its tile is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
 import numpy as np
@@ -31,18 +31,31 @@ def tiles(row: int, column: int, side: int = 1) -> Region:
     return left, top, right, bottom
 
 
-def rises(damage: Damage, images: Sequence[Image]) -> NDArray[np.float64]:
+Levels = NDArray[np.float64]  # of a damage: one row a tile, one column a frame
+
+
+def tile_levels(
+    damage: Damage, images: Sequence[Image], numbers: Iterable[int] = range(TILES**2)
+) -> Levels:
+    """The level of a damage in each tile of each frame, or in those of these numbers."""
+    places = [tiles(*divmod(number, TILES)) for number in numbers]
+    return np.array(
+        [[damage.seen_in([part_of(image, place)]) for image in images] for place in places]
+    )
+
+
+def tiles_in(region: Region) -> list[int]:
+    """The numbers of the tiles that make a part of the picture."""
+    left, top, right, bottom = (round(share * TILES) for share in region)
+    return [TILES * row + column for row in range(top, bottom) for column in range(left, right)]
+
+
+def rises(levels: Levels) -> NDArray[np.float64]:
     """How clearly each ninth is worse for a while, in each quarter of the time: 9 x 4 scores.
 
     A score is that of the ninth's clearest tile, for the frames around which it is clearest: by how
     much it is worse in these than in the others, against how much it differs within both.
     """
-    levels = np.array(
-        [
-            [damage.seen_in([part_of(image, tiles(row, column))]) for image in images]
-            for row, column in product(range(TILES), repeat=2)
-        ]
-    )
     found = np.full((TILES, 4), -np.inf)
     count = levels.shape[1]
     for first, last in product(range(1, count - 1), range(2, count)):
@@ -53,7 +66,7 @@ def rises(damage: Damage, images: Sequence[Image]) -> NDArray[np.float64]:
     return found
 
 
-def _scores(levels: NDArray[np.float64], first: int, last: int) -> NDArray[np.float64]:
+def _scores(levels: Levels, first: int, last: int) -> NDArray[np.float64]:
     """How clearly each tile is worse from one frame to another than before and after."""
     inside, outside = levels[:, first:last], np.delete(levels, np.s_[first:last], axis=1)
     means = [part.mean(axis=1, keepdims=True) for part in (inside, outside)]

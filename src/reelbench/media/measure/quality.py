@@ -44,6 +44,7 @@ _OF_COLOUR: Mapping[str, Callable[[Image], float]] = {
 }
 STILL = (*_OF_GREY, *_OF_COLOUR)  # which every frame has
 COURSE = ("shake", "flicker", "repeats")  # which only several frames have
+QUALITIES = (*STILL, *COURSE)
 
 
 def quality(name: str, images: Sequence[Image]) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as Pillow
 
-from reelbench.media.measure.local import NINTHS, rises
+from reelbench.media.measure.local import NINTHS, rises, tile_levels
 from reelbench.media.measure.metrics import Image
 from reelbench.media.measure.quality import (
     CORNERS,
@@ -188,7 +188,7 @@ def _spot(by_ninth: bool) -> Callable[..., Scores]:
         damage = _damage(match[1], videos)
         if damage is None or damage.in_time or len(videos[0]) < 4:
             return []
-        found = rises(damage, videos[0]).max(axis=1 if by_ninth else 0)
+        found = rises(tile_levels(damage, videos[0])).max(axis=1 if by_ninth else 0)
         clear = dict(zip(NINTHS if by_ninth else _QUARTERS, found.tolist(), strict=True))
         return [max((v for n, v in clear.items() if n in o), default=-np.inf)
                 for o in map(str.lower, request.options)]  # fmt: skip

@@ -7,12 +7,14 @@ model will be shown, and what is written is measured again. It decodes where it 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from reelbench.media.decode.decode import Image
 from reelbench.media.edit.degrade import degrade_images
-from reelbench.media.measure.local import rises
+from reelbench.media.measure.local import rises, tile_levels, tiles_in
 from reelbench.media.measure.quality import (
     CORNERS,
     DAMAGES,
@@ -22,12 +24,17 @@ from reelbench.media.measure.quality import (
     part_of,
 )
 from reelbench.recipes.qbench_exact.footage import DamageTarget, SegmentFrames, UnfitError
+from reelbench.recipes.qbench_exact.severities import SeveritySearch
 
-_SEARCH = 8  # severities that are tried between none and the worst
-_NEAR = 0.15  # of what is wanted, so far from its middle, is near enough to be written
 _WRITES = 3  # times that a video is written, where writing changes what is measured
-_PLAINLY = 0.05  # beyond what is not there: writing takes away less
+# Beyond what is not there: writing takes away less, of light and colour next to nothing.
+_PLAINLY = {"sharpness": 0.05, "noise": 0.05, "blockiness": 0.05}
+_BARELY = 0.01
 _FEW = 4  # frames that a search looks at, where each shows the damage
+# The share of an extent that writing usually takes away: where it takes more, or less, the video
+# is written again.
+_USUALLY_LOST = {"blur": 0.18, "noise": 0.08}
+Check = Callable[[float, NDArray[np.float64]], None]  # of an extent and of rises; raises UnfitError
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +76,31 @@ class WrittenVideo:
 
 
 def write_degraded(
-    footage: SegmentFrames, targets: Sequence[DamageTarget], out: Path, seed: int
+    footage: SegmentFrames,
+    targets: Sequence[DamageTarget],
+    out: Path,
+    seed: int,
+    check: Check | None = None,
 ) -> WrittenVideo:
-    """Write a segment with the wanted damages; raise ``UnfitError`` where it cannot show them."""
+    """Write a segment with the wanted damages; raise ``UnfitError`` where it cannot show them.
+
+    A spot is checked before it is written: most are refused.
+    """
     _refuse_elsewhere(footage, targets)
-    probes = [cache(_probe(footage, target, seed)) for target in targets]
-    lost = [0.0] * len(targets)  # what writing costs of each
+    searches = [SeveritySearch(_probe(footage, target, seed)) for target in targets]
     planned, (own, windows) = footage.shown, _wanted(footage, targets)
+    aims = [_first_aim(target, *window) for target, window in zip(targets, windows, strict=True)]
     tried: list[list[float]] = []
     for _ in range(_WRITES):
-        severities = [
-            _search(probe, (least + most) / 2 + more, least, most)
-            for probe, (least, most), more in zip(probes, windows, lost, strict=True)
-        ]
+        severities = [search.find(*aim) for search, aim in zip(searches, aims, strict=True)]
         if severities in tried:
             break  # the same would come of it
         tried.append(severities)
         images: Sequence[Image] = footage.images
         for target, severity in zip(targets, severities, strict=True):
             images = footage.damaged(target, severity, seed, images)
+        if check:
+            check(*_unwritten(footage, targets[0], images, own[0]))
         shown = footage.write(images, out)
         if footage.shown != planned:  # other frames than was thought
             planned, (own, windows) = footage.shown, _wanted(footage, targets)
@@ -103,7 +116,8 @@ def write_degraded(
         if not wrong:
             return _measured(footage, shown, layers)
         for n, layer, (least, most) in wrong:
-            lost[n] += (least + most) / 2 - layer.reached
+            lost = searches[n].extent(layer.severity) - layer.reached
+            aims[n] = (least + lost, (least + most) / 2 + lost, most + lost)
     _, layer, (least, most) = wrong[0]
     raise UnfitError(
         f"{layer.target.damage} reached {layer.reached:.2f}, not {least:.2f} to {most:.2f}"
@@ -122,25 +136,24 @@ def _refuse_elsewhere(footage: SegmentFrames, targets: Sequence[DamageTarget]) -
         if damage.in_time:
             continue
         if None not in corners:
-            clean = _clean(footage)
-            others = [[part_of(i, c) for i in clean] for c in CORNERS if c not in corners]
+            others = [[part_of(i, c) for i in footage.clean] for c in CORNERS if c not in corners]
         else:
             spans = [footage.span(target) for target in own]
             numbers = [n for n in footage.shown if not any(a <= n < b for a, b in spans)]
             others = [[footage.images[n]] for n in numbers]
-        if any(damage.seen_in(images) > NOT_THERE + _PLAINLY for images in others):
+        if any(damage.seen_in(images) > _plainly(damage) for images in others):
             raise UnfitError(f"{name} is visible elsewhere, undamaged")
 
 
 def refuse_undamaged(footage: SegmentFrames, damage: str) -> None:
     """Refuse a segment that has a damage itself, plainly, that its video is not to have."""
-    level = DAMAGES[damage].level(footage.qualities())
-    if level > NOT_THERE + _PLAINLY:
+    level = footage.level(DAMAGES[damage])
+    if level > _plainly(DAMAGES[damage]):
         raise UnfitError(f"{damage} is at {level:.2f}, undamaged, though it should be absent")
 
 
-def _clean(footage: SegmentFrames) -> list[Image]:
-    return [footage.images[number] for number in footage.shown]
+def _plainly(damage: Damage) -> float:
+    return NOT_THERE + _PLAINLY.get(damage.quality, _BARELY)
 
 
 def _wanted(
@@ -163,8 +176,8 @@ def _own(footage: SegmentFrames, target: DamageTarget) -> float:
     """The level of the damage in the segment itself, where and when it is to be damaged."""
     damage = DAMAGES[target.damage]
     if target.part is None and footage.span(target) == (0, len(footage.images)):
-        return damage.level(footage.qualities())
-    return damage.seen_in(_affected(footage, target, _clean(footage)))
+        return footage.level(damage)
+    return damage.seen_in(_affected(footage, target, footage.clean))
 
 
 def _affected(footage: SegmentFrames, target: DamageTarget, shown: Sequence[Image]) -> list[Image]:
@@ -177,31 +190,11 @@ def _affected(footage: SegmentFrames, target: DamageTarget, shown: Sequence[Imag
     return images
 
 
-def _search(extent: Callable[[float], float], aim: float, least: float, most: float) -> float:
-    """Return a severity whose extent is near the aim; 0 where nothing need be done.
-
-    Each step goes where a straight line between two known extents meets the aim, or halfway, in
-    turn: the line is quick where extents follow severities, halving is never slow.
-    """
-    if least <= 0 <= most:
-        return 0.0
-    worst = extent(1.0)
-    if worst < least:
-        raise UnfitError(f"the highest severity reaches {worst:.2f}, not {least:.2f}")
-    aim = min(aim, (least + worst) / 2)
-    near = _NEAR * (min(most, worst) - least)
-    (low, under), (high, over) = (0.0, 0.0), (1.0, worst)
-    for step in range(_SEARCH):
-        share = 0.5 if step % 2 or over <= under else (aim - under) / (over - under)
-        middle = round(low + (high - low) * min(0.9, max(0.1, share)), 4)
-        found = extent(middle)
-        if abs(found - aim) <= near:
-            return middle
-        if found < aim:
-            low, under = middle, found
-        else:
-            high, over = middle, found
-    return high
+def _first_aim(target: DamageTarget, least: float, most: float) -> tuple[float, float, float]:
+    """The least extent, the one to aim at, and the most, as far as can be known before writing."""
+    middle = (least + most) / 2
+    lost = 0.0 if target.jnds else _USUALLY_LOST.get(target.damage, 0.0) * max(0.0, middle)
+    return least, middle + lost, most + lost
 
 
 def _probe(footage: SegmentFrames, target: DamageTarget, seed: int) -> Callable[[float], float]:
@@ -213,7 +206,7 @@ def _probe(footage: SegmentFrames, target: DamageTarget, seed: int) -> Callable[
     clean = [footage.images[number] for number in places]
     if not clean:
         raise UnfitError("no frame is shown after the damage begins and before it ends")
-    before = damage.seen_in([part_of(image, region) for image in clean])
+    before = 0.0 if target.jnds else damage.seen_in([part_of(image, region) for image in clean])
 
     def extent(severity: float) -> float:
         if damage.in_time:  # a frame rests on those before it
@@ -241,7 +234,7 @@ def _seen(
     levels: list[float] = []
     if not damage.in_time and (first, last) != (0, len(footage.images)):
         levels = [damage.seen_in([part_of(image, target.part)]) for image in shown]
-    frames = (sum(n < first for n in footage.shown), sum(n < last for n in footage.shown))
+    frames = _shown_of(footage, target)
     return SeenLayer(
         target,
         severity,
@@ -280,5 +273,26 @@ def _measured(
     )
 
 
+def _unwritten(
+    footage: SegmentFrames, target: DamageTarget, images: Sequence[Image], own: float
+) -> tuple[float, NDArray[np.float64]]:
+    """Return the extent of a spot, and what rises, as they are before it is written."""
+    damage, shown = DAMAGES[target.damage], [images[number] for number in footage.shown]
+    extent = damage.seen_in(_affected(footage, target, shown)) - own
+    levels = footage.tile_levels(damage).copy()
+    first, last = _shown_of(footage, target)
+    assert target.region is not None, "a spot is a part of the picture"
+    numbers = tiles_in(target.region)
+    levels[numbers, first:last] = tile_levels(damage, shown[first:last], numbers)
+    return extent, rises(levels)
+
+
+def _shown_of(footage: SegmentFrames, target: DamageTarget) -> tuple[int, int]:
+    """Of the frames that are shown, the first that is damaged, and the one after the last."""
+    first, last = footage.span(target)
+    return sum(n < first for n in footage.shown), sum(n < last for n in footage.shown)
+
+
 def _rises(damage: Damage, shown: Sequence[Image]) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(round(float(score), 3) for score in row) for row in rises(damage, shown))
+    found = rises(tile_levels(damage, shown))
+    return tuple(tuple(round(float(score), 3) for score in row) for row in found)

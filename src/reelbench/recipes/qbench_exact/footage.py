@@ -15,7 +15,8 @@ from reelbench.media.decode.sample import parse_sampling
 from reelbench.media.decode.stream import scan_frames
 from reelbench.media.edit.degrade import degrade_images
 from reelbench.media.edit.write import FAST, even, video_writer
-from reelbench.media.measure.quality import CORNERS, Region, all_qualities
+from reelbench.media.measure.local import Levels, tile_levels
+from reelbench.media.measure.quality import CORNERS, QUALITIES, Damage, Region, quality
 from reelbench.media.measure.visibility import visibility
 from reelbench.recipes.qbench_exact.clips import Segment
 
@@ -60,7 +61,7 @@ class SegmentFrames:
         decoded = _decoded(path, segment, longest, copies)
         self.images, self.times = decoded.images, decoded.times
         self.smaller = decoded.smaller
-        self._qualities = decoded.qualities
+        self._qualities, self._levels = decoded.qualities, decoded.levels
         self.spec = FrameSpec(PROTOCOL.sampling, shared_by=videos)
         self.rate = len(self.images) / (segment.end - segment.start)
         # Those of its own file: at the ends of a segment frames may be missing.
@@ -114,12 +115,31 @@ class SegmentFrames:
         ]
         return visibility(moments, self.seconds / len(self.shown), target.part)
 
+    @property
+    def clean(self) -> list[Image]:
+        """The frames that are shown, undamaged."""
+        return [self.images[number] for number in self.shown]
+
     def qualities(self) -> dict[str, float]:
         """All qualities of the frames that are shown, undamaged."""
-        shown = tuple(self.shown)
-        if shown not in self._qualities:
-            self._qualities[shown] = all_qualities([self.images[number] for number in shown])
-        return self._qualities[shown]
+        return {name: self._quality(name) for name in QUALITIES}
+
+    def level(self, damage: Damage) -> float:
+        """The level of a damage in the frames that are shown, undamaged."""
+        return damage.level({damage.quality: self._quality(damage.quality)})
+
+    def _quality(self, name: str) -> float:
+        known = self._qualities.setdefault(tuple(self.shown), {})
+        if name not in known:
+            known[name] = quality(name, self.clean)
+        return known[name]
+
+    def tile_levels(self, damage: Damage) -> Levels:
+        """The levels of a damage in all tiles of the frames that are shown, undamaged."""
+        known = self._levels.setdefault(tuple(self.shown), {})
+        if damage not in known:
+            known[damage] = tile_levels(damage, self.clean)
+        return known[damage]
 
     def write(self, images: Sequence[Image], out: Path) -> list[Image]:
         """Write the frames; return those of the file that the protocol shows."""
@@ -139,7 +159,9 @@ class _Decoded:
     images: tuple[Image, ...]
     times: tuple[float, ...]
     smaller: bool  # than the clip
+    # Of the frames that are shown, as far as they were measured.
     qualities: dict[tuple[int, ...], dict[str, float]] = field(default_factory=dict)
+    levels: dict[tuple[int, ...], dict[Damage, Levels]] = field(default_factory=dict)
 
 
 # Questions about a segment follow each other, some show it twice, and a clip has its turn with

@@ -9,6 +9,8 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
+import numpy as np
+
 from reelbench.base.seeds import rng_for
 from reelbench.data.items import Span
 from reelbench.media.measure.quality import CORNERS, DAMAGES, NOT_THERE, PRESENT
@@ -189,7 +191,7 @@ def check_layers(targets: QuestionTargets, seen: WrittenVideo) -> tuple[str, ...
     """
     layers = seen.layers
     if targets.order.family in (SPOT, HIDDEN):
-        check_spot(targets, seen)
+        check_spot(targets, layers[0].extent, np.array(seen.rises))
         return ()
     if targets.order.family == TOGETHER:
         return _absent(targets, seen)

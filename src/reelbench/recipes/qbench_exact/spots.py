@@ -8,13 +8,13 @@ scale of levels is not touched.
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reelbench.base.seeds import rng_for
 from reelbench.media.measure.local import NINTHS, TILES, tiles
 from reelbench.media.measure.metrics import luma
 from reelbench.media.measure.quality import part_of
 from reelbench.media.measure.visibility import threshold
-from reelbench.recipes.qbench_exact.degraded import WrittenVideo
 from reelbench.recipes.qbench_exact.footage import DamageTarget, SegmentFrames, UnfitError
 from reelbench.recipes.qbench_exact.targets import MARGINS, QuestionTargets
 
@@ -90,13 +90,11 @@ def _faint(
     return replace(target, region=region, jnds=(jnds, _WIDTH * jnds))
 
 
-def check_spot(targets: QuestionTargets, seen: WrittenVideo) -> None:
+def check_spot(targets: QuestionTargets, extent: float, rises: NDArray[np.float64]) -> None:
     """Raise ``UnfitError`` unless the frames alone show, and clearly so, where or when it is."""
-    (layer,) = seen.layers
-    if layer.extent < targets.margin:
-        raise UnfitError(f"{layer.target.damage} grew by {layer.extent:.2f} alone")
-    by_ninth_and_quarter = np.array(seen.rises)
-    clear = by_ninth_and_quarter.max(axis=1 if targets.order.family == SPOT else 0)
+    if extent < targets.margin:
+        raise UnfitError(f"{targets.order.damage} grew by {extent:.2f} alone")
+    clear = rises.max(axis=1 if targets.order.family == SPOT else 0)
     mine, others = clear[targets.order.goal], np.delete(clear, targets.order.goal)
     if mine < _CLEARLY * max(0.0, others.max()):
         raise UnfitError("it is as clear in another part of the picture, or at another time")

@@ -81,8 +81,11 @@ class QuestionTargets:
         """Whether what the question says is so before it is turned."""
         return bool(self.order.goal) != self.order.turned
 
-    def video(self, number: int, before: Sequence[WrittenVideo]) -> DamageTarget:
-        """Return what is wanted of the first or the second video, given those before it."""
+    def video(self, number: int, before: Sequence[WrittenVideo], own: float) -> DamageTarget:
+        """Return what is wanted of the first or the second video, given those before it.
+
+        ``own`` is the level of the damage that the segment has itself.
+        """
         match self.order.family:
             case "strength":
                 return self._strong() if self.order.goal else self._absent(number)
@@ -100,7 +103,7 @@ class QuestionTargets:
                 spared = not self._says_yes and rng_for(self.seed, "spared").randrange(2) == number
                 return self._absent(number) if spared else self._present()
             case "which" | "compare" | "more" | "better":
-                return self._compared(number, before)
+                return self._compared(number, before, own)
             case _:
                 return self._present()
 
@@ -151,12 +154,13 @@ class QuestionTargets:
         least = rng_for(self.seed, "difference").uniform(self.margin, furthest)
         return least, least + min(_WIDE, max(_NARROW, self.margin))
 
-    def _compared(self, number: int, before: Sequence[WrittenVideo]) -> DamageTarget:
+    def _compared(self, number: int, before: Sequence[WrittenVideo], own: float) -> DamageTarget:
         """The same segment twice, the one more damaged than the other, and to be seen so."""
         least, most = self.difference
         lowest = 0.0 if self.order.damage in _TWO_SIDED else -1.0
         base = rng_for(self.seed, "base").uniform(0.0, max(0.0, 0.9 - most))
-        base = max(base, self.there - most)  # so that the worse one can be seen to be bad
+        # So that the worse one can be seen to be bad, and the other has some of it already.
+        base = max(base, self.there - (least + most) / 2, own)
         is_worse = (number == 0) == self.first_is_worse
         if number == 0:
             low, high = (base + least, base + most) if is_worse else (base, base + 0.1)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, product
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from reelbench.recipes.qbench_exact.degraded import (
 from reelbench.recipes.qbench_exact.footage import DamageTarget, SegmentFrames, UnfitError
 from reelbench.recipes.qbench_exact.layered import COPIES, check_layers, layers_of
 from reelbench.recipes.qbench_exact.plan import QuestionPlan, seed_of
-from reelbench.recipes.qbench_exact.spots import HIDDEN, hidden_in
+from reelbench.recipes.qbench_exact.spots import HIDDEN, SPOT, check_spot, hidden_in
 from reelbench.recipes.qbench_exact.targets import MARGINS, QuestionTargets
 
 _FOLDER = "make/videos"  # of all that were made, those among them that no item needs
@@ -183,17 +184,19 @@ def write_videos(
     seconds: list[float] = []
     try:
         layers = layers_of(targets)
+        check = partial(check_spot, targets) if targets.order.family in (SPOT, HIDDEN) else None
         for number, (path, segment, out) in enumerate(zip(paths, segments, outs, strict=True)):
-            damages = layers or (targets.video(number, shown),)
             copies = targets.order.family == COPIES
             footage = SegmentFrames(path, segment, longest, len(outs), copies)
             seconds.append(footage.seconds)
+            mine = DAMAGES[targets.order.damage]
+            damages = layers or (targets.video(number, shown, footage.level(mine)),)
             if targets.order.family == HIDDEN:
                 damages = hidden_in(footage, targets)
             target.append(damages[0])
             if not layers and damages[0].damage != targets.order.damage:
                 refuse_undamaged(footage, targets.order.damage)
-            shown.append(write_degraded(footage, damages, out, targets.seed))
+            shown.append(write_degraded(footage, damages, out, targets.seed, check))
         fits = check_layers(targets, shown[0]) if layers else targets.check(target, shown)
     except UnfitError as unfit:
         return str(unfit)

@@ -33,6 +33,7 @@ from reelbench.recipes.qbench_exact.videos import write_videos
 
 CLIPS = Path(__file__).parents[2] / "shared" / "data" / "video"
 TURNS = 2
+MARGIN = 0.15
 # Functions of which none calls another, so that their times add up.
 PARTS = {
     "writing the video": ("write.py", "show"),
@@ -116,13 +117,13 @@ def profile(clips: Path, items: int) -> None:
     """Print where the time goes, by a profile of the work that the processes do."""
     segments = [each for path in sorted(clips.iterdir()) for each in _segments(path)]
     context: Any = SimpleNamespace(seed=0, notes=[])
-    rows = plan(segments, context, items=items)
+    rows = plan(segments, context, items=items, margin=[MARGIN])
     orders = [order for row in rows if isinstance(row, SegmentPlan) for order in row.orders]
     profiler = cProfile.Profile(time.process_time)
     with tempfile.TemporaryDirectory() as folder:
         profiler.enable()
         for order in orders:
-            targets = QuestionTargets(order, 0.15, seed_for(order.id))
+            targets = QuestionTargets(order, MARGIN, seed_for(order.id))
             paths = [clips / segment.path for segment in order.segments[0]]
             outs = [Path(folder) / f"{number}.mp4" for number in range(len(paths))]
             write_videos(paths, order.segments[0], targets, outs, 512)

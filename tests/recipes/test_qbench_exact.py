@@ -351,14 +351,27 @@ class TestSources:
         assert status == 2
         assert "cut.seconds" in told
 
-    @pytest.mark.parametrize("margin", ["0.01", "0.3"])
+    @pytest.mark.parametrize(("margin", "why"), [
+        ("0.01", "margin is 0.01: give a number from 0.02 to 0.2"),
+        ("0.1,0.3", "margin is 0.3: give a number from 0.02 to 0.2"),
+        ("0.1,0.1", "margin is 0.1, 0.1: give each number once"),
+    ])  # fmt: skip
     def test_a_margin_that_cannot_be_kept_is_refused(
-        self, source: Path, tmp_path: Path, margin: str
+        self, source: Path, tmp_path: Path, margin: str, why: str
     ) -> None:
         words = ("--source", source, "--out", tmp_path / "out", "--margin", margin)
         status, _, told = make(*words)
         assert status == 2
-        assert f"margin is {margin}: give a number from 0.02 to 0.2" in told
+        assert why in told
+
+    @pytest.mark.parametrize("margin", ["hard", "0.1,hard", "0.1,,0.2", ""])
+    def test_a_margin_that_is_no_number_is_refused(
+        self, source: Path, margin: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        with pytest.raises(SystemExit):
+            run_here("make", "qbench-exact", "--source", source, "--margin", margin)
+        told = capsys.readouterr().err
+        assert f"--margin: {margin!r} is not a number, or several as 0.2,0.05" in told
 
 
 def sound_only(path: Path) -> None:

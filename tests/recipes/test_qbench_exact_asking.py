@@ -3,6 +3,7 @@
 import random
 import statistics
 from collections import Counter
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +18,7 @@ from reelbench.recipes.qbench_exact.clips import Segment
 from reelbench.recipes.qbench_exact.degraded import WrittenVideo
 from reelbench.recipes.qbench_exact.footage import DamageTarget
 from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, QuestionPlan, SegmentPlan, plan
+from reelbench.recipes.qbench_exact.recipe import RECIPE
 from reelbench.recipes.qbench_exact.videos import MadeQuestion, MadeVideo
 
 USUAL = {damage.quality: damage.usual for damage in DAMAGES.values()}
@@ -26,7 +28,7 @@ PAIRS = ("which", "compare", "more", "better")
 
 def orders(items: int, seed: int = 0) -> list[QuestionPlan]:
     segments = [Segment(f"a#{n:04d}", "a", "0" * 64, n, n + 1) for n in range(30)]
-    rows: list[Any] = plan(segments, SimpleNamespace(seed=seed), items=items)  # type: ignore[arg-type]
+    rows: list[Any] = plan(segments, SimpleNamespace(seed=seed), items=items, margin=[0.15])  # type: ignore[arg-type]
     found = [order for row in rows if isinstance(row, SegmentPlan) for order in row.orders]
     return sorted(found, key=lambda order: order.id)
 
@@ -45,6 +47,13 @@ def question(order: QuestionPlan, fewest: int = 10) -> MadeQuestion:
     others = [name for name in DAMAGES if name != order.damage]
     fits = tuple(chance.sample(others, chance.randint(fewest, 10)))
     return MadeQuestion(order.id, order, tuple(videos), 1.0, 0.15, fits, "top left")
+
+
+def at_margins(margins: tuple[float, ...]) -> list[MadeQuestion]:
+    """Questions of which more could be made, the larger the margin."""
+    chance = random.Random(1)
+    found = [structs.replace(each, margin=chance.choice(margins)) for each in SHOTS]
+    return [q for q in found if chance.random() < 0.5 + 0.5 * q.margin / max(margins)]
 
 
 SHOTS = [question(order) for order in orders(300)]
@@ -226,3 +235,25 @@ class TestTheSame:
         one, other = ({i.id: i.options for i in kept(SHOTS, 300, seed)} for seed in (1, 2))
         assert set(one) == set(other)
         assert one != other
+
+
+class TestMargins:
+    def test_several_are_a_tag_and_a_table_from_easy_to_hard(self) -> None:
+        items = kept(at_margins((0.05, 0.2, 0.1)), 100)
+        manifest = RECIPE.manifest(items, Path("clips"))
+        assert manifest.taxonomy["margin"] == ("0.2", "0.1", "0.05")
+        assert list(manifest.tables["margin"]["columns"]) == ["0.2", "0.1", "0.05"]
+        for item in items:
+            assert item.tags["margin"] == f"{item.provenance['exact']['margin']:g}"
+
+    def test_as_many_items_are_kept_of_each(self) -> None:
+        questions = at_margins((0.05, 0.2, 0.1))
+        made = Counter(f"{each.margin:g}" for each in questions)
+        counts = Counter(item.tags["margin"] for item in kept(questions, 120))
+        assert max(made.values()) - min(made.values()) > 20
+        assert max(counts.values()) - min(counts.values()) <= 8
+
+    def test_one_is_neither(self) -> None:
+        items = kept(SHOTS, 100)
+        manifest = RECIPE.manifest(items, Path("clips"))
+        assert "margin" not in {*items[0].tags, *manifest.taxonomy, *manifest.tables}

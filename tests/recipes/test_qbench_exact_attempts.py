@@ -23,7 +23,9 @@ def test_attempts_that_end_their_worker_together_are_made_one_by_one(
     source.mkdir()
     ordinary_clip(source / "clip.mp4", 1, 2.0, 20)
     parts = [Segment(f"clip.mp4#{n}", "clip.mp4", "", n, n + 1.0) for n in range(2)]
-    order = QuestionPlan("x", "what", "noise", "noise", 0, False, tuple((p,) for p in parts))
+    order = QuestionPlan(
+        "x", "what", "noise", "noise", 0, False, tuple((p,) for p in parts), margin=0.1
+    )
     isolated = videos.run_isolated
 
     def ends(work: Any, path: Path, attempts: Any, *rest: Any, limit: float) -> Any:
@@ -34,5 +36,5 @@ def test_attempts_that_end_their_worker_together_are_made_one_by_one(
     monkeypatch.setattr(videos, "run_isolated", ends)
     client = SimpleNamespace(stopping=threading.Event())
     context: Any = SimpleNamespace(out=tmp_path / "out", source=source, seed=0, client=client)
-    (question,) = asyncio.run(videos.damage(order, context, margin=0.1, longest=128))
+    (question,) = asyncio.run(videos.damage(order, context, longest=128))
     assert question.videos[0].segment == parts[1]

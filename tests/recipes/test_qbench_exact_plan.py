@@ -57,9 +57,11 @@ def segments(number: int) -> list[Segment]:
     ]
 
 
-def dealt(given: list[Segment], items: int, seed: int = 0) -> list[QuestionPlan]:
+def dealt(
+    given: list[Segment], items: int, seed: int = 0, margins: tuple[float, ...] = (0.15,)
+) -> list[QuestionPlan]:
     """All orders, in the order in which they were dealt."""
-    rows: list[Any] = plan(given, SimpleNamespace(seed=seed), items=items)  # type: ignore[arg-type]
+    rows: list[Any] = plan(given, SimpleNamespace(seed=seed), items=items, margin=margins)  # type: ignore[arg-type]
     orders = [order for row in rows if isinstance(row, SegmentPlan) for order in row.orders]
     return sorted(orders, key=lambda order: order.id)
 
@@ -192,7 +194,7 @@ class TestTakes:
 
     def test_takes_without_a_question_are_not_needed(self) -> None:
         given = segments(30)
-        rows: list[Any] = plan(given, SimpleNamespace(seed=0), items=10)  # type: ignore[arg-type]
+        rows: list[Any] = plan(given, SimpleNamespace(seed=0), items=10, margin=[0.15])  # type: ignore[arg-type]
         assert len(rows) == 30
         used = [row for row in rows if isinstance(row, SegmentPlan)]
         spare = [row for row in rows if isinstance(row, Rejected)]
@@ -227,3 +229,25 @@ class TestSeeds:
     def test_more_items_keep_those_there_were(self) -> None:
         """So that a larger benchmark costs only what is new."""
         assert dealt(segments(9), 200)[:60] == dealt(segments(9), 60)[:60]
+
+
+class TestMargins:
+    MARGINS = (0.2, 0.1, 0.05)
+
+    def test_several_are_dealt_to_equally_many_questions_of_each_family(self) -> None:
+        found = dealt(segments(40), 600, margins=self.MARGINS)
+        for family in FAMILIES:
+            counts = Counter(order.margin for order in found if order.family == family)
+            assert set(counts) == set(self.MARGINS)
+            assert max(counts.values()) - min(counts.values()) <= 1
+
+    def test_they_change_nothing_else(self) -> None:
+        one, several = (dealt(segments(40), 100, margins=m) for m in ((0.15,), self.MARGINS))
+        assert {order.margin for order in one} == {0.15}
+        assert [structs.replace(order, margin=0.15) for order in several] == one
+
+    def test_no_key_goes_with_one_of_them(self) -> None:
+        found = [o for o in dealt(segments(40), 2000, margins=self.MARGINS) if o.family == "is"]
+        for margin in self.MARGINS:
+            yes = [order.goal != order.turned for order in found if order.margin == margin]
+            assert 0.35 < sum(yes) / len(yes) < 0.65

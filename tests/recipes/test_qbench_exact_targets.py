@@ -146,12 +146,12 @@ class TestMargins:
     @pytest.mark.parametrize("margin", [0.019, 0.0, -0.1, 0.201, 0.3, 1.0])
     def test_one_that_cannot_be_kept_is_refused(self, margin: float) -> None:
         with pytest.raises(ReelbenchError) as told:
-            RECIPE.changed({"damage.margin": margin})
-        assert str(told.value) == f"damage.margin is {margin}: give a number from 0.02 to 0.2."
+            RECIPE.changed({"plan.margin": margin})
+        assert str(told.value) == f"plan.margin is {margin}: give a number from 0.02 to 0.2."
 
     @pytest.mark.parametrize("margin", MARGINS)
     def test_neighbouring_strengths_are_the_margin_apart(self, margin: float) -> None:
-        assert RECIPE.changed({"damage.margin": margin})
+        assert RECIPE.changed({"plan.margin": margin})
         targets = [
             QuestionTargets(order("strength", goal), margin, 0).video(0, (), 0.0) for goal in (1, 2)
         ]

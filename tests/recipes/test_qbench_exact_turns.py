@@ -41,7 +41,7 @@ def segments(lengths: Sequence[int], scenes: Sequence[str] = ()) -> list[Segment
 
 
 def planned(given: Sequence[Segment], items: int, seed: int = 0) -> list[QuestionPlan]:
-    rows: list[Any] = plan(given, SimpleNamespace(seed=seed), items=items)  # type: ignore[arg-type]
+    rows: list[Any] = plan(given, SimpleNamespace(seed=seed), items=items, margin=[0.15])  # type: ignore[arg-type]
     orders = [order for row in rows if isinstance(row, SegmentPlan) for order in row.orders]
     return sorted(orders, key=lambda order: order.id)
 

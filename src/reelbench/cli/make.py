@@ -108,7 +108,8 @@ def configure_for(parser: argparse.ArgumentParser, words: Sequence[str]) -> None
     own = parser.add_argument_group(f"options of {recipe.name}") if recipe.flags else parser
     for flag in recipe.flags:
         usual = recipe.parameters[flag.sets[0]]
-        default = "all" if usual == [] else usual
+        several = isinstance(usual, list | tuple)
+        default = (", ".join(map(str, usual)) or "all") if several else usual
         text = f"{flag.help} (default: {default})".replace("%", "%%")
         try:
             own.add_argument(

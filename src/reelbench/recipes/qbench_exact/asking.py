@@ -19,6 +19,7 @@ from reelbench.recipes.qbench_exact.plan import FAMILIES, WORDS, damage_is_key, 
 from reelbench.recipes.qbench_exact.turns import uneven_clips
 from reelbench.recipes.qbench_exact.videos import MadeQuestion, MadeVideo
 
+MARGIN = "margin"  # the tag of items that have several
 VISIBILITY = "visibility"  # the tag of what is as visible as was wanted
 _WRONG = 3  # options beside the key
 _TELLING = ("blur", "noise", "compression")  # which no scene has by itself
@@ -43,11 +44,17 @@ def ask(
     wrong = _wrong_options(chosen, seed_of(ctx.seed, segments))
     apart = {question.id: _apart(question) for question in chosen if _compares(question)}
     median = statistics.median(apart.values()) if apart else 0.0
+    margins = {question.margin for question in questions}
     spare = Rejected(
         "more than are asked for", "More questions are made than are asked for, as some may fail."
     )
     return [
-        _item(question, wrong.get(question.id, ()), _context(question, apart, median))
+        _item(
+            question,
+            wrong.get(question.id, ()),
+            _context(question, apart, median),
+            {MARGIN: f"{question.margin:g}"} if len(margins) > 1 else {},
+        )
         if question.id in kept
         else spare
         for question in questions
@@ -91,14 +98,19 @@ def _smaller(questions: Sequence[MadeQuestion]) -> Iterator[str]:
 
 
 def _kept(questions: Sequence[MadeQuestion], items: int) -> set[str]:
-    """Choose so many that families are in their shares, and the keys of each in equal numbers."""
+    """Choose so many that families are in their shares, and the keys of each in equal numbers.
+
+    So are margins, as far as that goes.
+    """
     remaining = {
-        family: _placed([question for question in questions if question.order.family == family])
+        family: [question for question in questions if question.order.family == family]
         for family in FAMILIES
     }
     total = sum(family["share"] for family in FAMILIES.values())
     counts: Counter[str] = Counter()
     answers: Counter[Any] = Counter()  # yes and no, over all families
+    keys: Counter[Any] = Counter()
+    margins: Counter[float] = Counter()
     kept: set[str] = set()
     while len(kept) < items and any(remaining.values()):
         left = [family for family in FAMILIES if remaining[family]]
@@ -106,23 +118,22 @@ def _kept(questions: Sequence[MadeQuestion], items: int) -> set[str]:
         share = {f: FAMILIES[f]["share"] / total * (len(kept) + 1) - counts[f] for f in left}
         family = max(left, key=lambda f: (share[f], f))
         closed = FAMILIES[family]["kind"] == "yesno"
-        place, question = min(
+        question = min(
             remaining[family],
-            key=lambda each: (each[0], answers[each[1].order.goal] if closed else 0, each[1].id),
+            key=lambda each: (
+                keys[_key(each)],
+                answers[each.order.goal] if closed else 0,
+                margins[each.margin],
+                each.id,
+            ),
         )
-        remaining[family].remove((place, question))
+        remaining[family].remove(question)
         kept.add(question.id)
         counts[family] += 1
+        keys[_key(question)] += 1
+        margins[question.margin] += 1
         answers[question.order.goal] += closed
     return kept
-
-
-def _placed(questions: Sequence[MadeQuestion]) -> list[tuple[int, MadeQuestion]]:
-    """Return the questions of each key numbered, so that those of low numbers have all keys."""
-    groups: dict[Any, list[MadeQuestion]] = defaultdict(list)
-    for question in sorted(questions, key=lambda question: question.id):
-        groups[_key(question)].append(question)
-    return [each for group in groups.values() for each in enumerate(group)]
 
 
 def _key(question: MadeQuestion) -> Any:
@@ -130,7 +141,7 @@ def _key(question: MadeQuestion) -> Any:
     damage = (
         order.damage if damage_is_key(order.family) or FAMILIES[order.family]["keys"] == 1 else ""
     )
-    return order.goal, order.turned, damage
+    return order.family, order.goal, order.turned, damage
 
 
 def _wrong_options(questions: Sequence[MadeQuestion], seed: int) -> dict[str, list[str]]:
@@ -169,7 +180,9 @@ def _context(question: MadeQuestion, apart: Mapping[str, float], median: float) 
     return str(FAMILIES[question.order.family]["context"])
 
 
-def _item(question: MadeQuestion, wrong: Sequence[str], context: str) -> Item:
+def _item(
+    question: MadeQuestion, wrong: Sequence[str], context: str, tags: Mapping[str, str]
+) -> Item:
     order, family = question.order, FAMILIES[question.order.family]
     words = {**WORDS[order.damage], "corner": question.corner}
     text = family["opposite"] if order.turned else family["question"]
@@ -193,6 +206,7 @@ def _item(question: MadeQuestion, wrong: Sequence[str], context: str) -> Item:
                 "distortion": order.damage,
                 "family": order.family,
                 **_visibility(first),
+                **tags,
             }
         ),
         provenance=freeze({"exact": _facts(question)}),

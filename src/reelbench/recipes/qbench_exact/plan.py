@@ -58,6 +58,7 @@ class QuestionPlan(msgspec.Struct, frozen=True, rename={"segments": "takes"}):
     turned: bool  # asked the other way round
     segments: tuple[tuple[Segment, ...], ...]  # one for each video, to be tried in this order
     instead: tuple[tuple[str, str], ...] = ()  # damages and kinds, where no segment shows the first
+    margin: float = 0.0
 
 
 class SegmentPlan(msgspec.Struct, frozen=True):
@@ -68,11 +69,11 @@ class SegmentPlan(msgspec.Struct, frozen=True):
 
 
 def plan(
-    segments: Sequence[Segment], ctx: StageContext, *, items: int
+    segments: Sequence[Segment], ctx: StageContext, *, items: int, margin: Sequence[float]
 ) -> list[SegmentPlan | Rejected]:
     """Return each segment with the questions planned for it, or why it has none."""
     seed = seed_of(ctx.seed, segments)
-    orders = _orders(segments, math.ceil(items * (1 + RESERVE)) if segments else 0, seed)
+    orders = _orders(segments, math.ceil(items * (1 + RESERVE)) if segments else 0, margin, seed)
     given: dict[str, list[QuestionPlan]] = {segment.id: [] for segment in segments}
     for order in orders:
         given[order.segments[0][0].id].append(order)
@@ -90,8 +91,11 @@ async def order(segment: SegmentPlan, _ctx: StageContext) -> list[QuestionPlan]:
     return list(segment.orders)
 
 
-def _orders(segments: Sequence[Segment], number: int, seed: int) -> Iterator[QuestionPlan]:
+def _orders(
+    segments: Sequence[Segment], number: int, margins: Sequence[float], seed: int
+) -> Iterator[QuestionPlan]:
     sequences = {name: _damages_and_keys(name, seed) for name in FAMILIES}
+    margin_of = {name: _in_turns(margins, seed, "margins", name) for name in FAMILIES}
     turns = ClipTurns(segments, seed)
     for place, family in enumerate(_families(number, seed)):
         damage, goal, turned = next(sequences[family])
@@ -109,7 +113,14 @@ def _orders(segments: Sequence[Segment], number: int, seed: int) -> Iterator[Que
                 for name in _some(damages_of(family), rng)
                 if name != damage and not damage_is_key(family)
             ),
+            margin=next(margin_of[family]),
         )
+
+
+def _in_turns(values: Sequence[float], seed: int, *names: str) -> Iterator[float]:
+    """Yield each of some values equally often, in an order by chance."""
+    for turn in count():
+        yield from rng_for(seed, *names, turn).sample(values, len(values))
 
 
 def _some(damages: Sequence[str], rng: Random) -> list[str]:

@@ -23,7 +23,7 @@ from reelbench.make.parts.source_videos import SourceVideo, source_root, videos_
 from reelbench.make.pipeline.stage import BatchStage, Flag, Recipe, RowStage, whole_number
 from reelbench.media.measure.quality import COURSE, DAMAGES, STILL
 from reelbench.media.measure.visibility import BANDS
-from reelbench.recipes.qbench_exact.asking import VISIBILITY, ask
+from reelbench.recipes.qbench_exact.asking import MARGIN, VISIBILITY, ask
 from reelbench.recipes.qbench_exact.clips import Segment, cut
 from reelbench.recipes.qbench_exact.layered import COPIES
 from reelbench.recipes.qbench_exact.plan import HOME, QuestionPlan, SegmentPlan, order, plan
@@ -40,11 +40,7 @@ from reelbench.recipes.qbench_exact.videos import (
 ITEMS = 300
 
 
-def _validate_damage(parameters: Mapping[str, Any]) -> str:
-    least, most = MARGINS
-    margin = parameters["margin"]
-    if not least <= margin <= most:
-        return f"margin is {margin}: give a number from {least} to {most}"
+def _validate_longest(parameters: Mapping[str, Any]) -> str:
     longest = parameters["longest"]
     if longest == 0 or longest >= 64:
         return ""
@@ -56,8 +52,19 @@ def _validate_seconds(parameters: Mapping[str, Any]) -> str:
     return "" if seconds >= 0.5 else f"seconds is {seconds}: give 0.5 or more"
 
 
-def _validate_items(parameters: Mapping[str, Any]) -> str:
-    return "" if parameters["items"] > 0 else f"items is {parameters['items']}: give 1 or more"
+def _validate_plan(parameters: Mapping[str, Any]) -> str:
+    if parameters["items"] <= 0:
+        return f"items is {parameters['items']}: give 1 or more"
+    least, most = MARGINS
+    margins = parameters["margin"]
+    if not margins:
+        return f"margin is empty: give a number from {least} to {most}, or several"
+    for margin in margins:
+        if not least <= margin <= most:
+            return f"margin is {margin}: give a number from {least} to {most}"
+    if len(set(margins)) < len(margins):
+        return f"margin is {', '.join(map(str, margins))}: give each number once"
+    return ""
 
 
 STAGES = (
@@ -79,9 +86,9 @@ STAGES = (
         input=Segment,
         output=SegmentPlan,
         work=plan,
-        version=4,
-        parameters={"items": ITEMS},
-        validate=_validate_items,
+        version=5,
+        parameters={"items": ITEMS, "margin": (0.15,)},
+        validate=_validate_plan,
     ),
     RowStage(name="order", input=SegmentPlan, output=QuestionPlan, work=order),
     # The severity that shows as much as is wanted, and by the margin no more of anything else.
@@ -91,8 +98,8 @@ STAGES = (
         output=MadeQuestion,
         work=damage,
         version=4,
-        parameters={"margin": 0.15, "longest": 512},
-        validate=_validate_damage,
+        parameters={"longest": 512},
+        validate=_validate_longest,
         writes=True,
         outputs_exist=is_there,
         estimate=estimated_question,
@@ -122,15 +129,21 @@ STAGES = (
 def _manifest(items: Sequence[Item], source: Path) -> Manifest:
     title = "Video quality with facts for answers"
     manifest = quality_manifest("qbench-exact", title, items, made_from=source.name)
-    bands = [name for name in BANDS if any(name in item.tag(VISIBILITY) for item in items)]
     tables, taxonomy = dict(manifest.tables), dict(manifest.taxonomy)
-    if bands:
-        taxonomy[VISIBILITY] = bands
-        tables[VISIBILITY] = {
-            "title": "Spots, by the just-noticeable differences that a model predicts",
-            "people": PEOPLE,
-            "columns": {name: {VISIBILITY: name} for name in bands},
-        }
+    margins = {name for item in items for name in item.tag(MARGIN)}
+    bands = {name for item in items for name in item.tag(VISIBILITY)}
+    for tag, title, names in (
+        (MARGIN, "By margin, from easy to hard", sorted(margins, key=float, reverse=True)),
+        (
+            VISIBILITY,
+            "Spots, by the just-noticeable differences that a model predicts",
+            [name for name in BANDS if name in bands],
+        ),
+    ):
+        if names:
+            taxonomy[tag] = names
+            columns = {name: {tag: name} for name in names}
+            tables[tag] = {"title": title, "people": PEOPLE, "columns": columns}
     # With fewer frames than were measured, an answer need not be seen.
     return replace(manifest, conditions=NOTHING, tables=freeze(tables), taxonomy=freeze(taxonomy))
 
@@ -169,6 +182,13 @@ def _statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
     }
 
 
+def _several(words: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(word) for word in words.split(","))
+    except ValueError:
+        raise ValueError(f"{words!r} is not a number, or several as 0.2,0.05") from None
+
+
 RECIPE = Recipe(
     name="qbench-exact",
     description="quality questions whose answers are facts, from clips of your own",
@@ -182,9 +202,10 @@ RECIPE = Recipe(
         Flag("items", "how many items to make", ("plan.items", "ask.items"), whole_number),
         Flag(
             "margin",
-            "how far right and wrong differ in what is measured, from 0.02 (hard) to 0.2 (easy)",
-            ("damage.margin",),
-            float,
+            "how far right and wrong differ in what is measured, from 0.02 (hard) to 0.2 (easy); "
+            "several, as 0.2,0.05, are dealt to equally many items, which a table keeps apart",
+            ("plan.margin",),
+            _several,
         ),
         Flag(
             "longest",

@@ -59,9 +59,7 @@ class MadeQuestion(msgspec.Struct, frozen=True):
     corner: str = ""  # that the question names
 
 
-async def damage(
-    order: QuestionPlan, ctx: StageContext, *, margin: float, longest: int
-) -> list[MadeQuestion]:
+async def damage(order: QuestionPlan, ctx: StageContext, *, longest: int) -> list[MadeQuestion]:
     """Write the videos of a question, from the first of its segments that can show its damage.
 
     Where no segment of the clip whose turn it is can, another damage is tried in it before another
@@ -71,7 +69,7 @@ async def damage(
     folder.mkdir(parents=True, exist_ok=True)
     outs = [folder / name for name in _names(order)]
     reasons: list[str] = []
-    waiting = _attempts(order, ctx, margin)
+    waiting = _attempts(order, ctx)
     while waiting:
         if ctx.client.stopping.is_set():
             raise Stopped
@@ -103,7 +101,7 @@ class VideoAttempt:
     paths: tuple[Path, ...]  # of their clips
 
 
-def _attempts(order: QuestionPlan, ctx: StageContext, margin: float) -> list[list[VideoAttempt]]:
+def _attempts(order: QuestionPlan, ctx: StageContext) -> list[list[VideoAttempt]]:
     """Return all attempts in turn: those in the clip whose turn it is together, as one decodes it.
 
     The others each alone.
@@ -118,7 +116,7 @@ def _attempts(order: QuestionPlan, ctx: StageContext, margin: float) -> list[lis
         tried = structs.replace(order, damage=name, kind=kind)
         seed = seed_for(seed_of(ctx.seed, segments), "shot", order.id, number)
         paths = tuple(ctx.source / s.path if ctx.source.is_dir() else ctx.source for s in segments)
-        attempts.append(VideoAttempt(QuestionTargets(tried, margin, seed), segments, paths))
+        attempts.append(VideoAttempt(QuestionTargets(tried, order.margin, seed), segments, paths))
     together = len(damages) * len(own)
     return [attempts[:together], *([attempt] for attempt in attempts[together:])]
 

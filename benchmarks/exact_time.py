@@ -41,7 +41,8 @@ PARTS = {
     "decoding what was written": ("frames.py", "decoded_frames"),
     "damaging frames": ("degrade.py", "degrade_images"),
     "measuring one quality": ("quality.py", "seen_in"),
-    "measuring all qualities": ("quality.py", "all_qualities"),
+    "measuring the clip": ("footage.py", "_quality"),
+    "measuring what was written": ("quality.py", "all_qualities"),
 }
 
 

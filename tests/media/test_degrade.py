@@ -127,7 +127,9 @@ def error_of(
 @pytest.mark.parametrize("severity", [0.1, 1.0])
 def test_a_part_is_damaged_as_it_is_with_the_whole(kind: str, severity: float) -> None:
     """Though less is looked at: what is near enough to matter, at the edges of the picture too."""
-    images = CLEAN[:3]
+    dots = np.random.default_rng(1).integers(0, 2, (60, 107, 3), np.uint8) * 255
+    # Where what is near matters most.
+    images = [*CLEAN[:2], np.kron(dots, np.ones((3, 3, 1), np.uint8))[:, : CLEAN[0].shape[1]]]
     whole = degrade_images(images, kind, severity, 3)
     height, width = images[0].shape[:2]
     for left, top, right, bottom in ((0.0, 0.0, 0.5, 0.5), (0.35, 0.4, 0.6, 0.7)):
@@ -137,8 +139,16 @@ def test_a_part_is_damaged_as_it_is_with_the_whole(kind: str, severity: float) -
         inside[rows, round(left * width) : round(right * width)] = True
         for image, all_of_it, damaged in zip(images, whole, part, strict=True):
             apart = np.abs(damaged.astype(int) - all_of_it)[inside]
-            assert apart.max() <= 1, "a transform of another size rounds otherwise"
+            # A transform of another size rounds otherwise.
+            assert apart.max() <= (1 if kind == "defocus" else 0)
             assert np.array_equal(damaged[~inside], image[~inside])
+
+
+@pytest.mark.parametrize("kind", DEGRADATIONS)
+def test_a_part_without_a_pixel_changes_nothing(kind: str) -> None:
+    images = [np.full((2, 2, 3), level, np.uint8) for level in (10, 200)]
+    damaged = degrade_images(images, kind, 0.7, 3, (0.1, 0.1, 0.2, 0.2))
+    assert all(map(np.array_equal, damaged, images))
 
 
 class TestVideos:

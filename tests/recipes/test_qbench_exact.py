@@ -354,7 +354,7 @@ class TestSources:
     @pytest.mark.parametrize(("margin", "why"), [
         ("0.01", "margin is 0.01: give a number from 0.02 to 0.2"),
         ("0.1,0.3", "margin is 0.3: give a number from 0.02 to 0.2"),
-        ("0.1,0.1", "margin is 0.1, 0.1: give each number once"),
+        ("0.1,0.10000001", "margin is 0.1, 0.10000001: give each number once"),
     ])  # fmt: skip
     def test_a_margin_that_cannot_be_kept_is_refused(
         self, source: Path, tmp_path: Path, margin: str, why: str
@@ -364,7 +364,7 @@ class TestSources:
         assert status == 2
         assert why in told
 
-    @pytest.mark.parametrize("margin", ["hard", "0.1,hard", "0.1,,0.2", ""])
+    @pytest.mark.parametrize("margin", ["hard", "0.1,hard", "0.1,,0.2", "nan", ""])
     def test_a_margin_that_is_no_number_is_refused(
         self, source: Path, margin: str, capsys: pytest.CaptureFixture[str]
     ) -> None:

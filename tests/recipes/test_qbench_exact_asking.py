@@ -13,7 +13,7 @@ from msgspec import structs
 from reelbench.data.items import Item
 from reelbench.make.pipeline.stage import Rejected
 from reelbench.media.measure.quality import DAMAGES
-from reelbench.recipes.qbench_exact.asking import ask
+from reelbench.recipes.qbench_exact.asking import _apart, ask
 from reelbench.recipes.qbench_exact.clips import Segment
 from reelbench.recipes.qbench_exact.degraded import WrittenVideo
 from reelbench.recipes.qbench_exact.footage import DamageTarget
@@ -252,6 +252,28 @@ class TestMargins:
         counts = Counter(item.tags["margin"] for item in kept(questions, 120))
         assert max(made.values()) - min(made.values()) > 20
         assert max(counts.values()) - min(counts.values()) <= 8
+
+    def test_where_there_are_too_few_of_one_it_is_said(self) -> None:
+        questions = at_margins((0.05, 0.2))
+        few = [each for n, each in enumerate(questions) if each.margin > 0.1 or n % 4 == 0]
+        rows, notes = asked(few, 150)
+        counts = Counter(row.tags["margin"] for row in rows if isinstance(row, Item))
+        told = f"({counts['0.05']} at 0.05, {counts['0.2']} at 0.2)"
+        assert [note for note in notes if told in note and "unequal" in note]
+        assert not [note for note in asked(at_margins((0.05, 0.2)), 60)[1] if "unequal" in note]
+
+    def test_pairs_are_fine_and_coarse_at_each_of_them(self) -> None:
+        """Or the contexts would be the margins again."""
+        pairs = [question for question in SHOTS if question.order.family in PAIRS]
+        near = [
+            structs.replace(question, margin=0.05 if _apart(question) < 0.3 else 0.2)
+            for question in pairs
+        ]
+        found = Counter((item.tags["margin"], item.tags["context"]) for item in kept(near, 60))
+        for margin in ("0.05", "0.2"):
+            fine, coarse = (found[margin, f"Compare-{name}"] for name in ("fine", "coarse"))
+            assert coarse <= fine <= coarse + 1
+            assert coarse > 3
 
     def test_one_is_neither(self) -> None:
         items = kept(SHOTS, 100)

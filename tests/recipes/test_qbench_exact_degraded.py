@@ -1,6 +1,6 @@
 """What is measured of a segment is what a model is shown of the file that is written."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -16,7 +16,10 @@ from reelbench.media.measure.quality import all_qualities
 from reelbench.recipes.qbench_exact.clips import Segment
 from reelbench.recipes.qbench_exact.degraded import refuse_undamaged, write_degraded
 from reelbench.recipes.qbench_exact.footage import DamageTarget, SegmentFrames, UnfitError
+from reelbench.recipes.qbench_exact.plan import QuestionPlan
 from reelbench.recipes.qbench_exact.severities import SeveritySearch
+from reelbench.recipes.qbench_exact.targets import QuestionTargets
+from reelbench.recipes.qbench_exact.videos import MadeQuestion, write_videos
 
 
 def segment(start: float, end: float) -> Segment:
@@ -36,6 +39,17 @@ def strays(footage: SegmentFrames, out: Path, videos: int) -> list[int]:
 
 
 class TestFrames:
+    @pytest.mark.parametrize(("rate", "seconds"), [(24, 4.0), (25, 2.0), (20, 1.0), (30, 3.0)])
+    def test_they_are_the_planned_ones_where_times_are_even(
+        self, tmp_path: Path, rate: int, seconds: float
+    ) -> None:
+        """What is refused before anything is written rests on them."""
+        clip = ordinary_clip(tmp_path / "clip.mp4", 1, seconds, rate)
+        footage = SegmentFrames(clip, segment(0.0, seconds), 512, 1)
+        planned = footage.shown
+        footage.write(footage.images, tmp_path / "out.mp4")
+        assert footage.shown == planned
+
     @pytest.mark.parametrize("rate", [17, 25])
     @pytest.mark.parametrize("start", [0.0, 0.39, 0.37])
     def test_those_that_are_measured_are_those_that_are_shown(
@@ -146,6 +160,23 @@ class TestDamage:
         with pytest.raises(UnfitError, match=why):
             write_degraded(footage, [target], tmp_path / "out.mp4", 3)
 
+    def test_frames_that_are_not_the_planned_ones_are_searched_anew(
+        self, footage: SegmentFrames, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A container's times may be others; then a spot is seen in fewer frames than planned."""
+        spot = DamageTarget("noise", "noise", begin=0.3, end=0.5, region=(0, 0, 1, 1), jnds=(5, 6))
+        planned, written = len(footage.own(spot)), []
+
+        def write(images: Sequence[np.ndarray], _out: Path) -> list[np.ndarray]:
+            written.append(len(footage.own(spot)))
+            footage.shown = [0] * 6 + footage.shown[6:]
+            return [footage.images[number] for number in footage.shown]  # where nothing is seen
+
+        monkeypatch.setattr(footage, "write", write)
+        with pytest.raises(UnfitError):
+            write_degraded(footage, [spot], tmp_path / "out.mp4", 3)
+        assert written[0] == planned > written[1]
+
 
 class TestSearch:
     @pytest.mark.parametrize("shape", [
@@ -171,10 +202,28 @@ class TestSearch:
 
     def test_what_no_severity_reaches_is_said(self) -> None:
         """As of a damage that knows few severities."""
-        with pytest.raises(UnfitError, match=r"a severity reaches 0.50, none 0.52 to 0.58"):
+        with pytest.raises(UnfitError, match=r"nearest severity reaches 0.50, not 0.52 to 0.58"):
             SeveritySearch(lambda severity: round(severity * 10) / 10).find(0.52, 0.54, 0.58)
-        with pytest.raises(UnfitError, match=r"without any it is 0.10 too much"):
+        with pytest.raises(UnfitError, match=r"undamaged it already has 0.10 too much"):
             SeveritySearch(lambda severity: severity).find(-0.3, -0.2, -0.1)
+
+    def test_what_cannot_be_measured_is_refused(self) -> None:
+        with pytest.raises(UnfitError, match="the highest severity reaches nan"):
+            SeveritySearch(lambda _: float("nan")).find(0.4, 0.5, 0.6)
+
+    @pytest.mark.parametrize("aim", [0.1, 0.3, 0.5, 0.7, 0.9])
+    @pytest.mark.parametrize("shape", [lambda s: 1 - np.exp(-10 * s), lambda s: s**8])
+    def test_bent_curves_take_few_tries(self, shape: Callable[[float], float], aim: float) -> None:
+        """A straight line from one end alone would take a hundred."""
+        tried: list[float] = []
+
+        def extent(severity: float) -> float:
+            tried.append(severity)
+            return float(shape(severity))
+
+        found = SeveritySearch(extent).find(aim - 0.02, aim, aim + 0.02)
+        assert abs(shape(found) - aim) <= 0.02
+        assert len(tried) <= 9
 
     def test_what_was_tried_is_not_tried_again(self) -> None:
         """A video that came out too weak is wanted a little stronger."""
@@ -233,3 +282,17 @@ class TestWhatIsThereAlready:
         refuse_undamaged(dark_below, "noise")
         with pytest.raises(UnfitError, match=r"under-exposure is at .* undamaged"):
             refuse_undamaged(dark_below, "under-exposure")
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_the_milder_of_two_may_have_no_more_than_that(self, tmp_path: Path, seed: int) -> None:
+        """Two videos of a dark clip are compared all the same."""
+        clip = tmp_path / "clip.mp4"
+        with video_writer(clip, 20, 10) as writer:
+            for number, image in enumerate(ordinary_frames(1, 20)):
+                writer.show((image * 0.6).astype(np.uint8), number / 20)
+        place = segment(0.0, 1.0)
+        damage = "under-exposure"
+        order = QuestionPlan("x", "which", damage, damage, 0, False, ((place, place),))
+        outs = [tmp_path / f"{number}.mp4" for number in range(2)]
+        made = write_videos([clip] * 2, [place] * 2, QuestionTargets(order, 0.1, seed), outs, 128)
+        assert isinstance(made, MadeQuestion), made

@@ -149,6 +149,10 @@ class TestMargins:
             RECIPE.changed({"plan.margin": margin})
         assert str(told.value) == f"plan.margin is {margin}: give a number from 0.02 to 0.2."
 
+    @pytest.mark.parametrize("words", ["0.2,0.1", [0.2, 0.1]])
+    def test_several_may_be_set_in_words(self, words: object) -> None:
+        assert RECIPE.changed({"plan.margin": words}).parameters["plan.margin"] == (0.2, 0.1)
+
     @pytest.mark.parametrize("margin", MARGINS)
     def test_neighbouring_strengths_are_the_margin_apart(self, margin: float) -> None:
         assert RECIPE.changed({"plan.margin": margin})
@@ -236,7 +240,7 @@ class TestMargins:
     @pytest.mark.parametrize("own", [-0.3, 0.1, 0.4])
     def test_the_milder_of_two_may_be_the_segment_as_it_is(self, family: str, own: float) -> None:
         """And the levels of the worse one leave room to be hit."""
-        for seed, goal in product(range(10), range(len(FAMILIES[family].get("options", "ab")))):
+        for seed, goal in product(range(10), range(FAMILIES[family]["keys"])):
             targets = QuestionTargets(order(family, goal), 0.15, seed)
             first = targets.video(0, (), own)
             second = targets.video(1, [shows(first, 0.5)], own)

@@ -12,12 +12,22 @@ def read_like(default: Any, value: Any) -> Any:
     if not isinstance(default, tuple | list):
         return value
     if isinstance(value, str):
-        value = [part.strip() for part in value.split(",") if part.strip()]
+        value = [_like_one_of(default, part.strip()) for part in value.split(",") if part.strip()]
     elif value is None:  # nothing is written behind the equals sign
         value = []
     elif isinstance(value, int | float):
         value = [value]
     return type(default)(value) if isinstance(value, tuple | list) else value
+
+
+def _like_one_of(default: Any, word: str) -> Any:
+    """Return a word as a number where the entries of a list are numbers by default."""
+    if not default or not all(type(each) in (int, float) for each in default):
+        return word
+    try:
+        return int(word) if all(isinstance(each, int) for each in default) else float(word)
+    except ValueError:
+        return word
 
 
 def is_like(default: Any, value: Any) -> bool:

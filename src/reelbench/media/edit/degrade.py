@@ -109,6 +109,9 @@ def _within(kind: str, region: Region | None) -> Damage:
         first = next(images, None)
         if first is None:
             return
+        if not first[_pixels(region, first)].size:  # in a picture of few pixels
+            yield from chain([first], images)
+            return
         reach = ceil(REACH[kind](scene.severity * scene.scale(first)))
 
         def remembered() -> Images:

@@ -22,6 +22,7 @@ from reelbench.recipes.qbench_exact.videos import MadeQuestion, MadeVideo
 MARGIN = "margin"  # the tag of items that have several
 VISIBILITY = "visibility"  # the tag of what is as visible as was wanted
 _WRONG = 3  # options beside the key
+_EVEN = 0.8  # of the most questions of a margin: so many of each are about equally many
 _TELLING = ("blur", "noise", "compression")  # which no scene has by itself
 
 
@@ -34,6 +35,7 @@ def ask(
     chosen = [question for question in questions if question.id in kept]
     ctx.notes.extend(_spread(chosen))
     ctx.notes.extend(_smaller(chosen))
+    ctx.notes.extend(_uneven_margins(chosen))
     if len(kept) < items:
         ctx.notes.append(
             f"Only {len(kept)} of {items} items were made: the clips cannot show more of the "
@@ -42,8 +44,7 @@ def ask(
         )
     segments = (video.segment for question in questions for video in question.videos)
     wrong = _wrong_options(chosen, seed_of(ctx.seed, segments))
-    apart = {question.id: _apart(question) for question in chosen if _compares(question)}
-    median = statistics.median(apart.values()) if apart else 0.0
+    contexts = _contexts(chosen)
     margins = {question.margin for question in questions}
     spare = Rejected(
         "more than are asked for", "More questions are made than are asked for, as some may fail."
@@ -52,7 +53,7 @@ def ask(
         _item(
             question,
             wrong.get(question.id, ()),
-            _context(question, apart, median),
+            contexts[question.id],
             {MARGIN: f"{question.margin:g}"} if len(margins) > 1 else {},
         )
         if question.id in kept
@@ -97,43 +98,46 @@ def _smaller(questions: Sequence[MadeQuestion]) -> Iterator[str]:
         )
 
 
+def _uneven_margins(questions: Sequence[MadeQuestion]) -> Iterator[str]:
+    """Yield a warning if some margins have much fewer questions than others."""
+    counts = Counter(question.margin for question in questions)
+    if counts and min(counts.values()) < _EVEN * max(counts.values()):
+        found = ", ".join(f"{count} at {margin:g}" for margin, count in sorted(counts.items()))
+        yield f"Margins have unequal numbers of items ({found}), as the clips cannot show all."
+
+
 def _kept(questions: Sequence[MadeQuestion], items: int) -> set[str]:
     """Choose so many that families are in their shares, and the keys of each in equal numbers.
 
-    So are margins, as far as that goes.
+    So are the margins of each, as far as that goes.
     """
     remaining = {
         family: [question for question in questions if question.order.family == family]
         for family in FAMILIES
     }
     total = sum(family["share"] for family in FAMILIES.values())
-    counts: Counter[str] = Counter()
-    answers: Counter[Any] = Counter()  # yes and no, over all families
-    keys: Counter[Any] = Counter()
-    margins: Counter[float] = Counter()
+    counts: Counter[Any] = Counter()
     kept: set[str] = set()
     while len(kept) < items and any(remaining.values()):
         left = [family for family in FAMILIES if remaining[family]]
-        # The family that is furthest behind its share, and in it the key that is.
+        # The family that is furthest behind its share, and in it what is there least often.
         share = {f: FAMILIES[f]["share"] / total * (len(kept) + 1) - counts[f] for f in left}
         family = max(left, key=lambda f: (share[f], f))
-        closed = FAMILIES[family]["kind"] == "yesno"
         question = min(
-            remaining[family],
-            key=lambda each: (
-                keys[_key(each)],
-                answers[each.order.goal] if closed else 0,
-                margins[each.margin],
-                each.id,
-            ),
+            remaining[family], key=lambda each: (*(counts[name] for name in _evened(each)), each.id)
         )
         remaining[family].remove(question)
         kept.add(question.id)
-        counts[family] += 1
-        keys[_key(question)] += 1
-        margins[question.margin] += 1
-        answers[question.order.goal] += closed
+        counts.update([family, *_evened(question)])
     return kept
+
+
+def _evened(question: MadeQuestion) -> tuple[Any, ...]:
+    """What of a question is to come as often as of others of its family, the first before all."""
+    family, goal, margin = question.order.family, question.order.goal, question.margin
+    # Yes and no over all families.
+    answer = goal if FAMILIES[family]["kind"] == "yesno" else None
+    return (_key(question), ("answer", answer), (family, margin), margin, (answer, margin))
 
 
 def _key(question: MadeQuestion) -> Any:
@@ -172,12 +176,18 @@ def _apart(question: MadeQuestion) -> float:
     return round(abs(first - second), 4)
 
 
-def _context(question: MadeQuestion, apart: Mapping[str, float], median: float) -> str:
-    """Coarse where a pair is further apart than the median (Algorithm 1)."""
+def _contexts(questions: Sequence[MadeQuestion]) -> dict[str, str]:
+    """Coarse where a pair is further apart than the median (Algorithm 1) of those of its margin."""
     fine, coarse = COMPARE
-    if question.id in apart:
-        return coarse if apart[question.id] > median else fine
-    return str(FAMILIES[question.order.family]["context"])
+    contexts = {each.id: str(FAMILIES[each.order.family]["context"]) for each in questions}
+    pairs: dict[float, dict[str, float]] = defaultdict(dict)
+    for question in questions:
+        if _compares(question):
+            pairs[question.margin][question.id] = _apart(question)
+    for apart in pairs.values():
+        median = statistics.median(apart.values())
+        contexts |= {name: coarse if by > median else fine for name, by in apart.items()}
+    return contexts
 
 
 def _item(

@@ -27,9 +27,10 @@ from reelbench.recipes.qbench_exact.footage import DamageTarget, SegmentFrames, 
 from reelbench.recipes.qbench_exact.severities import SeveritySearch
 
 _WRITES = 3  # times that a video is written, where writing changes what is measured
-# Beyond what is not there: writing takes away less, of light and colour next to nothing.
-_PLAINLY = {"sharpness": 0.05, "noise": 0.05, "blockiness": 0.05}
-_BARELY = 0.01
+# Beyond what is not there: more than writing took away of any clip that was measured.
+_PLAINLY = {"brightness": 0.03, "contrast": 0.03, "cast": 0.03, "colourfulness": 0.03,
+            "sharpness": 0.05, "noise": 0.05, "flicker": 0.05, "repeats": 0.05,
+            "blockiness": 0.15, "shake": 0.35}  # fmt: skip
 _FEW = 4  # frames that a search looks at, where each shows the damage
 # The share of an extent that writing usually takes away: where it takes more, or less, the video
 # is written again.
@@ -104,6 +105,7 @@ def write_degraded(
         shown = footage.write(images, out)
         if footage.shown != planned:  # other frames than was thought
             planned, (own, windows) = footage.shown, _wanted(footage, targets)
+            searches = [SeveritySearch(_probe(footage, target, seed)) for target in targets]
         layers = [
             _seen(footage, target, shown, severity, level)
             for target, severity, level in zip(targets, severities, own, strict=True)
@@ -153,7 +155,7 @@ def refuse_undamaged(footage: SegmentFrames, damage: str) -> None:
 
 
 def _plainly(damage: Damage) -> float:
-    return NOT_THERE + _PLAINLY.get(damage.quality, _BARELY)
+    return NOT_THERE + _PLAINLY[damage.quality]
 
 
 def _wanted(

@@ -16,11 +16,19 @@ from reelbench.media.decode.stream import scan_frames
 from reelbench.media.edit.degrade import degrade_images
 from reelbench.media.edit.write import FAST, even, video_writer
 from reelbench.media.measure.local import Levels, tile_levels
-from reelbench.media.measure.quality import CORNERS, QUALITIES, Damage, Region, quality
+from reelbench.media.measure.quality import (
+    CORNERS,
+    QUALITIES,
+    Damage,
+    Region,
+    all_qualities,
+    quality,
+)
 from reelbench.media.measure.visibility import visibility
 from reelbench.recipes.qbench_exact.clips import Segment
 
 ANY = 9.0  # beyond all levels
+_ROUNDING = 1e-6  # seconds
 # A little better than ``degrade`` writes: facts are measured behind it. As near to what was given
 # as crf 14 of the slower encoder.
 _QUALITY = 15
@@ -75,7 +83,9 @@ class SegmentFrames:
         if len(self.images) < count:
             raise UnfitError(f"it has {len(self.images)} frames, fewer than the {count} shown")
         moments = [(number + 0.5) * self.seconds / count for number in range(count)]
-        return [max(0, int(np.searchsorted(self.times, moment)) - 1) for moment in moments]
+        # A frame is shown from its own time on, which is often one of the moments.
+        places = np.searchsorted(self.times, np.add(moments, _ROUNDING), side="right") - 1
+        return [max(0, int(place)) for place in places]
 
     def span(self, target: DamageTarget) -> tuple[int, int]:
         """The first frame that is damaged, and the one after the last."""
@@ -122,7 +132,10 @@ class SegmentFrames:
 
     def qualities(self) -> dict[str, float]:
         """All qualities of the frames that are shown, undamaged."""
-        return {name: self._quality(name) for name in QUALITIES}
+        known = self._qualities.setdefault(tuple(self.shown), {})
+        if len(known) < len(QUALITIES):
+            known.update(all_qualities(self.clean))
+        return {name: known[name] for name in QUALITIES}
 
     def level(self, damage: Damage) -> float:
         """The level of a damage in the frames that are shown, undamaged."""
@@ -139,6 +152,7 @@ class SegmentFrames:
         known = self._levels.setdefault(tuple(self.shown), {})
         if damage not in known:
             known[damage] = tile_levels(damage, self.clean)
+            known[damage].flags.writeable = False  # it is shared
         return known[damage]
 
     def write(self, images: Sequence[Image], out: Path) -> list[Image]:

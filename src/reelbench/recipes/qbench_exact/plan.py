@@ -6,6 +6,7 @@ length, and a question shows one clip alone, so that clips can be divided betwee
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from itertools import count, product
@@ -95,7 +96,7 @@ def _orders(
     segments: Sequence[Segment], number: int, margins: Sequence[float], seed: int
 ) -> Iterator[QuestionPlan]:
     sequences = {name: _damages_and_keys(name, seed) for name in FAMILIES}
-    margin_of = {name: _in_turns(margins, seed, "margins", name) for name in FAMILIES}
+    dealt: Counter[Any] = Counter()
     turns = ClipTurns(segments, seed)
     for place, family in enumerate(_families(number, seed)):
         damage, goal, turned = next(sequences[family])
@@ -113,14 +114,23 @@ def _orders(
                 for name in _some(damages_of(family), rng)
                 if name != damage and not damage_is_key(family)
             ),
-            margin=next(margin_of[family]),
+            margin=_margin(margins, family, goal, dealt, rng_for(seed, "margin", place)),
         )
 
 
-def _in_turns(values: Sequence[float], seed: int, *names: str) -> Iterator[float]:
-    """Yield each of some values equally often, in an order by chance."""
-    for turn in count():
-        yield from rng_for(seed, *names, turn).sample(values, len(values))
+def _margin(
+    margins: Sequence[float], family: str, goal: int, dealt: Counter[Any], rng: Random
+) -> float:
+    """Return the margin that the family has had least of, and then yes, or no.
+
+    Other keys are not dealt evenly to margins: who knows the answers of one split could infer more
+    of the other.
+    """
+    answer = goal if FAMILIES[family]["kind"] == "yesno" else None
+    drawn = rng.sample(margins, len(margins))
+    margin = min(drawn, key=lambda each: (dealt[family, each], dealt[answer, each]))
+    dealt.update([(family, margin), (answer, margin)])
+    return margin
 
 
 def _some(damages: Sequence[str], rng: Random) -> list[str]:

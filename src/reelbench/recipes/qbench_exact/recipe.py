@@ -6,6 +6,7 @@ and the order of a pair are facts. ``--margin`` is how far right and wrong are a
 measured; the smaller, the harder.
 """
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -62,7 +63,7 @@ def _validate_plan(parameters: Mapping[str, Any]) -> str:
     for margin in margins:
         if not least <= margin <= most:
             return f"margin is {margin}: give a number from {least} to {most}"
-    if len(set(margins)) < len(margins):
+    if len({f"{margin:g}" for margin in margins}) < len(margins):
         return f"margin is {', '.join(map(str, margins))}: give each number once"
     return ""
 
@@ -132,7 +133,7 @@ def _manifest(items: Sequence[Item], source: Path) -> Manifest:
     tables, taxonomy = dict(manifest.tables), dict(manifest.taxonomy)
     margins = {name for item in items for name in item.tag(MARGIN)}
     bands = {name for item in items for name in item.tag(VISIBILITY)}
-    for tag, title, names in (
+    for tag, words, names in (
         (MARGIN, "By margin, from easy to hard", sorted(margins, key=float, reverse=True)),
         (
             VISIBILITY,
@@ -143,7 +144,7 @@ def _manifest(items: Sequence[Item], source: Path) -> Manifest:
         if names:
             taxonomy[tag] = names
             columns = {name: {tag: name} for name in names}
-            tables[tag] = {"title": title, "people": PEOPLE, "columns": columns}
+            tables[tag] = {"title": words, "people": PEOPLE, "columns": columns}
     # With fewer frames than were measured, an answer need not be seen.
     return replace(manifest, conditions=NOTHING, tables=freeze(tables), taxonomy=freeze(taxonomy))
 
@@ -184,9 +185,12 @@ def _statistics(rows: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
 
 def _several(words: str) -> tuple[float, ...]:
     try:
-        return tuple(float(word) for word in words.split(","))
+        numbers = tuple(float(word) for word in words.split(","))
     except ValueError:
-        raise ValueError(f"{words!r} is not a number, or several as 0.2,0.05") from None
+        numbers = ()
+    if not numbers or not all(map(math.isfinite, numbers)):
+        raise ValueError(f"{words!r} is not a number, or several as 0.2,0.05")
+    return numbers
 
 
 RECIPE = Recipe(
@@ -203,7 +207,7 @@ RECIPE = Recipe(
         Flag(
             "margin",
             "how far right and wrong differ in what is measured, from 0.02 (hard) to 0.2 (easy); "
-            "several, as 0.2,0.05, are dealt to equally many items, which a table keeps apart",
+            "several, as 0.2,0.05, are for about equally many items each, and have a table",
             ("plan.margin",),
             _several,
         ),

@@ -30,17 +30,20 @@ class SeveritySearch:
         if least <= 0 <= most:
             return 0.0
         if most < 0:
-            raise UnfitError(f"without any it is {-most:.2f} too much")
+            raise UnfitError(f"undamaged it already has {-most:.2f} too much")
         worst = self.extent(1.0)
-        if worst < least:
+        if not worst >= least:  # what cannot be measured is no extent
             raise UnfitError(f"the highest severity reaches {worst:.2f}, not {least:.2f}")
         aim, near = min(aim, (least + worst) / 2), _NEAR * (min(most, worst) - least)
         self._approach(aim, near)
-        found = min(self._known, key=lambda severity: abs(self._known[severity] - aim))
-        reached = self._known[found]
-        if not least <= reached <= most:
-            raise UnfitError(f"a severity reaches {reached:.2f}, none {least:.2f} to {most:.2f}")
-        return found
+        apart = {severity: abs(extent - aim) for severity, extent in self._known.items()}
+        fit = [severity for severity, extent in self._known.items() if least <= extent <= most]
+        if not fit:
+            reached = self._known[min(apart, key=apart.__getitem__)]
+            raise UnfitError(
+                f"the nearest severity reaches {reached:.2f}, not {least:.2f} to {most:.2f}"
+            )
+        return min(fit, key=apart.__getitem__)
 
     def _approach(self, aim: float, near: float) -> None:
         """Try severities until one reaches about the aim.

@@ -25,6 +25,7 @@ _EDGE = 0.07  # share of a video, of which the protocol shows sixteen frames
 _INSIDE = 0.01  # of its quarter, so far from the ends
 _PLACES = 12  # of which the one that hides best, or worst, is taken
 _CLEARLY = 1.2  # times as clear as anywhere else
+UNWRITTEN = 0.9  # the share of all that which is asked of a spot before it is written
 
 
 def spot(targets: QuestionTargets) -> tuple[DamageTarget, ...]:
@@ -90,11 +91,16 @@ def _faint(
     return replace(target, region=region, jnds=(jnds, _WIDTH * jnds))
 
 
-def check_spot(targets: QuestionTargets, extent: float, rises: NDArray[np.float64]) -> None:
-    """Raise ``UnfitError`` unless the frames alone show, and clearly so, where or when it is."""
-    if extent < targets.margin:
+def check_spot(
+    targets: QuestionTargets, extent: float, rises: NDArray[np.float64], share: float = 1.0
+) -> None:
+    """Raise ``UnfitError`` unless the frames alone show, and clearly so, where or when it is.
+
+    With a ``share`` of that they need show no more than so much of it.
+    """
+    if extent < share * targets.margin:
         raise UnfitError(f"{targets.order.damage} grew by {extent:.2f} alone")
     clear = rises.max(axis=1 if targets.order.family == SPOT else 0)
     mine, others = clear[targets.order.goal], np.delete(clear, targets.order.goal)
-    if mine < _CLEARLY * max(0.0, others.max()):
+    if mine < share * _CLEARLY * max(0.0, others.max()):
         raise UnfitError("it is as clear in another part of the picture, or at another time")

@@ -159,7 +159,8 @@ class QuestionTargets:
         least, most = self.difference
         lowest = 0.0 if self.order.damage in _TWO_SIDED else -1.0
         base = rng_for(self.seed, "base").uniform(0.0, max(0.0, 0.9 - most))
-        # So that the worse one can be seen to be bad, and the other has some of it already.
+        # So that the worse one can be seen to be bad, and the other is not wanted better than the
+        # segment is itself.
         base = max(base, self.there - (least + most) / 2, own)
         is_worse = (number == 0) == self.first_is_worse
         if number == 0:

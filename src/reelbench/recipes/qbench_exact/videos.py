@@ -30,8 +30,8 @@ from reelbench.recipes.qbench_exact.degraded import (
 from reelbench.recipes.qbench_exact.footage import DamageTarget, SegmentFrames, UnfitError
 from reelbench.recipes.qbench_exact.layered import COPIES, check_layers, layers_of
 from reelbench.recipes.qbench_exact.plan import QuestionPlan, seed_of
-from reelbench.recipes.qbench_exact.spots import HIDDEN, SPOT, check_spot, hidden_in
-from reelbench.recipes.qbench_exact.targets import MARGINS, QuestionTargets
+from reelbench.recipes.qbench_exact.spots import HIDDEN, SPOT, UNWRITTEN, check_spot, hidden_in
+from reelbench.recipes.qbench_exact.targets import QuestionTargets
 
 _FOLDER = "make/videos"  # of all that were made, those among them that no item needs
 _LIMIT = 900  # seconds that the attempts in a clip may take, on a slow machine
@@ -137,7 +137,7 @@ def estimated_question(order: QuestionPlan, _ctx: StageContext) -> list[MadeQues
     nothing = dict.fromkeys((damage.quality for damage in DAMAGES.values()), 0.0)
     layers = tuple(
         SeenLayer(target, 0.0, 0.0, 0.0, (), (0, 0))
-        for target in layers_of(QuestionTargets(order, MARGINS[-1], 0))
+        for target in layers_of(QuestionTargets(order, order.margin, 0))
     )
     videos = tuple(
         MadeVideo(
@@ -150,7 +150,8 @@ def estimated_question(order: QuestionPlan, _ctx: StageContext) -> list[MadeQues
         for name, segment in zip(_names(order), order.segments[0], strict=True)
     )
     seconds = order.segments[0][0].end - order.segments[0][0].start
-    return [MadeQuestion(order.id, order, videos, seconds, 0.0, others, next(iter(CORNERS)))]
+    corner = next(iter(CORNERS))
+    return [MadeQuestion(order.id, order, videos, seconds, order.margin, others, corner)]
 
 
 def write_first(
@@ -182,7 +183,8 @@ def write_videos(
     seconds: list[float] = []
     try:
         layers = layers_of(targets)
-        check = partial(check_spot, targets) if targets.order.family in (SPOT, HIDDEN) else None
+        is_spot = targets.order.family in (SPOT, HIDDEN)
+        check = partial(check_spot, targets, share=UNWRITTEN) if is_spot else None
         for number, (path, segment, out) in enumerate(zip(paths, segments, outs, strict=True)):
             copies = targets.order.family == COPIES
             footage = SegmentFrames(path, segment, longest, len(outs), copies)

@@ -96,7 +96,7 @@ def _orders(
     segments: Sequence[Segment], number: int, margins: Sequence[float], seed: int
 ) -> Iterator[QuestionPlan]:
     sequences = {name: _damages_and_keys(name, seed) for name in FAMILIES}
-    dealt: Counter[Any] = Counter()
+    assigned: Counter[Any] = Counter()
     turns = ClipTurns(segments, seed)
     for place, family in enumerate(_families(number, seed)):
         damage, goal, turned = next(sequences[family])
@@ -114,22 +114,22 @@ def _orders(
                 for name in _some(damages_of(family), rng)
                 if name != damage and not damage_is_key(family)
             ),
-            margin=_margin(margins, family, goal, dealt, rng_for(seed, "margin", place)),
+            margin=_margin(margins, family, goal, assigned, rng_for(seed, "margin", place)),
         )
 
 
 def _margin(
-    margins: Sequence[float], family: str, goal: int, dealt: Counter[Any], rng: Random
+    margins: Sequence[float], family: str, goal: int, assigned: Counter[Any], rng: Random
 ) -> float:
     """Return the margin that the family has had least of, and then yes, or no.
 
-    Other keys are not dealt evenly to margins: who knows the answers of one split could infer more
-    of the other.
+    Other keys have no even share of each margin: who knows the answers of one split could infer
+    more of the other.
     """
     answer = goal if FAMILIES[family]["kind"] == "yesno" else None
     drawn = rng.sample(margins, len(margins))
-    margin = min(drawn, key=lambda each: (dealt[family, each], dealt[answer, each]))
-    dealt.update([(family, margin), (answer, margin)])
+    margin = min(drawn, key=lambda each: (assigned[family, each], assigned[answer, each]))
+    assigned.update([(family, margin), (answer, margin)])
     return margin
 
 

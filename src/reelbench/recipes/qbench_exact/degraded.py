@@ -88,12 +88,10 @@ def write_degraded(
     A spot is checked before it is written: most are refused.
     """
     _refuse_elsewhere(footage, targets)
-    searches = [SeveritySearch(_probe(footage, target, seed)) for target in targets]
-    planned, (own, windows) = footage.shown, _wanted(footage, targets)
-    aims = [_first_aim(target, *window) for target, window in zip(targets, windows, strict=True)]
+    wanted = _Wanted(footage, targets, seed)
     tried: list[list[float]] = []
     for _ in range(_WRITES):
-        severities = [search.find(*aim) for search, aim in zip(searches, aims, strict=True)]
+        severities = wanted.severities()
         if severities in tried:
             break  # the same would come of it
         tried.append(severities)
@@ -101,26 +99,18 @@ def write_degraded(
         for target, severity in zip(targets, severities, strict=True):
             images = footage.damaged(target, severity, seed, images)
         if check:
-            check(*_unwritten(footage, targets[0], images, own[0]))
+            check(*_unwritten(footage, targets[0], images, wanted.own[0]))
         shown = footage.write(images, out)
-        if footage.shown != planned:  # other frames than was thought
-            planned, (own, windows) = footage.shown, _wanted(footage, targets)
-            searches = [SeveritySearch(_probe(footage, target, seed)) for target in targets]
+        if footage.shown != wanted.shown:  # other frames than was thought
+            wanted = _Wanted(footage, targets, seed)
         layers = [
             _seen(footage, target, shown, severity, level)
-            for target, severity, level in zip(targets, severities, own, strict=True)
+            for target, severity, level in zip(targets, severities, wanted.own, strict=True)
         ]
-        wrong = [
-            (n, layer, window)
-            for n, (layer, window) in enumerate(zip(layers, windows, strict=True))
-            if not window[0] <= layer.reached <= window[1]
-        ]
+        wrong = wanted.corrected(layers)
         if not wrong:
             return _measured(footage, shown, layers)
-        for n, layer, (least, most) in wrong:
-            lost = searches[n].extent(layer.severity) - layer.reached
-            aims[n] = (least + lost, (least + most) / 2 + lost, most + lost)
-    _, layer, (least, most) = wrong[0]
+    layer, (least, most) = wrong[0]
     raise UnfitError(
         f"{layer.target.damage} reached {layer.reached:.2f}, not {least:.2f} to {most:.2f}"
     )
@@ -158,12 +148,36 @@ def _plainly(damage: Damage) -> float:
     return NOT_THERE + _PLAINLY[damage.quality]
 
 
-def _wanted(
-    footage: SegmentFrames, targets: Sequence[DamageTarget]
-) -> tuple[list[float], list[tuple[float, float]]]:
-    """Return how much the segment has of each damage itself, and the extents that are wanted."""
-    own = [_own(footage, target) for target in targets]
-    return own, [t.jnds or _window(t, level) for t, level in zip(targets, own, strict=True)]
+class _Wanted:
+    """The extents that are wanted in the frames that are shown, and the search for severities."""
+
+    def __init__(self, footage: SegmentFrames, targets: Sequence[DamageTarget], seed: int) -> None:
+        self.shown = footage.shown
+        self.own = [_own(footage, target) for target in targets]  # levels of the segment itself
+        self._windows = [
+            target.jnds or _window(target, level)
+            for target, level in zip(targets, self.own, strict=True)
+        ]
+        self._aims = [
+            _first_aim(target, *window)
+            for target, window in zip(targets, self._windows, strict=True)
+        ]
+        self._searches = [SeveritySearch(_probe(footage, target, seed)) for target in targets]
+
+    def severities(self) -> list[float]:
+        """Return the severities to be tried next."""
+        pairs = zip(self._searches, self._aims, strict=True)
+        return [search.find(*aim) for search, aim in pairs]
+
+    def corrected(self, layers: Sequence[SeenLayer]) -> list[tuple[SeenLayer, tuple[float, float]]]:
+        """Return the layers that came out wrong, with what was wanted; aim elsewhere next time."""
+        wrong = []
+        for n, (layer, (least, most)) in enumerate(zip(layers, self._windows, strict=True)):
+            if not least <= layer.reached <= most:
+                lost = self._searches[n].extent(layer.severity) - layer.reached
+                self._aims[n] = (least + lost, (least + most) / 2 + lost, most + lost)
+                wrong.append((layer, (least, most)))
+        return wrong
 
 
 def _window(target: DamageTarget, own: float) -> tuple[float, float]:

@@ -41,8 +41,7 @@ PARTS = {
     "decoding what was written": ("frames.py", "decoded_frames"),
     "damaging frames": ("degrade.py", "degrade_images"),
     "measuring one quality": ("quality.py", "seen_in"),
-    "measuring the clip": ("footage.py", "_quality"),
-    "measuring what was written": ("quality.py", "all_qualities"),
+    "measuring all qualities": ("quality.py", "all_qualities"),
 }
 
 

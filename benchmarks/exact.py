@@ -188,14 +188,15 @@ def _made(
     rng = rng_for("difficulty", family, place)
     facts = FAMILIES[family]
     videos = 2 if facts["context"] == "Compare" else 1
-    plan = QuestionPlan("q", family, "", "", place % facts["keys"], bool(place // 2 % 2), ())
+    goal, turned = place % facts["keys"], bool(place // 2 % 2)
+    plan = QuestionPlan("q", family, "", "", goal, turned, (), margin)
     for attempt in range(TRIES):
         damage, segment = rng.choice(damages_of(family)), rng.choice(segments)
         kind = rng.choice(DAMAGES[damage].kinds)
         tried = structs.replace(plan, damage=damage, kind=kind, segments=((segment,) * videos,))
         if not facts.get("turns"):
             tried = structs.replace(tried, turned=False)
-        targets = QuestionTargets(tried, margin, seed_for("difficulty", family, place, attempt))
+        targets = QuestionTargets(tried, seed_for("difficulty", family, place, attempt))
         paths = [folder / segment.path] * videos
         outs = [out / f"{number}.mp4" for number in range(videos)]
         made = write_videos(paths, (segment,) * videos, targets, outs, LONGEST)

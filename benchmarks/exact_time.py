@@ -123,7 +123,7 @@ def profile(clips: Path, items: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         profiler.enable()
         for order in orders:
-            targets = QuestionTargets(order, MARGIN, seed_for(order.id))
+            targets = QuestionTargets(order, seed_for(order.id))
             paths = [clips / segment.path for segment in order.segments[0]]
             outs = [Path(folder) / f"{number}.mp4" for number in range(len(paths))]
             write_videos(paths, order.segments[0], targets, outs, 512)

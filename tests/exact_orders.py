@@ -26,9 +26,12 @@ PAIRS = {"both", "shared", "which", "compare", "more", "better"}
 USUAL = {damage.quality: damage.usual for damage in DAMAGES.values()}
 
 
-def order(family: str, goal: int = 0, turned: bool = False, damage: str = "noise") -> QuestionPlan:
+def order(
+    family: str, goal: int = 0, turned: bool = False, damage: str = "noise", margin: float = 0.1
+) -> QuestionPlan:
     segments = (TAKE,) * (2 if family in PAIRS else 1)
-    return QuestionPlan("x", family, damage, DAMAGES[damage].kinds[0], goal, turned, (segments,))
+    kind = DAMAGES[damage].kinds[0]
+    return QuestionPlan("x", family, damage, kind, goal, turned, (segments,), margin)
 
 
 def showing(damage: str, level: float, **more: Any) -> WrittenVideo:

@@ -222,7 +222,8 @@ def test_the_damages_of_exact_questions_are_as_the_page_says() -> None:
 def test_what_makes_a_key_a_fact_is_recorded_as_the_page_says() -> None:
     told = dict(rows_under(quality_page(), "What is recorded"))
     segment = Segment("a.mp4#0000", "a.mp4", "0" * 64, 0.0, 4.0)
-    order = QuestionPlan("exact-1", "which", "blur", "defocus", 0, False, ((segment, segment),))
+    pairs = ((segment, segment),)
+    order = QuestionPlan("exact-1", "which", "blur", "defocus", 0, False, pairs, 0.15)
     ctx: Any = SimpleNamespace(seed=0, notes=[])
     (item,) = ask(estimated_question(order, ctx), ctx, items=1)
     assert isinstance(item, Item)

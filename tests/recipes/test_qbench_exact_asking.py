@@ -46,14 +46,18 @@ def question(order: QuestionPlan, fewest: int = 10) -> MadeQuestion:
         videos.append(MadeVideo(name, "", segment, DamageTarget(order.damage, order.kind), shown))
     others = [name for name in DAMAGES if name != order.damage]
     fits = tuple(chance.sample(others, chance.randint(fewest, 10)))
-    return MadeQuestion(order.id, order, tuple(videos), 1.0, 0.15, fits, "top left")
+    return MadeQuestion(order.id, order, tuple(videos), 1.0, fits, "top left")
+
+
+def at_margin(question: MadeQuestion, margin: float) -> MadeQuestion:
+    return structs.replace(question, order=structs.replace(question.order, margin=margin))
 
 
 def at_margins(margins: tuple[float, ...]) -> list[MadeQuestion]:
     """Questions of which more could be made, the larger the margin."""
     chance = random.Random(1)
-    found = [structs.replace(each, margin=chance.choice(margins)) for each in SHOTS]
-    return [q for q in found if chance.random() < 0.5 + 0.5 * q.margin / max(margins)]
+    found = [at_margin(each, chance.choice(margins)) for each in SHOTS]
+    return [q for q in found if chance.random() < 0.5 + 0.5 * q.order.margin / max(margins)]
 
 
 SHOTS = [question(order) for order in orders(300)]
@@ -248,14 +252,14 @@ class TestMargins:
 
     def test_as_many_items_are_kept_of_each(self) -> None:
         questions = at_margins((0.05, 0.2, 0.1))
-        made = Counter(f"{each.margin:g}" for each in questions)
+        made = Counter(f"{each.order.margin:g}" for each in questions)
         counts = Counter(item.tags["margin"] for item in kept(questions, 120))
         assert max(made.values()) - min(made.values()) > 20
         assert max(counts.values()) - min(counts.values()) <= 8
 
     def test_where_there_are_too_few_of_one_it_is_said(self) -> None:
         questions = at_margins((0.05, 0.2))
-        few = [each for n, each in enumerate(questions) if each.margin > 0.1 or n % 4 == 0]
+        few = [each for n, each in enumerate(questions) if each.order.margin > 0.1 or n % 4 == 0]
         rows, notes = asked(few, 150)
         counts = Counter(row.tags["margin"] for row in rows if isinstance(row, Item))
         told = f"({counts['0.05']} at 0.05, {counts['0.2']} at 0.2)"
@@ -265,10 +269,7 @@ class TestMargins:
     def test_pairs_are_fine_and_coarse_at_each_of_them(self) -> None:
         """Or the contexts would be the margins again."""
         pairs = [question for question in SHOTS if question.order.family in PAIRS]
-        near = [
-            structs.replace(question, margin=0.05 if _apart(question) < 0.3 else 0.2)
-            for question in pairs
-        ]
+        near = [at_margin(question, 0.05 if _apart(question) < 0.3 else 0.2) for question in pairs]
         found = Counter((item.tags["margin"], item.tags["context"]) for item in kept(near, 60))
         for margin in ("0.05", "0.2"):
             fine, coarse = (found[margin, f"Compare-{name}"] for name in ("fine", "coarse"))

@@ -292,7 +292,7 @@ class TestWhatIsThereAlready:
                 writer.show((image * 0.6).astype(np.uint8), number / 20)
         place = segment(0.0, 1.0)
         damage = "under-exposure"
-        order = QuestionPlan("x", "which", damage, damage, 0, False, ((place, place),))
+        order = QuestionPlan("x", "which", damage, damage, 0, False, ((place, place),), 0.1)
         outs = [tmp_path / f"{number}.mp4" for number in range(2)]
-        made = write_videos([clip] * 2, [place] * 2, QuestionTargets(order, 0.1, seed), outs, 128)
+        made = write_videos([clip] * 2, [place] * 2, QuestionTargets(order, seed), outs, 128)
         assert isinstance(made, MadeQuestion), made

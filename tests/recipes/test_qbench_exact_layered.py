@@ -33,9 +33,9 @@ SEGMENT = Segment("clip.mp4#0000", "clip.mp4", "0" * 64, 0.0, 1.0)
 
 
 def targets(family: str, goal: int = 0, turned: bool = False, margin: float = 0.1, **more: object):
-    order = QuestionPlan("x", family, "noise", "noise", goal, turned, ((SEGMENT,),))
+    order = QuestionPlan("x", family, "noise", "noise", goal, turned, ((SEGMENT,),), margin)
     seed = more.pop("seed", 0)
-    return QuestionTargets(structs.replace(order, **more), margin, seed)
+    return QuestionTargets(structs.replace(order, **more), seed)
 
 
 @pytest.fixture(scope="module")

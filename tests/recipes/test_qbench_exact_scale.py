@@ -55,10 +55,10 @@ def claims() -> dict[str, dict[str, set[float]]]:
         if not said or family == "when":  # whose levels are those of its frames, below
             continue
         for damage, seed in product(damages_of(family), range(2)):
-            targets = QuestionTargets(order(family, goal, turned, damage), margin, seed)
+            targets = QuestionTargets(order(family, goal, turned, damage, margin=margin), seed)
             found[damage][said] |= {lv for lv in LEVELS if accepted(targets, damage, lv)}
     for damage, margin in product(DAMAGES, MARGINS):
-        targets = QuestionTargets(order("what", 0, damage=damage), margin, 0)
+        targets = QuestionTargets(order("what", 0, damage=damage, margin=margin), 0)
         target = targets.video(0, (), 0.0)
         for other, level in product(DAMAGES, LEVELS[:25]):
             if other != damage and DAMAGES[other].quality != DAMAGES[damage].quality:
@@ -105,7 +105,7 @@ class TestOneScale:
     ) -> None:
         least, most = STRENGTHS["slight"][0], STRENGTHS["none"][1]
         for damage, goal in product(damages_of(family), range(FAMILIES[family]["keys"])):
-            targets = QuestionTargets(order(family, goal, damage=damage), margin, 1)
+            targets = QuestionTargets(order(family, goal, damage=damage, margin=margin), 1)
             layers = layers_of(targets)
             # Of a spot nothing is said but that it is worse than before and after.
             assert family in SPOTS or all(layer.low >= least for layer in layers)

@@ -36,9 +36,8 @@ def targets(
     family: str, goal: int = 0, margin: float = 0.1, seed: int = 0, damage: str = "noise"
 ) -> QuestionTargets:
     kind = DAMAGES[damage].kinds[0]
-    return QuestionTargets(
-        QuestionPlan("x", family, damage, kind, goal, False, ((TAKE,),)), margin, seed
-    )
+    order = QuestionPlan("x", family, damage, kind, goal, False, ((TAKE,),), margin)
+    return QuestionTargets(order, seed)
 
 
 def size(target: DamageTarget) -> tuple[float, float, float]:

@@ -47,9 +47,7 @@ def filmed(targets: QuestionTargets, places: Sequence[float]) -> MadeQuestion:
         MadeVideo(f"{n}.mp4", "", TAKE, w, s)
         for n, (w, s) in enumerate(zip(target, shown, strict=True))
     ]
-    return MadeQuestion(
-        "x", targets.order, tuple(videos), 4.0, targets.margin, fits, targets.named_corner
-    )
+    return MadeQuestion("x", targets.order, tuple(videos), 4.0, fits, targets.named_corner)
 
 
 class TestKeys:
@@ -65,7 +63,7 @@ class TestKeys:
         number, done = (2 if family in PAIRS else 1), 0
         for damage, seed in product(able, range(2)):
             for places in product((0.01, 0.99), repeat=number):
-                targets = QuestionTargets(order(family, goal, turned, damage), margin, seed)
+                targets = QuestionTargets(order(family, goal, turned, damage, margin=margin), seed)
                 try:
                     question = filmed(targets, places)
                 except UnfitError:  # of an ordinary segment, where two draws do not go together
@@ -83,7 +81,7 @@ class TestKeys:
     def test_the_key_has_the_place_that_was_ordered(
         self, family: str, goal: int, turned: bool
     ) -> None:
-        question = filmed(QuestionTargets(order(family, goal, turned), 0.1, 3), (0.5, 0.5))
+        question = filmed(QuestionTargets(order(family, goal, turned, margin=0.1), 3), (0.5, 0.5))
         item = asked(question)
         begin = question.videos[0].target.begin * 4.0
         assert item.evidence == (((round(begin, 3), 4.0),) if begin else ())
@@ -98,7 +96,7 @@ class TestKeys:
     def test_a_beginning_is_well_inside_its_quarter(self, goal: int) -> None:
         """So that the first damaged frame of sixteen is in it too."""
         begins = [
-            QuestionTargets(order("when", goal), 0.1, seed).video(0, (), 0.0).begin
+            QuestionTargets(order("when", goal, margin=0.1), seed).video(0, (), 0.0).begin
             for seed in range(50)
         ]
         assert all(goal / 4 + 0.07 < begin < (goal + 1) / 4 - 0.07 for begin in begins)
@@ -110,7 +108,7 @@ class TestKeys:
         assert len(able) > 7
         for family, goal, turned in (("is", 0, False), ("is", 1, True), ("strength", 0, False)):
             every = [
-                QuestionTargets(order(family, goal, turned), 0.1, n).video(0, (), 0.0)
+                QuestionTargets(order(family, goal, turned, margin=0.1), n).video(0, (), 0.0)
                 for n in range(80)
             ]
             assert {target.damage for target in every} == able
@@ -119,7 +117,7 @@ class TestKeys:
     def test_of_two_videos_either_may_be_the_one_without(self) -> None:
         spared = set()
         for seed in range(20):
-            targets = QuestionTargets(order("both", 0), 0.1, seed)
+            targets = QuestionTargets(order("both", 0, margin=0.1), seed)
             without = [targets.video(number, (), 0.0).damage != "noise" for number in (0, 1)]
             assert sum(without) == 1
             spared.add(tuple(without))
@@ -128,7 +126,9 @@ class TestKeys:
     def test_corners_that_are_named_wrongly_are_any_of_the_others(self) -> None:
         pairs = {
             (targets.corner, targets.named_corner)
-            for targets in (QuestionTargets(order("place", 0), 0.1, seed) for seed in range(200))
+            for targets in (
+                QuestionTargets(order("place", 0, margin=0.1), seed) for seed in range(200)
+            )
         }
         assert pairs == set(product(CORNERS, CORNERS)) - {(c, c) for c in CORNERS}
 
@@ -136,7 +136,8 @@ class TestKeys:
         """Another seed wants something else of the same order, the same one never does."""
         for family in ("what", "when", "where", "which", "is"):
             targets = [
-                QuestionTargets(order(family, 0), 0.1, seed).video(0, (), 0.0) for seed in (1, 1, 2)
+                QuestionTargets(order(family, 0, margin=0.1), seed).video(0, (), 0.0)
+                for seed in (1, 1, 2)
             ]
             assert targets[0] == targets[1]
             assert targets[0] != targets[2]
@@ -157,20 +158,21 @@ class TestMargins:
     def test_neighbouring_strengths_are_the_margin_apart(self, margin: float) -> None:
         assert RECIPE.changed({"plan.margin": margin})
         targets = [
-            QuestionTargets(order("strength", goal), margin, 0).video(0, (), 0.0) for goal in (1, 2)
+            QuestionTargets(order("strength", goal, margin=margin), 0).video(0, (), 0.0)
+            for goal in (1, 2)
         ]
         for each in targets:
             assert (each.low, each.high) == (each.least, each.most), "seen, and done"
         for weaker, stronger in pairwise(targets):
             assert stronger.low - weaker.high >= margin - 1e-9
-        none = QuestionTargets(order("strength", 0), margin, 0)
+        none = QuestionTargets(order("strength", 0, margin=margin), 0)
         assert targets[0].low - 0.2 >= margin
         self.check_absent(none, 0.2)
 
     @pytest.mark.parametrize("margin", MARGINS)
     @pytest.mark.parametrize("family", ["is", "both"])
     def test_there_and_not_there_are_the_margin_apart(self, family: str, margin: float) -> None:
-        there, absent = (QuestionTargets(order(family, goal), margin, 0) for goal in (1, 0))
+        there, absent = (QuestionTargets(order(family, goal, margin=margin), 0) for goal in (1, 0))
         assert min(there.video(0, (), 0.0).low for _ in range(9)) >= MIDDLE + margin / 2
         if family == "is":
             self.check_absent(absent, min(0.2, MIDDLE - margin / 2))
@@ -185,7 +187,10 @@ class TestMargins:
 
     @pytest.mark.parametrize("margin", MARGINS)
     def test_much_and_slightly_are_the_margin_apart(self, margin: float) -> None:
-        apart = [QuestionTargets(order("compare", goal), margin, 0).difference for goal in range(4)]
+        apart = [
+            QuestionTargets(order("compare", goal, margin=margin), 0).difference
+            for goal in range(4)
+        ]
         assert (apart[0], apart[1]) == (apart[3], apart[2])
         assert apart[0][0] - apart[1][1] >= margin - 1e-9
         assert 2 * apart[1][0] >= margin - 1e-9, "slightly weaker from slightly stronger"
@@ -197,7 +202,7 @@ class TestMargins:
         self, family: str, goal: int
     ) -> None:
         for seed in range(5):
-            targets = QuestionTargets(order(family, goal), 0.1, seed)
+            targets = QuestionTargets(order(family, goal, margin=0.1), seed)
             least, most = targets.difference
             assert least >= 0.1
             target = [DamageTarget("noise", "noise")] * 2
@@ -217,7 +222,7 @@ class TestMargins:
                         targets.check(target, shown)
 
     def test_what_looks_worse_must_be_more_severe(self) -> None:
-        targets = QuestionTargets(order("which", 1), 0.1, 0)
+        targets = QuestionTargets(order("which", 1, margin=0.1), 0)
         assert not targets.first_is_worse
         milder, worse = showing("noise", 0.1), showing("noise", 0.1 + targets.difference[0] + 0.01)
         target = [DamageTarget("noise", "noise")] * 2
@@ -228,7 +233,7 @@ class TestMargins:
     def test_the_worse_of_two_is_seen_to_be_bad(self) -> None:
         """What is merely less good is not "noisier", and what is too dark not "better exposed"."""
         for damage, seed, family in product(DAMAGES, range(5), ("which", "more", "better")):
-            targets = QuestionTargets(order(family, 0, damage=damage), 0.1, seed)
+            targets = QuestionTargets(order(family, 0, damage=damage, margin=0.1), seed)
             first = targets.video(0, (), 0.0)
             second = targets.video(1, [shows(first, 0.5)], 0.0)
             worse, milder = (first, second) if targets.first_is_worse else (second, first)
@@ -241,7 +246,7 @@ class TestMargins:
     def test_the_milder_of_two_may_be_the_segment_as_it_is(self, family: str, own: float) -> None:
         """And the levels of the worse one leave room to be hit."""
         for seed, goal in product(range(10), range(FAMILIES[family]["keys"])):
-            targets = QuestionTargets(order(family, goal), 0.15, seed)
+            targets = QuestionTargets(order(family, goal, margin=0.15), seed)
             first = targets.video(0, (), own)
             second = targets.video(1, [shows(first, 0.5)], own)
             worse, milder = (first, second) if targets.first_is_worse else (second, first)
@@ -251,7 +256,7 @@ class TestMargins:
 
     @pytest.mark.parametrize("family", ["where", "place"])
     def test_a_damage_is_seen_in_its_corner_alone(self, family: str) -> None:
-        targets = QuestionTargets(order(family, 1), 0.1, 0)
+        targets = QuestionTargets(order(family, 1, margin=0.1), 0)
         target = [targets.video(0, (), 0.0)]
         place = list(CORNERS).index(targets.corner)
         for own, other, fits in ((0.41, 0.19, True), (0.39, 0.1, False), (0.8, 0.21, False)):
@@ -260,7 +265,7 @@ class TestMargins:
             self.check_levels(targets, target, tuple(levels), 0, fits)
 
     def test_a_damage_is_seen_from_its_beginning_on_and_not_before(self) -> None:
-        targets = QuestionTargets(order("when", 2), 0.1, 0)
+        targets = QuestionTargets(order("when", 2, margin=0.1), 0)
         target = [targets.video(0, (), 0.0)]
         for levels, begin, fits in (
             ((0.19, 0.1, 0.41, 0.9), 2, True),
@@ -292,7 +297,7 @@ class TestMargins:
 
 class TestWrongOptions:
     def test_only_what_is_not_seen_may_be_one(self) -> None:
-        targets = QuestionTargets(order("what"), 0.1, 0)
+        targets = QuestionTargets(order("what", margin=0.1), 0)
         target = [targets.video(0, (), 0.0)]
         rest = {name for name in DAMAGES if name != "noise" and not are_alike(name, "noise")}
         own = showing("noise", 0.6)
@@ -304,12 +309,12 @@ class TestWrongOptions:
         assert set(targets.check(target, [beside(0.19)])) == rest
         assert set(targets.check(target, [beside(0.21)])) == rest - {"flicker"}
         # Of two videos, neither may show it.
-        shared = QuestionTargets(order("shared"), 0.1, 0)
+        shared = QuestionTargets(order("shared", margin=0.1), 0)
         assert "flicker" not in shared.check(target * 2, [beside(0.1), beside(0.21)])
         assert "flicker" in shared.check(target * 2, [beside(0.1), beside(0.19)])
 
     def test_in_prose_nothing_may_be_as_apparent(self) -> None:
-        targets = QuestionTargets(order("explain"), 0.1, 0)
+        targets = QuestionTargets(order("explain", margin=0.1), 0)
         own = showing("noise", 0.6)
         target = [targets.video(0, (), 0.0)]
         for blocks, fits in ((0.49, True), (0.51, False)):
@@ -322,7 +327,7 @@ class TestWrongOptions:
                     targets.check(target, shown)
 
     def test_too_few_are_refused(self) -> None:
-        targets = QuestionTargets(order("what"), 0.1, 0)
+        targets = QuestionTargets(order("what", margin=0.1), 0)
         worst = {d.quality: d.usual + d.worse * d.full for n, d in DAMAGES.items() if n != "noise"}
         everything = WrittenVideo(USUAL, USUAL | worst | {"noise": 20.0}, 0.8, 0.8, 0.8)
         with pytest.raises(UnfitError, match="too many other damages"):
@@ -330,7 +335,7 @@ class TestWrongOptions:
 
     def test_what_is_taken_for_the_damage_is_never_one(self) -> None:
         for damage in DAMAGES:
-            targets = QuestionTargets(order("what", damage=damage), 0.1, 0)
+            targets = QuestionTargets(order("what", damage=damage, margin=0.1), 0)
             fits = targets.check([targets.video(0, (), 0.0)], [showing(damage, 0.7)])
             assert len(fits) >= 3
             assert not any(are_alike(damage, other) for other in fits)

@@ -19,6 +19,7 @@ NINTHS: Mapping[str, tuple[int, int]] = {  # rows and columns
     "middle left": (1, 0), "centre": (1, 1), "middle right": (1, 2),
     "lower left": (2, 0), "lower middle": (2, 1), "lower right": (2, 2),
 }  # fmt: skip
+Levels = NDArray[np.float64]  # of a damage: one row a tile, one column a frame
 _LONGEST = 8  # frames that a rise lasts
 _ENOUGH = 4  # frames, of which more make a rise no surer
 _STEADY = 0.02  # level; no tile is steadier than that
@@ -29,9 +30,6 @@ def tiles(row: int, column: int, side: int = 1) -> Region:
     ends = (column, row, column + side, row + side)
     left, top, right, bottom = (end / TILES for end in ends)
     return left, top, right, bottom
-
-
-Levels = NDArray[np.float64]  # of a damage: one row a tile, one column a frame
 
 
 def tile_levels(

@@ -22,7 +22,7 @@ from reelbench.recipes.qbench_exact.videos import MadeQuestion, MadeVideo
 MARGIN = "margin"  # the tag of items that have several
 VISIBILITY = "visibility"  # the tag of what is as visible as was wanted
 _WRONG = 3  # options beside the key
-_EVEN = 0.8  # of the most questions of a margin: so many of each are about equally many
+_EVEN = 0.8  # of the margin with the most questions: less of another is said
 _TELLING = ("blur", "noise", "compression")  # which no scene has by itself
 
 
@@ -45,7 +45,7 @@ def ask(
     segments = (video.segment for question in questions for video in question.videos)
     wrong = _wrong_options(chosen, seed_of(ctx.seed, segments))
     contexts = _contexts(chosen)
-    margins = {question.margin for question in questions}
+    margins = {question.order.margin for question in questions}
     spare = Rejected(
         "more than are asked for", "More questions are made than are asked for, as some may fail."
     )
@@ -54,7 +54,7 @@ def ask(
             question,
             wrong.get(question.id, ()),
             contexts[question.id],
-            {MARGIN: f"{question.margin:g}"} if len(margins) > 1 else {},
+            {MARGIN: f"{question.order.margin:g}"} if len(margins) > 1 else {},
         )
         if question.id in kept
         else spare
@@ -100,7 +100,7 @@ def _smaller(questions: Sequence[MadeQuestion]) -> Iterator[str]:
 
 def _uneven_margins(questions: Sequence[MadeQuestion]) -> Iterator[str]:
     """Yield a warning if some margins have much fewer questions than others."""
-    counts = Counter(question.margin for question in questions)
+    counts = Counter(question.order.margin for question in questions)
     if counts and min(counts.values()) < _EVEN * max(counts.values()):
         found = ", ".join(f"{count} at {margin:g}" for margin, count in sorted(counts.items()))
         yield f"Margins have unequal numbers of items ({found}), as the clips cannot show all."
@@ -134,7 +134,7 @@ def _kept(questions: Sequence[MadeQuestion], items: int) -> set[str]:
 
 def _evened(question: MadeQuestion) -> tuple[Any, ...]:
     """What of a question is to come as often as of others of its family, the first before all."""
-    family, goal, margin = question.order.family, question.order.goal, question.margin
+    family, goal, margin = question.order.family, question.order.goal, question.order.margin
     # Yes and no over all families.
     answer = goal if FAMILIES[family]["kind"] == "yesno" else None
     return (_key(question), ("answer", answer), (family, margin), margin, (answer, margin))
@@ -183,7 +183,7 @@ def _contexts(questions: Sequence[MadeQuestion]) -> dict[str, str]:
     pairs: dict[float, dict[str, float]] = defaultdict(dict)
     for question in questions:
         if _compares(question):
-            pairs[question.margin][question.id] = _apart(question)
+            pairs[question.order.margin][question.id] = _apart(question)
     for apart in pairs.values():
         median = statistics.median(apart.values())
         contexts |= {name: coarse if by > median else fine for name, by in apart.items()}
@@ -263,7 +263,7 @@ def _facts(question: MadeQuestion) -> dict[str, Any]:
         "damage": question.order.damage,
         "goal": question.order.goal,
         "turned": question.order.turned,
-        "margin": question.margin,
+        "margin": question.order.margin,
         "videos": [_fact(video) for video in question.videos],
     }
 

@@ -17,7 +17,7 @@ from reelbench.media.measure.quality import CORNERS, DAMAGES, NOT_THERE, PRESENT
 from reelbench.recipes.qbench_exact.degraded import SeenLayer, WrittenVideo
 from reelbench.recipes.qbench_exact.footage import DamageTarget, UnfitError
 from reelbench.recipes.qbench_exact.plan import STILL, WORDS, QuestionPlan, damages_of
-from reelbench.recipes.qbench_exact.spots import HIDDEN, SPOT, check_spot, hidden, spot
+from reelbench.recipes.qbench_exact.spots import HIDDEN, SPOT, SPOTS, check_spot, hidden, spot
 from reelbench.recipes.qbench_exact.targets import QuestionTargets, apparent, are_alike
 
 Layers = tuple[DamageTarget, ...]
@@ -190,7 +190,7 @@ def check_layers(targets: QuestionTargets, seen: WrittenVideo) -> tuple[str, ...
     Return two damages that are not there, where the wrong options need them.
     """
     layers = seen.layers
-    if targets.order.family in (SPOT, HIDDEN):
+    if targets.order.family in SPOTS:
         check_spot(targets, layers[0].extent, np.array(seen.rises))
         return ()
     if targets.order.family == TOGETHER:

@@ -58,8 +58,8 @@ class QuestionPlan(msgspec.Struct, frozen=True, rename={"segments": "takes"}):
     goal: int  # the key: its place among the family's options, or 1 for yes and 0 for no
     turned: bool  # asked the other way round
     segments: tuple[tuple[Segment, ...], ...]  # one for each video, to be tried in this order
+    margin: float
     instead: tuple[tuple[str, str], ...] = ()  # damages and kinds, where no segment shows the first
-    margin: float = 0.0
 
 
 class SegmentPlan(msgspec.Struct, frozen=True):

@@ -18,7 +18,7 @@ from reelbench.media.measure.visibility import threshold
 from reelbench.recipes.qbench_exact.footage import DamageTarget, SegmentFrames, UnfitError
 from reelbench.recipes.qbench_exact.targets import MARGINS, QuestionTargets
 
-SPOT, HIDDEN = "spot", "hidden"
+SPOTS = SPOT, HIDDEN = "spot", "hidden"
 _JNDS = (1.5, 20.0)  # at the smallest and the largest margin
 _FAINTEST, _WIDTH = 0.6, 1.3  # of them: the least, as an exponent, and how far it may be exceeded
 _EDGE = 0.07  # share of a video, of which the protocol shows sixteen frames

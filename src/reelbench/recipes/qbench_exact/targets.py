@@ -48,11 +48,15 @@ def are_alike(one: str, other: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class QuestionTargets:
-    """A planned question, with its margin and random choices."""
+    """A planned question, with its random choices."""
 
     order: QuestionPlan
-    margin: float
     seed: int
+
+    @property
+    def margin(self) -> float:
+        """The least distance between right and wrong."""
+        return self.order.margin
 
     @property
     def there(self) -> float:

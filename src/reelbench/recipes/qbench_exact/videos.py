@@ -30,7 +30,7 @@ from reelbench.recipes.qbench_exact.degraded import (
 from reelbench.recipes.qbench_exact.footage import DamageTarget, SegmentFrames, UnfitError
 from reelbench.recipes.qbench_exact.layered import COPIES, check_layers, layers_of
 from reelbench.recipes.qbench_exact.plan import QuestionPlan, seed_of
-from reelbench.recipes.qbench_exact.spots import HIDDEN, SPOT, UNWRITTEN, check_spot, hidden_in
+from reelbench.recipes.qbench_exact.spots import HIDDEN, SPOTS, UNWRITTEN, check_spot, hidden_in
 from reelbench.recipes.qbench_exact.targets import QuestionTargets
 
 _FOLDER = "make/videos"  # of all that were made, those among them that no item needs
@@ -54,7 +54,6 @@ class MadeQuestion(msgspec.Struct, frozen=True):
     order: QuestionPlan
     videos: tuple[MadeVideo, ...]
     seconds: float
-    margin: float
     fits: tuple[str, ...] = ()  # other damages that are no answer, by the margin
     corner: str = ""  # that the question names
 
@@ -116,7 +115,7 @@ def _attempts(order: QuestionPlan, ctx: StageContext) -> list[list[VideoAttempt]
         tried = structs.replace(order, damage=name, kind=kind)
         seed = seed_for(seed_of(ctx.seed, segments), "shot", order.id, number)
         paths = tuple(ctx.source / s.path if ctx.source.is_dir() else ctx.source for s in segments)
-        attempts.append(VideoAttempt(QuestionTargets(tried, order.margin, seed), segments, paths))
+        attempts.append(VideoAttempt(QuestionTargets(tried, seed), segments, paths))
     together = len(damages) * len(own)
     return [attempts[:together], *([attempt] for attempt in attempts[together:])]
 
@@ -137,7 +136,7 @@ def estimated_question(order: QuestionPlan, _ctx: StageContext) -> list[MadeQues
     nothing = dict.fromkeys((damage.quality for damage in DAMAGES.values()), 0.0)
     layers = tuple(
         SeenLayer(target, 0.0, 0.0, 0.0, (), (0, 0))
-        for target in layers_of(QuestionTargets(order, order.margin, 0))
+        for target in layers_of(QuestionTargets(order, 0))
     )
     videos = tuple(
         MadeVideo(
@@ -151,7 +150,7 @@ def estimated_question(order: QuestionPlan, _ctx: StageContext) -> list[MadeQues
     )
     seconds = order.segments[0][0].end - order.segments[0][0].start
     corner = next(iter(CORNERS))
-    return [MadeQuestion(order.id, order, videos, seconds, order.margin, others, corner)]
+    return [MadeQuestion(order.id, order, videos, seconds, others, corner)]
 
 
 def write_first(
@@ -183,7 +182,7 @@ def write_videos(
     seconds: list[float] = []
     try:
         layers = layers_of(targets)
-        is_spot = targets.order.family in (SPOT, HIDDEN)
+        is_spot = targets.order.family in SPOTS
         check = partial(check_spot, targets, share=UNWRITTEN) if is_spot else None
         for number, (path, segment, out) in enumerate(zip(paths, segments, outs, strict=True)):
             copies = targets.order.family == COPIES
@@ -208,7 +207,6 @@ def write_videos(
             for out, segment, each, seen in zip(outs, segments, target, shown, strict=True)
         ),
         seconds=round(seconds[0], 3),
-        margin=targets.margin,
         fits=fits,
         corner=targets.named_corner,
     )

@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.annotate.operator import Clip, Labels, Value
-from reelbench.base.errors import DEFECTS, ExtensionError, ReelbenchError, extension_error
+from reelbench.base.errors import (
+    DEFECTS,
+    ExtensionError,
+    MissingPackageError,
+    ReelbenchError,
+    extension_error,
+)
 from reelbench.base.files import canonical_json, json_line
 from reelbench.client.budget import Ledger
 from reelbench.engine.base import JobResult
@@ -60,7 +66,9 @@ def outcome_without(label: str, outcome: Outcome) -> Outcome:
 def outcome_of(done: JobResult, is_label: bool) -> Outcome:
     """Return the outcome of a job, as plain JSON; raise where the fault is not the clip's."""
     error = done.error and (extension_error(done.error) or done.error)
-    if isinstance(error, DEFECTS) or (isinstance(error, ExtensionError) and error.is_defect):
+    if isinstance(error, (*DEFECTS, MissingPackageError)) or (
+        isinstance(error, ExtensionError) and error.is_defect
+    ):
         raise error  # no clip is at fault, and the next ones would fail as well
     if error is not None:
         own = isinstance(error, ReelbenchError)

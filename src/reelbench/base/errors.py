@@ -25,6 +25,10 @@ class ReelbenchError(Exception):
     """
 
 
+class MissingPackageError(ReelbenchError):
+    """An optional package is not installed: the message has the command that installs it."""
+
+
 FILE_MODULE = "reelbench_file_"  # prefix of the names of modules that are users' files
 
 

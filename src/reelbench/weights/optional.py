@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from reelbench.base.errors import ReelbenchError
+from reelbench.base.errors import MissingPackageError
 from reelbench.base.extras import install_command
 
 
@@ -14,12 +14,12 @@ def import_extra(module: str, extra: str) -> Any:
         return import_module(module)
     except ModuleNotFoundError as error:
         # Also where a package is there and one that it needs itself is not.
-        raise ReelbenchError(
+        raise MissingPackageError(
             f"The Python package {(error.name or module).partition('.')[0]} is not installed; "
             f"install it with: {command}"
         ) from error
     except ImportError as error:
-        raise ReelbenchError(
+        raise MissingPackageError(
             f"The Python package {module} is installed but cannot be loaded ({error}). "
             f"Fix that, or reinstall it with: {command}"
         ) from error

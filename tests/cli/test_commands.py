@@ -165,7 +165,6 @@ class TestRunScoreReport:
         ["score", "{demo}/run", "--out", "{demo}"],
         ["report", "{demo}/run", "--out", "{demo}/no/such/page.html"],
         ["report", "{file}"],
-        ["demo", "--out", "{file}"],
         ["lint", "{demo}/benchmark/media", "--fix"],
         ["run", "{demo}/benchmark", "--model", "baseline:random", "--out", "{demo}/benchmark"],
     ], ids=lambda words: words[0])  # fmt: skip

@@ -8,10 +8,12 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from reelbench.base.errors import ReelbenchError
 
 
 def write_atomically(path: Path, data: bytes | str) -> None:
@@ -86,6 +88,23 @@ def sweep_partial_files(folder: Path) -> None:
         with suppress(OSError), path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             path.unlink()
+
+
+def check_output_folder(out: Path, maker: str, records: Sequence[str]) -> None:
+    """Raise for an output path that is a file, or a folder with files but none of ``records``.
+
+    Hidden files and empty ones, such as a log that a shell has just opened, may be there.
+    """
+    if out.exists() and not out.is_dir():
+        raise ReelbenchError(f"{out} is a file: name a folder in --out.")
+    if not out.is_dir() or any((out / name).exists() for name in records):
+        return
+    for path in sorted(out.iterdir()):
+        if not path.name.startswith(".") and (path.is_dir() or path.stat().st_size):
+            raise ReelbenchError(
+                f"{out} has files in it that no {maker} made, such as {path.name}: name another "
+                "folder in --out, or an empty one."
+            )
 
 
 def link_or_copy(there: Path, here: Path) -> None:

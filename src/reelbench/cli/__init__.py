@@ -4,13 +4,16 @@ The list below is data, so that ``reelbench --help`` imports no command and answ
 """
 
 import argparse
+import errno
 import io
 import os
+import re
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import NoReturn
 
 from reelbench import __version__
@@ -41,6 +44,13 @@ GROUPS = {  # how --help lists them; what is in none of these comes last
     "run and report": ("demo", "run", "score", "compare", "report", "judge"),
     "set up": ("weights", "doctor"),
 }
+_A_FOLDER = "is a file: name a folder"
+_WRONG_KIND = {
+    errno.EEXIST: _A_FOLDER,
+    errno.ENOTDIR: _A_FOLDER,
+    errno.EISDIR: "is a folder: name a file",
+}
+_FLAG = re.compile(r"--[a-z][a-z-]*")
 RENAMED = {"models": "weights"}  # these work under their old name until the next version
 _EPILOG = """examples:
   reelbench demo
@@ -71,13 +81,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             status = int(options.main(options))
         sys.stdout.flush()
     except (ReelbenchError, BrokenPipeError, OSError) as error:
-        return _failed(options.command, error)
+        return _failed(options, error)
     except KeyboardInterrupt:
         _say("\nStopped.")
         return 130
     except Exception as error:
         own = extension_error(error)
-        return _failed(options.command, own) if own else _broke(options.command, error)
+        return _failed(options, own) if own else _broke(options.command, error)
     return status
 
 
@@ -95,18 +105,39 @@ def _stop(*_: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _failed(command: str, error: Exception) -> int:
+def _failed(options: argparse.Namespace, error: Exception) -> int:
     """Say in a sentence what went wrong outside of us."""
+    command = options.command
     if isinstance(error, BrokenPipeError):
         # The reader went away, as `| head` does; do not fail again when Python flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
-    if isinstance(error, OSError):
-        where = f"{error.filename2 or error.filename}: " if error.filename else ""
-        _say(f"reelbench {command}: {where}{error.strerror or error}.")
-        return 2
-    _say(f"reelbench {command}: {error}")
+    message = _os_error(options, error) if isinstance(error, OSError) else str(error)
+    _say(f"reelbench {command}: {message}")
     return 2
+
+
+def _os_error(options: argparse.Namespace, error: OSError) -> str:
+    """Return a sentence about a file that cannot be used, with the flag that named it."""
+    name = error.filename2 or error.filename
+    if not isinstance(name, str | Path):
+        return f"{error.strerror or error}."
+    path = Path(name)
+    kind = _WRONG_KIND.get(error.errno or 0)
+    if kind is None:
+        return f"{path}: {error.strerror or error}."
+    if kind == _A_FOLDER:  # which of its parts is a file
+        path = next((part for part in (path, *path.parents) if part.is_file()), path)
+    flags = set(_FLAG.findall(options.command_parser.format_help()))
+    for option, value in vars(options).items():
+        flag = f"--{option.replace('_', '-')}"
+        if (
+            flag in flags
+            and isinstance(value, Path)
+            and value.resolve().is_relative_to(path.resolve())
+        ):
+            return f"{path} {kind} in {flag}."
+    return f"{path} {kind}."
 
 
 def _broke(command: str, error: Exception) -> int:
@@ -130,12 +161,23 @@ def _say(text: str) -> None:
 def parsed(words: Sequence[str]) -> argparse.Namespace:
     """Return the options that words spell; end with status 2 where one is unknown."""
     parser = _parser(words)
+    if words and not words[0].startswith("-") and words[0] not in COMMANDS:
+        parser.error(f"there is no command {words[0]}{_perhaps(words[:1], COMMANDS)}")
     options, unknown = parser.parse_known_args(words)
     if unknown:
         has = getattr(options, "has", "")
-        complain = getattr(options, "complain", parser.error)  # with the command's own usage
-        complain(f"unrecognized arguments: {' '.join(unknown)}{has}")
+        command = getattr(options, "command_parser", parser)
+        near = _perhaps(unknown, _FLAG.findall(command.format_help()))
+        command.error(f"unrecognized arguments: {' '.join(unknown)}{has}{near}")
     return options
+
+
+def _perhaps(words: Sequence[str], known: Iterable[str]) -> str:
+    """Name the known words that unknown ones are probably misspellings of."""
+    from reelbench.base.spelling import closest_name  # which a right command needs not
+
+    near = [name for word in words if (name := closest_name(word.partition("=")[0], known))]
+    return f": perhaps {', '.join(near)}" if near else ""
 
 
 def _listed() -> str:
@@ -174,5 +216,5 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
             module.configure(command)
             if hasattr(module, "configure_for"):  # what other words decide
                 module.configure_for(command, words[words.index(name) + 1 :])
-            command.set_defaults(main=module.main, complain=command.error)
+            command.set_defaults(main=module.main, command_parser=command)
     return parser

@@ -31,6 +31,7 @@ def _count(text: str) -> int:
 
 def main(options: argparse.Namespace) -> int:
     """Make, lint, run, score and report."""
+    from reelbench.base.files import check_output_folder
     from reelbench.data.benchmark import Benchmark
     from reelbench.evaluate.run import run_benchmark
     from reelbench.lint import lint_benchmark
@@ -39,6 +40,7 @@ def main(options: argparse.Namespace) -> int:
     from reelbench.score.score import score_run
 
     began = time.monotonic()
+    check_output_folder(options.out, "demo", ("benchmark/items.jsonl", "benchmark/make"))
     root, out = options.out / "benchmark", options.out / "run"
     tell(f"Making {options.videos} videos and their questions in {root} ...")
     make_demo(root, options.videos, options.seed)

@@ -12,7 +12,7 @@ import av
 
 from reelbench import __version__
 from reelbench.base.errors import ReelbenchError
-from reelbench.base.files import digest_of
+from reelbench.base.files import check_output_folder, digest_of
 from reelbench.base.limits import decode_json
 from reelbench.data.benchmark import ITEMS_FILE, Benchmark
 from reelbench.data.manifest import Protocol
@@ -85,6 +85,7 @@ def earlier_run(benchmark: Benchmark, wanted: RunOptions, out: Path) -> dict[str
         raise ReelbenchError(
             f"{out} is a benchmark: name a folder of its own for the run with --out."
         )
+    check_output_folder(out, "run", ("run.json", "journal.sqlite"))
     if not (out / "run.json").exists():
         return {}
     try:

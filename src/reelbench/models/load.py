@@ -18,6 +18,7 @@ from reelbench.base.extensions import (
     registered,
     split_file,
 )
+from reelbench.base.spelling import closest_name
 from reelbench.models.base import ChatModel
 from reelbench.models.card import Card, make_card, read_card
 from reelbench.models.cascade import members_of
@@ -98,6 +99,14 @@ class Loader:
         return model
 
 
+_GGUF = """{0} is a GGUF file, which llama.cpp serves. Write a card for it and name the card:
+  --model {1}.yaml, with these lines in {1}.yaml:
+    serve: [python, -m, reelbench.models.gguf, {0}, --name, "{{model}}", --port, "{{port}}"]
+    name: {1}
+    sees: false
+docs/real-models.md has examples; the server comes with the extra reelbench[local]."""
+
+
 def _card_named(name: str) -> Card:
     backend, colon, rest = name.partition(":")
     if split_file(name) == (Path(name), ""):
@@ -106,8 +115,12 @@ def _card_named(name: str) -> Card:
             "load(card) finds NAME in card.model."
         )
     if not colon or not _is_known(backend):
+        if name.endswith(".gguf"):
+            raise ReelbenchError(_GGUF.format(rest or name, Path(rest or name).stem))
+        near = closest_name(backend, [*BACKENDS, *registered(GROUP)]) if colon else None
+        perhaps = f" (perhaps {near}:{rest})" if near else ""
         raise ReelbenchError(
-            f"There is no model {name!r}; write backend:name with one of these backends: "
+            f"There is no model {name!r}{perhaps}; write backend:name with one of these backends: "
             f"{_known_backends()} (for example baseline:random), or name a model's card, a file "
             "that ends in .yaml."
         )

@@ -69,6 +69,11 @@ def item_page(
 
 def _since(scored: ScoredRuns, since: Path) -> dict[Asked, EarlierRun]:
     """Return the outcomes of an earlier run, by the names that its models have on this page."""
+    if not (since / "run.json").is_file():
+        raise ReelbenchError(
+            f"{since} is not a run folder: there is no run.json in it. Name an earlier run of the "
+            "same models with --since."
+        )
     found = outcomes_of(scored.benchmark, since)
     names = scored.names.values() or [RunNames({}, {})]
     before: dict[Asked, EarlierRun] = {

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.base.files import pretty_json, write_atomically
+from reelbench.base.files import check_output_folder, pretty_json, write_atomically
 from reelbench.base.limits import bounded_text
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import NOTHING
@@ -27,19 +27,11 @@ PROMPTS = "prompts/imported"
 
 def check_out(out: Path, source: Path) -> None:
     """Raise an error for a folder that holds anything but an import of the same source."""
-    if out.exists() and not out.is_dir():
-        raise ReelbenchError(f"{out} is a file: name a folder in --out.")
     if source.resolve() == out.resolve():
         raise ReelbenchError(f"{out} is the source itself: name another folder in --out.")
-    if not out.is_dir() or not any(out.iterdir()):
-        return
+    check_output_folder(out, "import", [f"{FOLDER}/{SOURCE}"])
     record = out / FOLDER / SOURCE
-    if not record.is_file():
-        raise ReelbenchError(
-            f"{out} has files in it that no import made: name another folder in --out, or an "
-            "empty one."
-        )
-    if bounded_text(record) != _source_text(source):
+    if record.is_file() and bounded_text(record) != _source_text(source):
         raise ReelbenchError(
             f"{out} holds an import of another source ({record} says which): name another folder."
         )

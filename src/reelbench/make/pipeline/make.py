@@ -178,6 +178,10 @@ def _check_sources(recipe: Recipe, out: Path, sources: Sequence[Path]) -> None:
     if len(sources) > 1 and not recipe.several_sources:
         raise ReelbenchError(f"{recipe.name} takes one --source, not {len(sources)}.")
     for source in sources:
+        if source.is_dir() and not any(source.iterdir()):
+            raise ReelbenchError(
+                f"{source} is an empty folder: name one with sources of {recipe.name} in --source."
+            )
         if out.resolve().is_relative_to(source.resolve()):
             raise ReelbenchError(
                 f"{out} is inside {source}: name a folder outside of it with --out."

@@ -108,8 +108,9 @@ class TestCards:
     def test_a_key_in_place_of_its_name_is_not_repeated(self, tmp_path: Path) -> None:
         with serving(lambda *_: completion("B")) as server:
             model = card(tmp_path, server, key="sk-proj-REALSECRET123")
+            benchmark = blind_benchmark(tmp_path / "b", make_item(1))
             with pytest.raises(ReelbenchError, match="environment variable") as error:
-                run_benchmark(blind_benchmark(tmp_path / "b", make_item(1)), [model], tmp_path)
+                run_benchmark(benchmark, [model], tmp_path / "r")
         assert "REALSECRET" not in str(error.value)
 
     def test_a_key_as_short_as_a_word_does_not_change_replies(

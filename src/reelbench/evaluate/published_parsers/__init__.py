@@ -11,16 +11,15 @@ from reelbench.base.extensions import split_file
 from reelbench.base.seeds import rng_for
 from reelbench.base.spelling import closest_name
 from reelbench.evaluate.judge import Reply
-from reelbench.evaluate.published_parsers.humanvbench import read_humanvbench
-from reelbench.evaluate.published_parsers.lmms_eval import (
+from reelbench.evaluate.published_parsers.first_capital import (
     read_longvideobench,
-    read_mmmu,
-    read_mvbench,
-    read_nextqa,
     read_videomme,
 )
+from reelbench.evaluate.published_parsers.humanvbench import read_humanvbench
+from reelbench.evaluate.published_parsers.mmmu import read_mmmu, read_nextqa
 from reelbench.evaluate.published_parsers.mmmu_pro import read_mmmu_pro
 from reelbench.evaluate.published_parsers.mmou import read_mmou
+from reelbench.evaluate.published_parsers.mvbench import read_mvbench
 from reelbench.evaluate.published_parsers.own import load_parser
 from reelbench.evaluate.published_parsers.reading import ParserReading, PublishedParser
 from reelbench.evaluate.published_parsers.vlmevalkit import (

@@ -1,7 +1,7 @@
 """How VLMEvalKit reads multiple-choice replies where no judge model is asked, or it fails."""
 
 from reelbench.data.items import LETTERS
-from reelbench.evaluate.published_parsers.lmms_eval import first_capital
+from reelbench.evaluate.published_parsers.first_capital import first_capital
 from reelbench.evaluate.published_parsers.reading import Choices, ParserReading, chosen
 
 _SPACED = str.maketrans(dict.fromkeys(".()[],:;!*#{}", " "))

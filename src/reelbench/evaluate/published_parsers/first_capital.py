@@ -2,12 +2,7 @@
 
 from collections.abc import Sequence
 
-from reelbench.evaluate.published_parsers.reading import (
-    Choices,
-    ParserReading,
-    chosen,
-    letters_for,
-)
+from reelbench.evaluate.published_parsers.reading import Choices, ParserReading, chosen
 
 # The two last pairs lack a comma between them in the source, so that they never occur in a reply.
 _VIDEO_MME = (
@@ -21,14 +16,14 @@ _LONG_VIDEO_BENCH = (
 
 
 def read_videomme(reply: str, choices: Choices) -> ParserReading:
-    """Video-MME and those that took it over (MLVU and others), the one most often met.
+    """Video-MME and LVBench before the shared extractor; EgoPlan, LongTimeScope and others still.
 
     1. Phrases such as "The answer is" are cut out, wherever they stand.
     2. The first capital letter from A to D is the answer, be it a label, the article "A" or the
        beginning of a word ("Based on the video" is B).
     3. Without one, there is no answer.
     """
-    return first_capital(reply, choices, _VIDEO_MME, 4)
+    return first_capital(reply, choices, _VIDEO_MME, "ABCD")
 
 
 def read_longvideobench(reply: str, choices: Choices) -> ParserReading:
@@ -38,7 +33,7 @@ def read_longvideobench(reply: str, choices: Choices) -> ParserReading:
     2. The first capital letter from A to E is the answer, wherever it stands.
     3. Without one, an option is drawn by chance.
     """
-    found = first_capital(reply, choices, _LONG_VIDEO_BENCH, 5)
+    found = first_capital(reply, choices, _LONG_VIDEO_BENCH, "ABCDE")
     if found.rule == NO_CAPITAL:
         return ParserReading(None, "a guess", draw=len(choices))
     return found
@@ -48,12 +43,11 @@ NO_CAPITAL = "no capital letter of an option"
 
 
 def first_capital(
-    reply: str, choices: Choices, phrases: Sequence[str], least: int
+    reply: str, choices: Choices, phrases: Sequence[str], letters: str
 ) -> ParserReading:
-    """Return the first letter of an option once phrases are cut out."""
+    """Return the first of these letters once phrases are cut out."""
     text = reply.strip()
     for phrase in phrases:
         text = text.replace(phrase, "")
-    wanted = frozenset(letters_for(choices, least))
-    letter = next((character for character in text if character in wanted), "")
+    letter = next((character for character in text if character in letters), "")
     return chosen(letter, choices, "first capital") if letter else ParserReading(None, NO_CAPITAL)

@@ -1,6 +1,5 @@
 """The parser that MMMU published, which many tasks of lmms-eval have: options in brackets first."""
 
-import re
 from collections.abc import Mapping
 
 from reelbench.data.items import LETTERS
@@ -8,7 +7,7 @@ from reelbench.evaluate.published_parsers.reading import Choices, ParserReading,
 
 
 def read_nextqa(reply: str, choices: Choices) -> ParserReading:
-    """NExT-QA, and MMMU until 2025: the parser of MMMU, which guesses.
+    """NExT-QA, MMMU, MMMU-Pro and others in lmms-eval: the parser of MMMU, which guesses.
 
     1. Commas, full stops and the like are taken off both ends.
     2. Options as "(B)"; else letters with a space behind them ("B ", but "DNA " is A too); else
@@ -19,22 +18,6 @@ def read_nextqa(reply: str, choices: Choices) -> ParserReading:
     5. Without any, an option is drawn by chance.
     """
     return mmmu_candidates(reply, choices) or ParserReading(None, "a guess", draw=len(choices))
-
-
-_MARKER = re.compile(r"(?i:answer)\s*[:：]\s*[*(\[]*([A-Z])\b")
-
-
-def read_mmmu(reply: str, choices: Choices) -> ParserReading:
-    """MMMU and MMMU-Pro since: the last "Answer: B" first, and no guess at the end.
-
-    1. The last "Answer:" that has an option's letter behind it, brackets and stars aside.
-    2. Else as NExT-QA, rules 1 to 4.
-    3. Without any, there is no answer.
-    """
-    letters = [found for found in _MARKER.findall(reply) if found in LETTERS[: len(choices)]]
-    if letters:
-        return chosen(letters[-1], choices, "answer marker")
-    return mmmu_candidates(reply, choices) or ParserReading(None, "no candidate")
 
 
 def mmmu_candidates(reply: str, choices: Choices) -> ParserReading | None:

@@ -2,12 +2,8 @@
 
 import re
 
-from reelbench.evaluate.published_parsers.reading import (
-    Choices,
-    ParserReading,
-    chosen,
-    letters_for,
-)
+from reelbench.data.items import LETTERS
+from reelbench.evaluate.published_parsers.reading import Choices, ParserReading, chosen
 
 _PUNCTUATION = ';/[]"{}()=+\\_-><@`,?!'
 _PERIODS = 32  # the flag re.UNICODE was meant, and stands where re.sub has its count
@@ -22,20 +18,22 @@ def read_mvbench(reply: str, choices: Choices) -> ParserReading:
     2. Else punctuation is removed or made a space (removed where that mark stands beside a space,
        or where a comma stands between digits anywhere), and the first letter from A to E that
        stands alone is the answer, small ones and the article "a" among them.
-    3. Without one, there is no answer.
+    3. Else what is left, if it is no more than one letter: so "(F)" is F.
+    4. Without one, there is no answer.
     """
-    wanted = letters_for(choices, 5)
     text = reply.strip()
     before, _, _ = text[2:].rpartition("\n")
-    if text[:1].upper() in tuple(wanted) and text[1:2] == "." and text[2:] and not before.strip():
+    if text[:1].upper() in tuple("ABCDE") and text[1:2] == "." and text[2:] and not before.strip():
         return chosen(text[0].upper(), choices, "leading letter")
     text = _without_punctuation(text.replace("\n", " ").replace("\t", " ").strip())
     for mark in "'\")(":
         text = text.strip(mark)
-    letter = re.search(rf"\b([{wanted}])\b", text.strip().lower(), re.IGNORECASE)
-    if letter is None:
-        return ParserReading(None, "no letter alone")
-    return chosen(letter[1].upper(), choices, "first letter alone")
+    text = text.strip().lower()
+    if letter := re.search(r"\b[a-e]\b", text):
+        return chosen(letter[0].upper(), choices, "first letter alone")
+    if text.upper() in tuple(LETTERS):
+        return chosen(text.upper(), choices, "one letter")
+    return ParserReading(None, "no letter alone")
 
 
 def _without_punctuation(text: str) -> str:

@@ -6,9 +6,10 @@ as an object that takes everything.
 """
 
 import ast
+import io
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -206,7 +207,8 @@ PEERS = (
 
 def peer_reading(parser: PeerParser, names: Names, reply: str, options: Sequence[str]) -> str:
     """Return the letter that the peer's code reads; ``?`` for a guess, ``-`` for no option."""
-    found = parser.read(names, reply, dict(zip(LETTERS, options, strict=False)))
+    with redirect_stdout(io.StringIO()):
+        found = parser.read(names, reply, dict(zip(LETTERS, options, strict=False)))
     if found == GUESS:
         return "?"
     return found if len(found) == 1 and found in LETTERS[: len(options)] else "-"

@@ -102,6 +102,6 @@ def read_as(parser: PublishedParser, reply: Reply, seed: int) -> ParserReading:
     found = parser.read(reply.text, reply.options)
     if not found.draw:
         return found
-    drawn = rng_for(seed, "parser guess", parser.name, *reply.key).randrange(found.draw)
+    drawn = rng_for(seed, "parser guess", parser.program, *reply.key).randrange(found.draw)
     place = drawn if drawn < len(reply.options) else None
     return ParserReading(place, found.rule, found.draw)

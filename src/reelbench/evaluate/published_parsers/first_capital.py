@@ -16,7 +16,7 @@ _LONG_VIDEO_BENCH = (
 
 
 def read_videomme(reply: str, choices: Choices) -> ParserReading:
-    """Video-MME and LVBench before the shared extractor; EgoPlan, LongTimeScope and others still.
+    """Video-MME and LVBench before the shared extractor; EgoPlan, MMWorld and LongVT still.
 
     1. Phrases such as "The answer is" are cut out, wherever they stand.
     2. The first capital letter from A to D is the answer, be it a label, the article "A" or the

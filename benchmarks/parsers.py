@@ -6,7 +6,12 @@ one table for each file: what `reelbench score --parser all` would, how often ea
 the published letter and to ours, and how many of the replies that we hold for refusals it takes for
 an answer. The letters in the file stand among the parsers: they are MMMU-Pro's own.
 
-Run: python benchmarks/parsers.py FILE ...
+With --peer CHECKOUT, a clone of lmms-eval, VLMEvalKit, MMMU or data-juicer with its history, or a
+folder of installed packages: the programs' own code runs beside ours instead, on the files and on
+--made replies of many forms, and prints what the two read differently. Each version that we name is
+taken from the history; the newest is compared with what is checked out, too.
+
+Run: python benchmarks/parsers.py FILE ... [--peer CHECKOUT] [--made 5000]
 """
 
 import argparse
@@ -17,10 +22,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from made_replies import made_replies
+from peer_code import PEERS, PeerParser, peer_reading
+
 from reelbench.data.benchmark import Benchmark
 from reelbench.data.items import LETTERS, Item, Media
 from reelbench.data.manifest import Manifest
-from reelbench.evaluate.published_parsers import PUBLISHED
+from reelbench.evaluate.published_parsers import PUBLISHED, ParserReading
 from reelbench.score.parser_differences import COLUMNS, ParserComparison, compare_parsers
 from reelbench.score.rounding import percent
 
@@ -28,14 +36,56 @@ if TYPE_CHECKING:
     from reelbench.score.predictions import Rows
 
 SEED = 0
+REPLIES = Path(__file__).parents[2] / "shared" / "data" / "responses"
 
 
 def main() -> None:
     """Print one table for each file."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", type=Path, nargs="+", help="such as MMMU-Pro publishes them")
-    for path in parser.parse_args().files:
-        report(path)
+    parser.add_argument("files", type=Path, nargs="*", help="such as MMMU-Pro publishes them")
+    parser.add_argument("--peer", type=Path, action="append", default=[], metavar="CHECKOUT")
+    parser.add_argument("--made", type=int, default=5_000, help="replies made for --peer")
+    parser.add_argument("--parser", default="", metavar="NAME", help="of --peer, only this one")
+    options = parser.parse_args()
+    files = options.files or sorted(REPLIES.glob("*.jsonl.gz"))
+    if not options.peer:
+        for path in files:
+            report(path)
+        return
+    asked = [(row["response"] or "", choices_of(row)) for path in files for row in rows(path)]
+    asked += made_replies(options.made, SEED)
+    print(f"{len(asked):,} replies, {options.made:,} of them made")
+    print("| parser | their code | differences |\n|---|---|---|")
+    for checkout in options.peer:
+        for peer in PEERS:
+            if options.parser in peer.name:
+                beside(peer, checkout, asked)
+
+
+def beside(peer: PeerParser, checkout: Path, asked: list[tuple[str, tuple[str, ...]]]) -> None:
+    """Print what one published parser's own code and ours read differently."""
+    ours = PUBLISHED[peer.name]
+    revisions = [peer.revision] if ours.version.startswith("before-") else [peer.revision, "HEAD"]
+    for revision in revisions:
+        names = peer.load(checkout, revision)
+        if names is None:
+            continue
+        differences = [
+            (theirs, letter, reply, choices)
+            for reply, choices in asked
+            if (theirs := peer_reading(peer, names, reply, choices))
+            != (letter := letter_of(ours.read(reply, choices)))
+        ]
+        print(f"| {peer.name} | {revision} | {len(differences)} |", flush=True)
+        for theirs, letter, reply, choices in differences[:5]:
+            print(f"  they: {theirs}, we: {letter} | {reply[-300:]!r} | {choices!r}")
+
+
+def letter_of(read: ParserReading) -> str:
+    """The letter that we read; ``?`` for a guess, ``-`` for none."""
+    if read.draw:
+        return "?"
+    return "-" if read.place is None else LETTERS[read.place]
 
 
 def report(path: Path) -> None:
@@ -65,9 +115,14 @@ def as_item(number: int, row: dict[str, Any]) -> Item:
         kind="single",
         media=(Media(f"media/{number}.mp4"),),
         question=row["question"],
-        options=tuple(map(str, ast.literal_eval(row["options"]))),
+        options=choices_of(row),
         answer=(row["answer"],),
     )
+
+
+def choices_of(row: dict[str, Any]) -> tuple[str, ...]:
+    """The options of a row."""
+    return tuple(map(str, ast.literal_eval(row["options"])))
 
 
 def agreement(compared: ParserComparison) -> Iterator[list[str]]:

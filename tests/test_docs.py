@@ -86,6 +86,13 @@ def test_every_command_of_the_page_runs(
             assert "\n".join(table) in page.read_text()
 
 
+def test_a_section_about_why_scores_differ_can_be_read_alone() -> None:
+    page = (REPOSITORY / "docs" / "why-scores-differ.md").read_text()
+    runs = re.findall(r"^(?:\$ )?reelbench run .*", page, re.MULTILINE)
+    assert len(runs) > 5
+    assert [run for run in runs if "--model" not in run] == []
+
+
 def test_the_pages_show_every_command_there_is() -> None:
     from reelbench.cli import COMMANDS
 

@@ -17,50 +17,53 @@ from reelbench.evaluate.published_parsers import PUBLISHED, parsers_named, read_
 OPTIONS = ("a red door", "a blue door", "a dog", "two people walk along the river")
 # The order of the letters in the table below.
 NAMES = (
-    "lmms-eval", "lmms-eval:mvbench", "lmms-eval:nextqa", "lmms-eval:longvideobench",
-    "lmms-eval:mmmu", "vlmevalkit", "vlmevalkit:earlier", "vlmevalkit:guess", "vlmevalkit:videomme",
-    "humanvbench", "mmou", "mmmu-pro",
+    "lmms-eval@0.7.2", "lmms-eval@before-9ca4445d", "lmms-eval:mvbench@0.7.2",
+    "lmms-eval:nextqa@0.7.2", "lmms-eval:longvideobench@0.7.2", "vlmevalkit@a67ace50",
+    "vlmevalkit@before-a67ace50", "vlmevalkit@before-c3371551", "vlmevalkit:guess@a67ace50",
+    "vlmevalkit:videomme@a67ace50", "humanvbench@1ae56c0e", "mmou@lmms-eval-0.7.3",
+    "mmmu-pro@8ac826a",
 )  # fmt: skip
 
 
 def read(name: str, reply: str, options: tuple[str, ...] = OPTIONS) -> str:
     """The letter that a parser reads, ``-`` for none, ``?`` for a guess."""
-    found = PUBLISHED[name].read(reply, options)
+    (parser,) = parsers_named([name])
+    found = parser.read(reply, options)
     if found.draw:
         return "?"
     return "-" if found.place is None else LETTERS[found.place]
 
 
 @pytest.mark.parametrize(("reply", "theirs", "ours"), [
-    ("B", "BBBBBBBBBBBB", "B"),
-    ("(B)", "BBBBBBBBBBBB", "B"),
-    ("b", "-B??---?--B?", "B"),
-    ("**B**", "BB?B-BBBBBB?", "B"),
-    ("\\boxed{B}", "BB?B-BBBBBB?", "B"),
-    ("<answer>B</answer>", "BB?B---?BBB?", "B"),
-    ("B. a blue door", "BBBBBBBBBBBB", "B"),
-    ("Answer: B", "ABBABBBBBBBB", "B"),  # the A of "Answer" is the first capital
-    ("The answer is B.", "BBBBBBBBBBBB", "B"),
-    ("The correct answer is (B) a blue door.", "BBBBBBBBBBBB", "B"),
-    ("A blue door", "AAAAAAAAAAAA", "B"),  # the article
-    ("It is a blue door.", "-A??-BBB-B-?", "B"),
-    ("Based on the video, the door is blue, so B.", "BBBBBBBBBBBB", "B"),
-    ("A man opens the door. Answer: B", "AABAB--?AABB", "B"),
-    ("A is wrong, B is right", "AABAB--?AAAB", "B"),
-    ("The best answer is Option C", "CCCCCCCCCCCC", "C"),
-    ("two people walk along the rive", "--??---?-D-?", "-"),
-    ("Because the dog barks", "B-?B---?BBB?", "C"),
-    ("C and D", "CCDCD--?CCCD", "-"),
-    ("The DNA test shows C", "DCCDCCCCDDCC", "-"),
-    ("答案是B", "B-BBB--?BBBB", "B"),
-    ("I'm sorry, I can't help with that.", "--??---?---?", "-"),
-    ("Cannot determine the answer", "C-?C----CCC?", "-"),
-    ("Final answer: (D)", "DDDDDDDDDDDD", "D"),
-    ("A\n\nB is tempting but the door is red.", "AABAB--?AAAB", "A"),
-    ("Z", "--??-------?", "-"),
-    ("E", "--?----?---?", "-"),
-    ("", "--??---?---?", "-"),
-    ("...", "--??---?---?", "-"),
+    ("B", "BBBBBBBBBBBBB", "B"),
+    ("(B)", "BBBBBBBBBBBBB", "B"),
+    ("b", "--B??---?--B?", "B"),
+    ("**B**", "BBB?BBBBBBBB?", "B"),
+    ("\\boxed{B}", "BBB?BBBBBBBB?", "B"),
+    ("<answer>B</answer>", "BBB?B---?BBB?", "B"),
+    ("B. a blue door", "BBBBBBBBBBBBB", "B"),
+    ("Answer: B", "BABBABBBBBBBB", "B"),  # the A of "Answer" is the first capital
+    ("The answer is B.", "BBBBBBBBBBBBB", "B"),
+    ("The correct answer is (B) a blue door.", "BBBBBBBBBBBBB", "B"),
+    ("A blue door", "AAAAAAAAAAAAA", "B"),  # the article
+    ("It is a blue door.", "--A??BBBBBB-?", "B"),
+    ("Based on the video, the door is blue, so B.", "BBBBBBBBBBBBB", "B"),
+    ("A man opens the door. Answer: B", "AAABA---?AABB", "B"),
+    ("A is wrong, B is right", "AAABA---?AAAB", "B"),
+    ("The best answer is Option C", "CCCCCCCCCCCCC", "C"),
+    ("two people walk along the rive", "---??---?-D-?", "-"),
+    ("Because the dog barks", "BB-?B---?BBB?", "C"),
+    ("C and D", "CCCDC---?CCCD", "-"),
+    ("The DNA test shows C", "CDCCDCCCCDDCC", "-"),
+    ("答案是B", "BB-BB---?BBBB", "B"),
+    ("I'm sorry, I can't help with that.", "---??---?---?", "-"),
+    ("Cannot determine the answer", "CC-?C----CCC?", "-"),
+    ("Final answer: (D)", "DDDDDDDDDDDDD", "D"),
+    ("A\n\nB is tempting but the door is red.", "AAABA---?AAAB", "A"),
+    ("Z", "---??-------?", "-"),
+    ("E", "---?----?---?", "-"),
+    ("", "---??---?---?", "-"),
+    ("...", "---??---?---?", "-"),
 ])  # fmt: skip
 def test_each_reads_a_reply_as_it_is_published(reply: str, theirs: str, ours: str) -> None:
     assert "".join(read(name, reply) for name in NAMES) == theirs
@@ -83,17 +86,28 @@ TEN = tuple(
     ("vlmevalkit", "I'm sorry, but without the image provided, B", TEN, "-"),
     ("vlmevalkit", "B is the right one of all these options here", OPTIONS, "-"),  # too far back
     ("vlmevalkit", "it is option B of all these", OPTIONS, "B"),
-    ("vlmevalkit:earlier", "B is the right one of all these options here", OPTIONS, "B"),
-    ("vlmevalkit:earlier", "the dog" + " barks" * 40, ("a cat", "the dog"), "B"),
-    ("vlmevalkit:earlier", "I'm afraid that I cannot say what it may be", TEN, "I"),
+    ("vlmevalkit@before-c3371551", "B is the right one of all these options here", OPTIONS, "B"),
+    ("vlmevalkit@before-c3371551", "the dog" + " barks" * 40, ("a cat", "the dog"), "B"),
+    ("vlmevalkit@before-c3371551", "I'm afraid that I cannot say what it may be", TEN, "I"),
     ("vlmevalkit", "A DOG", ("a cat", "a dog"), "A"),
     ("vlmevalkit", "the dog" + " barks" * 40, ("a cat", "the dog"), "-"),  # too long for its text
     ("vlmevalkit", "Failed to obtain answer via API. B", OPTIONS, "-"),
     ("vlmevalkit:videomme", "Answer: B", OPTIONS, "B"),
-    ("lmms-eval", "The best option is B", OPTIONS, "B"),
-    ("lmms-eval", "Option:\nC. a dog", ("x", "y", "z"), "C"),
-    ("lmms-eval", "D", ("x", "y", "z"), "-"),
+    ("vlmevalkit:videomme", "it is the red one", ("Blue.", "The red one."), "B"),
+    ("vlmevalkit", "The answer is **b** for many good reasons, as one sees", OPTIONS, "B"),
+    ("vlmevalkit", "The answer is clearly the dog", OPTIONS, "C"),  # the letter of "clearly"
+    ("vlmevalkit@before-a67ace50", "The answer is **B** as one sees there", OPTIONS, "-"),
+    ("lmms-eval", "A man opens it, so (B) or (C)", OPTIONS, "A"),  # the first character
+    ("lmms-eval", "About B: no. It is (C), D", OPTIONS, "D"),  # the last
+    ("lmms-eval", "it says that the answer is B, not A, really", OPTIONS, "A"),
+    ("lmms-eval", "it is the right option: b, (C) or A. or so", OPTIONS, "C"),
+    ("lmms-eval", "no letter but those of the DNA here", OPTIONS, "A"),
+    ("lmms-eval", "我觉得答案是 B 吧", OPTIONS, "B"),
     ("lmms-eval", "J", TEN, "J"),  # as many letters as there are options
+    ("lmms-eval@before-9ca4445d", "The best option is B", OPTIONS, "B"),
+    ("lmms-eval@before-9ca4445d", "Option:\nC. a dog", ("x", "y", "z"), "C"),
+    ("lmms-eval@before-9ca4445d", "D", ("x", "y", "z"), "-"),
+    ("lmms-eval@before-9ca4445d", "J", TEN, "-"),  # A to D, whatever the options
     ("lmms-eval:mvbench", "c. a dog", OPTIONS, "C"),
     ("lmms-eval:mvbench", "c.\n a dog", OPTIONS, "C"),
     ("lmms-eval:mvbench", "c. a\ndog or a d", OPTIONS, "C"),
@@ -105,7 +119,8 @@ TEN = tuple(
     ("lmms-eval:nextqa", "one sees a dog and then a red door", OPTIONS, "A"),
     ("lmms-eval:nextqa", "a red door, a dog", OPTIONS, "?"),  # too few words for texts
     ("lmms-eval:longvideobench", "Best option: the one with a dog", OPTIONS, "?"),
-    ("lmms-eval:mmmu", "ANSWER : **(C\nAnswer: E", OPTIONS, "C"),
+    ("lmms-eval:mvbench", "(F)", TEN, "F"),
+    ("lmms-eval:mvbench", "the answer is F", TEN, "-"),  # A to E, but for a letter by itself
     ("mmmu-pro", "Answer: C or D", OPTIONS, "D"),
     ("mmmu-pro", "Answer: C. a Dog", OPTIONS, "C"),
     ("humanvbench", "The best answer is Option (C)", OPTIONS, "-"),
@@ -151,7 +166,7 @@ def test_a_huge_reply_is_read_at_once(reply: str) -> None:
 
 
 def test_a_guess_is_drawn_by_the_seed_and_counted() -> None:
-    parser = PUBLISHED["lmms-eval:nextqa"]
+    parser = PUBLISHED["lmms-eval:nextqa@0.7.2"]
     replies = [
         Reply(make_item(number), "m", "protocol", 0, (3, 2, 1, 0), 0, "?") for number in range(200)
     ]
@@ -161,11 +176,27 @@ def test_a_guess_is_drawn_by_the_seed_and_counted() -> None:
     assert drawn == [read_as(parser, reply, 7) for reply in replies]
     assert drawn != [read_as(parser, reply, 8) for reply in replies]
     # One of five draws of a judge that fails is none of four options.
-    none = [read_as(PUBLISHED["vlmevalkit:guess"], reply, 7).place is None for reply in replies]
+    none = [
+        read_as(PUBLISHED["vlmevalkit:guess@a67ace50"], reply, 7).place is None for reply in replies
+    ]
     assert 20 < sum(none) < 60
 
 
-@pytest.mark.parametrize(("name", "meant"), [("lmms_eval", "lmms-eval"), ("gpt", "vlmevalkit, ")])
+def test_a_name_without_a_version_is_the_newest() -> None:
+    names = ["lmms-eval", "vlmevalkit", "lmms-eval@0.7.3", "lmms-eval@0.7.1", "vlmevalkit@a67ace50"]
+    assert [parser.name for parser in parsers_named(names)] == [
+        "lmms-eval@0.7.2",
+        "vlmevalkit@a67ace50",
+        "lmms-eval@before-9ca4445d",
+    ]
+
+
+@pytest.mark.parametrize(("name", "meant"), [
+    ("lmms_eval", "perhaps lmms-eval is meant. There are lmms-eval@0.7.2, lmms-eval@before-"),
+    ("lmms-eval:mmmu", "perhaps lmms-eval:nextqa is meant. There are "),
+    ("vlmevalkit:earlier", "perhaps vlmevalkit@before-c3371551 is meant. There are "),
+    ("gpt", r"'gpt' \(--parser\). There are .* mmmu-pro@8ac826a \(without a version, the newest"),
+])  # fmt: skip
 def test_an_unknown_parser_is_refused_with_the_known(name: str, meant: str) -> None:
     with pytest.raises(ReelbenchError, match=meant):
         parsers_named([name])
@@ -178,7 +209,7 @@ def test_a_function_of_a_file_is_a_parser_too(tmp_path: Path) -> None:
         "    return {'p': 1, 'f': ' (c).', 'n': None, 'e': '', 'z': 'Z'}.get(reply[-1:], reply)\n"
     )
     own, again = parsers_named([f"{path}:last", "mmou", f"{path}:last", "all"])[:2]
-    assert (own.name, again.name) == ("theirs.py:last", "mmou")
+    assert (own.name, again.name) == ("theirs.py:last", "mmou@lmms-eval-0.7.3")
     found = {letter: own.read(letter, OPTIONS).place for letter in "pfnez"}
     assert found == {"p": 1, "f": 2, "n": None, "e": None, "z": None}
     with pytest.raises(ReelbenchError, match="last returns 'hm': return a letter such as 'B'"):

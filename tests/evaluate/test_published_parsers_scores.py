@@ -12,7 +12,7 @@ from support import make_item, reelbench, run_here
 
 from reelbench.base.errors import ReelbenchError
 from reelbench.data.benchmark import Benchmark
-from reelbench.evaluate.published_parsers import PUBLISHED
+from reelbench.evaluate.published_parsers import PUBLISHED, parsers_named
 from reelbench.score.parser_differences import IN_FILE, OURS, ParserScore, compare_parsers, reread
 from reelbench.score.predictions import read_rows
 
@@ -29,7 +29,7 @@ def scored(bench: Path, path: Path, *names: str, seed: int = 0) -> dict[str, Par
     """What each parser makes of the one model in a file."""
     benchmark = Benchmark.load(bench)
     rows = read_rows(path, benchmark)
-    compared = compare_parsers(benchmark, rows, [PUBLISHED[name] for name in names], seed)
+    compared = compare_parsers(benchmark, rows, parsers_named(names), seed)
     return {each.parser: each for each in compared.scores}
 
 
@@ -56,7 +56,9 @@ def predictions(bench: Path, tmp_path: Path) -> Path:
 
 
 def test_each_parser_is_scored_beside_ours(bench: Path, predictions: Path) -> None:
-    found = scored(bench, predictions, "lmms-eval", "lmms-eval:nextqa", "humanvbench")
+    found = scored(
+        bench, predictions, "lmms-eval@before-9ca4445d", "lmms-eval:nextqa", "humanvbench"
+    )
     ours, first, guesses, human = found.values()
     assert (ours.parser, ours.items, ours.correct, ours.read, ours.unread) == (OURS, 5, 4, 3, 1)
     # Two As that are a word's or an article, and a small text that is not read.
@@ -72,17 +74,20 @@ def test_each_parser_is_scored_beside_ours(bench: Path, predictions: Path) -> No
 def test_guesses_go_by_the_seed_and_never_in_silence(bench: Path, predictions: Path) -> None:
     benchmark = Benchmark.load(bench)
     rows = read_rows(predictions, benchmark)
-    drawn = [reread(rows, benchmark, PUBLISHED["mmmu-pro"], seed).replies for seed in range(400)]
+    drawn = [
+        reread(rows, benchmark, PUBLISHED["mmmu-pro@8ac826a"], seed).replies for seed in range(400)
+    ]
     answers = Counter(read.answer for replies in drawn for read in replies.values() if read.guessed)
     assert set(answers) == {frozenset(letter) for letter in "ABCD"}
     assert min(answers.values()) > 150  # of 800
-    assert drawn[3] == reread(rows, benchmark, PUBLISHED["mmmu-pro"], 3).replies
+    assert drawn[3] == reread(rows, benchmark, PUBLISHED["mmmu-pro@8ac826a"], 3).replies
     right = sum(read.guessed and read.answer == frozenset("B") for read in drawn[3].values())
     words = ("score", "--benchmark", bench, "--predictions", predictions, "--seed", 3)
     done = reelbench(*words, "--parser", "mmmu-pro", "--json")
     assert f"guessed 2 of 4 replies, and hit the key {right} time" in done.stderr
     scores = json.loads(done.stdout)
-    assert scores["parser"] == "mmmu-pro"
+    assert "by the parser mmmu-pro@8ac826a (MMMU-Pro: evaluate.py)" in done.stderr
+    assert scores["parser"] == scores["parsers"][1]["parser"] == "mmmu-pro@8ac826a"
     assert scores["results"][0]["correct"] == scores["parsers"][1]["correct"] == 3 + right
 
 
@@ -97,7 +102,7 @@ def test_letters_without_a_reply_are_kept_and_failures_stay(bench: Path, tmp_pat
     )
     benchmark = Benchmark.load(bench)
     rows = read_rows(path, benchmark)
-    compared = compare_parsers(benchmark, rows, [PUBLISHED["lmms-eval"]], 0)
+    compared = compare_parsers(benchmark, rows, [PUBLISHED["lmms-eval@before-9ca4445d"]], 0)
     ours, theirs = compared.scores
     assert (ours.correct, ours.replies, ours.read) == (3, 1, 0)
     assert (theirs.correct, theirs.replies, theirs.only_theirs) == (3, 1, 1)
@@ -121,8 +126,7 @@ def test_a_reply_is_read_in_the_order_in_which_its_options_were_shown(
         {"id": "q-3", "response": "A", "order": 2, "permutation": [1, 2, 3, 0]},
     )
     found = scored(bench, path, "lmms-eval", "humanvbench")
-    assert found["humanvbench"].correct == found[OURS].correct == 3
-    assert found["lmms-eval"].correct == 2
+    assert [found[name].correct for name in found] == [3, 2, 3]
 
 
 def test_letters_of_the_file_stand_beside_ours_where_they_differ(
@@ -134,7 +138,7 @@ def test_letters_of_the_file_stand_beside_ours_where_they_differ(
         {"id": "q-2", "response": "no idea", "parsed": ["B"], "judge": "j"},
     )
     found = scored(bench, path, "vlmevalkit")
-    assert list(found) == [OURS, IN_FILE, "vlmevalkit"]
+    assert list(found) == [OURS, IN_FILE, "vlmevalkit@a67ace50"]
     # What a judge read for us is ours.
     assert [found[name].correct for name in found] == [2, 1, 1]
     assert (found[IN_FILE].otherwise, found[IN_FILE].lost) == (1, 1)
@@ -150,14 +154,17 @@ def test_the_command_lists_what_differs(bench: Path, predictions: Path, tmp_path
     assert (scores["parser"], scores["results"][0]["correct"]) == (OURS, 4)
     assert [each["parser"] for each in scores["parsers"]] == [OURS, *PUBLISHED]
     rows = list(csv.DictReader(table.read_text().splitlines()))
-    (one,) = [row for row in rows if row["id"] == "q-1" and row["parser"] == "lmms-eval"]
+    (one,) = [
+        row for row in rows if row["id"] == "q-1" and row["parser"] == "lmms-eval@before-9ca4445d"
+    ]
     assert [one[name] for name in ("key", "ours", "theirs", "our verdict", "their verdict")] == [
         "B", "B", "A", "right", "wrong",
     ]  # fmt: skip
     assert one["reply"] == "Answer: B"
     guessed = {row["parser"] for row in rows if row["guessed"] == "yes"}
     assert guessed == {
-        "lmms-eval:nextqa", "lmms-eval:longvideobench", "vlmevalkit:guess", "mmmu-pro",
+        "lmms-eval:nextqa@0.7.2", "lmms-eval:longvideobench@0.7.2", "vlmevalkit:guess@a67ace50",
+        "mmmu-pro@8ac826a",
     }  # fmt: skip
 
 
@@ -170,6 +177,11 @@ def test_a_run_keeps_its_scores_and_needs_none_of_it(own_demo: Path) -> None:
     assert (run / "scores.json").read_bytes() == before
     assert run_here("score", run) == 0
     assert (run / "scores.json").read_bytes() == before
+
+
+def test_help_lists_every_parser() -> None:
+    listed = reelbench("score", "--help").stdout
+    assert all(f"  {name} " in listed for name in PUBLISHED)
 
 
 @pytest.mark.parametrize(("words", "said"), [

@@ -18,7 +18,7 @@ from reelbench.cli.selection_options import add_selection_options, select_from
 from reelbench.cli.table_options import add_table_options, tiers_of, write_tables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from reelbench.data.benchmark import Benchmark
     from reelbench.score.judging import JudgingResult
@@ -64,9 +64,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="score with a published parser (lmms-eval, vlmevalkit, humanvbench, mmou and others, "
-        "or your own as FILE.py:NAME; `all` shows every parser beside ours) and report where it "
-        "differs from ours (does not change the run's scores.json unless --out names it)",
+        help="score with a published parser (listed below), or with your own as FILE.py:NAME, and "
+        "report where it differs from ours; `all` shows every parser beside ours (does not change "
+        "the run's scores.json unless --out names it)",
     )
     parser.add_argument(
         "--differences",
@@ -102,6 +102,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     kept = " (scores.json of the run stays as it is unless --out names it)"
     add_selection_options(parser, "score", kept)
+
+
+def configure_for(parser: argparse.ArgumentParser, words: "Sequence[str]") -> None:
+    """List the published parsers, which only --help shows."""
+    if {"-h", "--help"} & set(words):
+        from reelbench.evaluate.published_parsers import PUBLISHED
+
+        named = [f"  {name:34}{found.used_by}" for name, found in PUBLISHED.items()]
+        about = "parsers (a name without its version is the first of that name):"
+        parser.epilog = "\n".join([f"{parser.epilog}\n", about, *named])
 
 
 def main(options: argparse.Namespace) -> int:
@@ -231,20 +241,16 @@ def _check_parsers(options: argparse.Namespace) -> None:
 
 def _read_again(options: argparse.Namespace, seed: int) -> "ReadAgain | None":
     """What reads the replies for the scores: None for our parser."""
-    if not (name := _parser_of(options)):
+    if not options.parser:
         return None
     from reelbench.evaluate.published_parsers import parsers_named
     from reelbench.score.parser_differences import reread
 
-    (parser,) = parsers_named([name])
+    parser, *others = parsers_named(options.parser)
+    if others:
+        return None
     tell(f"The scores are by the parser {parser.name} ({parser.used_by}), not by ours.")
     return lambda rows, benchmark: reread(rows, benchmark, parser, seed).rows
-
-
-def _parser_of(options: argparse.Namespace) -> str:
-    """The name of the published parser that decides the scores; empty for ours."""
-    names = set(options.parser)
-    return names.pop() if len(names) == 1 and names != {"all"} else ""
 
 
 def _compared(options: argparse.Namespace, scored: _Scored) -> "ParserComparison":
@@ -254,7 +260,7 @@ def _compared(options: argparse.Namespace, scored: _Scored) -> "ParserComparison
 
     parsers = parsers_named(options.parser)
     compared = compare_parsers(scored.benchmark, scored.rows, parsers, scored.seed)
-    scored.scores["parser"] = _parser_of(options) or OURS
+    scored.scores["parser"] = parsers[0].name if len(parsers) == 1 else OURS
     scored.scores["parsers"] = [each.to_record() for each in compared.scores]
     return compared
 

@@ -17,6 +17,7 @@ from reelbench.evaluate.judge import Reply
 from reelbench.evaluate.parse import Failure
 from reelbench.evaluate.vote import Answer, majority
 from reelbench.models.base import REPLIED, STATUSES
+from reelbench.score.row_status import with_status
 
 Asked = tuple[str, str]  # model and condition
 Turns = dict[tuple[int, int], dict[str, Any]]  # rows, by option order and round
@@ -158,7 +159,7 @@ def _read_file(
             if turn in turns:
                 same = f"{shown(row['id'])} twice for {asked[0]}, order {turn[0]}"
                 faults.append(Problem("DUPLICATE", "id", same, "one row each"))
-            turns[turn] = row
+            turns[turn] = with_status(row)
         problems += [replace(fault, file=str(file.path), line=number) for fault in faults]
     return count
 

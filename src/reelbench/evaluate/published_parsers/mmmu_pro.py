@@ -1,7 +1,7 @@
 """How MMMU-Pro's published evaluate.py reads a reply: the letters in its published results."""
 
 from reelbench.data.items import LETTERS
-from reelbench.evaluate.published_parsers.lmms_eval import mmmu_candidates
+from reelbench.evaluate.published_parsers.mmmu import mmmu_candidates
 from reelbench.evaluate.published_parsers.reading import Choices, ParserReading, chosen
 
 

@@ -2,13 +2,9 @@
 
 import re
 
-from reelbench.evaluate.published_parsers.reading import (
-    Choices,
-    ParserReading,
-    chosen,
-    letters_for,
-)
+from reelbench.evaluate.published_parsers.reading import Choices, ParserReading, chosen
 
+_LETTERS = frozenset("ABCDEFGHIJ")
 _ANNOUNCEMENTS = ("the answer is", "answer:", "the option is", "final answer:")
 
 
@@ -22,7 +18,6 @@ def read_mmou(reply: str, choices: Choices) -> ParserReading:
     4. Else the first letter from A to J at all, small or not, in any word.
     5. A reply without any such letter has no answer.
     """
-    wanted = letters_for(choices, 10)
     text = reply.strip()
     for words in _ANNOUNCEMENTS:
         start = text.lower().rfind(words)
@@ -30,12 +25,12 @@ def read_mmou(reply: str, choices: Choices) -> ParserReading:
             text = text[start + len(words) :].strip()
             break
     for pattern, rule in (
-        (rf"\(([{wanted}])\)", "letter in brackets"),
-        (rf"\b([{wanted}])\b", "letter alone"),
+        (r"\(([A-J])\)", "letter in brackets"),
+        (r"\b([A-J])\b", "letter alone"),
     ):
         if found := re.search(pattern, text):
             return chosen(found[1], choices, rule)
-    letter = next((each for each in map(str.upper, text) if each and each in wanted), "")
+    letter = next((each for each in map(str.upper, text) if each in _LETTERS), "")
     if not letter:
         return ParserReading(None, "no letter of an option")
     return chosen(letter, choices, "first letter of any word")

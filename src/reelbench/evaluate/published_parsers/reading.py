@@ -19,25 +19,22 @@ class ParserReading:
 
 @dataclass(frozen=True, slots=True)
 class PublishedParser:
-    """A parser that others have published: its name, its behaviour, and where it is used."""
+    """A parser that others have published: the program and its version, and where it is used."""
 
-    name: str
+    program: str
     read: Callable[[str, Choices], ParserReading]
     used_by: str
+    version: str = ""  # the first that reads so
+
+    @property
+    def name(self) -> str:
+        """The program and its version, such as ``lmms-eval@0.7.2``."""
+        return f"{self.program}@{self.version}" if self.version else self.program
 
     @property
     def rules(self) -> str:
         """Its rules, in the order in which they are tried."""
         return self.read.__doc__ or ""
-
-
-def letters_for(choices: Choices, least: int) -> str:
-    """Return the letters that a parser looks for: a fixed number, or the options' where more.
-
-    Published patterns name the letters of their own benchmark, such as ``[ABCD]``. A benchmark
-    with more options gets as many letters as it has, as its authors would have written.
-    """
-    return LETTERS[: max(least, len(choices))]
 
 
 def chosen(letter: str, choices: Choices, rule: str) -> ParserReading:

@@ -6,7 +6,7 @@ the file decides, it is asked for.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +14,12 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.data.items import LETTERS, Item, shown
 from reelbench.interop.imports.answers import ANSWER_FORMS, AnswerForm, letters_or_none, yes_no
 from reelbench.interop.imports.values import OptionList
+from reelbench.score.row_status import is_failure, was_cut
 
 PREDICTION_FORMS = ("reply", "index", "index1", "truth")
 # What programs write for no answer.
 _NOTHING = {"", "nan", "none", "null", "n/a", "#n/a", "<na>", "-", "-1", "-1.0"}
-_FAILED = ("Failed to obtain answer via API",)  # what VLMEvalKit writes in place of a reply
+_NULL = {"nan", "none", "null", "<na>"}  # what they write for no reply at all
 _NUMBERS = re.compile(r"[\[(]?\s*+\d{1,4}(\.0)?(\s*+,\s*+\d{1,4}(\.0)?)*+\s*+[\])]?")
 _READABLE = 0.8  # of a column's cells, for it to have keys
 
@@ -40,6 +41,11 @@ class AskedValue:
             return text.casefold() in _NOTHING and text.casefold() not in options
         return self.value in (None, "", [], {})
 
+    @property
+    def is_null(self) -> bool:
+        """Whether there is no value, rather than one that says nothing."""
+        return self.value is None or (self.is_empty and str(self.value).strip().casefold() in _NULL)
+
     def letters(self, form: AnswerForm) -> list[str] | None:
         """The letters in the benchmark's order that the cell names; None where it names none."""
         texts = self.item.options
@@ -56,16 +62,17 @@ class PredictionForm:
 
     name: str
     why: str
+    is_read: bool = False  # whether the column has what a parser read, and no replies
 
     def fields(self, asked: AskedValue) -> dict[str, Any]:
         """Return the fields of a prediction in our form."""
         value = asked.value
-        if asked.is_empty:
+        if asked.is_null and self.name == "reply" and not self.is_read:
             return {"response": None}
+        if asked.is_empty:
+            return {"parsed": None}
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        if text.strip().startswith(_FAILED):
-            return {"response": None, "status": "error", "error": text.strip()}
-        if asked.item.kind == "open":
+        if asked.item.kind == "open" or is_failure(text):
             return {"response": text}
         if self.name == "reply":
             return {"response": text, **self._parts(asked, text)}
@@ -90,21 +97,27 @@ def reply_in(value: Any) -> Any:
     while isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, Mapping):
-        found = _said_in(value)
-        return value if found is None else found
+        *_, inner = _unwrapped(value)
+        return inner if inner is None or isinstance(inner, str) else value
     if isinstance(value, list) and (likelihoods := _likelihoods(value)):
         return LETTERS[likelihoods.index(max(likelihoods))]
     return value
 
 
-def _said_in(value: Any) -> str | None:
-    """The text of a chat completion, wherever in its envelope."""
+def was_cut_in(value: Any) -> bool:
+    """Return whether the envelope of a reply says that it ended at a limit of tokens."""
+    return any(was_cut(layer) for layer in _unwrapped(value) if isinstance(layer, Mapping))
+
+
+def _unwrapped(value: Any) -> Iterator[Any]:
+    """The envelope of a chat completion, from the outermost layer to the text."""
     for step in ("body", "choices", "message", "content", "text"):
         if isinstance(value, list) and value:
             value = value[0]
+        yield value
         if isinstance(value, Mapping) and step in value:
             value = value[step]
-    return value if isinstance(value, str) else None
+    yield value
 
 
 def _likelihoods(value: Sequence[Any]) -> list[float]:

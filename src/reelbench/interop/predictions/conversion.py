@@ -1,7 +1,7 @@
 """One file of anyone's predictions, brought into our form; what was taken for what is noted."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from reelbench.interop.predictions.answers import (
     key_agreement,
     prediction_form,
     reply_in,
+    was_cut_in,
 )
 from reelbench.interop.predictions.columns import (
     CONDITIONS,
@@ -20,6 +21,7 @@ from reelbench.interop.predictions.columns import (
     Values,
     columns_called,
     flat,
+    plain_name,
     prediction_columns,
     text_of,
 )
@@ -31,7 +33,9 @@ from reelbench.interop.predictions.options import OptionColumns
 from reelbench.interop.predictions.row_numbers import as_rows, ids_or_rows, repeated_numbers
 from reelbench.interop.records import read_records
 from reelbench.models.base import STATUSES
+from reelbench.score.row_status import was_cut, with_status
 
+_READ = ("parsed", "extracted")  # begin the names of columns with what a parser read
 _SEEN = 200  # rows that show whether a column has ids
 _SAME_KEYS = 0.95  # of the keys in a file, for it to be about this benchmark
 _NAMED = 10  # ids that a sentence names
@@ -60,6 +64,7 @@ class Conversion:
         self.rows: list[tuple[int, dict[str, Any]]] = []
         self.folder_model = model_of(path)  # for rows that name no model
         file = read_records(path)
+        self._blank = "" if file.form == "excel" else None  # which has no null beside empty cells
         self.problems: list[Problem] = list(file.problems)
         self.notes: list[str] = list(file.notes)
         self._lines = [record.line for record in file.records]
@@ -81,7 +86,8 @@ class Conversion:
             return
         orders = self._orders(match, prediction)
         keys = self._given_keys(match.items, orders, prediction)
-        values = [reply_in(row.get(prediction)) for row in self._values]
+        replies = [reply_in(row.get(prediction)) for row in self._values]
+        values = [self._blank if reply is None else reply for reply in replies]
         asked = self._asked(match.items, values, orders)
         form = prediction_form(
             [each for each in asked if each],
@@ -89,6 +95,7 @@ class Conversion:
             self._options.answers_as,
             str(self.path),
         )
+        form = replace(form, is_read=plain_name(prediction).startswith(_READ))
         model, passed_over = self._model_column(match.items)
         named = f" Model: column {model!r}." if model else ""
         self.notes.append(
@@ -102,7 +109,7 @@ class Conversion:
                 f"Column {passed_over!r} has other values for other items, and was not taken for "
                 f"the model: --column model={passed_over} does so."
             )
-        self._write_rows(match, asked, form, model, passed_over)
+        self._write_rows(match, asked, form, model, passed_over, prediction)
 
     def name_after_file(self) -> None:
         """Call the model that the folder named by the file instead."""
@@ -268,6 +275,7 @@ class Conversion:
         form: PredictionForm,
         model: str,
         passed_over: str,
+        prediction: str,
     ) -> None:
         condition = self._condition_column()
         folder = self.folder_model
@@ -277,7 +285,7 @@ class Conversion:
             if each is None:
                 self._unmatched(line, row, match, counts)
                 continue
-            ours = {"id": each.item.id, **form.fields(each), **_beside(row)}
+            ours = {"id": each.item.id, **form.fields(each), **_beside(row, prediction)}
             if name := text_of(row.get(model)) or folder:
                 ours["model"] = name
             if name := text_of(row.get(condition)):
@@ -290,8 +298,12 @@ class Conversion:
                 self._doubt_model(passed_over, line)
                 passed_over = ""  # said once
             seen[place] = each
-            if each.is_empty:
+            ours = with_status(ours)
+            if ours.get("status") == "error":
+                counts.failed.append(shown(each.item.id))
+            elif each.is_empty:
                 counts.empty.append(shown(each.item.id))
+            counts.cut += ours.get("status") == "truncated"
             self.rows.append((line, ours))
         self.notes += counts.sentences()
 
@@ -324,15 +336,17 @@ class Conversion:
             self.problems.append(problem)
 
 
-def _beside(row: Values) -> dict[str, Any]:
+def _beside(row: Values, prediction: str) -> dict[str, Any]:
     """Fields of our form that others use alike: the order, the round and the status."""
     found: dict[str, Any] = {}
     for name in ("order", "round"):
         text = text_of(row.get(name))
         if text.isdecimal() and len(text) < 10:
             found[name] = int(text)
-    if row.get("status") in STATUSES:
+    if row.get("status") in STATUSES and row["status"] != "ok":
         found["status"] = row["status"]
+    elif was_cut(row) or was_cut_in(row.get(prediction)):
+        found["status"] = "truncated"
     return found
 
 
@@ -342,16 +356,21 @@ class _Counts:
 
     unmatched: list[str] = field(default_factory=list)
     again: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
     empty: list[str] = field(default_factory=list)
+    cut: int = 0  # replies that ended at a limit of tokens
 
     def sentences(self) -> list[str]:
         """Say how many there are, and name the first."""
         texts = (
             (self.unmatched, "Rows about no item of the benchmark, left out"),
             (self.again, "Rows that say the same once more, counted once"),
+            (self.failed, "Rows of failed calls, without a reply"),
             (self.empty, "Rows without a prediction, counted as unanswered"),
         )
-        return [f"{text}: {len(ids):,} ({_first(ids)})." for ids, text in texts if ids]
+        found = [f"{text}: {len(ids):,} ({_first(ids)})." for ids, text in texts if ids]
+        cut = f"Replies that were cut off at the limit of tokens: {self.cut:,}."
+        return [*found, cut] if self.cut else found
 
 
 def _first(ids: Sequence[str]) -> str:

@@ -1,0 +1,47 @@
+"""The status of a row of anyone's predictions that names none: a failed call, or a cut reply."""
+
+from collections.abc import Mapping
+from typing import Any
+
+# What programs write in place of a reply when a call failed, as its beginning.
+_FAILED = (
+    "Failed to obtain answer", "Fail to obtain answer",  # VLMEvalKit
+    "[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED",  # lmms-eval
+    "invalid_request_error",  # OpenAI's, as TempCompass and others keep it
+)  # fmt: skip
+_WHY = frozenset({"finishreason", "stopreason", "donereason"})  # columns that say why a reply ended
+_LIMITS = frozenset({"length", "max_tokens", "max_output_tokens", "model_length",
+                     "model_context_window_exceeded"})  # fmt: skip
+
+
+def is_failure(text: str) -> bool:
+    """Return whether a program wrote this where a call failed, in place of a reply."""
+    return text.strip() == "API Error" or text.strip().startswith(_FAILED)
+
+
+def was_cut(values: Mapping[str, Any]) -> bool:
+    """Return whether a column or an envelope says that its reply ended at a limit of tokens."""
+    return any(_reason(value) in _LIMITS for name, value in values.items() if _says_why(name))
+
+
+def _says_why(name: str) -> bool:
+    return "".join(filter(str.isalnum, name.rsplit("/", 1)[-1])).casefold() in _WHY
+
+
+def _reason(value: Any) -> str:
+    """A reason as servers spell it: ``length``, ``FinishReason.MAX_TOKENS``, ``["length"]``."""
+    while isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return value.rsplit(".", 1)[-1].casefold() if isinstance(value, str) else ""
+
+
+def with_status(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with the status that it shows: null in place of a reply is a failed call."""
+    if "status" in row:
+        return row
+    reply = row.get("response", "")
+    if reply is None and not row.get("parsed"):
+        return {**row, "status": "error", "error": row.get("error") or "no reply"}
+    if isinstance(reply, str) and is_failure(reply):
+        return {**row, "response": None, "status": "error", "error": reply.strip()}
+    return {**row, "status": "truncated"} if was_cut(row) else row
